@@ -1,0 +1,1 @@
+"""What book and exercises share: data, training, decoding, metrics, plots, explorers."""

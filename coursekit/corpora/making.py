@@ -1,0 +1,172 @@
+"""Makes corpora: draws meanings, realises them in two languages, links the words."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import NamedTuple
+
+from coursekit.corpora import english, french, korean
+from coursekit.corpora.drawing import SHORTEST, draw
+from coursekit.corpora.hangul import PARTICLES
+from coursekit.corpora.meaning import Sentence
+from coursekit.corpora.pair import SentencePair
+from coursekit.corpora.tokens import Token, links
+
+REALISE: dict[str, Callable[[Sentence], list[Token]]] = {
+    "korean": korean.realise,
+    "french": french.realise,
+}
+ATTEMPTS = 50  # draws of a known sentence in a row before its length counts as exhausted
+# Korean tokens that are written together with the word before
+JOINED = {form for forms in PARTICLES.values() for form in forms} | {
+    *("의", "에서", "에게", "들", "지", "고", "지만", "기")
+}
+
+
+class Splits(NamedTuple):
+    """Three sets of sentence pairs without a source sentence in common."""
+
+    train: list[SentencePair]
+    validation: list[SentencePair]
+    test: list[SentencePair]
+
+
+def english_korean(
+    pairs: int, seed: int, min_length: int = 4, max_length: int = 30
+) -> list[SentencePair]:
+    """Make English-Korean sentence pairs with known links between words.
+
+    The same arguments give the same pairs on every machine. Lengths are drawn evenly from
+    `min_length` to `max_length` and met exactly; longer sentences have more clauses, modifiers and
+    relative clauses, each with words of its own. No pair comes twice unless the sentences of a
+    length are used up.
+
+    Linked are the words that say the same. Articles, "does", Korean particles that mark the
+    subject, topic and object, and 기 and 지 before 때문에 and 않다 are linked to nothing, as in
+    alignments made by people; 들 goes with its noun, a counter with its number.
+
+    Args:
+        pairs: how many.
+        seed: of the generator.
+        min_length: shortest source sentence, in words, at least 3.
+        max_length: longest source sentence, in words.
+
+    Returns:
+        The pairs, lower case and without punctuation.
+
+    Raises:
+        ValueError: a number is negative or the lengths are impossible.
+    """
+    return _make("korean", pairs, seed, min_length, max_length)
+
+
+def english_french(
+    pairs: int, seed: int, min_length: int = 4, max_length: int = 30
+) -> list[SentencePair]:
+    """Make English-French sentence pairs with known links between words.
+
+    As `english_korean`, and from the same meanings: for the same arguments both return the same
+    English sentences. Both of "ne ... pas" are linked to "not", "du" to "of" and "the". In French,
+    "it" has the gender of the noun that it stands for.
+
+    Args:
+        pairs: how many.
+        seed: of the generator.
+        min_length: shortest source sentence, in words, at least 3.
+        max_length: longest source sentence, in words.
+
+    Returns:
+        The pairs, lower case and without punctuation.
+
+    Raises:
+        ValueError: a number is negative or the lengths are impossible.
+    """
+    return _make("french", pairs, seed, min_length, max_length)
+
+
+def splits(
+    language: str,
+    train: int,
+    validation: int,
+    test: int,
+    seed: int,
+    min_length: int = 4,
+    max_length: int = 30,
+) -> Splits:
+    """Make training, validation and test sets that share no source sentence.
+
+    Args:
+        language: of the target, "korean" or "french".
+        train: pairs in the training set.
+        validation: pairs in the validation set.
+        test: pairs in the test set.
+        seed: of the generator.
+        min_length: shortest source sentence, in words, at least 3.
+        max_length: longest source sentence, in words.
+
+    Returns:
+        The three sets.
+
+    Raises:
+        ValueError: the language is unknown, a number is negative, the lengths are impossible, or
+            there are not so many different sentences of these lengths.
+    """
+    if language not in REALISE:
+        raise ValueError(f"language must be one of {', '.join(REALISE)}, not '{language}'.")
+    for name, value in (("train", train), ("validation", validation), ("test", test)):
+        if value < 0:
+            raise ValueError(f"{name} must be 0 or more, not {value}.")
+    total = train + validation + test
+    pairs = _make(language, total, seed, min_length, max_length)
+    different = len({pair.source for pair in pairs})
+    if different < total:
+        raise ValueError(
+            f"Only {different} different sentences of {min_length} to {max_length} words were "
+            f"found for {total}: ask for fewer or longer ones."
+        )
+    # The smallest first: a larger training set then keeps the same test set.
+    test_end, validation_end = test, test + validation
+    return Splits(pairs[validation_end:], pairs[test_end:validation_end], pairs[:test_end])
+
+
+def as_text(words: tuple[str, ...] | list[str]) -> str:
+    """Write Korean or French tokens as people do: 개 는 - 개는, l' animal - l'animal."""
+    text = ""
+    for word in words:
+        glue = not text or text.endswith("'") or word in JOINED
+        text += word if glue else " " + word
+    return text
+
+
+def _make(
+    language: str, pairs: int, seed: int, min_length: int, max_length: int
+) -> list[SentencePair]:
+    if pairs < 0:
+        raise ValueError(f"pairs must be 0 or more, not {pairs}.")
+    if min_length < SHORTEST:
+        raise ValueError(f"min_length must be at least {SHORTEST} words, not {min_length}.")
+    if min_length > max_length:
+        raise ValueError(
+            f"min_length ({min_length}) must not be greater than max_length ({max_length})."
+        )
+    random_source = random.Random(seed)
+    seen: set[tuple[str, ...]] = set()
+    exhausted: set[int] = set()
+    made: list[SentencePair] = []
+    while len(made) < pairs:
+        length = min_length + random_source.randrange(max_length - min_length + 1)
+        for _ in range(1 if length in exhausted else ATTEMPTS):
+            sentence = draw(random_source, length)
+            source = english.realise(sentence)
+            words = tuple(token.word for token in source)
+            if words not in seen:
+                break
+        else:
+            exhausted.add(length)
+        seen.add(words)
+        target = REALISE[language](sentence)
+        made.append(
+            SentencePair(words, tuple(token.word for token in target), links(source, target))
+        )
+    return made

@@ -1,0 +1,119 @@
+"""The meaning tree that a sentence is drawn as, before it has words in any language.
+
+Nodes are compared by identity: they serve as keys that say which word stands for which part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from coursekit.corpora.lexicon import Adjective, Noun, Phrase, Tags, Verb
+
+
+@dataclass(eq=False)
+class NounPhrase:
+    """`three big dogs of the teacher that ...`, or the pronoun `it`."""
+
+    noun: Noun
+    determiner: str = "the"  # "the", "a", "many" or "number"
+    number: Phrase | None = None
+    plural: bool = False
+    adjectives: list[Adjective] = field(default_factory=list)
+    possessor: NounPhrase | None = None
+    relative: Clause | None = None
+    joined: NounPhrase | None = None  # `and the cat`
+    antecedent: NounPhrase | None = None  # set for `it`; `noun` is then the antecedent's
+
+    @property
+    def is_pronoun(self) -> bool:
+        """Whether this is `it`."""
+        return self.antecedent is not None
+
+    @property
+    def plural_agreement(self) -> bool:
+        """Whether its verb is in the plural."""
+        return self.plural or self.joined is not None
+
+    def parts(self) -> Iterator[NounPhrase]:
+        """The phrase itself and all noun phrases inside it."""
+        yield self
+        if self.possessor:
+            yield from self.possessor.parts()
+        if self.joined:
+            yield from self.joined.parts()
+        if self.relative:
+            yield from self.relative.phrases()
+
+
+@dataclass(eq=False)
+class Clause:
+    """Who does what to whom, where, when and how; or who is what.
+
+    In a relative clause the argument that the noun before it stands for is None and named by
+    `gap`.
+    """
+
+    subject: NounPhrase | None
+    verb: Verb | None = None  # None: `is` with `predicate`
+    predicate: Adjective | None = None
+    object: NounPhrase | None = None
+    recipient: NounPhrase | None = None
+    destination: NounPhrase | None = None
+    place: tuple[Phrase, NounPhrase] | None = None
+    time: Phrase | None = None
+    frequency: Phrase | None = None
+    manner: Phrase | None = None
+    negative: bool = False
+    gap: str = ""  # "subject" or "object" in a relative clause
+    head: NounPhrase | None = None  # in a relative clause, the noun it describes
+    taboo: Tags = frozenset()  # nouns so tagged would make a following `it` ambiguous
+
+    @property
+    def agreement(self) -> NounPhrase:
+        """The noun phrase the verb agrees with."""
+        phrase = self.head if self.gap == "subject" else self.subject
+        assert phrase is not None
+        return phrase
+
+    def arguments(self) -> Iterator[NounPhrase]:
+        """Its own noun phrases, in English order."""
+        for phrase in (self.subject, self.object, self.recipient, self.destination):
+            if phrase:
+                yield phrase
+        if self.place:
+            yield self.place[1]
+
+    def phrases(self) -> Iterator[NounPhrase]:
+        """All noun phrases in it, also inside others."""
+        for phrase in self.arguments():
+            yield from phrase.parts()
+
+    @property
+    def has_pronoun(self) -> bool:
+        """Whether it contains `it`."""
+        return any(phrase.is_pronoun for phrase in self.arguments())
+
+
+@dataclass(eq=False)
+class Unit:
+    """A main clause with the clause that depends on it, and the word that joins it to the last."""
+
+    main: Clause
+    connective: str = ""  # "and", "but", "" at the start
+    dependent: Clause | None = None
+    conjunction: str = ""  # "because", "when", "while"
+    fronted: bool = False  # the dependent clause comes first in English
+
+
+@dataclass(eq=False)
+class Sentence:
+    """A sentence's meaning: main clauses, each with at most one that depends on it."""
+
+    units: list[Unit]
+
+    def clauses(self) -> Iterator[Clause]:
+        """Main and dependent clauses in English order."""
+        for unit in self.units:
+            ordered = [unit.main] if unit.dependent is None else [unit.main, unit.dependent]
+            yield from reversed(ordered) if unit.fronted else ordered

@@ -1,0 +1,20 @@
+"""What a word-aligned sentence pair is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class SentencePair:
+    """A sentence, its translation, and which word translates which.
+
+    Attributes:
+        source: the words of the source sentence.
+        target: the words of the target sentence.
+        links: pairs (source position, target position), both counted from 0.
+    """
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    links: frozenset[tuple[int, int]]

@@ -1,0 +1,38 @@
+"""Words that remember which parts of the meaning they express."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+Key = tuple[Any, str]  # a node of the meaning tree and the part of it, such as (clause, "verb")
+
+
+class Token(NamedTuple):
+    """A word with the parts of the meaning that it expresses; none for a function word."""
+
+    word: str
+    keys: tuple[Key, ...] = ()
+
+
+Tokens = Iterator[Token]
+
+
+def express(words: Iterable[str], *keys: Key) -> Tokens:
+    """All the words of a phrase, each expressing the same."""
+    for word in words:
+        yield Token(word, keys)
+
+
+def links(source: list[Token], target: list[Token]) -> frozenset[tuple[int, int]]:
+    """Pairs (source position, target position) of words that express the same part."""
+    positions: dict[Key, list[int]] = {}
+    for i, token in enumerate(source):
+        for key in token.keys:
+            positions.setdefault(key, []).append(i)
+    return frozenset(
+        (i, j)
+        for j, token in enumerate(target)
+        for key in token.keys
+        for i in positions.get(key, ())
+    )

@@ -1,0 +1,30 @@
+"""Real data by name: `load("multi30k-de-en")` downloads, verifies, caches and reads it.
+
+`COURSEKIT_DATA` names a folder looked into first, `COURSEKIT_CACHE` replaces the user's cache
+folder, and `python -m coursekit.datasets NAME...` fetches data sets ahead of time.
+"""
+
+from coursekit.datasets.corpus import (
+    AlignedCorpus,
+    Corpus,
+    LabelledCorpus,
+    ParallelCorpus,
+    TextCorpus,
+)
+from coursekit.datasets.errors import DatasetError
+from coursekit.datasets.loading import describe, load, names
+from coursekit.datasets.registry import Registry, read_registry
+
+__all__ = [
+    "AlignedCorpus",
+    "Corpus",
+    "DatasetError",
+    "LabelledCorpus",
+    "ParallelCorpus",
+    "Registry",
+    "TextCorpus",
+    "describe",
+    "load",
+    "names",
+    "read_registry",
+]

@@ -1,0 +1,137 @@
+"""Turns the bytes of files into items; the registry names one reader for each split.
+
+line pairs         files: source, target. Two files with a sentence per line.
+tab pairs          files: one. `columns`: [source, target]; `member`: the name inside a zip.
+links              files: source, target, links. Links are lines `i-j i-j ...`, counted from 0.
+conllu links       files: source.conllu, target.conllu, alignment.json (PUD).
+labelled table     files: one, tab separated. `text`, `label`: columns; `header`: lines to skip.
+labelled folders   files: one tar. `pattern`: a regular expression for member names whose group 1
+                   is the class; `labels`: class to number.
+lines              files: one.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import tarfile
+import zipfile
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from coursekit.corpora import SentencePair
+
+Reader = Callable[[list[bytes], Mapping[str, Any]], list[Any]]
+
+
+def _lines(raw: bytes) -> list[str]:
+    """Lines ended by a newline only: str.splitlines would also break at U+2028 inside a text."""
+    text = raw.decode("utf-8-sig")  # drops the byte order mark some files start with
+    lines = text.split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    return [line.rstrip("\r") for line in lines]
+
+
+def read_line_pairs(files: list[bytes], options: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Pairs (source, target) from two files of the same number of lines."""
+    source, target = (_lines(raw) for raw in files)
+    if len(source) != len(target):
+        raise ValueError(f"{len(source)} source lines but {len(target)} target lines")
+    return [(a.strip(), b.strip()) for a, b in zip(source, target, strict=True)]
+
+
+def read_tab_pairs(files: list[bytes], options: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Pairs (source, target) from two columns of one table."""
+    (raw,) = files
+    if "member" in options:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            raw = archive.read(options["member"])
+    source, target = options["columns"]
+    rows = (line.split("\t") for line in _lines(raw))
+    return [(row[source].strip(), row[target].strip()) for row in rows]
+
+
+def read_links(files: list[bytes], options: Mapping[str, Any]) -> list[SentencePair]:
+    """Tokenised sentences with their links `i-j`; a link outside its sentence is left out."""
+    pairs = []
+    for source_line, target_line, links_line in zip(*map(_lines, files), strict=True):
+        source, target = tuple(source_line.split()), tuple(target_line.split())
+        links = (tuple(map(int, link.split("-"))) for link in links_line.split())
+        pairs.append(
+            SentencePair(
+                source,
+                target,
+                frozenset((i, j) for i, j in links if i < len(source) and j < len(target)),
+            )
+        )
+    return pairs
+
+
+def _conllu(raw: bytes) -> list[list[str]]:
+    """The syntactic words of each sentence, without contractions (`2-3`) and elisions (`2.1`)."""
+    sentences: list[list[str]] = [[]]
+    for line in _lines(raw):
+        if not line.strip():
+            if sentences[-1]:
+                sentences.append([])
+        elif not line.startswith("#"):
+            identifier, form = line.split("\t")[:2]
+            if identifier.isdigit():
+                sentences[-1].append(form)
+    return [sentence for sentence in sentences if sentence]
+
+
+def read_conllu_links(files: list[bytes], options: Mapping[str, Any]) -> list[SentencePair]:
+    """Sentences of two CoNLL-U files with the links {source word: [target words]}, from 1."""
+    pairs = []
+    sources, targets, alignments = _conllu(files[0]), _conllu(files[1]), json.loads(files[2])
+    for source, target, alignment in zip(sources, targets, alignments, strict=True):
+        links = frozenset(
+            (int(i) - 1, int(j) - 1)
+            for i, positions in alignment.items()
+            for j in positions
+            if i.isdigit() and j.isdigit()  # "X" marks a word without counterpart
+        )
+        pairs.append(SentencePair(tuple(source), tuple(target), links))
+    return pairs
+
+
+def read_labelled_table(files: list[bytes], options: Mapping[str, Any]) -> list[tuple[str, int]]:
+    """Pairs (text, label) from two columns of a table; rows without a text are left out."""
+    (raw,) = files
+    rows = (line.split("\t") for line in _lines(raw)[options.get("header", 0) :])
+    items = ((row[options["text"]].strip(), int(row[options["label"]])) for row in rows)
+    return [(text, label) for text, label in items if text]
+
+
+def read_labelled_folders(files: list[bytes], options: Mapping[str, Any]) -> list[tuple[str, int]]:
+    """Pairs (text, label) from a tar archive with a folder for each class, in order of name."""
+    (raw,) = files
+    pattern = re.compile(options["pattern"])
+    found = []
+    with tarfile.open(fileobj=io.BytesIO(raw)) as archive:
+        for member in archive:
+            match = pattern.search(member.name)
+            stream = archive.extractfile(member) if match else None
+            if match and stream:
+                text = stream.read().decode("utf-8").strip()
+                found.append((match[1], member.name.rsplit("/", 1)[-1], text))
+    return [(text, options["labels"][label]) for label, _, text in sorted(found)]
+
+
+def read_lines(files: list[bytes], options: Mapping[str, Any]) -> list[str]:
+    """The lines of one file."""
+    return [line.strip() for line in _lines(files[0])]
+
+
+READERS: Mapping[str, Reader] = {
+    "line pairs": read_line_pairs,
+    "tab pairs": read_tab_pairs,
+    "links": read_links,
+    "conllu links": read_conllu_links,
+    "labelled table": read_labelled_table,
+    "labelled folders": read_labelled_folders,
+    "lines": read_lines,
+}
