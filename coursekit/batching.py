@@ -1,0 +1,88 @@
+"""Batches of sentence pairs of similar length, padded at the end."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from coursekit.vocabulary import BOS, PAD
+
+EncodedPair = tuple[Sequence[int], Sequence[int]]
+
+
+@dataclass(frozen=True)
+class TranslationBatch:
+    """Sentence pairs as padded ids.
+
+    Attributes:
+        source: (B, S), each row a source sentence with its <eos>.
+        lengths: (B,), the number of real tokens in each source row.
+        previous: (B, T), <bos> and the target sentence without its <eos>: what the decoder reads.
+        target: (B, T), the target sentence with its <eos>: what the decoder should predict.
+    """
+
+    source: Tensor
+    lengths: Tensor
+    previous: Tensor
+    target: Tensor
+
+    def to(self, device: torch.device | str) -> TranslationBatch:
+        """Return the same batch on another device."""
+        return TranslationBatch(
+            self.source.to(device),
+            self.lengths.to(device),
+            self.previous.to(device),
+            self.target.to(device),
+        )
+
+
+def pad(sequences: Sequence[Sequence[int]]) -> Tensor:
+    """Return the sequences as one tensor (B, L), shorter ones filled with <pad> at the end."""
+    length = max(map(len, sequences))
+    rows = [[*sequence, *[PAD] * (length - len(sequence))] for sequence in sequences]
+    return torch.tensor(rows, dtype=torch.long)  # (B, L)
+
+
+def source_batch(sources: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+    """Return source sentences as ids (B, S) and lengths (B,)."""
+    return pad(sources), torch.tensor([len(source) for source in sources])  # (B, S), (B,)
+
+
+def translation_batch(pairs: Sequence[EncodedPair]) -> TranslationBatch:
+    """Pad encoded pairs (both sides ending in <eos>) into one batch."""
+    source, lengths = source_batch([source for source, _ in pairs])
+    target = pad([target for _, target in pairs])  # (B, T)
+    previous = pad([[BOS, *target[:-1]] for _, target in pairs])  # (B, T)
+    return TranslationBatch(source, lengths, previous, target)
+
+
+def batches_by_length(
+    pairs: Sequence[EncodedPair], batch_size: int, seed: int
+) -> Iterator[TranslationBatch]:
+    """Yield all pairs once, in random batches of similar length.
+
+    Pairs are shuffled, sorted by length within pools of fifty batches, and the batches shuffled:
+    little padding, and still another composition in each epoch.
+
+    Args:
+        pairs: encoded pairs, both sides ending in <eos>.
+        batch_size: pairs in a batch; the last one of a pool may hold fewer.
+        seed: the order is a function of it; pass another one in each epoch.
+    """
+    generator = random.Random(seed)
+    order = list(range(len(pairs)))
+    generator.shuffle(order)
+    pool = 50 * batch_size
+    batches = []
+    for start in range(0, len(order), pool):
+        members = sorted(
+            order[start : start + pool], key=lambda i: (len(pairs[i][0]), len(pairs[i][1]))
+        )
+        batches += [members[i : i + batch_size] for i in range(0, len(members), batch_size)]
+    generator.shuffle(batches)
+    for batch in batches:
+        yield translation_batch([pairs[i] for i in batch])

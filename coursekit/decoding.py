@@ -1,0 +1,59 @@
+"""Turning a model that scores the next word into sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from coursekit.vocabulary import PAD
+
+Step = Callable[[Tensor, Any], tuple[Tensor, Any]]
+
+
+@torch.no_grad()
+def greedy_decode(
+    step: Step, state: Any, bos_id: int, eos_id: int, max_length: int
+) -> Tensor:
+    """Take the most probable next word again and again, for a whole batch at once.
+
+    y_i = argmax_y p(y | y_1 ... y_{i-1}, x)
+
+    Args:
+        step: `step(tokens (B,), state) -> (log_probs (B, V), state)`; the first tokens are
+            `bos_id`.
+        state: what the first call of `step` gets; a tensor, or a dict, list or tuple of tensors,
+            with the sentences on axis 0.
+        bos_id: id that begins a sentence.
+        eos_id: id that ends one.
+        max_length: largest number of words, the end mark included.
+
+    Returns:
+        tokens (B, L), L <= max_length: each row ends in `eos_id` if the sentence ended in time,
+        and is filled with <pad> behind it.
+    """
+    first = _first_tensor(state)
+    size, where = first.shape[0], first.device
+    tokens = torch.full((size,), bos_id, dtype=torch.long, device=where)  # (B,)
+    ended = torch.zeros(size, dtype=torch.bool, device=where)  # (B,)
+    sentence = []
+    for _ in range(max_length):
+        log_probs, state = step(tokens, state)
+        tokens = log_probs.argmax(dim=-1)  # (B,)
+        sentence.append(tokens.masked_fill(ended, PAD))
+        ended = ended | (tokens == eos_id)
+        if ended.all():
+            break
+    return torch.stack(sentence, dim=1)  # (B, L)
+
+
+def _first_tensor(state: Any) -> Tensor:
+    if isinstance(state, Tensor):
+        return state
+    members = state.values() if isinstance(state, dict) else state
+    for member in members:
+        if member is not None:
+            return _first_tensor(member)
+    raise ValueError("The decoder's state holds no tensor, so the batch size is unknown.")

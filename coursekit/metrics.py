@@ -1,0 +1,105 @@
+"""How good a translation or an alignment is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+Links = Collection[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Bleu:
+    """A BLEU score from 0 to 100 and sacrebleu's signature of how it was computed."""
+
+    score: float
+    signature: str
+
+
+def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> Bleu:
+    """Score translations with sacrebleu: 13a tokenisation, lower-cased, one reference each.
+
+    BLEU = BP exp(sum_{n=1}^{4} log p_n / 4), p_n the share of n-grams that occur in the reference,
+    BP = min(1, exp(1 - r/c)) for reference length r and hypothesis length c, over all sentences.
+
+    Raises:
+        ValueError: the two lists differ in length or are empty.
+
+    Source: Papineni et al. (2002); Post (2018) for the tool.
+    """
+    import sacrebleu
+
+    if len(hypotheses) != len(references) or not hypotheses:
+        raise ValueError(
+            f"bleu compares sentence by sentence; it was given {len(hypotheses)} translations "
+            f"and {len(references)} references."
+        )
+    scorer = sacrebleu.metrics.BLEU(tokenize="13a", lowercase=True)
+    result = scorer.corpus_score(list(hypotheses), [list(references)])
+    return Bleu(result.score, str(scorer.get_signature()))
+
+
+def exact_match(hypotheses: Sequence[object], references: Sequence[object]) -> float:
+    """Return the share of sentences that are right from the first to the last word, 0 to 1."""
+    if not hypotheses:
+        return math.nan
+    pairs = zip(hypotheses, references, strict=True)
+    return sum(a == b for a, b in pairs) / len(hypotheses)
+
+
+def alignment_error_rate(
+    predicted: Sequence[Links], sure: Sequence[Links], possible: Sequence[Links] | None = None
+) -> float:
+    """Return the alignment error rate over a corpus, from 0 (perfect) to 1.
+
+    AER = 1 - (|A n S| + |A n P|) / (|A| + |S|), P includes S.
+
+    Args:
+        predicted: A, for each sentence its links (source position, target position).
+        sure: S, the gold links that must be found.
+        possible: P, gold links that may be found; S alone if not given.
+
+    Source: Och and Ney (2003), "A Systematic Comparison of Various Statistical Alignment Models".
+    """
+    possible = sure if possible is None else possible
+    hits = total = 0
+    for a, s, p in zip(predicted, sure, possible, strict=True):
+        found, must = set(a), set(s)
+        hits += len(found & must) + len(found & (must | set(p)))
+        total += len(found) + len(must)
+    return 1 - hits / total if total else math.nan
+
+
+def links_of(weights: Tensor, targets: Collection[int] | None = None) -> set[tuple[int, int]]:
+    """Link each target word to the source word it attends to most.
+
+    Args:
+        weights: (T, S).
+        targets: target positions to link; all if not given. Attention always lies somewhere, so
+            for words that the gold standard leaves unlinked it says nothing about alignment.
+
+    Returns:
+        links (source position, target position).
+    """
+    best = weights.argmax(dim=-1).tolist()  # (T,)
+    chosen = range(len(best)) if targets is None else targets
+    return {(best[t], t) for t in chosen}
+
+
+def entropy(weights: Tensor) -> Tensor:
+    """Return the entropy of each row of attention weights, in nats.
+
+    H = - sum_j alpha_j log alpha_j; exp(H) is the number of positions that the same entropy would
+    need if they were used equally: the *effective number* of source words.
+
+    Args:
+        weights: (..., N), rows that sum to 1.
+
+    Returns:
+        (...,), from 0 (one position) to log N (all alike).
+    """
+    return torch.special.entr(weights).sum(dim=-1)  # (...,)

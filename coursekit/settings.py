@@ -1,0 +1,31 @@
+"""The one setting by which a reader chooses how much is trained: quick or full."""
+
+import os
+
+SIZES = ("quick", "full")
+
+
+def size() -> str:
+    """Return how large the trainings are: "quick" (embedded data, seconds) or "full" (real data).
+
+    Set by the environment variable COURSEKIT_SIZE, before Python starts or with
+    `os.environ["COURSEKIT_SIZE"] = "full"` in a notebook's first cell.
+
+    Raises:
+        ValueError: the variable has any other value.
+    """
+    chosen = os.environ.get("COURSEKIT_SIZE", "quick").strip().lower()
+    if chosen not in SIZES:
+        raise ValueError(
+            f"COURSEKIT_SIZE is {chosen!r}; set it to 'quick' (seconds, embedded data) "
+            "or 'full' (real data)."
+        )
+    return chosen
+
+
+def grading() -> bool:
+    """Tell whether the notebook is being graded, in which case cells that train do nothing.
+
+    nbgrader sets the environment variable NBGRADER_EXECUTION while it runs a notebook.
+    """
+    return "NBGRADER_EXECUTION" in os.environ

@@ -1,0 +1,106 @@
+"""Vocabularies: words or subwords to ids and back; ids 0 to 3 are the same everywhere."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+PAD, UNK, BOS, EOS = 0, 1, 2, 3
+SPECIAL = ("<pad>", "<unk>", "<bos>", "<eos>")
+
+
+class WordVocabulary:
+    """One id per word, for corpora whose sentences are lists of words already.
+
+    Args:
+        sentences: the training sentences, each a sequence of words.
+        minimum_count: a rarer word becomes <unk>.
+    """
+
+    def __init__(self, sentences: Iterable[Sequence[str]], minimum_count: int = 1):
+        counts = Counter(word for sentence in sentences for word in sentence)
+        # Most frequent first; equal counts in alphabetical order, so that ids never depend on luck.
+        kept = sorted(
+            (word for word, n in counts.items() if n >= minimum_count),
+            key=lambda word: (-counts[word], word),
+        )
+        self.words = [*SPECIAL, *kept]
+        self.ids = {word: i for i, word in enumerate(self.words)}
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def encode(self, sentence: Sequence[str], eos: bool = True) -> list[int]:
+        """Return the ids of a sentence's words, with <eos> at the end unless `eos` is False."""
+        if isinstance(sentence, str):
+            raise TypeError("A WordVocabulary encodes a list of words; split the sentence first.")
+        ids = [self.ids.get(word, UNK) for word in sentence]
+        return [*ids, EOS] if eos else ids
+
+    def tokens(self, ids: Iterable[int]) -> list[str]:
+        """Return the word of every id, special ones too."""
+        return [self.words[i] for i in ids]
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """Return the sentence up to the first <eos>, words joined by spaces."""
+        return " ".join(self.words[i] for i in until_eos(ids))
+
+
+class SubwordVocabulary:
+    """Byte-pair encoding (Sennrich et al. 2016) learnt from the training sentences.
+
+    Frequent words keep a token of their own, rare ones are spelt in pieces, so that no word is
+    unknown unless it has a character that never occurred. Text is lower-cased by default.
+
+    Args:
+        sentences: the training sentences as strings.
+        size: number of ids, special ones included.
+        lowercase: fold case; the scorers of this course compare lower-cased text.
+    """
+
+    _WORD_START = "▁"
+
+    def __init__(self, sentences: Iterable[str], size: int, lowercase: bool = True):
+        from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+
+        tokenizer = Tokenizer(models.BPE(unk_token=SPECIAL[UNK]))
+        steps = [normalizers.NFC()]
+        if lowercase:
+            steps.append(normalizers.Lowercase())
+        tokenizer.normalizer = normalizers.Sequence(steps)
+        tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+            [pre_tokenizers.Metaspace(), pre_tokenizers.Punctuation()]
+        )
+        tokenizer.decoder = decoders.Metaspace()
+        trainer = trainers.BpeTrainer(
+            vocab_size=size, special_tokens=list(SPECIAL), show_progress=False, min_frequency=2
+        )
+        tokenizer.train_from_iterator(sentences, trainer)
+        self._tokenizer = tokenizer
+
+    def __len__(self) -> int:
+        return self._tokenizer.get_vocab_size()
+
+    def encode(self, sentence: str, eos: bool = True) -> list[int]:
+        """Return the ids of a sentence's subwords, with <eos> at the end unless `eos` is False."""
+        ids = self._tokenizer.encode(sentence).ids
+        return [*ids, EOS] if eos else ids
+
+    def tokens(self, ids: Iterable[int]) -> list[str]:
+        """Return the subword of every id; ▁ marks the beginning of a word."""
+        return [self._tokenizer.id_to_token(int(i)) for i in ids]
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """Return the sentence up to the first <eos> as text."""
+        return self._tokenizer.decode(until_eos(ids), skip_special_tokens=True)
+
+
+def until_eos(ids: Iterable[int]) -> list[int]:
+    """Return the ids before the first <eos>, without <pad> and <bos>."""
+    kept = []
+    for i in ids:
+        if int(i) == EOS:
+            break
+        if int(i) not in (PAD, BOS):
+            kept.append(int(i))
+    return kept
