@@ -1,0 +1,90 @@
+"""Shows a verdict: HTML in a notebook, plain text elsewhere."""
+
+from __future__ import annotations
+
+import html
+
+from autograder.judging import Verdict
+
+_STYLE = (
+    "border-left:4px solid {colour};padding:.6em .9em;margin:.4em 0;max-width:60em;"
+    "background:rgba(128,128,128,.09);border-radius:0 4px 4px 0"
+)
+_PRE = (
+    "margin:.5em 0 0;padding:.5em .7em;overflow-x:auto;background:rgba(128,128,128,.11);"
+    "border-radius:4px;font-size:.85em;line-height:1.35"
+)
+PASSED, FAILED = "#009E73", "#D55E00"  # green and vermilion of Okabe and Ito: told apart by all
+
+
+def text(verdict: Verdict) -> str:
+    """Return the card as plain text."""
+    lines = [("✓ " if verdict.passed else "✗ ") + _titled(verdict)]
+    if verdict.hint:
+        lines += ["", verdict.hint]
+    if verdict.details:
+        lines += ["", *verdict.details]
+    if verdict.remarks:
+        lines += ["", *verdict.remarks]
+    if verdict.printed and not verdict.passed:
+        lines += ["", "Your code printed:", *_printed(verdict)]
+    return "\n".join(lines)
+
+
+def as_html(verdict: Verdict) -> str:
+    """Return the card as HTML; colours work on light and dark pages."""
+    colour = PASSED if verdict.passed else FAILED
+    mark = "✓" if verdict.passed else "✗"
+    first, *rest = _titled(verdict).split("\n")
+    parts = [
+        f'<div role="status" style="{_STYLE.format(colour=colour)}">',
+        f'<div><strong style="color:{colour}">{mark}</strong> '
+        f"<strong>{html.escape(first)}</strong></div>",
+    ]
+    if rest:
+        parts.append(_pre(rest))
+    if verdict.hint:
+        parts.append(f'<div style="margin-top:.4em">{html.escape(verdict.hint)}</div>')
+    if verdict.details:
+        parts.append(_pre(verdict.details))
+    parts += [f'<div style="margin-top:.4em">{html.escape(line)}</div>' for line in verdict.remarks]
+    if verdict.printed and not verdict.passed:
+        parts.append('<div style="margin-top:.4em">Your code printed:</div>')
+        parts.append(_pre(_printed(verdict)))
+    return "".join([*parts, "</div>"])
+
+
+def _titled(verdict: Verdict) -> str:
+    name = verdict.exercise.name
+    head = verdict.headline
+    return head if head.startswith(name) else f"{name}: {head}"
+
+
+def _printed(verdict: Verdict) -> list[str]:
+    lines = verdict.printed.splitlines()
+    return lines[:10] + (["..."] if len(lines) > 10 else [])
+
+
+def _pre(lines: list[str] | tuple[str, ...]) -> str:
+    return f'<pre style="{_PRE}">{html.escape(chr(10).join(lines))}</pre>'
+
+
+def show(verdict: Verdict) -> None:
+    """Display the card in a notebook, or print it elsewhere."""
+    if in_notebook():
+        from IPython.display import display
+
+        # Both forms: a front end that cannot show HTML, or a log, takes the text.
+        display({"text/html": as_html(verdict), "text/plain": text(verdict)}, raw=True)
+    else:
+        print(text(verdict))
+
+
+def in_notebook() -> bool:
+    """Tell whether this runs in a Jupyter kernel."""
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        return False
+    shell = get_ipython()
+    return shell is not None and shell.__class__.__name__ == "ZMQInteractiveShell"

@@ -1,0 +1,136 @@
+"""Compares what came back with what was expected, both plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from autograder.exercise import Case
+from autograder.performing import Outcome
+
+# float32: what a few dozen operations in another order may differ by. float64: tight enough for
+# every mistake worth the name, wide enough for an answer that passes through float32.
+TOLERANCE = {torch.float32: 1e-4, torch.float64: 1e-5}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where an outcome is not what was expected.
+
+    Attributes:
+        kind: "shape", "dtype", "finite", "value", "no gradient", "gradient", "changed", or the kind
+            of a problem that ended the case.
+        name: of the output, input or weight.
+        expected: what it should be, or None.
+        actual: what it is, or None.
+        real: bool mask of the part that counts, or None.
+    """
+
+    kind: str
+    name: str
+    expected: Tensor | None = None
+    actual: Tensor | None = None
+    real: Tensor | None = None
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a right answer returns: outputs and gradients in float64."""
+
+    outputs: Mapping[str, Tensor]
+    gradients: Mapping[str, Tensor]
+
+
+def difference(case: Case, outcome: Outcome, expected: Expected, dtype: torch.dtype) -> (
+    Difference | None
+):
+    """Return the first difference between an outcome and what was expected, or None.
+
+    Values come before gradients. A gradient that did not arrive counts as zero where zero is
+    expected.
+    """
+    if outcome.problem and not outcome.outputs:
+        return Difference(outcome.problem[0], "")
+    tolerance = TOLERANCE[dtype]
+    for name, right in expected.outputs.items():
+        found = _compare_output(name, outcome.outputs[name], right, case, tolerance, dtype)
+        if found:
+            return found
+    if outcome.changed:
+        return Difference("changed", outcome.changed[0])
+    if outcome.problem:
+        return Difference(outcome.problem[0], "")
+    for name, right in expected.gradients.items():
+        gradient = outcome.gradients.get(name)
+        if gradient is None:
+            if right.abs().max() > tolerance:
+                return Difference("no gradient", name, right)
+        elif not close(gradient, right, 10 * tolerance):  # a gradient sums over many paths
+            return Difference("gradient", name, right, gradient)
+    return None
+
+
+def _compare_output(
+    name: str, actual: Tensor, right: Tensor, case: Case, tolerance: float, dtype: torch.dtype
+) -> Difference | None:
+    if actual.shape != right.shape:
+        return Difference("shape", name, right, actual)
+    if not actual.dtype.is_floating_point or (
+        dtype == torch.float64 and actual.dtype != torch.float64
+    ):
+        return Difference("dtype", name, right, actual)
+    real = case.real.get(name)
+    if not torch.isfinite(actual).all():
+        return Difference("finite", name, right, actual, real)
+    if real is not None:
+        if close(actual[real], right[real], tolerance):
+            return None
+    elif close(actual, right, tolerance):
+        return None
+    return Difference("value", name, right, actual, real)
+
+
+def close(actual: Tensor, right: Tensor, tolerance: float) -> bool:
+    """Tell whether two tensors agree; NaN agrees with NaN, so that mistakes can be compared."""
+    return actual.shape == right.shape and bool(
+        torch.allclose(
+            actual.double(), right.double(), rtol=tolerance, atol=tolerance, equal_nan=True
+        )
+    )
+
+
+def agrees(case: Case, outcome: Outcome, other: Outcome, gradients: bool) -> bool:
+    """Tell whether two outcomes of a case are the same: values, and gradients if asked.
+
+    Both having failed with the same kind of problem counts as the same.
+    """
+    if outcome.problem or other.problem:
+        one = outcome.problem and outcome.problem[0]
+        two = other.problem and other.problem[0]
+        if one != two or not (outcome.outputs and other.outputs):
+            return one == two
+    if outcome.outputs.keys() != other.outputs.keys():
+        return False
+    for name, tensor in outcome.outputs.items():
+        real = case.real.get(name)
+        mine, theirs = tensor, other.outputs[name]
+        if mine.shape != theirs.shape:
+            return False
+        if real is not None:
+            mine, theirs = mine[real], theirs[real]
+        if not close(mine, theirs, 2e-6):
+            return False
+    if outcome.changed != other.changed:
+        return False
+    if gradients:
+        for name, gradient in outcome.gradients.items():
+            theirs_too = other.gradients.get(name)
+            if (gradient is None) != (theirs_too is None):
+                return False
+            if gradient is not None and theirs_too is not None:
+                if not close(gradient, theirs_too, 1e-5):
+                    return False
+    return True

@@ -1,0 +1,41 @@
+"""Independent ways to compute what a right answer gives: float64, one sentence at a time.
+
+An oracle shares nothing with the reference solution. It gets the case's arguments and returns the
+outputs by name; gradients come from autograd through the oracle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from autograder.comparing import Expected
+from autograder.exercise import Case, Exercise
+from autograder.instructor.oracles import bahdanau
+
+Oracle = Callable[[dict[str, Tensor], dict[str, Tensor]], dict[str, Tensor]]
+ORACLES: dict[str, Oracle] = {**bahdanau.ORACLES}
+
+
+def expected(exercise: Exercise, case: Case) -> Expected:
+    """Return the outputs and gradients of a right answer on a case, in float64."""
+    inputs = {
+        name: tensor.detach().clone().requires_grad_(tensor.is_floating_point())
+        for name, tensor in case.inputs.items()
+    }
+    weights = {name: tensor.detach().clone().requires_grad_() for name, tensor in case.weights.items()}
+    outputs = ORACLES[exercise.name](inputs, weights)
+    total = torch.zeros((), dtype=torch.float64)
+    for name, upstream in case.upstream.items():
+        product = outputs[name] * upstream
+        total = total + (product[case.real[name]] if name in case.real else product).sum()
+    leaves = {n: t for n, t in {**inputs, **weights}.items() if t.requires_grad}
+    gradients = {}
+    if case.upstream:
+        found = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
+        for (name, leaf), gradient in zip(leaves.items(), found, strict=True):
+            gradients[name] = torch.zeros_like(leaf) if gradient is None else gradient
+    returned = [name for call in case.calls for name in call.returns]
+    return Expected({name: outputs[name].detach() for name in returned}, gradients)

@@ -1,0 +1,274 @@
+"""From outcomes to a verdict: right, or what is wrong, by name where it is a known mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from autograder.comparing import Difference, Expected, agrees, difference
+from autograder.exercise import Case, Exercise
+from autograder.performing import Outcome
+
+DTYPES = (torch.float64, torch.float32)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One case, tried in one dtype: what was expected and what came back."""
+
+    case: Case
+    dtype: torch.dtype
+    expected: Expected
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A known mistake: its name and hint, and what it gives on each case (in float64)."""
+
+    slug: str
+    title: str
+    hint: str
+    outcome: Callable[[Case], Outcome]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check found.
+
+    Attributes:
+        exercise: the exercise.
+        passed: whether all is right.
+        headline: one sentence.
+        hint: what a known mistake is about, or "".
+        misconception: its slug, or "".
+        details: lines that show the smallest failing case.
+        remarks: sentences for a right answer that could be better.
+        cases: how many cases were tried.
+    """
+
+    exercise: Exercise
+    passed: bool
+    headline: str
+    hint: str = ""
+    misconception: str = ""
+    details: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    cases: int = 0
+    printed: str = field(default="", compare=False)
+
+
+def judge(
+    exercise: Exercise, trials: Sequence[Trial], misconceptions: Sequence[Misconception]
+) -> Verdict:
+    """Judge what an answer gave.
+
+    Args:
+        exercise: the exercise.
+        trials: all cases in all dtypes.
+        misconceptions: known mistakes; named only if exactly one explains every float64 trial.
+    """
+    failed = [
+        (trial, found)
+        for trial in trials
+        if (found := difference(trial.case, trial.outcome, trial.expected, trial.dtype))
+    ]
+    printed = next((t.outcome.printed for t in trials if t.outcome.printed), "")
+    if not failed:
+        return Verdict(
+            exercise,
+            True,
+            f"{exercise.name}: right in all {len(trials)} cases.",
+            remarks=tuple(_remarks(trials)),
+            cases=len(trials),
+        )
+    # The smallest case is the easiest to think through; float32 only if float64 was right.
+    trial, found = min(failed, key=lambda pair: (pair[0].case.elements, pair[0].dtype.itemsize))
+    known = _explain(trials, misconceptions)
+    if found.kind in ("unwritten", "signature"):
+        known = None
+    headline = known.title if known else _headline(exercise, trial, found)
+    return Verdict(
+        exercise,
+        False,
+        headline,
+        hint=known.hint if known else "",
+        misconception=known.slug if known else "",
+        details=tuple(_details(exercise, trial, found, bool(known), len(failed), len(trials))),
+        cases=len(trials),
+        printed=printed,
+    )
+
+
+def _explain(
+    trials: Sequence[Trial], misconceptions: Sequence[Misconception]
+) -> Misconception | None:
+    exact = [trial for trial in trials if trial.dtype == torch.float64]
+    values_wrong = any(
+        (found := difference(t.case, t.outcome, t.expected, t.dtype)) is not None
+        and found.kind not in ("no gradient", "gradient")
+        for t in exact
+    )
+    matching = [
+        mistake
+        for mistake in misconceptions
+        if all(
+            agrees(t.case, t.outcome, mistake.outcome(t.case), gradients=not values_wrong)
+            for t in exact
+        )
+    ]
+    return matching[0] if len(matching) == 1 else None
+
+
+def _remarks(trials: Sequence[Trial]) -> list[str]:
+    wider = any(
+        trial.dtype == torch.float32 and tensor.dtype == torch.float64
+        for trial in trials
+        for tensor in trial.outcome.outputs.values()
+    )
+    if wider:
+        return [
+            "Your answer returns float64 for float32 inputs; in this course the result has the "
+            "dtype of the input."
+        ]
+    return []
+
+
+def _headline(exercise: Exercise, trial: Trial, found: Difference) -> str:
+    outcome, case = trial.outcome, trial.case
+    if outcome.problem and found.kind == outcome.problem[0]:
+        return outcome.problem[1]
+    name = found.name
+    assert found.expected is not None or found.kind == "changed"
+    if found.kind == "changed":
+        return f"{exercise.name} writes into its input {name}; compute a new tensor instead."
+    if found.kind == "shape":
+        assert found.actual is not None and found.expected is not None
+        return (
+            f"{name} has shape {tuple(found.actual.shape)}; it must be "
+            f"{exercise.shape(name, found.expected)}."
+        )
+    if found.kind == "dtype":
+        assert found.actual is not None
+        given = str(trial.dtype).removeprefix("torch.")
+        got = str(found.actual.dtype).removeprefix("torch.")
+        return f"{name} is {got} for inputs in {given}; the result must have the inputs' dtype."
+    if found.kind == "no gradient":
+        return (
+            f"The values are right, but no gradient reaches {name}: something cuts the graph, such "
+            "as detach(), .data, .item(), no_grad() or torch.tensor() of a result."
+        )
+    if found.kind == "gradient":
+        return f"The values are right, but the gradient with respect to {name} is not."
+    if found.kind == "finite":
+        return f"{name} has NaN or infinite entries{_empty_row(exercise, case, name)}."
+    broken = _broken_property(exercise, trial, found)
+    return broken or f"{name} has wrong values."
+
+
+def _empty_row(exercise: Exercise, case: Case, name: str) -> str:
+    masks = [tensor for tensor in case.inputs.values() if tensor.dtype == torch.bool]
+    if any((~mask).all(-1).any() for mask in masks):
+        return "; this case has a row without any real position, whose weights must be 0"
+    return ""
+
+
+def _broken_property(exercise: Exercise, trial: Trial, found: Difference) -> str:
+    """Return a sentence about a property of attention weights that does not hold, or ""."""
+    masked_by = exercise.weights_over.get(found.name)
+    if masked_by is None or found.actual is None:
+        return ""
+    weights = found.actual
+    mask = trial.case.inputs[masked_by]
+    if mask.dim() < weights.dim():
+        mask = mask.unsqueeze(1)
+    mask = mask.expand(weights.shape)
+    if (weights < 0).any():
+        return f"{found.name} has negative entries; attention weights lie between 0 and 1."
+    if (weights.masked_fill(mask, 0.0) != 0).any():
+        return f"{found.name} puts weight on masked positions; it must be exactly 0 there."
+    sums = weights.sum(-1)
+    wrong = (sums - mask.any(-1).to(sums.dtype)).abs() > 1e-4
+    if wrong.any():
+        row = tuple(wrong.nonzero()[0].tolist())
+        return (
+            f"Row {_index(row)} of {found.name} sums to {sums[row]:.4f}; each row must sum to 1 "
+            "over its real positions."
+        )
+    return ""
+
+
+def _index(row: tuple[int, ...]) -> str:
+    return str(row[0]) if len(row) == 1 else str(list(row))
+
+
+def _details(
+    exercise: Exercise, trial: Trial, found: Difference, known: bool, failed: int, tried: int
+) -> list[str]:
+    case = trial.case
+    if found.kind in ("unwritten", "signature", "weights"):
+        return []
+    lines = [
+        f"Smallest failing case ({failed} of {tried} fail): {case.name}, "
+        f"{str(trial.dtype).removeprefix('torch.')}."
+    ]
+    if case.construct:
+        given = ", ".join(
+            f"{name}={value.name + '(...)' if hasattr(value, 'arguments') else value}"
+            for name, value in case.construct.items()
+        )
+        lines.append(f"{exercise.name}({given})")
+    shapes = [f"{name} {exercise.shape(name, tensor)}" for name, tensor in case.inputs.items()]
+    lines.append("inputs: " + ", ".join(shapes))
+    if found.expected is None:
+        return lines
+    lines += _show("expected", exercise, found.name, found.expected, found.kind)
+    if found.actual is not None:
+        lines += _show("yours", exercise, found.name, found.actual, found.kind)
+        if found.kind in ("value", "gradient"):
+            lines.append(_worst(found))
+    masks = [(n, t) for n, t in case.inputs.items() if t.dtype == torch.bool]
+    if found.kind in ("value", "finite") and masks and not known:
+        name, mask = masks[0]
+        lines.append(f"{name} (1 = real):")
+        lines += _rows(mask.int())
+    return lines
+
+
+def _show(label: str, exercise: Exercise, name: str, tensor: Tensor, kind: str) -> list[str]:
+    what = f"gradient of {name}" if "gradient" in kind else name
+    head = f"{label} {what} {exercise.shape(name, tensor)}:"
+    return [head, *_rows(tensor)]
+
+
+def _rows(tensor: Tensor, rows: int = 6, columns: int = 8) -> list[str]:
+    """Return the beginning of a tensor as text, four decimals, one row a line."""
+    if tensor.dim() == 0:
+        return [f"  {tensor.item():.4f}"]
+    flat = tensor.detach().reshape(-1, tensor.shape[-1])
+    integer = not tensor.dtype.is_floating_point
+    lines = []
+    for row in flat[:rows].tolist():
+        numbers = [f"{x:d}" if integer else f"{x:8.4f}" for x in row[:columns]]
+        lines.append("  " + " ".join(numbers) + (" ..." if len(row) > columns else ""))
+    if len(flat) > rows:
+        lines.append(f"  ... ({len(flat)} rows)")
+    return lines
+
+
+def _worst(found: Difference) -> str:
+    assert found.expected is not None and found.actual is not None
+    gap = (found.actual.double() - found.expected.double()).abs()
+    if found.real is not None:
+        shape = (*found.real.shape, *[1] * (gap.dim() - found.real.dim()))
+        gap = gap.masked_fill(~found.real.reshape(shape), 0.0)
+    if gap.dim() == 0 or not torch.isfinite(gap).all():
+        return ""
+    at = tuple(int(i) for i in torch.unravel_index(gap.argmax(), gap.shape))
+    return (
+        f"largest difference at {list(at)}: expected {found.expected[at].item():.4f}, "
+        f"yours {found.actual[at].item():.4f}"
+    )

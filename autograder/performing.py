@@ -1,0 +1,300 @@
+"""Runs an answer on a case and brings back plain data: no judgement here, and no expected value.
+
+An answer is run twice: plainly, for its values, then with inputs and weights that ask for
+gradients. So an answer that computes the right numbers outside torch's graph is told just that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import linecache
+import traceback
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from autograder.exercise import Call, Case, Exercise, StandIn, takes
+from autograder.stand_ins import STAND_INS
+
+_HERE = __file__.rsplit("performing", 1)[0]
+_PRINTED_AT_MOST = 2_000
+
+
+class Problem(Exception):
+    """Why a case could not be run to its end, in one sentence for the student."""
+
+    def __init__(self, kind: str, sentence: str):
+        super().__init__(sentence)
+        self.kind = kind
+        self.sentence = sentence
+
+
+@dataclass
+class Outcome:
+    """What came back from one case, as plain data.
+
+    Attributes:
+        outputs: tensors by the names that the calls give them.
+        gradients: for each floating input and each weight its gradient; None if none arrived.
+        problem: kind and sentence, if the case could not be run to its end.
+        changed: inputs that the answer wrote into.
+        printed: the beginning of what it printed, to stdout and stderr.
+    """
+
+    outputs: dict[str, Tensor] = field(default_factory=dict)
+    gradients: dict[str, Tensor | None] = field(default_factory=dict)
+    problem: tuple[str, str] | None = None
+    changed: tuple[str, ...] = ()
+    printed: str = ""
+
+
+def perform(
+    answer: Any, exercise: Exercise, case: Case, dtype: torch.dtype = torch.float64
+) -> Outcome:
+    """Run the answer on one case and return what came back.
+
+    Args:
+        answer: the student's function or class.
+        exercise: its exercise.
+        case: what to do.
+        dtype: float32 or float64, of all floating inputs and weights.
+    """
+    outcome = Outcome()
+    state = torch.random.get_rng_state()  # an answer may draw numbers; a check leaves no trace
+    try:
+        with _captured(outcome):
+            outcome.outputs, outcome.changed = _values(answer, exercise, case, dtype)
+            outcome.gradients = _gradients(answer, exercise, case, dtype)
+    except Problem as problem:
+        outcome.problem = (problem.kind, problem.sentence)
+    finally:
+        torch.random.set_rng_state(state)
+    return outcome
+
+
+def _values(
+    answer: Any, exercise: Exercise, case: Case, dtype: torch.dtype
+) -> tuple[dict[str, Tensor], tuple[str, ...]]:
+    inputs = {name: _cast(tensor, dtype).clone() for name, tensor in case.inputs.items()}
+    module = _construct(answer, exercise, case, dtype) if exercise.is_class else None
+    with torch.no_grad():
+        outputs = _call_all(answer, module, exercise, case, dict(inputs))
+    changed = tuple(
+        name for name in inputs if not _same(inputs[name], _cast(case.inputs[name], dtype))
+    )
+    return {name: tensor.detach().clone() for name, tensor in outputs.items()}, changed
+
+
+def _gradients(
+    answer: Any, exercise: Exercise, case: Case, dtype: torch.dtype
+) -> dict[str, Tensor | None]:
+    if not case.upstream:
+        return {}
+    leaves = {
+        name: _cast(tensor, dtype).clone().requires_grad_()
+        for name, tensor in case.inputs.items()
+        if tensor.is_floating_point()
+    }
+    # The answer gets copies, not leaves: writing into a leaf raises an error nobody understands.
+    given = {
+        name: leaves[name].clone() if name in leaves else tensor.clone()
+        for name, tensor in case.inputs.items()
+    }
+    module = _construct(answer, exercise, case, dtype) if exercise.is_class else None
+    if module is not None:
+        leaves |= dict(module.named_parameters())
+    with torch.enable_grad():
+        outputs = _call_all(answer, module, exercise, case, given)
+        if any(outputs[name].shape != upstream.shape for name, upstream in case.upstream.items()):
+            return {}  # the shapes are what is wrong, and the values tell it
+        total = torch.zeros((), dtype=dtype)
+        for name, upstream in case.upstream.items():
+            product = outputs[name] * _cast(upstream, outputs[name].dtype)
+            if name in case.real:
+                product = product[case.real[name]]
+            total = total + product.sum()
+        if not total.requires_grad:
+            return dict.fromkeys(leaves)
+        try:
+            found = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
+        except Exception as error:
+            raise Problem(
+                "gradient",
+                f"The values are right, but backward() raised {type(error).__name__}: "
+                f"{_first_line(error)}",
+            ) from error
+    return {
+        name: None if gradient is None else gradient.detach().clone()
+        for name, gradient in zip(leaves, found, strict=True)
+    }
+
+
+def _construct(answer: Any, exercise: Exercise, case: Case, dtype: torch.dtype) -> nn.Module:
+    arguments = [
+        STAND_INS[value.name](*value.arguments) if isinstance(value, StandIn) else value
+        for value in case.construct.values()
+    ]
+    names = ", ".join(case.construct)
+    if not takes(answer, len(arguments)):
+        raise Problem(
+            "signature",
+            f"{exercise.name}(...) must be constructed with ({names}); keep the __init__ of the "
+            "stub.",
+        )
+    module = _guarded(answer, arguments, f"{exercise.name}({names})")
+    if not isinstance(module, nn.Module):
+        raise Problem("signature", f"{exercise.name} must be a class derived from nn.Module.")
+    mine, wanted = dict(module.state_dict()), case.weights
+    for name, tensor in wanted.items():
+        if name not in mine:
+            raise Problem(
+                "weights",
+                f"{exercise.name} has no parameter {name!r}; its docstring lists the parameters "
+                "that the check loads.",
+            )
+        if mine[name].shape != tensor.shape:
+            raise Problem(
+                "weights",
+                f"The parameter {name!r} of {exercise.name} has shape {tuple(mine[name].shape)}; "
+                f"it must be {tuple(tensor.shape)} here.",
+            )
+    extra = [name for name, _ in module.named_parameters() if name not in wanted]
+    if extra:
+        raise Problem(
+            "weights",
+            f"{exercise.name} has a parameter {extra[0]!r} that the docstring does not list; "
+            "keep to those it lists.",
+        )
+    module.to(dtype)
+    module.load_state_dict({n: _cast(t, dtype) for n, t in wanted.items()}, strict=False)
+    return module.eval()
+
+
+def _call_all(
+    answer: Any, module: nn.Module | None, exercise: Exercise, case: Case, known: dict[str, Any]
+) -> dict[str, Tensor]:
+    outputs: dict[str, Tensor] = {}
+    for call in case.calls:
+        function = answer if module is None else _method(module, exercise, call)
+        shown = f"{exercise.name}.{call.method}" if call.method else exercise.name
+        if not takes(function, len(call.arguments)):
+            raise Problem(
+                "signature",
+                f"{shown} must take {len(call.arguments)} arguments here, "
+                f"({', '.join(call.arguments)}); keep the signature of the stub, "
+                f"{exercise.signature if not call.method else 'with all its arguments'}.",
+            )
+        arguments = [known[name] for name in call.arguments]
+        returned = _guarded(function, arguments, shown)
+        for name, tensor in zip(call.returns, _as_tensors(returned, call, shown), strict=True):
+            outputs[name] = known[name] = tensor
+    return outputs
+
+
+def _method(module: nn.Module, exercise: Exercise, call: Call) -> Any:
+    # The module is called as its users call it, so that hooks work; forward tells the signature.
+    if call.method == "forward":
+        return module
+    method = getattr(module, call.method, None)
+    if not callable(method):
+        raise Problem(
+            "signature", f"{exercise.name} has no method {call.method}; keep those of the stub."
+        )
+    return method
+
+
+def _as_tensors(returned: Any, call: Call, shown: str) -> tuple[Tensor, ...]:
+    wanted = call.returns
+    if returned is None:
+        raise Problem("returned", f"{shown} returned None; does it end in a return statement?")
+    several = len(wanted) > 1
+    if several and not (isinstance(returned, (tuple, list)) and len(returned) == len(wanted)):
+        got = (
+            f"{len(returned)} things"
+            if isinstance(returned, (tuple, list))
+            else f"one {_type_name(returned)}"
+        )
+        raise Problem(
+            "returned", f"{shown} must return {len(wanted)} tensors: {', '.join(wanted)}; it "
+            f"returned {got}."
+        )
+    members = tuple(returned) if several else (returned,)
+    for name, member in zip(wanted, members, strict=True):
+        if not isinstance(member, Tensor):
+            raise Problem(
+                "returned",
+                f"{shown} must return {name} as a torch.Tensor; it returned a "
+                f"{_type_name(member)}. Compute with torch's operations, so that gradients flow.",
+            )
+    return members
+
+
+def _type_name(thing: Any) -> str:
+    kind = type(thing)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+
+
+def _guarded(function: Any, arguments: list[Any], shown: str) -> Any:
+    try:
+        return function(*arguments)
+    except KeyboardInterrupt:
+        raise
+    except NotImplementedError as error:
+        raise Problem(
+            "unwritten",
+            f"{shown} is not written yet: replace raise NotImplementedError() by your code, "
+            "run the cell, and check again.",
+        ) from error
+    except BaseException as error:
+        where = _where(error.__traceback__)
+        raise Problem(
+            "raised", f"{shown} raised {type(error).__name__}: {_first_line(error)}{where}"
+        ) from error
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else "(no message)"
+
+
+def _where(trace: TracebackType | None) -> str:
+    """Return the student's own line in which the error arose, not one of torch's or ours."""
+    frames = [
+        frame
+        for frame in traceback.extract_tb(trace)
+        if not frame.filename.startswith(_HERE) and "site-packages" not in frame.filename
+    ]
+    if not frames or frames[-1].lineno is None:
+        return ""
+    line = linecache.getline(frames[-1].filename, frames[-1].lineno).strip()
+    return f"\nin line {frames[-1].lineno} of {frames[-1].name}: {line}" if line else ""
+
+
+def _cast(tensor: Tensor, dtype: torch.dtype) -> Tensor:
+    return tensor.to(dtype) if tensor.is_floating_point() else tensor
+
+
+def _same(one: Tensor, other: Tensor) -> bool:
+    return one.shape == other.shape and bool(torch.equal(one, other))
+
+
+@contextlib.contextmanager
+def _captured(outcome: Outcome) -> Iterator[None]:
+    """Keep what the answer prints or warns from the notebook: it is run many times."""
+    page = io.StringIO()
+    try:
+        with (
+            contextlib.redirect_stdout(page),
+            contextlib.redirect_stderr(page),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        outcome.printed = page.getvalue()[:_PRINTED_AT_MOST]

@@ -1,0 +1,33 @@
+"""nbgrader's settings: stock commands work in the clone, from text masters to feedback."""
+
+from pathlib import Path
+
+from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
+from nbgrader.preprocessors import ClearHiddenTests, GetGrades
+
+root = Path(__file__).resolve().parent
+
+c = get_config()  # noqa: F821  (given by traitlets)
+c.CourseDirectory.root = str(root)
+c.CourseDirectory.course_id = "attention"
+c.CourseDirectory.source_directory = "solutions"
+c.CourseDirectory.release_directory = "exercises"
+# nbgrader copies whatever else lies beside a notebook into the release and into the folder where a
+# submission runs; there, a solution's .py would earn full marks by an import.
+c.CourseDirectory.ignore = [
+    ".ipynb_checkpoints",
+    "*.py",
+    "*.pyc",
+    "__pycache__",
+    "feedback",
+]
+c.ClearSolutions.code_stub = {"python": "raise NotImplementedError()"}
+c.Execute.timeout = 120
+c.Execute.kernel_name = "python3"
+# The hidden tests are in the graded notebook; feedback shows it without them.
+c.GenerateFeedback.preprocessors = [GetGrades, ClearHiddenTests, CSSHTMLHeaderPreprocessor]
+
+if (root / "solutions").is_dir():  # not in the students' bundle
+    from autograder.instructor.notebooks import write_sources
+
+    write_sources()

@@ -1,0 +1,263 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "title", "locked": true, "solution": false}
+# # Bahdanau attention I: scores, weights, context
+#
+# In this notebook you build the mechanism of Bahdanau, Cho and Bengio (2015) from its four
+# pieces: a softmax that knows about padding, the score, the weighted sum, and the module that puts
+# them together. The next notebook, `translator.ipynb`, puts your module into a translator.
+#
+# | exercise | what it computes | paper | difficulty | minutes |
+# | --- | --- | --- | --- | --- |
+# | `masked_softmax` | weights from scores, none on padding | eq. 6 | ●○○ | 10 |
+# | `additive_score` | how well a state fits each annotation | A.1.2 | ●●○ | 15 |
+# | `context_vector` | the weighted sum of the annotations | eq. 5 | ●○○ | 5 |
+# | `AdditiveAttention` | all of it, with $Uh_j$ computed once | eq. 5, 6, A.1.2 | ●●○ | 20 |
+#
+# **How to work.** Replace `raise NotImplementedError()` by your code, run the cell, then run the
+# `check(...)` below it. A check says what is wrong, by name where the mistake is a known one. Any
+# way of computing the right values is right: loops, `einsum`, `bmm`.
+#
+# **Shapes.** $B$ sentences in the batch, $N$ annotations (source positions), sizes $d$. Masks are
+# boolean and `True` means *a real word, may be attended*.
+
+# %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "solution": false}
+import torch
+from torch import Tensor, nn
+
+# %% nbgrader={"grade": false, "grade_id": "setup-check", "locked": true, "solution": false} tags=["active-ipynb"]
+# from autograder import check
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-masked_softmax", "locked": true, "solution": false}
+# ## `masked_softmax`
+#
+# A batch holds sentences of different lengths, so the shorter ones end in padding. A softmax over
+# all $N$ positions would hand some of the attention to words that do not exist. The weights must
+# be spread over the real positions only:
+#
+# $$\alpha_{j} = \frac{m_j \exp(e_{j})}{\sum_{k=1}^{N} m_k \exp(e_{k})}
+# \qquad e: (\dots, N),\quad m: (\dots, N) \text{ of } 0 \text{ and } 1,\quad \alpha: (\dots, N)$$
+#
+# This is equation 6 of the paper with a mask. Two things to think about:
+#
+# * A row in which *nothing* may be attended has no sum to divide by. Its weights are all exactly 0,
+#   and its gradient is 0, not NaN.
+# * $\exp$ of a large score overflows; `torch.softmax` does not.
+#
+# *Bahdanau et al. (2015), equation 6. Difficulty ●○○, about 10 minutes.*
+
+# %% nbgrader={"grade": false, "grade_id": "masked_softmax", "locked": false, "solution": true}
+def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
+    """Softmax over the last axis that gives masked positions a weight of exactly 0.
+
+    alpha_j = m_j exp(e_j) / sum_k m_k exp(e_k); a row without any real position gives zeros.
+
+    Args:
+        scores: (..., N), any real numbers, also at masked positions.
+        mask: bool, the shape of `scores` or one that broadcasts to it; True = may be attended.
+
+    Returns:
+        weights (..., N) in the dtype of `scores`; each row sums to 1, or to 0 if fully masked.
+
+    Source: Bahdanau et al. (2015), equation 6.
+    """
+    ### BEGIN SOLUTION
+    lowest = torch.finfo(scores.dtype).min  # finite, so that a fully masked row gives no NaN
+    weights = scores.masked_fill(~mask, lowest).softmax(dim=-1)  # (..., N)
+    return weights * mask  # (..., N)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test-masked_softmax", "locked": true, "points": 2, "solution": false} tags=["active-ipynb"]
+# check(masked_softmax)
+# ### BEGIN HIDDEN TESTS
+# from autograder.instructor import examine
+
+# examine(masked_softmax)
+# ### END HIDDEN TESTS
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-additive_score", "locked": true, "solution": false}
+# ## `additive_score`
+#
+# How well does what the decoder is about to say, summed up in its state $s$, fit the source word
+# at position $j$, summed up in its annotation $h_j$? A small network with one hidden layer decides:
+#
+# $$e_{j} = v^\top \tanh(W s + U h_j)$$
+#
+# $$s: (B, d_q),\quad h: (B, N, d_k),\quad W: (d, d_q),\quad U: (d, d_k),\quad v: (d),
+# \quad e: (B, N)$$
+#
+# The paper writes $W_a$, $U_a$, $v_a$, and $s_{i-1}$ for the state: the score for target word $i$
+# is computed from the state *before* that word. $W$ and $U$ bring state and annotation, which may
+# differ in size, into one space of size $d$; the last layer is a vector because one number is
+# wanted. Without the tanh the score would be a sum of one term that depends on $s$ alone and one
+# that depends on $h_j$ alone, and every target word would attend to the same places. Why? Think it
+# through: what does a softmax do with a constant?
+#
+# *Bahdanau et al. (2015), section A.1.2. Difficulty ●●○, about 15 minutes.*
+
+# %% nbgrader={"grade": false, "grade_id": "additive_score", "locked": false, "solution": true}
+def additive_score(query: Tensor, keys: Tensor, W: Tensor, U: Tensor, v: Tensor) -> Tensor:
+    """Score every key against the query with a network of one hidden layer.
+
+    e_j = v^T tanh(W s + U h_j)
+
+    Args:
+        query: the decoder's state s, (B, d_q).
+        keys: the annotations h, (B, N, d_k).
+        W: (d, d_q).
+        U: (d, d_k).
+        v: (d,).
+
+    Returns:
+        scores (B, N), before any softmax.
+
+    Source: Bahdanau et al. (2015), section A.1.2.
+    """
+    ### BEGIN SOLUTION
+    projected_query = query @ W.T  # (B, d)
+    projected_keys = keys @ U.T  # (B, N, d)
+    hidden = torch.tanh(projected_query.unsqueeze(1) + projected_keys)  # (B, N, d)
+    return hidden @ v  # (B, N)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test-additive_score", "locked": true, "points": 3, "solution": false} tags=["active-ipynb"]
+# check(additive_score)
+# ### BEGIN HIDDEN TESTS
+# from autograder.instructor import examine
+
+# examine(additive_score)
+# ### END HIDDEN TESTS
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-context_vector", "locked": true, "solution": false}
+# ## `context_vector`
+#
+# The decoder receives one vector for the whole sentence, but a different one for each target word:
+# the annotations, averaged with the weights.
+#
+# $$c = \sum_{j=1}^{N} \alpha_j h_j \qquad \alpha: (B, N),\quad h: (B, N, d_v),\quad c: (B, d_v)$$
+#
+# *Bahdanau et al. (2015), equation 5. Difficulty ●○○, about 5 minutes.*
+
+# %% nbgrader={"grade": false, "grade_id": "context_vector", "locked": false, "solution": true}
+def context_vector(weights: Tensor, values: Tensor) -> Tensor:
+    """Average the values with the attention weights.
+
+    c = sum_j alpha_j h_j
+
+    Args:
+        weights: (B, N).
+        values: (B, N, d_v).
+
+    Returns:
+        context (B, d_v).
+
+    Source: Bahdanau et al. (2015), equation 5.
+    """
+    ### BEGIN SOLUTION
+    return (weights.unsqueeze(1) @ values).squeeze(1)  # (B, 1, N) @ (B, N, d_v) -> (B, d_v)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test-context_vector", "locked": true, "points": 1, "solution": false} tags=["active-ipynb"]
+# check(context_vector)
+# ### BEGIN HIDDEN TESTS
+# from autograder.instructor import examine
+
+# examine(context_vector)
+# ### END HIDDEN TESTS
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-AdditiveAttention", "locked": true, "solution": false}
+# ## `AdditiveAttention`
+#
+# Now the module that a decoder owns. In each step it turns the decoder's state into weights over
+# the source and a context vector:
+#
+# $$e_{ij} = v^\top \tanh(W s_{i-1} + U h_j),\qquad
+# \alpha_{ij} = \frac{m_j\exp(e_{ij})}{\sum_k m_k\exp(e_{ik})},\qquad
+# c_i = \sum_j \alpha_{ij} h_j$$
+#
+# $U h_j$ does not depend on the target position $i$. The paper points out that it can be computed
+# once per sentence, before the first target word; that is what `project` is for. `forward` takes
+# the projected keys if it is given them, and otherwise projects the keys itself. The result is the
+# same either way.
+#
+# The parameters are created for you. Keep their names: the checks load their own values into them.
+# You may call the functions you wrote above.
+#
+# *Bahdanau et al. (2015), equations 5 and 6, section A.1.2. Difficulty ●●○, about 20 minutes.*
+
+# %% nbgrader={"grade": false, "grade_id": "AdditiveAttention", "locked": false, "solution": true}
+class AdditiveAttention(nn.Module):
+    """Attention with the score v^T tanh(W s + U h_j).
+
+    Parameters: `W` (d, d_q), `U` (d, d_k), `v` (d,), where d = hidden_size, d_q = query_size and
+    d_k = key_size. The keys are also the values.
+
+    Source: Bahdanau et al. (2015), equations 5 and 6, section A.1.2.
+    """
+
+    def __init__(self, query_size: int, key_size: int, hidden_size: int):
+        super().__init__()
+        self.W = nn.Parameter(torch.empty(hidden_size, query_size))
+        self.U = nn.Parameter(torch.empty(hidden_size, key_size))
+        self.v = nn.Parameter(torch.empty(hidden_size))
+        for parameter in (self.W, self.U):
+            nn.init.xavier_uniform_(parameter)
+        nn.init.normal_(self.v, std=hidden_size**-0.5)
+
+    def project(self, keys: Tensor) -> Tensor:
+        """Compute U h_j for every key, once per sentence.
+
+        Args:
+            keys: (B, N, d_k).
+
+        Returns:
+            projected keys (B, N, d).
+        """
+        ### BEGIN SOLUTION
+        return keys @ self.U.T  # (B, N, d)
+        ### END SOLUTION
+
+    def forward(
+        self, query: Tensor, keys: Tensor, mask: Tensor, projected_keys: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Attend to the keys.
+
+        Args:
+            query: the decoder's state s_{i-1}, (B, d_q).
+            keys: the annotations h, (B, N, d_k).
+            mask: bool (B, N), True = a real source word.
+            projected_keys: what `project(keys)` returned, (B, N, d), or None.
+
+        Returns:
+            context (B, d_k) and weights (B, N).
+        """
+        ### BEGIN SOLUTION
+        if projected_keys is None:
+            projected_keys = self.project(keys)  # (B, N, d)
+        projected_query = query @ self.W.T  # (B, d)
+        scores = torch.tanh(projected_query.unsqueeze(1) + projected_keys) @ self.v  # (B, N)
+        weights = masked_softmax(scores, mask)  # (B, N)
+        return context_vector(weights, keys), weights  # (B, d_k), (B, N)
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test-AdditiveAttention", "locked": true, "points": 4, "solution": false} tags=["active-ipynb"]
+# check(AdditiveAttention)
+# ### BEGIN HIDDEN TESTS
+# from autograder.instructor import examine
+
+# examine(AdditiveAttention)
+# ### END HIDDEN TESTS

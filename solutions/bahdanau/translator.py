@@ -1,0 +1,260 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "title", "locked": true, "solution": false}
+# # Bahdanau attention II: a translator
+#
+# In `scores.ipynb` you built the attention of Bahdanau, Cho and Bengio (2015). Here you build the
+# two networks around it: an encoder that gives every source word an annotation, and a decoder that
+# looks back at the annotations before each target word. At the end your own model translates, and
+# you draw where it looked.
+#
+# | exercise | what it computes | paper | difficulty | minutes |
+# | --- | --- | --- | --- | --- |
+# | `BidirectionalEncoder` | annotations and the decoder's first state | eq. 7, A.2.1, A.2.2 | ●●○ | 25 |
+# | `AttentionDecoder` | one step, the read-out, the whole sentence | eq. 4, 5, A.2.2 | ●●● | 40 |
+#
+# **Shapes.** $B$ sentences in the batch, $S$ source positions, $T$ target positions, $V$ words in
+# the target vocabulary, $d$ the size of a state. Source sentences end in padding (id 0); the mask is
+# boolean and `True` means *a real word*.
+
+# %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "solution": false}
+import torch
+from torch import Tensor, nn
+
+# %% nbgrader={"grade": false, "grade_id": "setup-check", "locked": true, "solution": false} tags=["active-ipynb"]
+# from autograder import check
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-BidirectionalEncoder", "locked": true, "solution": false}
+# ## `BidirectionalEncoder`
+#
+# An RNN that reads from left to right knows, at word $j$, the words before it. A second RNN that
+# reads from right to left knows the words after it. The *annotation* of word $j$ is both states
+# side by side, so that it describes the whole sentence with the surroundings of word $j$ in focus:
+#
+# $$h_j = \left[\overrightarrow{h}_j ; \overleftarrow{h}_j\right]
+# \qquad x: (B, S),\quad \overrightarrow{h}, \overleftarrow{h}: (B, S, d),\quad h: (B, S, 2d)$$
+#
+# The decoder starts from the backward RNN's state at the *first* word, the state that has read the
+# whole sentence and read the first word last:
+#
+# $$s_0 = \tanh\left(W_s \overleftarrow{h}_1\right) \qquad W_s: (d, d),\quad s_0: (B, d)$$
+#
+# Sentences in a batch differ in length. The backward RNN of a short sentence must start at its own
+# last word, not at the padding: padding must not change any result.
+# `torch.nn.utils.rnn.pack_padded_sequence` does this (lengths go in on the CPU, and
+# `enforce_sorted=False` spares you the sorting). What you return at padded positions does not
+# matter.
+#
+# *Bahdanau et al. (2015), equation 7 and appendix A.2. Difficulty ●●○, about 25 minutes.*
+
+
+# %% nbgrader={"grade": false, "grade_id": "BidirectionalEncoder", "locked": false, "solution": true}
+class BidirectionalEncoder(nn.Module):
+    """Encode each source word together with what stands before and after it.
+
+    h_j = [h->_j ; h<-_j],  s_0 = tanh(W_s h<-_1)
+
+    Parameters: `embedding.weight` (V, e); `rnn.*`, those of a bidirectional `nn.GRU` with one
+    layer; `first_state.weight` = W_s (d, d) and `first_state.bias` (d,), where e = embedding_size
+    and d = hidden_size.
+
+    Source: Bahdanau et al. (2015), equation 7, sections A.2.1 and A.2.2.
+    """
+
+    def __init__(
+        self, vocabulary_size: int, embedding_size: int, hidden_size: int, dropout: float = 0.0
+    ):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
+        self.rnn = nn.GRU(embedding_size, hidden_size, batch_first=True, bidirectional=True)
+        self.first_state = nn.Linear(hidden_size, hidden_size)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """Read a batch of sentences in both directions.
+
+        Args:
+            tokens: ids (B, S), padded at the end.
+            lengths: number of real tokens of each sentence, (B,), all at least 1.
+
+        Returns:
+            annotations (B, S, 2d), forward states first, and the decoder's first state (B, d).
+        """
+        ### BEGIN SOLUTION
+        embedded = self.dropout(self.embedding(tokens))  # (B, S, e)
+        packed = nn.utils.rnn.pack_padded_sequence(
+            embedded, lengths.cpu(), batch_first=True, enforce_sorted=False
+        )
+        states, _ = self.rnn(packed)
+        annotations, _ = nn.utils.rnn.pad_packed_sequence(
+            states, batch_first=True, total_length=tokens.shape[1]
+        )  # (B, S, 2d)
+        backward_at_first = annotations[:, 0, self.rnn.hidden_size :]  # (B, d)
+        return self.dropout(annotations), torch.tanh(self.first_state(backward_at_first))
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test-BidirectionalEncoder", "locked": true, "points": 4, "solution": false} tags=["active-ipynb"]
+# check(BidirectionalEncoder)
+# ### BEGIN HIDDEN TESTS
+# from autograder.instructor import examine
+
+# examine(BidirectionalEncoder)
+# ### END HIDDEN TESTS
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-AttentionDecoder", "locked": true, "solution": false}
+# ## `AttentionDecoder`
+#
+# For each target word $y_i$ the decoder does four things, in this order:
+#
+# 1. **Attend.** The state *before* this word is the query: $c_i = \sum_j \alpha_{ij} h_j$ with
+#    $\alpha_i$ computed from $s_{i-1}$.
+# 2. **Move on.** $s_i = f(s_{i-1}, y_{i-1}, c_i)$: a GRU cell whose input is
+#    $[E y_{i-1} ; c_i]$, in this order.
+# 3. **Read out.** $t_i = \tanh\left(W_t\,[E y_{i-1} ; s_i ; c_i] + b_t\right)$, in this order.
+# 4. **Score the words.** $\mathrm{logits}_i = W_o\, t_i + b_o$, and
+#    $p(y_i \mid y_1, \dots, y_{i-1}, x) = \mathrm{softmax}(\mathrm{logits}_i)$: together with 3
+#    this is the paper's $g(y_{i-1}, s_i, c_i)$.
+#
+# $$E y: (B, e),\quad s: (B, d),\quad c: (B, a),\quad t: (B, r),\quad \mathrm{logits}: (B, V)$$
+#
+# Steps 1 and 2 are `step`; steps 3 and 4 are `readout`. They are separate because only the first
+# two depend on the step before: `forward` runs `step` over the sentence and then reads out all
+# words at once.
+#
+# In training the decoder is given the true previous words (*teacher forcing*): `tokens[:, i]` is
+# the word before the one that `logits[:, i]` predicts, so `tokens` starts with the id that marks the
+# beginning of a sentence.
+#
+# The decoder does not know what attention it uses; it is given one, and calls
+# `attention.project(annotations)` once per sentence and
+# `attention(query, annotations, mask, projected_keys)` in each step. The check passes an attention
+# of its own; below, you pass yours.
+#
+# *Bahdanau et al. (2015), equations 4 and 5, section A.2.2. Difficulty ●●●, about 40 minutes.*
+
+
+# %% nbgrader={"grade": false, "grade_id": "AttentionDecoder", "locked": false, "solution": true}
+class AttentionDecoder(nn.Module):
+    """Produce a sentence word by word, attending to the annotations before each word.
+
+    c_i = attention(s_{i-1}, h),  s_i = f(s_{i-1}, [E y_{i-1}; c_i]),
+    t_i = tanh(W_t [E y_{i-1}; s_i; c_i] + b_t),  logits_i = W_o t_i + b_o
+
+    Parameters: `embedding.weight` (V, e); `cell.*`, those of `nn.GRUCell(e + a, d)`; `hidden.weight`
+    = W_t (r, e + d + a) and `hidden.bias` (r,); `output.weight` = W_o (V, r) and `output.bias` (V,);
+    and those of `attention`. Here e = embedding_size, d = hidden_size, a = annotation_size, and
+    r = e.
+
+    Source: Bahdanau et al. (2015), equations 4 and 5, section A.2.2.
+    """
+
+    def __init__(
+        self,
+        vocabulary_size: int,
+        embedding_size: int,
+        hidden_size: int,
+        annotation_size: int,
+        attention: nn.Module,
+        dropout: float = 0.0,
+    ):
+        super().__init__()
+        self.attention = attention
+        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
+        self.cell = nn.GRUCell(embedding_size + annotation_size, hidden_size)
+        self.hidden = nn.Linear(embedding_size + hidden_size + annotation_size, embedding_size)
+        self.output = nn.Linear(embedding_size, vocabulary_size)
+        self.dropout = nn.Dropout(dropout)
+
+    def step(
+        self,
+        embedded: Tensor,
+        state: Tensor,
+        annotations: Tensor,
+        mask: Tensor,
+        projected_keys: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Attend with the old state, then move on to the new one (1 and 2 above).
+
+        Args:
+            embedded: E y_{i-1}, (B, e).
+            state: s_{i-1}, (B, d).
+            annotations: h, (B, S, a).
+            mask: bool (B, S), True = a real source word.
+            projected_keys: what `attention.project(annotations)` returned, or None.
+
+        Returns:
+            state s_i (B, d), context c_i (B, a), weights alpha_i (B, S).
+        """
+        ### BEGIN SOLUTION
+        context, weights = self.attention(state, annotations, mask, projected_keys)
+        state = self.cell(torch.cat([embedded, context], dim=-1), state)  # (B, d)
+        return state, context, weights
+        ### END SOLUTION
+
+    def readout(self, embedded: Tensor, states: Tensor, contexts: Tensor) -> Tensor:
+        """Score every word of the vocabulary (3 and 4 above).
+
+        Args:
+            embedded: E y_{i-1}, (..., e).
+            states: s_i, (..., d).
+            contexts: c_i, (..., a).
+
+        Returns:
+            logits (..., V).
+        """
+        ### BEGIN SOLUTION
+        together = torch.cat([embedded, states, contexts], dim=-1)  # (..., e + d + a)
+        hidden = torch.tanh(self.hidden(together))  # (..., r)
+        return self.output(self.dropout(hidden))  # (..., V)
+        ### END SOLUTION
+
+    def forward(
+        self, tokens: Tensor, annotations: Tensor, mask: Tensor, first_state: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Predict each target word from the true words before it (teacher forcing).
+
+        Args:
+            tokens: y_0 ... y_{T-1}, ids (B, T); y_0 marks the beginning of the sentence.
+            annotations: h, (B, S, a).
+            mask: bool (B, S), True = a real source word.
+            first_state: s_0, (B, d).
+
+        Returns:
+            logits (B, T, V), of which logits[:, i] predicts the word after tokens[:, i], and
+            weights (B, T, S).
+        """
+        ### BEGIN SOLUTION
+        embedded = self.dropout(self.embedding(tokens))  # (B, T, e)
+        projected_keys = self.attention.project(annotations)
+        state = first_state  # (B, d)
+        states, contexts, weights = [], [], []
+        for i in range(tokens.shape[1]):
+            state, context, alpha = self.step(
+                embedded[:, i], state, annotations, mask, projected_keys
+            )
+            states.append(state)
+            contexts.append(context)
+            weights.append(alpha)
+        logits = self.readout(embedded, torch.stack(states, 1), torch.stack(contexts, 1))
+        return logits, torch.stack(weights, 1)  # (B, T, V), (B, T, S)
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test-AttentionDecoder", "locked": true, "points": 6, "solution": false} tags=["active-ipynb"]
+# check(AttentionDecoder)
+# ### BEGIN HIDDEN TESTS
+# from autograder.instructor import examine
+
+# examine(AttentionDecoder)
+# ### END HIDDEN TESTS
