@@ -24,10 +24,15 @@ c.CourseDirectory.ignore = [
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError()"}
 c.Execute.timeout = 120
 c.Execute.kernel_name = "python3"
+# nbgrader gives 0 for anything on stderr, but a right answer may warn, log or show its progress.
+c.IgnorePattern.enabled = True
+c.IgnorePattern.pattern = "^"
 # The hidden tests are in the graded notebook; feedback shows it without them.
 c.GenerateFeedback.preprocessors = [GetGrades, ClearHiddenTests, CSSHTMLHeaderPreprocessor]
 
 if (root / "solutions").is_dir():  # not in the students' bundle
+    from autograder.instructor.feedback import HideOwnTracebacks
     from autograder.instructor.notebooks import write_sources
 
-    write_sources()
+    c.GenerateFeedback.preprocessors.insert(2, HideOwnTracebacks)
+    write_sources(root / "solutions")

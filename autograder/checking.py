@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from autograder import cards, fixtures
 from autograder.exercise import Exercise
@@ -63,9 +63,7 @@ def find(answer: Any) -> Exercise:
         LookupError: no exercise has the answer's name; the sentence says which come close.
     """
     if isinstance(answer, str):
-        raise _sentence(
-            TypeError, f"Pass the function itself, without quotes: check({answer})."
-        )
+        raise _sentence(TypeError, f"Pass the function itself, without quotes: check({answer}).")
     if isinstance(answer, Tensor) or not callable(answer):
         raise _sentence(
             TypeError,
@@ -81,7 +79,11 @@ def find(answer: Any) -> Exercise:
         )
     exercise = EXERCISES[name]
     if exercise.is_class and not isinstance(answer, type):
-        raise _sentence(TypeError, f"Pass the class itself, not an object of it: check({name}).")
+        if isinstance(answer, nn.Module):
+            sentence = f"Pass the class itself, not an object of it: check({name})."
+        else:
+            sentence = f"{name} must be a class, as in the stub: class {name}(nn.Module)."
+        raise _sentence(TypeError, sentence)
     return exercise
 
 

@@ -44,9 +44,9 @@ class Expected:
     gradients: Mapping[str, Tensor]
 
 
-def difference(case: Case, outcome: Outcome, expected: Expected, dtype: torch.dtype) -> (
-    Difference | None
-):
+def difference(
+    case: Case, outcome: Outcome, expected: Expected, dtype: torch.dtype
+) -> Difference | None:
     """Return the first difference between an outcome and what was expected, or None.
 
     Values come before gradients. A gradient that did not arrive counts as zero where zero is
@@ -102,6 +102,10 @@ def close(actual: Tensor, right: Tensor, tolerance: float) -> bool:
     )
 
 
+def _finite(tensor: Tensor) -> bool:
+    return bool(torch.isfinite(tensor).all())
+
+
 def agrees(case: Case, outcome: Outcome, other: Outcome, gradients: bool) -> bool:
     """Tell whether two outcomes of a case are the same: values, and gradients if asked.
 
@@ -117,7 +121,7 @@ def agrees(case: Case, outcome: Outcome, other: Outcome, gradients: bool) -> boo
     for name, tensor in outcome.outputs.items():
         real = case.real.get(name)
         mine, theirs = tensor, other.outputs[name]
-        if mine.shape != theirs.shape:
+        if mine.shape != theirs.shape or _finite(mine) != _finite(theirs):
             return False
         if real is not None:
             mine, theirs = mine[real], theirs[real]
@@ -130,7 +134,8 @@ def agrees(case: Case, outcome: Outcome, other: Outcome, gradients: bool) -> boo
             theirs_too = other.gradients.get(name)
             if (gradient is None) != (theirs_too is None):
                 return False
-            if gradient is not None and theirs_too is not None:
-                if not close(gradient, theirs_too, 1e-5):
-                    return False
+            if gradient is None or theirs_too is None:
+                continue
+            if not close(gradient, theirs_too, 1e-5):
+                return False
     return True

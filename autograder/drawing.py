@@ -45,9 +45,9 @@ class Draw:
         count = 1
         for size in shape:
             count *= size
-        return torch.tensor(
-            [self.integer(1, vocabulary_size - 1) for _ in range(count)]
-        ).reshape(shape)
+        return torch.tensor([self.integer(1, vocabulary_size - 1) for _ in range(count)]).reshape(
+            shape
+        )
 
     def lengths(self, batch: int, longest: int) -> Tensor:
         """Return ragged lengths, (B,): the longest is there, not in the first row, and a 1."""

@@ -52,6 +52,7 @@ class Case:
         weights: what is loaded into the module, by the names of its state_dict.
         real: for an output of which only a part counts, a bool tensor of its leading axes.
         upstream: for each output through which gradients are sent, the gradient at the output.
+        note: what it means if this case alone goes wrong, a sentence for the student, or "".
     """
 
     name: str
@@ -61,6 +62,7 @@ class Case:
     weights: Mapping[str, Tensor] = field(default_factory=dict)
     real: Mapping[str, Tensor] = field(default_factory=dict)
     upstream: Mapping[str, Tensor] = field(default_factory=dict)
+    note: str = ""
 
     def __post_init__(self) -> None:
         returned = {name for call in self.calls for name in call.returns}

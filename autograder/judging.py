@@ -86,11 +86,13 @@ def judge(
             cases=len(trials),
         )
     # The smallest case is the easiest to think through; float32 only if float64 was right.
-    trial, found = min(failed, key=lambda pair: (pair[0].case.elements, pair[0].dtype.itemsize))
+    trial, found = min(failed, key=lambda pair: (pair[0].case.elements, -pair[0].dtype.itemsize))
     known = _explain(trials, misconceptions)
     if found.kind in ("unwritten", "signature"):
         known = None
     headline = known.title if known else _headline(exercise, trial, found)
+    if not known and all(other.case.name == trial.case.name for other, _ in failed):
+        headline = f"{headline} {trial.case.note}".rstrip()
     return Verdict(
         exercise,
         False,
@@ -107,11 +109,14 @@ def _explain(
     trials: Sequence[Trial], misconceptions: Sequence[Misconception]
 ) -> Misconception | None:
     exact = [trial for trial in trials if trial.dtype == torch.float64]
-    values_wrong = any(
-        (found := difference(t.case, t.outcome, t.expected, t.dtype)) is not None
-        and found.kind not in ("no gradient", "gradient")
+    kinds = {
+        found.kind
         for t in exact
-    )
+        if (found := difference(t.case, t.outcome, t.expected, t.dtype)) is not None
+    }
+    if not kinds or "dtype" in kinds:  # no known mistake is about precision
+        return None
+    values_wrong = bool(kinds - {"no gradient", "gradient"})
     matching = [
         mistake
         for mistake in misconceptions
@@ -144,7 +149,12 @@ def _headline(exercise: Exercise, trial: Trial, found: Difference) -> str:
     name = found.name
     assert found.expected is not None or found.kind == "changed"
     if found.kind == "changed":
-        return f"{exercise.name} writes into its input {name}; compute a new tensor instead."
+        if name in case.inputs or any(name in call.arguments for call in case.calls):
+            return f"{exercise.name} writes into its input {name}; compute a new tensor instead."
+        return (
+            f"{exercise.name} writes into {name} after it has returned it; compute a new tensor in "
+            "each call."
+        )
     if found.kind == "shape":
         assert found.actual is not None and found.expected is not None
         return (

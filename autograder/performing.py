@@ -9,6 +9,9 @@ from __future__ import annotations
 import contextlib
 import io
 import linecache
+import random
+import sys
+import sysconfig
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -23,6 +26,7 @@ from autograder.exercise import Call, Case, Exercise, StandIn, takes
 from autograder.stand_ins import STAND_INS
 
 _HERE = __file__.rsplit("performing", 1)[0]
+_STDLIB = sysconfig.get_paths()["stdlib"]
 _PRINTED_AT_MOST = 2_000
 
 
@@ -43,7 +47,7 @@ class Outcome:
         outputs: tensors by the names that the calls give them.
         gradients: for each floating input and each weight its gradient; None if none arrived.
         problem: kind and sentence, if the case could not be run to its end.
-        changed: inputs that the answer wrote into.
+        changed: inputs that the answer wrote into, and results that a later call wrote into.
         printed: the beginning of what it printed, to stdout and stderr.
     """
 
@@ -66,15 +70,12 @@ def perform(
         dtype: float32 or float64, of all floating inputs and weights.
     """
     outcome = Outcome()
-    state = torch.random.get_rng_state()  # an answer may draw numbers; a check leaves no trace
     try:
-        with _captured(outcome):
+        with _random_state_kept(), _captured(outcome):
             outcome.outputs, outcome.changed = _values(answer, exercise, case, dtype)
             outcome.gradients = _gradients(answer, exercise, case, dtype)
     except Problem as problem:
         outcome.problem = (problem.kind, problem.sentence)
-    finally:
-        torch.random.set_rng_state(state)
     return outcome
 
 
@@ -84,11 +85,10 @@ def _values(
     inputs = {name: _cast(tensor, dtype).clone() for name, tensor in case.inputs.items()}
     module = _construct(answer, exercise, case, dtype) if exercise.is_class else None
     with torch.no_grad():
-        outputs = _call_all(answer, module, exercise, case, dict(inputs))
-    changed = tuple(
-        name for name in inputs if not _same(inputs[name], _cast(case.inputs[name], dtype))
-    )
-    return {name: tensor.detach().clone() for name, tensor in outputs.items()}, changed
+        found, known = _call_all(answer, module, exercise, case, inputs)
+    before = {name: _cast(tensor, dtype) for name, tensor in case.inputs.items()} | found
+    changed = tuple(name for name in before if not _same(known[name], before[name]))
+    return found, changed
 
 
 def _gradients(
@@ -110,7 +110,16 @@ def _gradients(
     if module is not None:
         leaves |= dict(module.named_parameters())
     with torch.enable_grad():
-        outputs = _call_all(answer, module, exercise, case, given)
+        try:
+            _, outputs = _call_all(answer, module, exercise, case, given)
+        except Problem as problem:
+            if problem.kind != "raised":
+                raise
+            raise Problem(
+                problem.kind,
+                f"{problem.sentence}\nThis happened with inputs that require gradients, as they do "
+                "in training. Use torch's operations all the way.",
+            ) from problem
         if any(outputs[name].shape != upstream.shape for name, upstream in case.upstream.items()):
             return {}  # the shapes are what is wrong, and the values tell it
         total = torch.zeros((), dtype=dtype)
@@ -178,12 +187,15 @@ def _construct(answer: Any, exercise: Exercise, case: Case, dtype: torch.dtype) 
 
 def _call_all(
     answer: Any, module: nn.Module | None, exercise: Exercise, case: Case, known: dict[str, Any]
-) -> dict[str, Tensor]:
-    outputs: dict[str, Tensor] = {}
+) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """Make the calls; return copies of what came back, and everything by name as it is now."""
+    copies: dict[str, Tensor] = {}
+    known = dict(known)
     for call in case.calls:
         function = answer if module is None else _method(module, exercise, call)
         shown = f"{exercise.name}.{call.method}" if call.method else exercise.name
-        if not takes(function, len(call.arguments)):
+        # A module says (*args, **kwargs) of itself; its forward tells the signature.
+        if not takes(getattr(function, "forward", function), len(call.arguments)):
             raise Problem(
                 "signature",
                 f"{shown} must take {len(call.arguments)} arguments here, "
@@ -193,15 +205,18 @@ def _call_all(
         arguments = [known[name] for name in call.arguments]
         returned = _guarded(function, arguments, shown)
         for name, tensor in zip(call.returns, _as_tensors(returned, call, shown), strict=True):
-            outputs[name] = known[name] = tensor
-    return outputs
+            copies[name] = tensor.detach().clone()
+            known[name] = tensor
+    return copies, known
 
 
 def _method(module: nn.Module, exercise: Exercise, call: Call) -> Any:
-    # The module is called as its users call it, so that hooks work; forward tells the signature.
+    # The module is called as its users call it, so that hooks work.
     if call.method == "forward":
         return module
-    method = getattr(module, call.method, None)
+    method: Any = module
+    for part in call.method.split("."):  # also a method of a part, such as "attention.project"
+        method = getattr(method, part, None)
     if not callable(method):
         raise Problem(
             "signature", f"{exercise.name} has no method {call.method}; keep those of the stub."
@@ -221,8 +236,8 @@ def _as_tensors(returned: Any, call: Call, shown: str) -> tuple[Tensor, ...]:
             else f"one {_type_name(returned)}"
         )
         raise Problem(
-            "returned", f"{shown} must return {len(wanted)} tensors: {', '.join(wanted)}; it "
-            f"returned {got}."
+            "returned",
+            f"{shown} must return {len(wanted)} tensors: {', '.join(wanted)}; it returned {got}.",
         )
     members = tuple(returned) if several else (returned,)
     for name, member in zip(wanted, members, strict=True):
@@ -245,17 +260,27 @@ def _guarded(function: Any, arguments: list[Any], shown: str) -> Any:
         return function(*arguments)
     except KeyboardInterrupt:
         raise
+    except SystemExit as error:
+        raise Problem(
+            "raised",
+            f"{shown} calls exit() or quit(), which would end the whole notebook; return the "
+            f"result instead.{_where(error.__traceback__)}",
+        ) from error
     except NotImplementedError as error:
+        if str(error):  # torch's own, about a dtype or a missing forward; the stub's says nothing
+            raise Problem("raised", _raised(shown, error)) from error
         raise Problem(
             "unwritten",
             f"{shown} is not written yet: replace raise NotImplementedError() by your code, "
             "run the cell, and check again.",
         ) from error
     except BaseException as error:
-        where = _where(error.__traceback__)
-        raise Problem(
-            "raised", f"{shown} raised {type(error).__name__}: {_first_line(error)}{where}"
-        ) from error
+        raise Problem("raised", _raised(shown, error)) from error
+
+
+def _raised(shown: str, error: BaseException) -> str:
+    where = _where(error.__traceback__)
+    return f"{shown} raised {type(error).__name__}: {_first_line(error)}{where}"
 
 
 def _first_line(error: BaseException) -> str:
@@ -268,7 +293,9 @@ def _where(trace: TracebackType | None) -> str:
     frames = [
         frame
         for frame in traceback.extract_tb(trace)
-        if not frame.filename.startswith(_HERE) and "site-packages" not in frame.filename
+        if not frame.filename.startswith((_HERE, _STDLIB))
+        and "site-packages" not in frame.filename
+        and "dist-packages" not in frame.filename  # Debian's and Colab's name for it
     ]
     if not frames or frames[-1].lineno is None:
         return ""
@@ -281,7 +308,26 @@ def _cast(tensor: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def _same(one: Tensor, other: Tensor) -> bool:
-    return one.shape == other.shape and bool(torch.equal(one, other))
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    if one.is_floating_point():
+        return torch.allclose(one, other, rtol=0.0, atol=0.0, equal_nan=True)
+    return torch.equal(one, other)
+
+
+@contextlib.contextmanager
+def _random_state_kept() -> Iterator[None]:
+    """Restore the generators: an answer may draw numbers, but a check leaves no trace."""
+    numpy = sys.modules.get("numpy")
+    states = torch.random.get_rng_state(), random.getstate()
+    numpy_state = numpy.random.get_state() if numpy else None
+    try:
+        yield
+    finally:
+        torch.random.set_rng_state(states[0])
+        random.setstate(states[1])
+        if numpy and numpy_state:
+            numpy.random.set_state(numpy_state)
 
 
 @contextlib.contextmanager

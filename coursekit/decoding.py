@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -14,9 +14,7 @@ Step = Callable[[Tensor, Any], tuple[Tensor, Any]]
 
 
 @torch.no_grad()
-def greedy_decode(
-    step: Step, state: Any, bos_id: int, eos_id: int, max_length: int
-) -> Tensor:
+def greedy_decode(step: Step, state: Any, bos_id: int, eos_id: int, max_length: int) -> Tensor:
     """Take the most probable next word again and again, for a whole batch at once.
 
     y_i = argmax_y p(y | y_1 ... y_{i-1}, x)
@@ -50,10 +48,14 @@ def greedy_decode(
 
 
 def _first_tensor(state: Any) -> Tensor:
-    if isinstance(state, Tensor):
-        return state
-    members = state.values() if isinstance(state, dict) else state
-    for member in members:
-        if member is not None:
-            return _first_tensor(member)
+    for tensor in _tensors(state):
+        return tensor
     raise ValueError("The decoder's state holds no tensor, so the batch size is unknown.")
+
+
+def _tensors(state: Any) -> Iterator[Tensor]:
+    if isinstance(state, Tensor):
+        yield state
+    elif isinstance(state, (dict, list, tuple)):
+        for member in state.values() if isinstance(state, dict) else state:
+            yield from _tensors(member)

@@ -28,11 +28,14 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> Bleu:
 
     Raises:
         ValueError: the two lists differ in length or are empty.
+        TypeError: a string was given in place of a list.
 
     Source: Papineni et al. (2002); Post (2018) for the tool.
     """
     import sacrebleu
 
+    if isinstance(hypotheses, str) or isinstance(references, str):
+        raise TypeError("bleu compares lists of sentences; put a single sentence into a list.")
     if len(hypotheses) != len(references) or not hypotheses:
         raise ValueError(
             f"bleu compares sentence by sentence; it was given {len(hypotheses)} translations "

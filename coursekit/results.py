@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import platform
 import re
 import sys
@@ -81,9 +82,12 @@ def record(
     }
     path = (folder or FOLDER) / f"{model}.{data}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(_rounded(content), indent=1, ensure_ascii=False)
-    # A row of numbers on one line: the files are read by people, too.
-    text = re.sub(r"\[\s+([-+\de.,\s]+?)\s+\]", lambda m: f"[{' '.join(m[1].split())}]", text)
+    text = json.dumps(_rounded(content), indent=1, ensure_ascii=False, allow_nan=False)
+    # A row of numbers on one line: the files are read by people, too. Text is never touched, as
+    # there is no line break inside a JSON string.
+    text = re.sub(
+        r"\[\n\s*((?:[-+\de.,\s]|null)+?)\n\s*\]", lambda m: f"[{' '.join(m[1].split())}]", text
+    )
     path.write_text(text + "\n", encoding="utf-8")
     print(f"wrote {path}", file=sys.stderr)
     return path
@@ -104,9 +108,9 @@ def read(model: str, data: str, folder: Path | None = None) -> dict[str, Any]:
 
 
 def _rounded(value: Any) -> Any:
-    """Keep six significant digits: enough to read, and files stay small."""
+    """Keep six significant digits: enough to read, and files stay small; JSON has no NaN."""
     if isinstance(value, float):
-        return float(f"{value:.6g}")
+        return float(f"{value:.6g}") if math.isfinite(value) else None
     if isinstance(value, dict):
         return {key: _rounded(member) for key, member in value.items()}
     if isinstance(value, (list, tuple)):

@@ -89,7 +89,8 @@ def train(
         the history; `history.best_epoch` names the epoch whose weights the model has.
 
     Raises:
-        ValueError: `select` or `patience` is given without what it needs.
+        ValueError: `select` or `patience` is given without what it needs, or `validate` does not
+            return the metric.
         FloatingPointError: the loss is no longer a finite number.
     """
     if select is not None and validate is None:
@@ -135,8 +136,13 @@ def train(
         history.epochs.append(record)
         bar.update()
         if select is None:
-            history.best_epoch = epoch
-        elif record[select] > best:
+            continue
+        if select not in record:
+            raise ValueError(
+                f"select is {select!r}, but validate(model) returned only: "
+                f"{', '.join(record.keys() - {'epoch', 'loss', 'seconds'}) or 'nothing'}."
+            )
+        if record[select] > best:
             best, history.best_epoch = record[select], epoch
             best_weights = copy.deepcopy(model.state_dict())
         elif patience is not None and epoch - history.best_epoch >= patience:
@@ -144,5 +150,7 @@ def train(
     bar.close()
     if best_weights is not None:
         model.load_state_dict(best_weights)
+    else:  # also if the metric was never a number
+        history.best_epoch = len(history.epochs)
     model.eval()
     return history

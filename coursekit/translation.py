@@ -54,14 +54,15 @@ class Translator(nn.Module):
             `readout`.
     """
 
+    encoder: Any  # any module with the interface above: the reader's own, or the reference
+    decoder: Any
+
     def __init__(self, encoder: nn.Module, decoder: nn.Module):
         super().__init__()
         self.encoder = encoder
         self.decoder = decoder
 
-    def forward(
-        self, source: Tensor, lengths: Tensor, previous: Tensor
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, source: Tensor, lengths: Tensor, previous: Tensor) -> tuple[Tensor, Tensor]:
         """Predict each target word from the true words before it.
 
         Args:
@@ -113,7 +114,7 @@ def translate(
 
     Returns:
         for each sentence, in order, the ids of its translation without <eos>; at most twice as
-        many as the longest source of its batch, plus ten.
+        many as it has itself, plus ten.
     """
     model.eval()
     where = next(model.parameters()).device
@@ -125,7 +126,8 @@ def translate(
         state = model.start(source.to(where), lengths.to(where))
         tokens = greedy_decode(model.step, state, BOS, EOS, 2 * source.shape[1] + 10)  # (B, L)
         for i, row in zip(members, tokens.tolist(), strict=True):
-            found[i] = until_eos(row)
+            # Cut by its own length, so that a translation does not depend on its neighbours.
+            found[i] = until_eos(row[: 2 * len(sources[i]) + 10])
     return found
 
 

@@ -15,10 +15,13 @@ class WordVocabulary:
     Args:
         sentences: the training sentences, each a sequence of words.
         minimum_count: a rarer word becomes <unk>.
+
+    Raises:
+        TypeError: a sentence is a string, here or in `encode`.
     """
 
     def __init__(self, sentences: Iterable[Sequence[str]], minimum_count: int = 1):
-        counts = Counter(word for sentence in sentences for word in sentence)
+        counts = Counter(word for sentence in sentences for word in _words(sentence))
         # Most frequent first; equal counts in alphabetical order, so that ids never depend on luck.
         kept = sorted(
             (word for word, n in counts.items() if n >= minimum_count),
@@ -32,9 +35,7 @@ class WordVocabulary:
 
     def encode(self, sentence: Sequence[str], eos: bool = True) -> list[int]:
         """Return the ids of a sentence's words, with <eos> at the end unless `eos` is False."""
-        if isinstance(sentence, str):
-            raise TypeError("A WordVocabulary encodes a list of words; split the sentence first.")
-        ids = [self.ids.get(word, UNK) for word in sentence]
+        ids = [self.ids.get(word, UNK) for word in _words(sentence)]
         return [*ids, EOS] if eos else ids
 
     def tokens(self, ids: Iterable[int]) -> list[str]:
@@ -44,6 +45,12 @@ class WordVocabulary:
     def decode(self, ids: Iterable[int]) -> str:
         """Return the sentence up to the first <eos>, words joined by spaces."""
         return " ".join(self.words[i] for i in until_eos(ids))
+
+
+def _words(sentence: Sequence[str]) -> Sequence[str]:
+    if isinstance(sentence, str):
+        raise TypeError("A WordVocabulary takes lists of words; split the sentence first.")
+    return sentence
 
 
 class SubwordVocabulary:
@@ -64,7 +71,7 @@ class SubwordVocabulary:
         from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
         tokenizer = Tokenizer(models.BPE(unk_token=SPECIAL[UNK]))
-        steps = [normalizers.NFC()]
+        steps: list[normalizers.Normalizer] = [normalizers.NFC()]
         if lowercase:
             steps.append(normalizers.Lowercase())
         tokenizer.normalizer = normalizers.Sequence(steps)
@@ -88,7 +95,7 @@ class SubwordVocabulary:
 
     def tokens(self, ids: Iterable[int]) -> list[str]:
         """Return the subword of every id; ▁ marks the beginning of a word."""
-        return [self._tokenizer.id_to_token(int(i)) for i in ids]
+        return [self._tokenizer.id_to_token(int(i)) or SPECIAL[UNK] for i in ids]
 
     def decode(self, ids: Iterable[int]) -> str:
         """Return the sentence up to the first <eos> as text."""

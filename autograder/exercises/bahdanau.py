@@ -9,12 +9,19 @@ from autograder.drawing import Draw, below
 from autograder.exercise import Call, Case, Exercise, StandIn
 
 
+_SECOND = "a second batch through the same module"
+_KEPT = (
+    "What other_... names belongs to a second batch through the same module: keep nothing of one "
+    "call for the next."
+)
+
+
 def _softmax_cases(draw: Draw) -> list[Case]:
     call = (Call("", ("scores", "mask"), ("weights",)),)
 
-    def case(name: str, scores: Tensor, mask: Tensor) -> Case:
+    def case(name: str, scores: Tensor, mask: Tensor, note: str = "") -> Case:
         upstream = {"weights": draw.tensor(*scores.shape)}
-        return Case(name, {"scores": scores, "mask": mask}, call, upstream=upstream)
+        return Case(name, {"scores": scores, "mask": mask}, call, upstream=upstream, note=note)
 
     b, n, t = draw.sizes(3, 3, 7)
     lengths = draw.lengths(b, n)
@@ -31,8 +38,28 @@ def _softmax_cases(draw: Draw) -> list[Case]:
             draw.tensor(b, t, n),
             below(lengths, n).unsqueeze(1),
         ),
-        case("large scores", draw.tensor(b, n, shift=150.0), below(lengths, n)),
-        case("very negative scores", draw.tensor(b, n, shift=-150.0), below(lengths, n)),
+        # exp(1000) is too large for float64, exp(-1000) too small.
+        case("large scores", draw.tensor(b, n, shift=1000.0), below(lengths, n)),
+        case("very negative scores", draw.tensor(b, n, shift=-1000.0), below(lengths, n)),
+        case(
+            "higher scores on padding than on words",
+            draw.tensor(b, n) + 10.0 * ~below(lengths, n),
+            below(lengths, n),
+            "What stands on padding must not count, however large: beware of a small number that "
+            "is added to the sum, or below which the sum is cut off.",
+        ),
+        case(
+            "some scores are exactly 0",
+            draw.tensor(b, n) * draw.holes(b, n),
+            below(lengths, n),
+            "A score of 0 is a score like any other; only the mask says what is padding.",
+        ),
+        case(
+            "three axes, a mask for each target word",
+            draw.tensor(2, 3, 4),
+            draw.holes(2, 3, 4),
+            "The mask may differ from target word to target word.",
+        ),
     ]
 
 
@@ -94,15 +121,26 @@ def _attention_cases(draw: Draw) -> list[Case]:
         Call("forward", ("query", "keys", "mask", "projected_keys"), ("context", "weights")),
         Call("forward", ("query", "keys", "mask"), ("context_again", "weights_again")),
     )
+    # What a module keeps from one batch must not get into the next.
+    other = Call("forward", _other("query", "keys", "mask"), _other("context", "weights"))
 
-    def case(name: str, mask: Tensor, d_q: int, d_k: int, d: int) -> Case:
+    def given(mask: Tensor, d_q: int, d_k: int) -> dict[str, Tensor]:
         b, n = mask.shape
         keys = draw.tensor(b, n, d_k)
         keys = torch.where(mask.unsqueeze(-1), keys, 3 * keys)  # what stands on padding is not 0
+        return {"query": draw.tensor(b, d_q), "keys": keys, "mask": mask}
+
+    def case(
+        name: str, mask: Tensor, d_q: int, d_k: int, d: int, other_mask: Tensor | None = None
+    ) -> Case:
+        b, n = mask.shape
+        inputs = given(mask, d_q, d_k)
+        if other_mask is not None:
+            inputs |= _others(given(other_mask, d_q, d_k))
         return Case(
             name,
-            {"query": draw.tensor(b, d_q), "keys": keys, "mask": mask},
-            calls,
+            inputs,
+            calls if other_mask is None else (*calls, other),
             construct={"query_size": d_q, "key_size": d_k, "hidden_size": d},
             weights={
                 "W": draw.tensor(d, d_q, scale=0.7),
@@ -111,8 +149,15 @@ def _attention_cases(draw: Draw) -> list[Case]:
             },
             upstream={
                 name: draw.tensor(b, size)
-                for name, size in (("context", d_k), ("weights", n), ("context_again", d_k))
-            },
+                for name, size in (
+                    ("context", d_k),
+                    ("weights", n),
+                    ("context_again", d_k),
+                    ("weights_again", n),
+                )
+            }
+            | {"projected_keys": draw.tensor(b, n, d)},
+            note=_KEPT if other_mask is not None else "",
         )
 
     b, n, d_q, d_k, d = draw.sizes(5, 3)
@@ -125,7 +170,30 @@ def _attention_cases(draw: Draw) -> list[Case]:
         case("all sizes different", below(lengths, n), d_q, d_k, d),
         case("a sentence without any real word", empty, d_q, d_k, d),
         case("all sizes equal", below(draw.lengths(b, b), b), b, b, b),
+        case(
+            _SECOND,
+            below(torch.tensor([2, 3]), 3),
+            2,
+            4,
+            5,
+            other_mask=torch.tensor([[True, False, True], [False, True, False]]),
+        ),
     ]
+
+
+def _other(*names: str) -> tuple[str, ...]:
+    """Return the names that inputs or outputs of a second batch have."""
+    return tuple(f"other_{name}" for name in names)
+
+
+def _others(inputs: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {f"other_{name}": tensor for name, tensor in inputs.items()}
+
+
+def _also_others(named: dict[str, str], values: bool = False) -> dict[str, str]:
+    """Add the second batch's names to a table of axes, or (values) of outputs and masks."""
+    more = {f"other_{key}": f"other_{value}" if values else value for key, value in named.items()}
+    return named | more
 
 
 def _gru_weights(draw: Draw, prefix: str, inputs: int, hidden: int, suffix: str) -> dict:
@@ -138,16 +206,31 @@ def _gru_weights(draw: Draw, prefix: str, inputs: int, hidden: int, suffix: str)
 
 
 def _encoder_cases(draw: Draw) -> list[Case]:
-    calls = (Call("forward", ("tokens", "lengths"), ("annotations", "first_state")),)
+    call = Call("forward", ("tokens", "lengths"), ("annotations", "first_state"))
+    other = Call("forward", _other("tokens", "lengths"), _other("annotations", "first_state"))
 
-    def case(name: str, lengths: Tensor, longest: int, v: int, e: int, d: int) -> Case:
+    def given(lengths: Tensor, longest: int, v: int) -> dict[str, Tensor]:
+        tokens = draw.tokens(len(lengths), longest, vocabulary_size=v)
+        return {"tokens": tokens.masked_fill(~below(lengths, longest), 0), "lengths": lengths}
+
+    def case(
+        name: str,
+        lengths: Tensor,
+        longest: int,
+        v: int,
+        e: int,
+        d: int,
+        other_lengths: Tensor | None = None,
+    ) -> Case:
         b = len(lengths)
-        mask = below(lengths, longest)
-        tokens = draw.tokens(b, longest, vocabulary_size=v).masked_fill(~mask, 0)
+        inputs, real = given(lengths, longest, v), {"annotations": below(lengths, longest)}
+        if other_lengths is not None:
+            inputs |= _others(given(other_lengths, longest, v))
+            real["other_annotations"] = below(other_lengths, longest)
         return Case(
             name,
-            {"tokens": tokens, "lengths": lengths},
-            calls,
+            inputs,
+            (call,) if other_lengths is None else (call, other),
             construct={"vocabulary_size": v, "embedding_size": e, "hidden_size": d},
             weights={
                 "embedding.weight": draw.tensor(v, e),  # the row of padding is not 0 either
@@ -156,11 +239,12 @@ def _encoder_cases(draw: Draw) -> list[Case]:
                 "first_state.weight": draw.tensor(d, d, scale=0.7),
                 "first_state.bias": draw.tensor(d, scale=0.3),
             },
-            real={"annotations": mask},
+            real=real,
             upstream={
                 "annotations": draw.tensor(b, longest, 2 * d),
                 "first_state": draw.tensor(b, d),
             },
+            note=_KEPT if other_lengths is not None else "",
         )
 
     b, s, e, d = draw.sizes(4, 3, 7)
@@ -170,6 +254,15 @@ def _encoder_cases(draw: Draw) -> list[Case]:
         case("two sentences, the first one shorter", torch.tensor([2, 3]), 3, 7, 3, 2),
         case("sentences of different length", draw.lengths(b, s), s, 11, e, d),
         case("all sentences shorter than the batch is wide", draw.lengths(b, s), s + 2, 11, e, d),
+        case(
+            _SECOND,
+            torch.tensor([2, 3]),
+            3,
+            7,
+            3,
+            2,
+            other_lengths=torch.tensor([3, 1]),
+        ),
     ]
 
 
@@ -183,24 +276,57 @@ def _decoder_cases(draw: Draw) -> list[Case]:
         Call("readout", ("embedded", "state", "contexts"), ("step_logits",)),
         Call("forward", ("tokens", "annotations", "mask", "state"), ("logits", "weights")),
     )
+    # A second batch, and a step with keys projected before.
+    memory = _other("annotations", "mask")
+    other_calls = (
+        Call(
+            "step",
+            ("embedded", "state", *memory),
+            _other("next_state", "context", "step_weights"),
+        ),
+        Call("attention.project", _other("annotations"), _other("projected_keys")),
+        Call(
+            "step",
+            ("embedded", "other_state", *memory, "other_projected_keys"),
+            ("third_next_state", "third_context", "third_step_weights"),
+        ),
+        Call(
+            "forward",
+            ("other_tokens", *memory, "other_state"),
+            _other("logits", "weights"),
+        ),
+    )
 
-    def case(
-        name: str, mask: Tensor, t: int, v: int, e: int, d: int, a: int, d_att: int = 3
-    ) -> Case:
+    def given(mask: Tensor, t: int, v: int, d: int, a: int) -> dict[str, Tensor]:
         b, s = mask.shape
         annotations = draw.tensor(b, s, a)
-        annotations = torch.where(mask.unsqueeze(-1), annotations, 3 * annotations)
+        return {
+            "tokens": draw.tokens(b, t, vocabulary_size=v),
+            "annotations": torch.where(mask.unsqueeze(-1), annotations, 3 * annotations),
+            "mask": mask,
+            "state": draw.tensor(b, d, scale=0.6),
+        }
+
+    def case(
+        name: str,
+        mask: Tensor,
+        t: int,
+        v: int,
+        e: int,
+        d: int,
+        a: int,
+        d_att: int = 3,
+        other_mask: Tensor | None = None,
+    ) -> Case:
+        b, s = mask.shape
+        inputs = given(mask, t, v, d, a)
+        inputs |= {"embedded": draw.tensor(b, e), "contexts": draw.tensor(b, a)}
+        if other_mask is not None:
+            inputs |= _others(given(other_mask, t, v, d, a))
         return Case(
             name,
-            {
-                "tokens": draw.tokens(b, t, vocabulary_size=v),
-                "annotations": annotations,
-                "mask": mask,
-                "state": draw.tensor(b, d, scale=0.6),
-                "embedded": draw.tensor(b, e),
-                "contexts": draw.tensor(b, a),
-            },
-            calls,
+            inputs,
+            calls if other_mask is None else (*calls, *other_calls),
             construct={
                 "vocabulary_size": v,
                 "embedding_size": e,
@@ -220,10 +346,13 @@ def _decoder_cases(draw: Draw) -> list[Case]:
             },
             upstream={
                 "next_state": draw.tensor(b, d),
+                "context": draw.tensor(b, a),
+                "step_weights": draw.tensor(b, s),
                 "step_logits": draw.tensor(b, v),
                 "logits": draw.tensor(b, t, v),
                 "weights": draw.tensor(b, t, s),
             },
+            note=_KEPT if other_mask is not None else "",
         )
 
     b, s, t, d = draw.sizes(4, 3, 6)
@@ -238,6 +367,17 @@ def _decoder_cases(draw: Draw) -> list[Case]:
         case("sentences of different length", below(lengths, s), t, 9, e, d, a),
         case("a sentence without any real word", empty, t, 9, e, d, a),
         case("state, embedding and annotation of one size", below(lengths, s), t, 9, e, e, e),
+        case(
+            _SECOND,
+            below(torch.tensor([2, 3]), 3),
+            2,
+            5,
+            2,
+            3,
+            4,
+            d_att=3,
+            other_mask=below(torch.tensor([3, 1]), 3),
+        ),
     ]
 
 
@@ -283,18 +423,20 @@ EXERCISES = [
         notebook="scores",
         points=4,
         signature="(query, keys, mask, projected_keys=None)",
-        axes={
-            "query": "B d_q",
-            "keys": "B N d_k",
-            "mask": "B N",
-            "projected_keys": "B N d",
-            "context": "B d_k",
-            "weights": "B N",
-            "context_again": "B d_k",
-            "weights_again": "B N",
-        },
+        axes=_also_others(
+            {
+                "query": "B d_q",
+                "keys": "B N d_k",
+                "mask": "B N",
+                "projected_keys": "B N d",
+                "context": "B d_k",
+                "weights": "B N",
+                "context_again": "B d_k",
+                "weights_again": "B N",
+            }
+        ),
         cases=_attention_cases,
-        weights_over={"weights": "mask", "weights_again": "mask"},
+        weights_over=_also_others({"weights": "mask", "weights_again": "mask"}, values=True),
         is_class=True,
     ),
     Exercise(
@@ -303,12 +445,14 @@ EXERCISES = [
         notebook="translator",
         points=4,
         signature="(tokens, lengths)",
-        axes={
-            "tokens": "B S",
-            "lengths": "B",
-            "annotations": "B S 2d",
-            "first_state": "B d",
-        },
+        axes=_also_others(
+            {
+                "tokens": "B S",
+                "lengths": "B",
+                "annotations": "B S 2d",
+                "first_state": "B d",
+            }
+        ),
         cases=_encoder_cases,
         is_class=True,
     ),
@@ -318,22 +462,24 @@ EXERCISES = [
         notebook="translator",
         points=6,
         signature="(tokens, annotations, mask, first_state)",
-        axes={
-            "tokens": "B T",
-            "annotations": "B S a",
-            "mask": "B S",
-            "state": "B d",
-            "embedded": "B e",
-            "contexts": "B a",
-            "next_state": "B d",
-            "context": "B a",
-            "step_weights": "B S",
-            "step_logits": "B V",
-            "logits": "B T V",
-            "weights": "B T S",
-        },
+        axes=_also_others(
+            {
+                "tokens": "B T",
+                "annotations": "B S a",
+                "mask": "B S",
+                "state": "B d",
+                "embedded": "B e",
+                "contexts": "B a",
+                "next_state": "B d",
+                "context": "B a",
+                "step_weights": "B S",
+                "step_logits": "B V",
+                "logits": "B T V",
+                "weights": "B T S",
+            }
+        ),
         cases=_decoder_cases,
-        weights_over={"weights": "mask", "step_weights": "mask"},
+        weights_over=_also_others({"weights": "mask", "step_weights": "mask"}, values=True),
         is_class=True,
     ),
 ]

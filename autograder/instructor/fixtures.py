@@ -60,8 +60,8 @@ def _exercise(exercise: Exercise, tensors: dict[str, Tensor]) -> dict[str, Any]:
         for key, outcome in outcomes.items():
             prefix = f"{exercise.name}/{key}/{mistake.slug}"
             # What a mistake gets right is not stored twice.
-            right = cases[key][1].outputs
-            wrong = {n: t for n, t in outcome.outputs.items() if not close(t, right[n], 1e-9)}
+            rights = cases[key][1].outputs
+            wrong = {n: t for n, t in outcome.outputs.items() if not close(t, rights[n], 1e-9)}
             _keep(tensors, f"{prefix}/outputs", wrong, torch.float32)
             if values_right:
                 _keep(tensors, f"{prefix}/gradients", outcome.gradients, torch.float32)
@@ -92,3 +92,8 @@ def _odd(outcome: Outcome, gradients: bool) -> dict[str, Any]:
     if outcome.changed:
         odd["changed"] = list(outcome.changed)
     return odd
+
+
+if __name__ == "__main__":
+    for name in assignments():
+        write(name)

@@ -17,9 +17,9 @@ ROOT = Path(__file__).resolve().parents[2]
 SOLUTIONS = ROOT / "solutions"
 
 
-def masters() -> list[Path]:
+def masters(solutions: Path = SOLUTIONS) -> list[Path]:
     """Return the text masters of all notebooks, those with jupytext's header."""
-    found = sorted(SOLUTIONS.glob("*/*.py"))
+    found = sorted(solutions.glob("*/*.py"))
     return [path for path in found if path.read_text(encoding="utf-8").startswith("# ---")]
 
 
@@ -59,10 +59,10 @@ def notebook(master: Path) -> nbformat.NotebookNode:
     return page
 
 
-def write_sources() -> list[Path]:
+def write_sources(solutions: Path = SOLUTIONS) -> list[Path]:
     """Write each master's notebook beside it if it changed; return all notebooks."""
     written = []
-    for master in masters():
+    for master in masters(solutions):
         path = master.with_suffix(".ipynb")
         text = nbformat.writes(notebook(master)) + "\n"
         if not path.exists() or path.read_text(encoding="utf-8") != text:

@@ -208,7 +208,11 @@ def main() -> None:
     runs = [run(options, seed, corpus) for seed in options.seeds]
     limit = "all" if options.max_words >= 100 else str(options.max_words)
     name = {"additive": "rnnsearch", "fixed": "rnnencdec"}[options.attention]
-    settings = {key: value for key, value in vars(options).items() if key not in ("data", "seeds", "weights")}
+    settings = {
+        key: value
+        for key, value in vars(options).items()
+        if key not in ("data", "seeds", "weights")
+    }
     results.record(
         f"{name}-{limit}",
         options.data,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from solutions.bahdanau import scores as right
 from solutions.bahdanau.translator import AttentionDecoder, BidirectionalEncoder
@@ -552,9 +552,7 @@ class EncoderStartsForward(_Encoder):
     def start(self, annotations: Tensor, lengths: Tensor) -> Tensor:
         """The last forward state."""
         rows = torch.arange(len(lengths))
-        return torch.tanh(
-            self.first_state(annotations[rows, lengths - 1, : self.rnn.hidden_size])
-        )
+        return torch.tanh(self.first_state(annotations[rows, lengths - 1, : self.rnn.hidden_size]))
 
 
 class EncoderStartsForwardAtFirst(_Encoder):

@@ -56,6 +56,7 @@ from torch import Tensor, nn
 #
 # *Bahdanau et al. (2015), equation 6. Difficulty ●○○, about 10 minutes.*
 
+
 # %% nbgrader={"grade": false, "grade_id": "masked_softmax", "locked": false, "solution": true}
 def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
     """Softmax over the last axis that gives masked positions a weight of exactly 0.
@@ -106,6 +107,7 @@ def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
 #
 # *Bahdanau et al. (2015), section A.1.2. Difficulty ●●○, about 15 minutes.*
 
+
 # %% nbgrader={"grade": false, "grade_id": "additive_score", "locked": false, "solution": true}
 def additive_score(query: Tensor, keys: Tensor, W: Tensor, U: Tensor, v: Tensor) -> Tensor:
     """Score every key against the query with a network of one hidden layer.
@@ -149,6 +151,7 @@ def additive_score(query: Tensor, keys: Tensor, W: Tensor, U: Tensor, v: Tensor)
 # $$c = \sum_{j=1}^{N} \alpha_j h_j \qquad \alpha: (B, N),\quad h: (B, N, d_v),\quad c: (B, d_v)$$
 #
 # *Bahdanau et al. (2015), equation 5. Difficulty ●○○, about 5 minutes.*
+
 
 # %% nbgrader={"grade": false, "grade_id": "context_vector", "locked": false, "solution": true}
 def context_vector(weights: Tensor, values: Tensor) -> Tensor:
@@ -197,6 +200,7 @@ def context_vector(weights: Tensor, values: Tensor) -> Tensor:
 # You may call the functions you wrote above.
 #
 # *Bahdanau et al. (2015), equations 5 and 6, section A.1.2. Difficulty ●●○, about 20 minutes.*
+
 
 # %% nbgrader={"grade": false, "grade_id": "AdditiveAttention", "locked": false, "solution": true}
 class AdditiveAttention(nn.Module):
@@ -261,3 +265,21 @@ class AdditiveAttention(nn.Module):
 
 # examine(AdditiveAttention)
 # ### END HIDDEN TESTS
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-look", "locked": true, "solution": false}
+# ## See it move
+#
+# Your attention with three annotations of two numbers each, as in the chapter. Change the query and
+# watch the weights: which hidden unit does each query switch off?
+
+# %% nbgrader={"grade": false, "grade_id": "look", "locked": true, "solution": false} tags=["active-ipynb"]
+# keys = torch.tensor([[[1.0, 0.0], [-1.0, -1.0], [0.0, 1.0]]])  # (B, N, d_k) = (1, 3, 2)
+# mask = torch.tensor([[True, True, True]])  # (1, 3)
+# attention = AdditiveAttention(query_size=2, key_size=2, hidden_size=2)
+# with torch.no_grad():
+#     attention.W.copy_(3 * torch.eye(2))
+#     attention.U.copy_(2 * torch.eye(2))
+#     attention.v.fill_(2.2)
+#     for query in ([0.0, 1.0], [1.0, 0.0], [0.0, 0.0]):
+#         context, weights = attention(torch.tensor([query]), keys, mask)
+#         print("query", query, " weights", [round(w, 2) for w in weights[0].tolist()])

@@ -133,8 +133,8 @@ class BidirectionalEncoder(nn.Module):
 # words at once.
 #
 # In training the decoder is given the true previous words (*teacher forcing*): `tokens[:, i]` is
-# the word before the one that `logits[:, i]` predicts, so `tokens` starts with the id that marks the
-# beginning of a sentence.
+# the word before the one that `logits[:, i]` predicts, so `tokens` starts with the id that marks
+# the beginning of a sentence.
 #
 # The decoder does not know what attention it uses; it is given one, and calls
 # `attention.project(annotations)` once per sentence and
@@ -152,7 +152,8 @@ class AttentionDecoder(nn.Module):
     t_i = tanh(W_t [E y_{i-1}; s_i; c_i] + b_t),  logits_i = W_o t_i + b_o
 
     Parameters: `embedding.weight` (V, e); `cell.*`, those of `nn.GRUCell(e + a, d)`; `hidden.weight`
-    = W_t (r, e + d + a) and `hidden.bias` (r,); `output.weight` = W_o (V, r) and `output.bias` (V,);
+    = W_t (r, e + d + a) and `hidden.bias` (r,); `output.weight` = W_o (V, r) and `output.bias`
+    (V,);
     and those of `attention`. Here e = embedding_size, d = hidden_size, a = annotation_size, and
     r = e.
 
@@ -258,3 +259,104 @@ class AttentionDecoder(nn.Module):
 
 # examine(AttentionDecoder)
 # ### END HIDDEN TESTS
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-together", "locked": true, "solution": false}
+# ## Your own translator
+#
+# Now all the parts are yours. The next cell brings in the attention that you wrote in
+# `scores.ipynb` (it runs that notebook, so its checks have to pass). Your encoder, your attention and
+# your decoder become one model; `Translator` only calls them one after the other.
+#
+# The corpus is made by the course: English sentences and their Korean translations, 10,000 to train
+# on. Training takes about a minute on a CPU. To train on real data instead (Multi30k, German to
+# English; better with a GPU), set `COURSEKIT_SIZE=full` before you start Jupyter, or in a cell:
+# `import os; os.environ["COURSEKIT_SIZE"] = "full"`.
+
+# %% nbgrader={"grade": false, "grade_id": "together", "locked": true, "solution": false} tags=["active-ipynb"]
+# from coursekit import settings
+#
+# if not settings.grading():
+#     %run scores.ipynb
+
+# %% nbgrader={"grade": false, "grade_id": "train", "locked": true, "solution": false} tags=["active-ipynb"]
+# import torch.nn.functional as F
+#
+# from coursekit.batching import batches_by_length
+# from coursekit.lessons import translation_data
+# from coursekit.training import seed_everything, train
+# from coursekit.translation import Translator
+# from coursekit.vocabulary import PAD
+#
+#
+# def loss(model, batch):
+#     logits, weights = model(batch.source, batch.lengths, batch.previous)  # (B, T, V), (B, T, S)
+#     return F.cross_entropy(logits.flatten(0, 1), batch.target.flatten(), ignore_index=PAD)
+#
+#
+# if not settings.grading():
+#     size = settings.size()
+#     data = translation_data(size)
+#     e, d, dropout, rate, epochs = {
+#         "quick": (64, 96, 0.0, 6e-3, 3),
+#         "full": (256, 256, 0.3, 1e-3, 12),
+#     }[size]
+#     seed_everything(1)
+#     attention = AdditiveAttention(query_size=d, key_size=2 * d, hidden_size=d)
+#     model = Translator(
+#         BidirectionalEncoder(len(data.source_words), e, d, dropout),
+#         AttentionDecoder(len(data.target_words), e, d, 2 * d, attention, dropout),
+#     )
+#     history = train(
+#         model,
+#         lambda epoch: batches_by_length(data.train, 64, seed=epoch),
+#         loss,
+#         epochs=epochs,
+#         learning_rate=rate,
+#         decay=True,
+#     )
+#     print("loss per epoch:", ", ".join(f"{x:.2f}" for x in history.column("loss")))
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-translate", "locked": true, "solution": false}
+# It translates. The sentences are from the test set: it has never seen them.
+
+# %% nbgrader={"grade": false, "grade_id": "translate", "locked": true, "solution": false} tags=["active-ipynb"]
+# if not settings.grading():
+#     from coursekit.metrics import exact_match
+#     from coursekit.translation import translate
+#
+#     found = translate(model, [source for source, _ in data.test])
+#     translations = [data.target_words.decode(ids) for ids in found]
+#     for i in range(5):
+#         print("source      ", data.source_words.decode(data.test[i][0]))
+#         print("reference   ", data.references[i])
+#         print("your model  ", translations[i], "\n")
+#     if size == "quick":
+#         print(f"{exact_match(translations, data.references):.0%} of the test sentences are right")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-picture", "locked": true, "solution": false}
+# And this is where it looked: the weights of *your* attention, a row for each target word. The
+# outlines are the word links of the grammar (quick size only), which were not used in training.
+
+# %% nbgrader={"grade": false, "grade_id": "picture", "locked": true, "solution": false} tags=["active-ipynb"]
+# if not settings.grading():
+#     from coursekit import plots, style
+#     from coursekit.translation import attention_weights
+#
+#     style.use()
+#     i = next(i for i, length in enumerate(data.source_lengths) if length == 12)
+#     source, target = data.test[i]
+#     (weights,) = attention_weights(model, [source], [target])  # (T, S)
+#     axes = plots.alignment(
+#         weights,
+#         data.source_words.tokens(source),
+#         data.target_words.tokens(target),
+#         links=data.links[i] if data.links else None,
+#     )
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-questions", "locked": true, "solution": false}
+# **To think about.** Change one thing and train again:
+#
+# 1. Give the decoder `coursekit.translation.FixedContext()` as its attention. How many of the
+#    sentences of 20 words and more are still right?
+# 2. Make the corpus's sentences longer than any in training. What breaks first, the words or the
+#    order?

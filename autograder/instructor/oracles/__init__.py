@@ -25,7 +25,9 @@ def expected(exercise: Exercise, case: Case) -> Expected:
         name: tensor.detach().clone().requires_grad_(tensor.is_floating_point())
         for name, tensor in case.inputs.items()
     }
-    weights = {name: tensor.detach().clone().requires_grad_() for name, tensor in case.weights.items()}
+    weights = {
+        name: tensor.detach().clone().requires_grad_() for name, tensor in case.weights.items()
+    }
     outputs = ORACLES[exercise.name](inputs, weights)
     total = torch.zeros((), dtype=torch.float64)
     for name, upstream in case.upstream.items():

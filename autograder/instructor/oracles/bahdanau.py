@@ -65,8 +65,20 @@ def context_vector(inputs: Tensors, weights: Tensors) -> Tensors:
     return {"context": torch.stack([_average(row, values) for row, values in pairs])}
 
 
+def _batches(inputs: Tensors) -> tuple[Tensors, Tensors]:
+    """Return the inputs of the first batch, and of the second, if there is one, as of a first."""
+    second = _parts(inputs, "other_")
+    return {name: tensor for name, tensor in inputs.items() if "other_" not in name}, second
+
+
 def additive_attention(inputs: Tensors, weights: Tensors) -> Tensors:
-    """Scores, weights and average of the loops above; with projected keys the same comes out."""
+    """Scores, weights and average of the loops above, for each batch as if it were the only one."""
+    first, second = _batches(inputs)
+    found = _attention(first, weights)
+    return found | _prefixed("other_", _attention(second, weights) if second else {})
+
+
+def _attention(inputs: Tensors, weights: Tensors) -> Tensors:
     keys, mask = inputs["keys"], inputs["mask"]
     W, U, v = weights["W"], weights["U"], weights["v"]
     projected = torch.stack([torch.stack([torch.mv(U, key) for key in row]) for row in keys])
@@ -84,6 +96,12 @@ def additive_attention(inputs: Tensors, weights: Tensors) -> Tensors:
 
 def bidirectional_encoder(inputs: Tensors, weights: Tensors) -> Tensors:
     """nn.GRU on each sentence alone, without padding: forward, and on the reversed sentence."""
+    first, second = _batches(inputs)
+    found = _encode(first, weights)
+    return found | _prefixed("other_", _encode(second, weights) if second else {})
+
+
+def _encode(inputs: Tensors, weights: Tensors) -> Tensors:
     table = weights["embedding.weight"]
     hidden = weights["first_state.bias"].shape[0]
     gru = nn.GRU(table.shape[1], hidden).double()
@@ -100,16 +118,37 @@ def bidirectional_encoder(inputs: Tensors, weights: Tensors) -> Tensors:
         blank = annotations.new_zeros(len(ids) - length, 2 * hidden)
         rows.append(torch.cat([torch.cat([ahead, back], dim=1), blank]))
         first.append(
-            torch.tanh(torch.mv(weights["first_state.weight"], back[0]) + weights["first_state.bias"])
+            torch.tanh(
+                torch.mv(weights["first_state.weight"], back[0]) + weights["first_state.bias"]
+            )
         )
     return {"annotations": torch.stack(rows), "first_state": torch.stack(first)}
 
 
 def attention_decoder(inputs: Tensors, weights: Tensors) -> Tensors:
-    """One sentence after the other, one word after the other, with nn.GRUCell."""
+    """One sentence after the other, one word after the other, with nn.GRUCell.
+
+    In the second batch, one step starts from the first batch's state and one, the third, from its
+    own, with keys that were projected before.
+    """
+    first, second = _batches(inputs)
+    found = _decode(first, weights)
+    if second:
+        own = _decode(first | second, weights)
+        moved = _decode(first | second | {"state": first["state"]}, weights)
+        names = ("next_state", "context", "step_weights")
+        found |= {f"other_{name}": moved[name] for name in names}
+        found |= {f"third_{name}": own[name] for name in names}
+        found |= {f"other_{name}": own[name] for name in ("logits", "weights")}
+        R = weights["attention.R"]
+        found["other_projected_keys"] = torch.einsum("bnk,dk->bnd", second["annotations"], R)
+    return found
+
+
+def _decode(inputs: Tensors, weights: Tensors) -> Tensors:
     annotations, mask, start = inputs["annotations"], inputs["mask"], inputs["state"]
     table = weights["embedding.weight"]
-    attention = DistanceAttention(*(w.shape[1] for w in _parts(weights, "attention.").values()), 1)
+    attention = DistanceAttention(start.shape[1], annotations.shape[2], 1)
     cell = nn.GRUCell(table.shape[1] + annotations.shape[2], start.shape[1]).double()
 
     def attend(row: int, state: Tensor) -> tuple[Tensor, Tensor]:
@@ -146,6 +185,10 @@ def attention_decoder(inputs: Tensors, weights: Tensors) -> Tensors:
         found["logits"].append(torch.stack(logits))
         found["weights"].append(torch.stack(alphas))
     return {name: torch.stack(rows) for name, rows in found.items()}
+
+
+def _prefixed(prefix: str, tensors: Tensors) -> Tensors:
+    return {prefix + name: tensor for name, tensor in tensors.items()}
 
 
 def _parts(weights: Tensors, prefix: str) -> Tensors:

@@ -1,0 +1,89 @@
+# Every command a user needs; `make help` lists them. Nothing has to be installed before but Python.
+PYTHON ?= python3
+VENV ?= .venv
+# nbgrader calls alembic by its name, so the environment's programs come first.
+export PATH := $(abspath $(VENV))/bin:$(PATH)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+RUN := $(abspath $(VENV))/bin/python
+
+.DEFAULT_GOAL := help
+.PHONY: help book test test-all lint serve lab exercises fixtures release grade data full \
+	full-all bench bank colours vendor lock clean
+
+help: ## List the commands
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
+
+$(VENV)/.book: requirements.txt constraints.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(RUN) -m pip install --quiet -r requirements.txt
+	$(RUN) -m pip install --quiet -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.book
+	$(RUN) -m pip install --quiet -c constraints.txt -e ".[test]"
+	@touch $@
+
+book: $(VENV)/.book ## Install, run all chapters and build the HTML book into _build/html
+	$(RUN) book/_ext/build.py
+
+test: $(VENV)/.test lint book ## Install and run the tests: units, checks, release, a graded class, the book
+	$(RUN) -m pytest -m "not slow and not browser"
+
+test-all: $(VENV)/.test lint book ## All tests, also those in the browser (needs Chromium)
+	$(RUN) -m pytest
+
+lint: $(VENV)/.test ## Formatting, lint and types
+	$(RUN) -m ruff format --check .
+	$(RUN) -m ruff check .
+	$(RUN) -m mypy
+
+serve: book ## Show the built book at http://localhost:8000
+	$(RUN) -m http.server 8000 --bind 127.0.0.1 --directory _build/html
+
+lab: $(VENV)/.book ## Open the exercises in JupyterLab
+	$(RUN) -m jupyter lab exercises
+
+exercises: $(VENV)/.book ## Write the students' notebooks from solutions/
+	$(RUN) -m autograder.instructor.release
+
+fixtures: $(VENV)/.book ## Write the expected values that the students' checks compare with
+	$(RUN) -m autograder.instructor.fixtures
+
+A ?= bahdanau
+release: $(VENV)/.book ## Release assignment A with nbgrader: make release A=bahdanau
+	$(RUN) -m nbgrader generate_assignment $(A) --force
+
+grade: $(VENV)/.book ## Grade what lies in submitted/*/A and write feedback: make grade A=bahdanau
+	$(RUN) -m nbgrader autograde $(A)
+	$(RUN) -m nbgrader generate_feedback $(A) --force
+
+D ?= multi30k-de-en
+data: $(VENV)/.book ## Fetch a data set: make data D=multi30k-de-en
+	$(RUN) -m coursekit.datasets $(D)
+
+full: $(VENV)/.book ## Train the chapter's translator at full size on Multi30k (an hour on a CPU)
+	$(RUN) book/runs/bahdanau.py
+
+full-all: $(VENV)/.book ## The same with and without attention, on all and on short sentences
+	$(RUN) book/runs/bahdanau.py --attention additive
+	$(RUN) book/runs/bahdanau.py --attention fixed
+	$(RUN) book/runs/bahdanau.py --attention additive --max-words 10
+	$(RUN) book/runs/bahdanau.py --attention fixed --max-words 10
+
+bench: $(VENV)/.book ## Measure a training step with U h computed once against in every step
+	$(RUN) book/runs/bench_projection.py
+
+bank: $(VENV)/.test ## Print how the checks judge the bank of right and wrong answers
+	$(RUN) -m tests.bank
+
+colours: $(VENV)/.book ## Write the style sheet's colours from coursekit/style.py
+	$(RUN) -m coursekit.style book/_static/colours.css
+
+vendor: $(VENV)/.book ## Fetch the JavaScript that the site serves itself (needs npm)
+	$(RUN) book/_ext/vendor.py
+
+lock: $(VENV)/.test ## Write constraints.txt from what is installed
+	$(RUN) book/_ext/lock.py
+
+clean: ## Remove what was built, not the environment
+	rm -rf _build

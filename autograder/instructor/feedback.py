@@ -1,0 +1,28 @@
+"""What a feedback page leaves out: it is the student's to read, not ours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nbformat import NotebookNode
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+
+class HideOwnTracebacks(NbGraderPreprocessor):
+    """Leave one line of an error in a graded cell.
+
+    An answer's own errors are caught and explained by the check. What else is raised there (an
+    interrupted check, a name of ours that the student has overwritten) has a traceback through our
+    code, with the lines of the hidden test around it.
+    """
+
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: dict[str, Any], cell_index: int
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        """Shorten the errors of one cell."""
+        if cell.metadata.get("nbgrader", {}).get("grade"):
+            for output in cell.get("outputs", []):
+                if output.output_type == "error":
+                    first_line = (output.evalue.strip().splitlines() or [""])[0]
+                    output.traceback = [f"{output.ename}: {first_line}"]
+        return cell, resources

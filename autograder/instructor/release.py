@@ -1,0 +1,54 @@
+"""Writes `exercises/` anew with nbgrader, in a throw-away course: no gradebook is touched."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from autograder.instructor.fixtures import assignments
+from autograder.instructor.notebooks import ROOT
+
+RELEASED = ROOT / "exercises"
+
+
+def release(destination: Path = RELEASED) -> None:
+    """Write the students' notebooks of all assignments into `destination`.
+
+    Raises:
+        RuntimeError: nbgrader failed; its last lines are in the message.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        course = Path(folder)
+        shutil.copy(ROOT / "nbgrader_config.py", course)
+        shutil.copytree(
+            ROOT / "solutions",
+            course / "solutions",
+            ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints"),
+        )
+        for assignment in assignments():
+            # nbgrader calls alembic by its name; it lies beside this Python.
+            path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+            command = [sys.executable, "-m", "nbgrader", "generate_assignment", assignment]
+            done = subprocess.run(
+                command,
+                cwd=course,
+                capture_output=True,
+                text=True,
+                env=os.environ | {"PATH": path},
+            )
+            if done.returncode:
+                raise RuntimeError(
+                    f"nbgrader generate_assignment {assignment} failed:\n"
+                    + "\n".join(done.stderr.splitlines()[-15:])
+                )
+            target = destination / assignment
+            shutil.rmtree(target, ignore_errors=True)
+            shutil.copytree(course / "exercises" / assignment, target)
+
+
+if __name__ == "__main__":
+    release()

@@ -1,0 +1,100 @@
+"""Builds the site: clears the execution cache if anything behind the pages changed, then builds.
+
+    python book/_ext/build.py
+
+jupyter-cache knows a page by its own code cells. What the cells import or read (coursekit,
+autograder, solutions, recorded results, the pinned versions) is hashed here; when the hash differs
+from that of the last build, all pages are executed again, so that no page shows what no longer
+holds.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BEHIND = ("coursekit", "autograder", "solutions", "book/results")  # what cells import and read
+LOOKS = ("book/_ext", "book/_static", "_config.yml", "_toc.yml")  # what all pages are dressed in
+
+
+def files(places: Iterable[str], root: Path = ROOT) -> list[Path]:
+    """Return all files at the places, sorted, without what Python or an editor left there."""
+    found: list[Path] = []
+    for place in places:
+        path = root / place
+        found += [path] if path.is_file() else [p for p in path.rglob("*") if p.is_file()]
+    return sorted(
+        p
+        for p in found
+        if p.suffix not in (".pyc", ".ipynb")
+        and "__pycache__" not in p.parts
+        and ".ipynb_checkpoints" not in p.parts
+    )
+
+
+def digest(places: Iterable[str], root: Path = ROOT) -> str:
+    """Return one SHA-256 of all files at the places, names and contents."""
+    total = hashlib.sha256()
+    for path in files(places, root):
+        total.update(f"{path.relative_to(root)}\0".encode())
+        total.update(hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()
+
+
+def forget_stale(build: Path, root: Path = ROOT) -> list[str]:
+    """Remove from the build folder what changes elsewhere have made stale; return what was."""
+    removed = []
+    for name, places, stale in (
+        ("behind", (*BEHIND, "requirements.txt", "constraints.txt"), [".jupyter_cache"]),
+        ("looks", LOOKS, ["html", ".doctrees"]),
+    ):
+        mark, now = build / f".{name}.sha256", digest(places, root)
+        if not mark.exists() or mark.read_text() != now:
+            for folder in stale:
+                if (build / folder).exists():
+                    shutil.rmtree(build / folder)
+                    removed.append(folder)
+            build.mkdir(exist_ok=True)
+            mark.write_text(now)
+            if name == "behind":  # pages that show results are written anew, not only executed
+                shutil.rmtree(build / ".doctrees", ignore_errors=True)
+    return removed
+
+
+def weights(html: Path) -> list[tuple[str, int]]:
+    """Return each page's own size in bytes as a server sends it, compressed."""
+    return [
+        (str(page.relative_to(html)), len(gzip.compress(page.read_bytes())))
+        for page in sorted(html.rglob("*.html"))
+        if "_static" not in page.parts
+    ]
+
+
+def main(root: Path = ROOT) -> int:
+    """Build; print the pages' sizes and how long it took."""
+    build = root / "_build"
+    removed = forget_stale(build, root)
+    if removed:
+        print(f"Something behind the pages changed: removed {', '.join(removed)}.")
+    started = time.perf_counter()
+    program = [str(Path(sys.executable).with_name("jupyter-book")), "build", str(root)]
+    status = subprocess.run([*program, "-W", "-n", "--keep-going"], cwd=root).returncode
+    if status:
+        shutil.rmtree(build / ".jupyter_cache", ignore_errors=True)
+        print("The book was not built: see the warnings above.", file=sys.stderr)
+        return status
+    for name, size in weights(build / "html"):
+        print(f"{size / 1024:8.1f} kB  {name}")
+    print(f"Built in {time.perf_counter() - started:.0f} s: {build / 'html' / 'index.html'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,91 @@
+"""Measure what computing U h_j once per sentence saves, as a ratio within one run.
+
+    python book/runs/bench_projection.py
+
+Trains the chapter's decoder and the same decoder with the projection inside the loop, in turn, on
+the same random batch, and records the median ratio of the times of their steps.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from coursekit import results
+from solutions.bahdanau.scores import AdditiveAttention
+from solutions.bahdanau.translator import AttentionDecoder
+
+
+class ProjectsEachStep(AttentionDecoder):
+    """The same decoder, which lets its attention project the annotations in every step."""
+
+    def step(
+        self,
+        embedded: Tensor,
+        state: Tensor,
+        annotations: Tensor,
+        mask: Tensor,
+        projected_keys: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """As in the chapter, without what was projected before."""
+        return super().step(embedded, state, annotations, mask, None)
+
+
+def main() -> None:
+    """Time both decoders in turn; print and record the ratio."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    sizes = {"batch": 64, "source": 15, "target": 14, "width": 256, "rounds": 15}
+    for name, value in sizes.items():
+        parser.add_argument(f"--{name}", type=int, default=value)
+    options = parser.parse_args()
+    b, s, t, d = options.batch, options.source, options.target, options.width
+    vocabulary = 1000
+    torch.manual_seed(1)
+    decoders = []
+    for kind in (AttentionDecoder, ProjectsEachStep):
+        torch.manual_seed(2)
+        decoders.append(kind(vocabulary, d, d, 2 * d, AdditiveAttention(d, 2 * d, d)))
+    annotations = torch.randn(b, s, 2 * d, requires_grad=True)  # (B, S, 2d)
+    mask = torch.ones(b, s, dtype=torch.bool)  # (B, S)
+    first_state = torch.randn(b, d)  # (B, d)
+    tokens = torch.randint(1, vocabulary, (b, t))  # (B, T)
+    targets = torch.randint(1, vocabulary, (b, t))  # (B, T)
+
+    def seconds(decoder: AttentionDecoder) -> float:
+        started = time.perf_counter()
+        logits, _ = decoder(tokens, annotations, mask, first_state)  # (B, T, V)
+        F.cross_entropy(logits.flatten(0, 1), targets.flatten()).backward()
+        return time.perf_counter() - started
+
+    for decoder in decoders:  # the first step of each pays for allocations
+        seconds(decoder)
+    pairs = [(seconds(decoders[0]), seconds(decoders[1])) for _ in range(options.rounds)]
+    ratios = [each / once for once, each in pairs]
+    ratio = statistics.median(ratios)
+    results.record(
+        "bench-projection",
+        "multi30k-shapes",
+        runs=[
+            {
+                "seed": 1,
+                "metrics": {"ratio": ratio, "slowest": max(ratios), "fastest": min(ratios)},
+                "seconds": sum(map(sum, pairs)),
+            }
+        ],
+        parameters=sum(p.numel() for p in decoders[0].parameters()),
+        data_sha256="none: random numbers in the shapes of a batch of Multi30k",
+        command="python book/runs/bench_projection.py",
+        scorer="median over the rounds of (step with projection inside) / (step with it once)",
+        settings=vars(options),
+    )
+    print(f"projection in each step / once per sentence: {min(ratios):.2f} to {max(ratios):.2f}")
+    print(f"ratio {ratio:.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,274 @@
+"""Figures of the book: every function returns its Axes (or Figure) and shows nothing by itself.
+
+Arrays may be numpy arrays, torch tensors on any device, or nested lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import MaxNLocator
+
+from coursekit import style
+from coursekit.timeline import Entry
+
+
+def array(values: Any) -> np.ndarray:
+    """The values as a float numpy array, detached from torch's graph and device."""
+    if hasattr(values, "detach"):
+        values = values.detach().cpu()
+        if hasattr(values, "float"):
+            values = values.float()  # numpy has no bfloat16
+    return np.asarray(values, dtype=float)
+
+
+def alignment(
+    weights: Any,
+    source: Sequence[str],
+    target: Sequence[str],
+    links: Collection[tuple[int, int]] | None = None,
+    ax: Axes | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw attention weights as a heat map: target words down the side, source words on top.
+
+    The layout is that of Figure 3 of Bahdanau et al. (2015). Darker is more weight, from 0 to 1.
+
+    Args:
+        weights: (T, S), the weight of each source word at each target word.
+        source: the S source words.
+        target: the T target words.
+        links: gold links (source position, target position), counted from 0; drawn as outlines.
+        ax: where to draw; a new figure that fits the words, with a colour bar, by default.
+        title: the figure's title.
+
+    Returns:
+        The axes: column j is source word j, row i is target word i.
+
+    Raises:
+        ValueError: when the shapes or a link do not fit the words.
+    """
+    matrix = array(weights)
+    if matrix.shape != (len(target), len(source)):
+        raise ValueError(
+            f"weights must have the shape (target words, source words) = "
+            f"({len(target)}, {len(source)}), not {matrix.shape}."
+        )
+    gold = sorted((int(s), int(t)) for s, t in (() if links is None else links))
+    for s, t in gold:
+        if not (0 <= s < len(source) and 0 <= t < len(target)):
+            raise ValueError(
+                f"the link ({s}, {t}) lies outside the {len(source)} source words "
+                f"and {len(target)} target words."
+            )
+    many = max(len(source), len(target)) > 16
+    own_figure = ax is None
+    if ax is None:
+        cell = 0.24 if many else 0.34
+        size = (2.3 + cell * len(source), 1.3 + cell * len(target))
+        _, ax = plt.subplots(figsize=size, layout="constrained")
+    image = ax.imshow(matrix, cmap=style.ATTENTION, vmin=0.0, vmax=1.0, aspect="equal")
+    font_size = 8 if many else 10
+    ax.set_xticks(range(len(source)), style.labels(source), rotation=90, fontsize=font_size)
+    for label in ax.get_xticklabels():
+        label.set(rotation_mode="anchor", ha="left", va="center")
+    ax.set_yticks(range(len(target)), style.labels(target), fontsize=font_size)
+    ax.xaxis.tick_top()
+    ax.tick_params(length=0)
+    ax.set_xticks(np.arange(len(source) + 1) - 0.5, minor=True)
+    ax.set_yticks(np.arange(len(target) + 1) - 0.5, minor=True)
+    ax.grid(False)
+    ax.grid(True, which="minor", color=style.LIGHT["line"], linewidth=0.5)
+    ax.tick_params(which="minor", length=0)
+    ax.spines[:].set_visible(False)
+    for s, t in gold:
+        outline = Rectangle((s - 0.42, t - 0.42), 0.84, 0.84, fill=False, linewidth=1.4)
+        outline.set_edgecolor(style.SERIES[1])
+        outline.set_gid("gold link")
+        outline.set_path_effects([withStroke(linewidth=3, foreground=style.LIGHT["paper"])])
+        ax.add_patch(outline)
+    if title:
+        ax.set_title(title)
+    if own_figure:
+        figure = ax.get_figure()
+        assert figure is not None
+        bar = figure.colorbar(image, ax=ax, shrink=0.6, aspect=18, pad=0.02)
+        bar.set_label("weight" + (" (outlined: gold link)" if gold else ""), fontsize=8)
+        bar.ax.tick_params(labelsize=8)
+        bar.outline.set_visible(False)  # type: ignore[operator]
+    return ax
+
+
+def curves(
+    series: Mapping[str, Any],
+    x: Any = None,
+    xlabel: str = "epoch",
+    ylabel: str = "loss",
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw one curve for each named series, such as the losses of a training history.
+
+    Args:
+        series: name -> values (N,); series may differ in length.
+        x: the positions (N,) of the values; 1, 2, 3, ... by default.
+        xlabel: what x counts.
+        ylabel: what the values are, with their unit if any.
+        title: the figure's title.
+        ax: where to draw; a new figure by default.
+
+    Returns:
+        The axes, with a legend when there are several series.
+
+    Raises:
+        ValueError: when there is no series, or one is longer than x.
+    """
+    if not series:
+        raise ValueError("there is nothing to draw: give at least one series.")
+    if ax is None:
+        _, ax = plt.subplots(layout="constrained")
+    for i, (name, values) in enumerate(series.items()):
+        heights = array(values).reshape(-1)
+        positions = np.arange(1, len(heights) + 1) if x is None else array(x)[: len(heights)]
+        if len(positions) != len(heights):
+            raise ValueError(
+                f"the series {name!r} has {len(heights)} values but x has {len(positions)}."
+            )
+        few = len(heights) <= 40  # markers would hide a long curve
+        ax.plot(positions, heights, label=name, **_look(i, marker=few))
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+    if x is None:
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if title:
+        ax.set_title(title)
+    if len(series) > 1:
+        ax.legend()
+    return ax
+
+
+def length_bins(lengths: Sequence[int], edges: Sequence[int]) -> list[list[int]]:
+    """Sort sentences into bins of length: bin k holds those with edges[k] <= length < edges[k+1].
+
+    Args:
+        lengths: the length of each sentence, in words.
+        edges: the bins' K + 1 edges, ascending.
+
+    Returns:
+        For each of the K bins, the positions of its sentences in ``lengths``.
+
+    Raises:
+        ValueError: when the edges do not ascend.
+    """
+    pairs = list(pairwise(edges))
+    if not pairs or any(low >= high for low, high in pairs):
+        raise ValueError("edges must be at least two numbers that ascend.")
+    return [[i for i, n in enumerate(lengths) if low <= n < high] for low, high in pairs]
+
+
+def by_length(
+    edges: Sequence[int],
+    quality: Mapping[str, Any],
+    counts: Sequence[int],
+    ylabel: str = "BLEU",
+    xlabel: str = "source length in words",
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw quality against sentence length, a curve for each model (Figure 2 of Bahdanau et al.).
+
+    Below each bin stands how many sentences it holds; an empty bin (or NaN) leaves a gap.
+
+    Args:
+        edges: the bins' K + 1 edges; bin k holds edges[k] <= length < edges[k+1].
+        quality: model -> quality in each bin (K,).
+        counts: the number of sentences in each bin (K,).
+        ylabel: the measure.
+        xlabel: what the length counts.
+        title: the figure's title.
+        ax: where to draw; a new figure by default.
+
+    Returns:
+        The axes: bin k is at x = k.
+
+    Raises:
+        ValueError: when the numbers of bins differ.
+    """
+    bins = len(edges) - 1
+    if len(counts) != bins:
+        raise ValueError(f"there are {bins} bins but {len(counts)} counts.")
+    if ax is None:
+        _, ax = plt.subplots(layout="constrained")
+    for i, (name, values) in enumerate(quality.items()):
+        heights = array(values).reshape(-1)
+        if len(heights) != bins:
+            raise ValueError(f"there are {bins} bins but {name!r} has {len(heights)} values.")
+        heights = np.where(np.asarray(counts) > 0, heights, np.nan)
+        ax.plot(range(bins), heights, label=name, **_look(i, marker=True))
+    names = [_bin_name(low, high) for low, high in pairwise(edges)]
+    ticks = [f"{name}\nn={count:,}" for name, count in zip(names, counts, strict=True)]
+    ax.set_xticks(range(bins), ticks, fontsize=8 if bins > 6 else 9)
+    ax.set_xlim(-0.4, bins - 0.6)
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel(f"{xlabel} (n: sentences)")
+    ax.set_ylabel(ylabel)
+    if title:
+        ax.set_title(title)
+    if len(quality) > 1:
+        ax.legend()
+    return ax
+
+
+def timeline(entries: Sequence[Entry], title: str | None = None) -> Figure:
+    """Draw the papers in order of time, evenly spaced, from the top down.
+
+    Args:
+        entries: the papers (see ``coursekit.timeline``), in any order.
+        title: the figure's title.
+
+    Returns:
+        The figure.
+
+    Raises:
+        ValueError: when there are no entries.
+    """
+    if not entries:
+        raise ValueError("there is nothing to draw: give at least one entry.")
+    ordered = sorted(entries, key=lambda entry: (entry.year, entry.month, entry.day))
+    figure, ax = plt.subplots(figsize=(6.6, 0.45 * len(ordered) + 0.4), layout="constrained")
+    rows = range(len(ordered))
+    ax.plot([0] * len(ordered), rows, color=style.LIGHT["line"], linewidth=2, zorder=1)
+    ax.scatter([0] * len(ordered), rows, color=style.SERIES[0], s=36, zorder=2)
+    for row, entry in zip(rows, ordered, strict=True):
+        ax.text(-0.03, row, entry.date, ha="right", va="center", color=style.LIGHT["muted"])
+        ax.text(0.03, row - 0.17, entry.idea, va="center", weight="bold", fontsize=9)
+        ax.text(0.03, row + 0.2, entry.reference, va="center", fontsize=8)
+    ax.set_xlim(-0.2, 1)
+    ax.set_ylim(len(ordered) - 0.4, -0.6)
+    ax.set_axis_off()
+    if title:
+        ax.set_title(title)
+    return figure
+
+
+def _look(i: int, marker: bool) -> dict[str, Any]:
+    """Colour, line style and marker of series i: told apart without colour as well."""
+    look: dict[str, Any] = {
+        "color": style.SERIES[i % len(style.SERIES)],
+        "linestyle": style.LINE_STYLES[i % len(style.LINE_STYLES)],
+    }
+    if marker:
+        look["marker"] = style.MARKERS[i % len(style.MARKERS)]
+    return look
+
+
+def _bin_name(low: int, high: int) -> str:
+    return f"{low}" if high - low == 1 else f"{low}–{high - 1}"

@@ -1,0 +1,93 @@
+"""The papers that the course follows, in order of their first appearance: the one list of them.
+
+The landing page's picture and list and ``plots.timeline`` are made from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One paper: when it first appeared, where it was published, what it added, who reads it when.
+
+    ``year``, ``month`` and ``day`` tell the first appearance, on arXiv or in print (day 1 where
+    only the month is known); ``key`` is the paper's key in references.bib; ``chapter`` is the file
+    name of its chapter, without the ending.
+    """
+
+    key: str
+    year: int
+    month: int
+    day: int
+    idea: str
+    authors: str
+    venue: str
+    chapter: str
+    arxiv: str | None = None
+
+    @property
+    def date(self) -> str:
+        """The month of the first appearance, such as "Sep 2014"."""
+        return f"{_MONTHS[self.month - 1]} {self.year}"
+
+    @property
+    def reference(self) -> str:
+        """Authors and venue, such as "Bahdanau et al., ICLR 2015"."""
+        return f"{self.authors}, {self.venue}"
+
+    @property
+    def first_appearance(self) -> str:
+        """Where the date comes from, such as "on arXiv Sep 2014"."""
+        return f"{'on arXiv' if self.arxiv else 'published'} {self.date}"
+
+
+ENTRIES = (
+    Entry(
+        "bengio2003", 2003, 2, 1, "Neural language model", "Bengio et al.", "JMLR 3 (2003)",
+        "01_why_attention",
+    ),
+    Entry(
+        "mikolov2013b", 2013, 10, 16, "Negative sampling", "Mikolov et al.", "NIPS 2013",
+        "01_why_attention", "1310.4546",
+    ),
+    Entry(
+        "cho2014", 2014, 6, 3, "RNN encoder-decoder", "Cho et al.", "EMNLP 2014",
+        "02_seq2seq", "1406.1078",
+    ),
+    Entry(
+        "bahdanau2015", 2014, 9, 1, "Attention", "Bahdanau et al.", "ICLR 2015",
+        "03_bahdanau", "1409.0473",
+    ),
+    Entry(
+        "sutskever2014", 2014, 9, 10, "Sequence to sequence", "Sutskever et al.", "NIPS 2014",
+        "02_seq2seq", "1409.3215",
+    ),
+    Entry(
+        "xu2015", 2015, 2, 10, "Attention on images", "Xu et al.", "ICML 2015",
+        "05_captioning", "1502.03044",
+    ),
+    Entry(
+        "luong2015", 2015, 8, 17, "Global and local", "Luong et al.", "EMNLP 2015",
+        "04_luong", "1508.04025",
+    ),
+    Entry(
+        "yang2016", 2016, 6, 1, "Hierarchical attention", "Yang et al.", "NAACL 2016",
+        "07_han",
+    ),
+    Entry(
+        "lin2017", 2017, 3, 9, "Self-attentive vectors", "Lin et al.", "ICLR 2017",
+        "06_sentences", "1703.03130",
+    ),
+    Entry(
+        "vaswani2017", 2017, 6, 12, "Transformer", "Vaswani et al.", "NIPS 2017",
+        "08_transformer", "1706.03762",
+    ),
+    Entry(
+        "devlin2019", 2018, 10, 11, "BERT", "Devlin et al.", "NAACL 2019",
+        "09_bert", "1810.04805",
+    ),
+)  # fmt: skip

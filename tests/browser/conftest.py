@@ -1,0 +1,162 @@
+"""A browser that may talk to one host only: the test's own server of the built site."""
+
+from __future__ import annotations
+
+import gzip
+import http.server
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BROWSERS = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+)
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def site_folder() -> Path:
+    """The built site: COURSEKIT_SITE, or _build/html."""
+    return Path(os.environ.get("COURSEKIT_SITE") or ROOT / "_build" / "html").resolve()
+
+
+@dataclass(frozen=True)
+class Site:
+    """The site's folder and the address it is served from."""
+
+    folder: Path
+    address: str
+
+    def weight(self, url: str) -> int:
+        """Bytes of one file as a server that compresses sends it (headers left out)."""
+        path = self.folder / unquote(urlsplit(url).path).lstrip("/")
+        content = path.read_bytes()
+        packed = {".html", ".css", ".js", ".svg", ".json", ".inv"}
+        return len(gzip.compress(content, 6)) if path.suffix in packed else len(content)
+
+
+@dataclass
+class Visit:
+    """A page of the browser, and what went wrong or was asked for while it was open."""
+
+    page: Any
+    foreign: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    requested: list[str] = field(default_factory=list)
+
+    def problems(self) -> dict[str, list[str]]:
+        """Only what is not empty of foreign requests, failed requests and console errors."""
+        kinds = {"foreign": self.foreign, "failed": self.failed, "console": self.errors}
+        return {kind: found for kind, found in kinds.items() if found}
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[Site]:
+    """Serve the built site from this machine."""
+    folder = site_folder()
+    if not (folder / "index.html").is_file():
+        pytest.skip(f"there is no built site in {folder}; run: make book")
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, directory=str(folder), **kwargs)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield Site(folder, f"http://127.0.0.1:{server.server_port}/")
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """One headless Chromium for all tests."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if executable is None:
+        pytest.skip("there is no Chromium on this machine; install chromium")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=executable, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(site: Site, chromium: Any) -> Iterator[Any]:
+    """Open pages of the site: visit("book/intro.html", scheme="dark", width=390) -> Visit."""
+    contexts: list[Any] = []
+
+    def open_page(path: str, scheme: str = "light", width: int = 1280) -> Visit:
+        context = chromium.new_context(
+            color_scheme=scheme, viewport={"width": width, "height": 844}
+        )
+        contexts.append(context)
+        visit = Visit(context.new_page())
+
+        def only_own(route: Any) -> None:
+            url = route.request.url
+            if url.startswith(site.address):
+                visit.requested.append(url)
+                route.continue_()
+            elif url.startswith(("data:", "blob:")):
+                route.continue_()
+            else:
+                visit.foreign.append(url)
+                route.abort()
+
+        page = visit.page
+        context.route("**/*", only_own)
+        page.on("requestfailed", lambda request: visit.failed.append(request.url))
+        page.on(
+            "response",
+            lambda r: visit.failed.append(f"{r.status} {r.url}") if r.status >= 400 else None,
+        )
+        page.on("pageerror", lambda error: visit.errors.append(str(error)))
+        page.on("console", lambda m: visit.errors.append(m.text) if m.type == "error" else None)
+        go_to(visit, site.address + path)
+        return visit
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+def go_to(visit: Visit, url: str) -> None:
+    """Open a page and wait until its equations are set and its widgets are drawn."""
+    page = visit.page
+    page.goto(url, wait_until="load")
+    if page.locator(".math").count():
+        page.wait_for_function("window.MathJax?.startup?.promise !== undefined")
+        page.evaluate("MathJax.startup.promise")
+    views = page.locator("script[type='application/vnd.jupyter.widget-view+json']").count()
+    if views:
+        page.wait_for_function(
+            "n => document.querySelectorAll('.jupyter-widgets, .alignment-explorer').length >= n",
+            arg=views,
+        )
+    page.wait_for_load_state("networkidle")

@@ -1,0 +1,215 @@
+"""Every page of the built site, light and dark, without any host but its own."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from conftest import ROOT, go_to, site_folder
+
+pytestmark = pytest.mark.browser
+
+FIRST_VIEW, FURTHER_VIEW = 2.5e6, 0.6e6  # bytes transferred
+
+
+def toc() -> list[str]:
+    """The pages of _toc.yml in order."""
+    found: list[str] = []
+
+    def walk(node: object) -> None:
+        if isinstance(node, dict):
+            found.extend(str(node[key]) for key in ("root", "file") if key in node)
+            for value in node.values():
+                walk(value)
+        elif isinstance(node, list):
+            for item in node:
+                walk(item)
+
+    walk(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8")))
+    return found
+
+
+CONTENT = [f"{name}.html" for name in toc()]
+PAGES = [*CONTENT, "search.html", "genindex.html", "index.html"]
+CHAPTERS = [page for page in CONTENT if re.match(r"book/\d\d_", page)]
+
+
+def source(page: str) -> str:
+    """The page's HTML as it was built; empty when there is no site (the fixture then skips)."""
+    path = site_folder() / page
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+
+def explorers(page: str) -> list[dict]:
+    """The state that Python gave each alignment explorer, in the page's order."""
+    kind = "application/vnd.jupyter.widget-{}+json"
+    scripts = r'<script type="{}">(.*?)</script>'
+    states = re.findall(scripts.format(re.escape(kind.format("state"))), source(page), re.S)
+    models = {}
+    for state in states:
+        models.update(json.loads(state)["state"])
+    views = re.findall(scripts.format(re.escape(kind.format("view"))), source(page), re.S)
+    shown = (models[json.loads(view)["model_id"]]["state"] for view in views)
+    return [state for state in shown if "sentences" in state and "step" in state]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", PAGES)
+def test_page_is_whole(visit, path, scheme):
+    opened = visit(path, scheme)
+    page = opened.page
+    assert opened.problems() == {}
+    assert page.evaluate("document.documentElement.dataset.theme") == scheme
+    missing = page.evaluate(
+        "[...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)"
+    )
+    assert missing == []
+    without = page.evaluate("[...document.images].filter(i => !i.hasAttribute('alt')).length")
+    assert without == 0, "an image has no alt text"
+
+    undrawn = page.locator(":is(i, span)[class*=fa-], svg.svg-inline--fa g.missing")
+    assert undrawn.count() == 0, "an icon is not drawn"
+    formulas = page.locator(".math").count()
+    assert page.locator("mjx-container").count() >= formulas
+    assert page.locator("mjx-merror, [data-mjx-error]").count() == 0
+    text = page.evaluate(
+        """() => {
+             const copy = document.querySelector('article, main, body').cloneNode(true);
+             const others = copy.querySelectorAll('pre, code, script, style, mjx-container');
+             others.forEach(e => e.remove());
+             return copy.textContent;
+           }"""
+    )
+    assert re.findall(r"\\[(\[)\]]|\$\$|\\begin\{", text) == []
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_page_fits_a_phone(visit, path):
+    opened = visit(path, width=390)
+    wider = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert opened.page.evaluate(wider) <= 0
+    assert opened.problems() == {}
+
+
+def test_search_finds_a_page(visit):
+    opened = visit("search.html?q=attention")
+    opened.page.wait_for_selector("ul.search li")
+    assert opened.problems() == {}
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_timeline_links_to_the_chapters_that_exist(visit, site, width):
+    page = visit("book/intro.html", width=width).page
+    drawing = page.locator(".course-timeline svg:visible")
+    assert drawing.count() == 1
+    links = drawing.locator("a").evaluate_all("links => links.map(a => a.getAttribute('href'))")
+    names = {Path(link).stem for link in links}
+    assert names == {Path(p).stem for p in CHAPTERS} - {"10_what_changed"}
+    assert all((site.folder / "book" / link).is_file() for link in links)
+    assert drawing.locator(".planned a").count() == 0
+    drawing.locator("a").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/{links[0]}")
+
+
+@pytest.mark.parametrize("path", [page for page in CONTENT if explorers(page)])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_explorers_show_the_numbers_that_python_gave(visit, path, width):
+    opened = visit(path, width=width)
+    states = explorers(path)
+    drawn = opened.page.locator(".alignment-explorer")
+    assert drawn.count() == len(states)
+    for i, state in enumerate(states):
+        explorer = drawn.nth(i)
+        for chosen, sentence in enumerate(state["sentences"]):
+            if len(state["sentences"]) > 1:
+                explorer.locator("select").select_option(str(chosen))
+            assert explorer.locator(".ax-word").all_inner_texts() == sentence["source"]
+            words = explorer.locator("[role=radio]")
+            assert words.all_inner_texts() == sentence["target"]
+            last = len(sentence["target"]) - 1
+            for step in dict.fromkeys((last, 0, last // 2)):
+                words.nth(step).click()
+                expect_step(explorer, sentence, step)
+    assert opened.problems() == {}
+
+
+@pytest.mark.parametrize("path", [page for page in CONTENT if explorers(page)])
+def test_explorers_work_with_the_keyboard_and_the_buttons(visit, path):
+    opened = visit(path)
+    page = opened.page
+    for i, state in enumerate(explorers(path)):
+        explorer = page.locator(".alignment-explorer").nth(i)
+        sentence = state["sentences"][state["sentence"]]
+        last = len(sentence["target"]) - 1
+        explorer.locator("[role=radio][tabindex='0']").focus()
+        page.keyboard.press("Home")
+        expect_step(explorer, sentence, 0)
+        page.keyboard.press("ArrowLeft")  # there is nothing before the first
+        expect_step(explorer, sentence, 0)
+        page.keyboard.press("ArrowDown")
+        expect_step(explorer, sentence, min(1, last))
+        page.keyboard.press("End")
+        expect_step(explorer, sentence, last)
+        focused = page.evaluate("document.activeElement.textContent")
+        assert focused == sentence["target"][last]
+        explorer.get_by_role("button", name="Back").click()
+        expect_step(explorer, sentence, max(0, last - 1))
+        explorer.get_by_role("button", name="Next").click()
+        expect_step(explorer, sentence, last)
+        explorer.get_by_role("button", name="Play").click()  # starts again at the first word
+        expect_step(explorer, sentence, 0)
+        explorer.get_by_role("button", name="Stop").click()
+    assert opened.problems() == {}
+
+
+def expect_step(explorer, sentence: dict, step: int) -> None:
+    """The explorer shows target word ``step``: numbers, gold marks and the sentence in words."""
+    checked = explorer.locator("[role=radio][aria-checked=true]")
+    assert checked.all_inner_texts() == [sentence["target"][step]]
+    row = sentence["weights"][step]
+    shown = [float(text) for text in explorer.locator(".ax-number").all_inner_texts()]
+    assert shown == pytest.approx(row, abs=0.00501)
+    gold = {s for s, t in sentence["links"] if t == step}
+    marks = explorer.locator(".ax-mark").all_inner_texts()
+    assert {s for s, mark in enumerate(marks) if mark} == gold
+    told = explorer.locator("[aria-live]").inner_text()
+    best = max(range(len(row)), key=row.__getitem__)
+    assert told.startswith(f"For “{sentence['target'][step]}”: {sentence['source'][best]} ")
+    assert ("gold link" in told) == bool(gold)
+
+
+def test_weight_of_the_pages(visit, site, capsys):
+    """What a browser with an empty cache transfers for a page, and then for each further page."""
+    lines = []
+    too_heavy = []
+    for path in CONTENT:
+        opened = visit(path)
+        first = sum(map(site.weight, set(opened.requested)))
+        lines.append(f"  first view   {first / 1e6:5.2f} MB  {path}")
+        if first > FIRST_VIEW:
+            too_heavy.append(path)
+    opened = visit((CHAPTERS or CONTENT)[0])
+    for path in CONTENT:
+        if path == (CHAPTERS or CONTENT)[0]:
+            continue
+        known = set(opened.requested)
+        go_to(opened, site.address + path)
+        further = sum(map(site.weight, set(opened.requested) - known))
+        lines.append(f"  further view {further / 1e6:5.2f} MB  {path}")
+        if further > FURTHER_VIEW:
+            too_heavy.append(path)
+    with capsys.disabled():
+        print("\npage weights, compressed (budget 2.5 MB first, 0.6 MB further):")
+        print("\n".join(lines))
+    assert too_heavy == []
+
+
+def test_only_pages_with_widgets_load_the_widget_manager(visit):
+    for path in CONTENT:
+        requested = visit(path).requested
+        loaded = any("html-manager" in url for url in requested)
+        assert loaded == ("vnd.jupyter.widget-view" in source(path)), path

@@ -1,0 +1,60 @@
+"""What several tests share: a course in a folder of its own, with stock nbgrader."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Course:
+    """A copy of the course's masters and of nbgrader's settings; the packages are installed."""
+
+    folder: Path
+
+    def nbgrader(self, *arguments: str) -> str:
+        """Run a stock nbgrader command in the folder and return what it logged."""
+        programs = str(Path(sys.executable).parent)  # nbgrader calls alembic by its name
+        done = subprocess.run(
+            [sys.executable, "-m", "nbgrader", *arguments],
+            cwd=self.folder,
+            env=os.environ
+            | {
+                "PATH": programs + os.pathsep + os.environ.get("PATH", ""),
+                "OMP_NUM_THREADS": "1",
+                "JUPYTER_CONFIG_DIR": str(self.folder / "no-settings-of-the-user"),
+            },
+            capture_output=True,
+            text=True,
+        )
+        log = done.stdout + done.stderr
+        assert done.returncode == 0, log
+        return log
+
+
+def copy_course(folder: Path) -> Course:
+    """Copy the masters, without notebooks made from them, and nbgrader's settings."""
+    shutil.copy(ROOT / "nbgrader_config.py", folder)
+    shutil.copytree(
+        ROOT / "solutions",
+        folder / "solutions",
+        ignore=shutil.ignore_patterns("*.ipynb", "__pycache__", ".ipynb_checkpoints"),
+    )
+    return Course(folder)
+
+
+@pytest.fixture(scope="session")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """A course whose assignments have all been generated."""
+    course = copy_course(tmp_path_factory.mktemp("course"))
+    for assignment in sorted((course.folder / "solutions").iterdir()):
+        course.nbgrader("generate_assignment", assignment.name)
+    return course

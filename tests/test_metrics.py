@@ -1,0 +1,156 @@
+"""Metrics against their definitions and, for BLEU, against sacrebleu called directly."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import sacrebleu
+import torch
+
+from coursekit.metrics import alignment_error_rate, bleu, entropy, exact_match, links_of
+
+HYPOTHESES = [
+    "A man is riding a brown horse, slowly.",
+    "two dogs play in the snow",
+    "The woman reads a book to her son .",
+]
+REFERENCES = [
+    "a man rides a brown horse slowly.",
+    "Two dogs are playing in the snow",
+    "the woman reads her son a book.",
+]
+
+
+# BLEU
+
+
+def test_bleu_is_sacrebleus():
+    direct = sacrebleu.corpus_bleu(HYPOTHESES, [REFERENCES], tokenize="13a", lowercase=True)
+    assert bleu(HYPOTHESES, REFERENCES).score == direct.score
+    assert 10 < direct.score < 90
+
+
+def test_bleu_says_how_it_was_computed():
+    parts = bleu(HYPOTHESES, REFERENCES).signature.split("|")
+    assert {"tok:13a", "case:lc", "nrefs:1", f"version:{sacrebleu.__version__}"} <= set(parts)
+
+
+def test_bleu_does_not_see_case_or_the_space_before_a_full_stop():
+    assert bleu(["THE dog sees the cat ."], ["the dog sees the cat."]).score == pytest.approx(100)
+
+
+def test_bleu_counts_over_the_corpus_not_by_sentence():
+    one_by_one = [bleu([h], [r]).score for h, r in zip(HYPOTHESES, REFERENCES, strict=True)]
+    assert bleu(HYPOTHESES, REFERENCES).score != pytest.approx(sum(one_by_one) / 3, abs=0.5)
+
+
+def test_bleu_compares_the_first_list_with_the_second():
+    # BLEU is not symmetric: a short translation is punished, a short reference is not.
+    short, long = ["a man rides a horse"], ["a man rides a horse on the beach today"]
+    assert bleu(short, long).score < bleu(["a man rides a horse on the beach"], long).score
+    assert bleu(short, long).score == pytest.approx(100 * math.exp(1 - 9 / 5))
+
+
+@pytest.mark.parametrize(("hypotheses", "references"), [([], []), (["a", "b"], ["a"])])
+def test_bleu_refuses_lists_that_do_not_fit_in_one_sentence(hypotheses, references):
+    with pytest.raises(ValueError) as error:
+        bleu(hypotheses, references)
+    assert str(error.value) == (
+        "bleu compares sentence by sentence; it was given "
+        f"{len(hypotheses)} translations and {len(references)} references."
+    )
+
+
+@pytest.mark.parametrize("where", [0, 1])
+def test_bleu_refuses_one_string_for_a_list(where):
+    lists = [["abc"], ["abc"]]
+    lists[where] = "a"
+    with pytest.raises((ValueError, TypeError), match="list"):
+        bleu(*lists)
+
+
+# Whole sentences
+
+
+def test_exact_match_is_the_share_of_right_sentences():
+    assert exact_match([[1, 2], [3], [4, 5], []], [[1, 2], [3, 3], [4, 6], []]) == 0.5
+    assert exact_match(["ab"], ["ab"]) == 1.0
+    assert math.isnan(exact_match([], []))
+
+
+def test_exact_match_refuses_lists_of_different_length():
+    with pytest.raises(ValueError):
+        exact_match([[1]], [[1], [2]])
+
+
+# Alignments
+
+
+def test_alignment_error_rate_of_a_worked_example():
+    sure = {(0, 0), (1, 2)}
+    possible = {(2, 1), (2, 2)}
+    found = {(0, 0), (2, 1), (3, 3)}
+    # |A n S| = 1, |A n P| = 2 with P = S + possible, |A| = 3, |S| = 2: 1 - 3/5
+    assert alignment_error_rate([found], [sure], [possible]) == pytest.approx(0.4)
+    assert alignment_error_rate([found], [sure]) == pytest.approx(1 - 2 / 5)
+
+
+def test_alignment_error_rate_of_right_and_wrong():
+    gold = [{(0, 0), (1, 1)}, {(0, 1)}]
+    assert alignment_error_rate(gold, gold) == 0
+    assert alignment_error_rate([set(), set()], gold) == 1
+    assert alignment_error_rate([{(1, 0), (0, 1)}, {(1, 0)}], gold) == 1
+
+
+def test_finding_only_possible_links_misses_the_sure_ones():
+    assert alignment_error_rate([{(1, 1)}], [{(0, 0)}], [{(1, 1)}]) == pytest.approx(0.5)
+
+
+def test_possible_includes_sure_whether_listed_again_or_not():
+    sure, found = [{(0, 0)}], [{(0, 0), (1, 1)}]
+    listed = alignment_error_rate(found, sure, [{(0, 0), (1, 1)}])
+    assert listed == alignment_error_rate(found, sure, [{(1, 1)}]) == 0
+
+
+def test_alignment_error_rate_counts_over_the_corpus():
+    found = [{(0, 0)}, {(0, 0), (1, 1), (2, 2)}]
+    sure = [{(0, 0)}, {(5, 5), (6, 6), (7, 7)}]
+    assert alignment_error_rate(found, sure) == pytest.approx(1 - 2 / 8)  # not the mean, 0.5
+
+
+def test_a_link_given_twice_counts_once():
+    assert alignment_error_rate([[(0, 0), (0, 0)]], [[(0, 0)]]) == 0
+
+
+def test_nothing_to_align_is_not_a_number():
+    assert math.isnan(alignment_error_rate([set()], [set()]))
+
+
+def test_links_point_to_the_largest_weight():
+    weights = torch.tensor([[0.1, 0.7, 0.2], [0.5, 0.2, 0.3]])  # (T, S)
+    assert links_of(weights) == {(1, 0), (0, 1)}
+    assert links_of(weights, targets=[1]) == {(0, 1)}
+    assert links_of(weights, targets=[]) == set()
+
+
+# Entropy
+
+
+def test_entropy_of_one_position_and_of_all():
+    for dtype in (torch.float32, torch.float64):
+        one_hot = torch.eye(5, dtype=dtype)
+        assert torch.equal(entropy(one_hot), torch.zeros(5, dtype=dtype))
+        uniform = torch.full((2, 3, 5), 0.2, dtype=dtype)
+        torch.testing.assert_close(entropy(uniform), torch.full((2, 3), math.log(5), dtype=dtype))
+
+
+def test_the_effective_number_of_words():
+    weights = torch.tensor([[0.25, 0.25, 0.25, 0.25, 0.0], [0.5, 0.5, 0.0, 0.0, 0.0]])
+    torch.testing.assert_close(entropy(weights).exp(), torch.tensor([4.0, 2.0]))
+
+
+def test_entropy_is_in_nats():
+    weights = torch.tensor([0.9, 0.1])
+    by_hand = -(0.9 * math.log(0.9) + 0.1 * math.log(0.1))
+    assert entropy(weights).item() == pytest.approx(by_hand, rel=1e-5)

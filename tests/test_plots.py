@@ -1,0 +1,146 @@
+"""The figures show what they are given: labels in place, links outlined; none shows itself."""
+
+from itertools import pairwise
+
+import matplotlib
+import numpy as np
+import pytest
+import torch
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+matplotlib.use("agg")
+
+import matplotlib.pyplot as plt
+
+from coursekit import plots, style
+from coursekit.timeline import ENTRIES
+
+SOURCE = ["the", "book", "is", "here"]
+TARGET = ["책", "이", "있다"]
+WEIGHTS = np.array([[0.1, 0.7, 0.1, 0.1], [0.2, 0.5, 0.2, 0.1], [0.0, 0.1, 0.6, 0.3]])
+
+
+@pytest.fixture(autouse=True)
+def no_figure_is_shown(monkeypatch):
+    monkeypatch.setattr(plt, "show", lambda *a, **k: pytest.fail("a plot called plt.show"))
+    with matplotlib.rc_context():
+        style.use()
+        yield
+    plt.close("all")
+
+
+def words(labels):
+    return [label.get_text() for label in labels]
+
+
+def outlines(ax):
+    return sorted(
+        (p.get_x() + p.get_width() / 2, p.get_y() + p.get_height() / 2)
+        for p in ax.patches
+        if isinstance(p, Rectangle)
+    )
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        WEIGHTS,
+        torch.tensor(WEIGHTS, dtype=torch.float32, requires_grad=True),
+        torch.tensor(WEIGHTS, dtype=torch.bfloat16),
+        WEIGHTS.tolist(),
+    ],
+    ids=["numpy", "torch", "bfloat16", "list"],
+)
+def test_alignment_puts_source_on_top_and_target_down_the_side(weights):
+    ax = plots.alignment(weights, SOURCE, TARGET, title="One sentence")
+    assert isinstance(ax, Axes)
+    assert words(ax.get_xticklabels()) == SOURCE
+    assert words(ax.get_yticklabels()) == style.labels(TARGET)
+    assert ax.xaxis.get_ticks_position() == "top"
+    (image,) = ax.images
+    np.testing.assert_allclose(image.get_array(), WEIGHTS, atol=4e-3)
+    left, right, bottom, top = image.get_extent()
+    assert (left, right, top, bottom) == (-0.5, 3.5, -0.5, 2.5)  # the first target word is on top
+    assert ax.yaxis_inverted()
+    assert image.get_clim() == (0.0, 1.0)
+    assert ax.get_title(loc="left") == "One sentence"
+
+
+def test_alignment_outlines_the_gold_links_at_source_across_and_target_down():
+    ax = plots.alignment(WEIGHTS, SOURCE, TARGET, links={(1, 0), (3, 2)})
+    np.testing.assert_allclose(outlines(ax), [(1, 0), (3, 2)])
+    assert outlines(plots.alignment(WEIGHTS, SOURCE, TARGET)) == []
+
+
+def test_alignment_draws_on_given_axes_and_adds_no_colour_bar_there():
+    figure, (left, _) = plt.subplots(1, 2)
+    assert plots.alignment(WEIGHTS, SOURCE, TARGET, ax=left) is left
+    assert len(figure.axes) == 2
+
+
+def test_thirty_words_do_not_overlap():
+    names = [f"word{i}" for i in range(30)]
+    ax = plots.alignment(np.full((30, 30), 1 / 30), names, names)
+    ax.figure.canvas.draw()
+    boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
+    assert all(a.x1 <= b.x0 + 1 for a, b in pairwise(boxes))
+    boxes = [label.get_window_extent() for label in ax.get_yticklabels()]
+    assert all(b.y1 <= a.y0 + 1 for a, b in pairwise(boxes))
+
+
+def test_alignment_says_what_does_not_fit():
+    with pytest.raises(ValueError, match=r"\(3, 4\), not \(4, 3\)"):
+        plots.alignment(WEIGHTS.T, SOURCE, TARGET)
+    with pytest.raises(ValueError, match=r"link \(4, 0\) lies outside"):
+        plots.alignment(WEIGHTS, SOURCE, TARGET, links=[(4, 0)])
+
+
+def test_curves_keep_each_series_and_tell_them_apart_without_colour():
+    ax = plots.curves({"training": [3.0, 2.0, 1.0], "validation": torch.tensor([3.1, 2.5])})
+    first, second = ax.lines
+    np.testing.assert_allclose(first.get_xydata(), [(1, 3), (2, 2), (3, 1)])
+    np.testing.assert_allclose(second.get_xydata(), [(1, 3.1), (2, 2.5)])
+    assert first.get_linestyle() != second.get_linestyle()
+    assert first.get_marker() != second.get_marker()
+    assert words(ax.get_legend().get_texts()) == ["training", "validation"]
+    assert plots.curves({"only": [1.0]}).get_legend() is None
+    with pytest.raises(ValueError, match="at least one series"):
+        plots.curves({})
+    with pytest.raises(ValueError, match="'loss' has 3 values but x has 2"):
+        plots.curves({"loss": [1, 2, 3]}, x=[10, 20])
+
+
+def test_lengths_fall_into_half_open_bins():
+    assert plots.length_bins([4, 7, 8, 30, 3], [4, 8, 12]) == [[0, 1], [2]]
+    with pytest.raises(ValueError, match="ascend"):
+        plots.length_bins([1], [4, 4])
+
+
+def test_by_length_shows_bins_counts_and_gaps():
+    quality = {"attention": [30.0, 28.0, 27.0], "fixed vector": [29.0, 20.0, float("nan")]}
+    ax = plots.by_length([4, 8, 12, 13], quality, [120, 1300, 5])
+    assert words(ax.get_xticklabels()) == ["4–7\nn=120", "8–11\nn=1,300", "12\nn=5"]
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), [30, 28, 27])
+    assert ax.get_ylim()[0] == 0
+    empty = plots.by_length([4, 8, 12], {"attention": [30.0, 0.0]}, [9, 0])
+    assert np.isnan(empty.lines[0].get_ydata()[1])  # no sentence, no value
+    with pytest.raises(ValueError, match="3 bins but 'attention' has 2 values"):
+        plots.by_length([4, 8, 12, 16], {"attention": [1, 2]}, [1, 1, 1])
+
+
+def test_timeline_goes_down_in_order_of_time():
+    figure = plots.timeline(tuple(reversed(ENTRIES)))
+    assert isinstance(figure, Figure)
+    rows = {text.get_text(): text.get_position()[1] for text in figure.axes[0].texts}
+    ideas = [entry.idea for entry in ENTRIES]
+    assert sorted(ideas, key=rows.__getitem__) == ideas
+
+
+def test_entries_are_in_order_of_first_appearance():
+    assert sorted(ENTRIES, key=lambda e: (e.year, e.month, e.day)) == list(ENTRIES)
+    # An arXiv number begins with the year and month of the first version.
+    for entry in ENTRIES:
+        if entry.arxiv:
+            assert entry.arxiv[:4] == f"{entry.year % 100:02d}{entry.month:02d}", entry.key

@@ -1,0 +1,141 @@
+"""Recorded results: what is written can be read, by programs and by people."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+
+import pytest
+import torch
+
+from coursekit import results
+
+RUNS = [
+    {"seed": 0, "metrics": {"bleu": 30.123456789, "aer": 0.25}, "seconds": 10.5},
+    {"seed": 1, "metrics": {"bleu": 31.0, "aer": 0.35}, "seconds": 12.0},
+]
+ABOUT = {
+    "parameters": 12345,
+    "data_sha256": "ab" * 32,
+    "command": "python -m book.runs.bahdanau multi30k",
+    "scorer": "nrefs:1|case:lc|tok:13a",
+}
+
+
+@pytest.fixture
+def path(tmp_path):
+    return results.record(
+        "attention",
+        "multi30k",
+        runs=RUNS,
+        folder=tmp_path / "results",
+        **ABOUT,
+        history=[[1, 2.5, -3e-07], [4, 5, 6]],
+        words=["a", "b"],
+    )
+
+
+def test_what_was_recorded_is_read(path):
+    found = results.read("attention", "multi30k", folder=path.parent)
+    assert path.name == "attention.multi30k.json"
+    assert (found["model"], found["data"]) == ("attention", "multi30k")
+    assert {name: found[name] for name in ABOUT} == ABOUT
+    assert found["history"] == [[1, 2.5, -3e-07], [4, 5, 6]]
+    assert found["words"] == ["a", "b"]
+    assert [run["seed"] for run in found["runs"]] == [0, 1]
+
+
+def test_metrics_are_means_over_the_runs_and_seconds_their_sum(path):
+    found = results.read("attention", "multi30k", folder=path.parent)
+    assert found["metrics"] == {"bleu": 30.5617, "aer": 0.3}
+    assert found["seconds"] == 22.5
+
+
+def test_it_says_where_and_with_what_it_ran(path):
+    found = results.read("attention", "multi30k", folder=path.parent)
+    assert found["versions"]["torch"] == torch.__version__.split("+")[0] or (
+        found["versions"]["torch"] == torch.__version__
+    )
+    assert set(found["versions"]) == {"python", "torch", "numpy", "tokenizers", "sacrebleu"}
+    assert found["hardware"] == results.hardware() != ""
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", found["date"])
+
+
+def test_a_row_of_numbers_is_on_one_line_and_the_rest_is_not(path):
+    text = path.read_text("utf-8")
+    lines = [line.strip() for line in text.splitlines()]
+    assert "[1, 2.5, -3e-07]," in lines
+    assert "[4, 5, 6]" in lines
+    assert '"seed": 0,' in lines
+    assert text.endswith("}\n")
+
+
+def test_numbers_have_six_digits(path):
+    assert json.loads(path.read_text("utf-8"))["runs"][0]["metrics"]["bleu"] == 30.1235
+    assert RUNS[0]["metrics"]["bleu"] == 30.123456789  # what was passed is not changed
+
+
+def test_text_that_looks_like_numbers_is_left_alone(tmp_path):
+    odd = {"words": ["1, 2", "[ 3 ]", "e.", "한국어"], "nothing": [], "one": [[1], []]}
+    results.record("m", "d", runs=RUNS, folder=tmp_path, **ABOUT, **odd)
+    found = results.read("m", "d", folder=tmp_path)
+    assert {name: found[name] for name in odd} == odd
+    assert "한국어" in (tmp_path / "m.d.json").read_text("utf-8")
+
+
+def test_no_path_of_this_machine_is_written(path, tmp_path):
+    text = path.read_text("utf-8")
+    assert str(tmp_path) not in text
+    assert not re.search(r'"(/|[A-Z]:\\|~)', text)
+
+
+def test_recording_again_replaces_the_file(path):
+    better = [{"seed": 0, "metrics": {"bleu": 40.0}, "seconds": 1.0}]
+    results.record("attention", "multi30k", runs=better, folder=path.parent, **ABOUT)
+    found = results.read("attention", "multi30k", folder=path.parent)
+    assert found["metrics"] == {"bleu": 40.0}
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+def test_what_is_not_a_number_becomes_null(tmp_path):
+    # NaN is not JSON, and a browser would not read the file; but no long run is lost by it.
+    runs = [{"seed": 0, "metrics": {"bleu": 1.5, "aer": math.nan}, "seconds": 1.0}]
+    losses = [math.inf, 2.0]
+    written = results.record("m", "d", runs=runs, folder=tmp_path, **ABOUT, losses=losses)
+    found = json.loads(written.read_text("utf-8"), parse_constant=pytest.fail)
+    assert found["metrics"] == {"bleu": 1.5, "aer": None}
+    assert '"losses": [null, 2.0]' in written.read_text("utf-8")
+
+
+def test_a_missing_result_names_those_that_are_there(path):
+    with pytest.raises(FileNotFoundError) as error:
+        results.read("transformer", "multi30k", folder=path.parent)
+    assert str(error.value) == (
+        "No result transformer.multi30k is recorded; there are: attention.multi30k."
+    )
+
+
+def test_a_missing_result_in_an_empty_folder(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"there are: none\.$"):
+        results.read("a", "b", folder=tmp_path)
+
+
+# The files of the book
+
+
+@pytest.mark.parametrize("file", sorted(results.FOLDER.glob("*.json")), ids=lambda p: p.stem)
+def test_the_books_results_are_complete_and_their_means_right(file):
+    text = file.read_text("utf-8")
+    found = json.loads(text, parse_constant=pytest.fail)
+    wanted = "model data metrics runs parameters seconds hardware versions data_sha256 command"
+    assert set(wanted.split()) | {"scorer"} <= set(found)
+    assert file.stem == f"{found['model']}.{found['data']}"
+    for name, mean in found["metrics"].items():
+        values = [run["metrics"][name] for run in found["runs"]]
+        if None in values:
+            assert mean is None
+        else:
+            assert mean == pytest.approx(sum(values) / len(values), rel=1e-4)
+    assert all("seed" in run for run in found["runs"])
+    assert not re.search(r'"(/|[A-Z]:\\|~|file:)', text), "a path of somebody's machine"

@@ -1,0 +1,263 @@
+"""The training loop: it learns, keeps the best epoch, and says in a sentence what went wrong."""
+
+from __future__ import annotations
+
+import math
+import random
+import subprocess
+import sys
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from coursekit import training
+from coursekit.training import History, seed_everything, train
+
+TRUE = torch.tensor([[2.0, -1.0, 0.5]])
+
+
+@dataclass
+class Batch:
+    x: Tensor
+    y: Tensor
+
+    def to(self, device):
+        return Batch(self.x.to(device), self.y.to(device))
+
+
+@pytest.fixture(autouse=True)
+def on_the_cpu(monkeypatch):
+    monkeypatch.setattr(training, "device", lambda: torch.device("cpu"))
+
+
+def batches(epoch, count=8):
+    generator = torch.Generator().manual_seed(epoch)
+    for _ in range(count):
+        x = torch.randn(16, 3, generator=generator)
+        yield Batch(x, x @ TRUE.T)
+
+
+def squared_error(model, batch):
+    return (model(batch.x) - batch.y).square().mean()
+
+
+def line(seed=0):
+    torch.manual_seed(seed)
+    return nn.Linear(3, 1, bias=False)
+
+
+def fit(model, **options):
+    options = {"epochs": 3, "learning_rate": 0.05, "progress": False} | options
+    return train(model, batches, squared_error, **options)
+
+
+class Scores:
+    """A validation that returns what it was told to, and remembers the weights it saw."""
+
+    def __init__(self, *scores):
+        self.scores = iter(scores)
+        self.weights = []
+
+    def __call__(self, model):
+        self.weights.append(model.weight.detach().clone())
+        return {"score": next(self.scores)}
+
+
+def test_a_linear_model_learns():
+    model = line()
+    history = fit(model, epochs=30)
+    torch.testing.assert_close(model.weight.detach(), TRUE, atol=0.01, rtol=0)
+    losses = history.column("loss")
+    assert losses[-1] < losses[0] / 1000
+    assert history.column("epoch") == list(range(1, 31))
+
+
+def test_the_recorded_loss_is_the_mean_over_the_batches():
+    model = line()
+    history = fit(model, epochs=1, learning_rate=0.0)
+    by_hand = [squared_error(model, batch).item() for batch in batches(1)]
+    assert history.column("loss") == pytest.approx([sum(by_hand) / len(by_hand)])
+
+
+def test_batches_are_asked_for_by_epoch_from_one():
+    asked = []
+
+    def recorded(epoch):
+        asked.append(epoch)
+        return batches(epoch)
+
+    train(line(), recorded, squared_error, epochs=3, progress=False)
+    assert asked == [1, 2, 3]
+
+
+def test_the_weights_of_the_best_epoch_are_restored():
+    model, scores = line(), Scores(0.2, 0.9, 0.4, 0.5)
+    history = fit(model, epochs=4, validate=scores, select="score")
+    assert history.best_epoch == 2
+    assert torch.equal(model.weight, scores.weights[1])
+    assert not torch.equal(model.weight, scores.weights[3])
+    assert history.column("score") == [0.2, 0.9, 0.4, 0.5]
+
+
+def test_of_equal_epochs_the_first_is_kept():
+    model, scores = line(), Scores(0.5, 0.5)
+    assert fit(model, epochs=2, validate=scores, select="score").best_epoch == 1
+
+
+def test_without_select_the_last_weights_stay():
+    model, scores = line(), Scores(0.9, 0.1)
+    history = fit(model, epochs=2, validate=scores)
+    assert history.best_epoch == 2
+    assert torch.equal(model.weight, scores.weights[-1])
+
+
+def test_patience_stops_after_so_many_epochs_without_a_better_one():
+    model, scores = line(), Scores(0.1, 0.5, 0.4, 0.3, 0.9)
+    history = fit(model, epochs=5, validate=scores, select="score", patience=2)
+    assert len(history.epochs) == 4
+    assert history.best_epoch == 2
+    assert torch.equal(model.weight, scores.weights[1])
+
+
+def test_patience_begins_anew_with_each_better_epoch():
+    scores = Scores(0.1, 0.0, 0.2, 0.0, 0.3)
+    history = fit(line(), epochs=5, validate=scores, select="score", patience=2)
+    assert (len(history.epochs), history.best_epoch) == (5, 5)
+
+
+def test_a_metric_that_is_never_a_number_leaves_the_last_weights():
+    model, scores = line(), Scores(math.nan, math.nan)
+    history = fit(model, epochs=2, validate=scores, select="score")
+    assert torch.equal(model.weight, scores.weights[1])
+    assert history.best_epoch == 2
+
+
+def test_it_trains_in_train_mode_and_validates_in_eval_mode_without_gradients():
+    model = line()
+    modes = []
+
+    def loss(model, batch):
+        modes.append(("train", model.training, torch.is_grad_enabled()))
+        return squared_error(model, batch)
+
+    def validate(model):
+        modes.append(("validate", model.training, torch.is_grad_enabled()))
+        return {}
+
+    train(model, batches, loss, epochs=2, validate=validate, progress=False)
+    assert set(modes) == {("train", True, True), ("validate", False, False)}
+    assert not model.training
+
+
+class Rates(torch.optim.Adam):
+    """Adam that writes down its learning rate and the gradient's norm at each step."""
+
+    seen: list[tuple[float, float]]
+
+    def step(self, *arguments, **options):
+        group = self.param_groups[0]
+        norm = torch.stack([p.grad.norm() for p in group["params"]]).norm().item()
+        Rates.seen.append((group["lr"], norm))
+        return super().step(*arguments, **options)
+
+
+@pytest.fixture
+def rates(monkeypatch):
+    Rates.seen = []
+    monkeypatch.setattr(torch.optim, "Adam", Rates)
+    return Rates.seen
+
+
+def test_decay_falls_linearly_to_almost_nothing(rates):
+    fit(line(), epochs=4, learning_rate=0.1, decay=True)
+    seen = [rate for rate, _ in rates]
+    assert len(seen) == 32
+    assert seen[:9] == [0.1] * 9  # the first epoch, and the step that begins the second
+    steps = [a - b for a, b in pairwise(seen[8:])]
+    assert steps == pytest.approx([0.1 / 24] * len(steps))
+    assert seen[-1] == pytest.approx(0.1 / 24)
+
+
+def test_without_decay_the_rate_stays(rates):
+    fit(line(), epochs=2, learning_rate=0.1)
+    assert {rate for rate, _ in rates} == {0.1}
+
+
+def test_gradients_are_clipped_to_the_norm(rates):
+    fit(line(), epochs=1, clip=0.25)
+    norms = [norm for _, norm in rates]
+    assert max(norms) <= 0.25 + 1e-5
+    assert max(norms) == pytest.approx(0.25, abs=1e-4)
+
+
+def test_a_loss_that_is_not_a_number_ends_the_training_in_one_sentence():
+    def loss(model, batch):
+        return squared_error(model, batch) * math.nan
+
+    with pytest.raises(FloatingPointError) as error:
+        train(line(), batches, loss, epochs=3, progress=False)
+    assert str(error.value) == "The loss became nan in epoch 1; use a smaller learning rate."
+
+
+def test_select_and_patience_need_what_they_select_by():
+    with pytest.raises(ValueError, match="pass validate too"):
+        fit(line(), select="score")
+    with pytest.raises(ValueError, match="pass select too"):
+        fit(line(), validate=Scores(1.0), patience=2)
+
+
+def test_a_select_that_validate_does_not_return_is_named():
+    with pytest.raises(ValueError, match=r"'blue'.*score"):
+        fit(line(), epochs=1, validate=Scores(1.0), select="blue")
+
+
+def test_the_same_seed_gives_the_same_result():
+    def run(seed):
+        seed_everything(seed)
+        model = nn.Sequential(nn.Linear(3, 8), nn.Dropout(0.3), nn.Linear(8, 1))
+        history = train(model, batches, squared_error, epochs=2, progress=False)
+        return history.column("loss")
+
+    assert run(3) == run(3)
+    assert run(3) != run(4)
+
+
+def test_seeding_reaches_all_three_generators():
+    def draw():
+        return random.random(), float(np.random.rand()), torch.rand(1).item()
+
+    seed_everything(7)
+    first = draw()
+    seed_everything(7)
+    assert draw() == first
+    seed_everything(8)
+    assert all(a != b for a, b in zip(draw(), first, strict=True))
+
+
+def test_history_counts_the_seconds():
+    history = History([{"epoch": 1, "seconds": 1.5}, {"epoch": 2, "seconds": 2.0}], best_epoch=2)
+    assert history.seconds == 3.5
+    assert fit(line(), epochs=1).seconds > 0
+
+
+def test_progress_is_silent_when_not_wanted(capfd):
+    fit(line(), epochs=1)
+    assert capfd.readouterr().err == ""
+    fit(line(), epochs=1, progress=True)
+    assert "epoch" in capfd.readouterr().err
+
+
+def test_the_device_is_one_of_the_three():
+    script = "from coursekit.training import device; print(device())"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    found = done.stdout.strip()
+    if torch.cuda.is_available():
+        assert found == "cuda"
+    elif torch.backends.mps.is_available():
+        assert found == "mps"
+    else:
+        assert found == "cpu"
