@@ -8,7 +8,7 @@ RUN := $(abspath $(VENV))/bin/python
 
 .DEFAULT_GOAL := help
 .PHONY: help book test test-all lint serve lab exercises fixtures release grade data full \
-	full-all bench bank colours vendor lock clean
+	full-all picture bench bank colours vendor lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -75,6 +75,9 @@ bench: $(VENV)/.book ## Measure a training step with U h computed once against i
 
 bank: $(VENV)/.test ## Print how the checks judge the bank of right and wrong answers
 	$(RUN) -m tests.bank
+
+picture: $(VENV)/.test book ## Take the README's picture of the built chapter (needs Chromium)
+	$(RUN) book/_ext/picture.py
 
 colours: $(VENV)/.book ## Write the style sheet's colours from coursekit/style.py
 	$(RUN) -m coursekit.style book/_static/colours.css

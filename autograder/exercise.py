@@ -107,12 +107,18 @@ class Exercise:
         return self.cases(Draw(f"{self.name} {seed}"))
 
     def shape(self, name: str, tensor: Tensor) -> str:
-        """Return the shape of an input or output in the words of the course: (B=2, d_q=3)."""
+        """Return the shape of an input or output in the words of the course: (B=2, d_q=3).
+
+        Axes for which "..." stands have no names: (2, 3, N=4).
+        """
         sizes = tuple(tensor.shape)
         axes = self.axes.get(name, "").split()
+        if axes[:1] == ["..."] and len(sizes) >= len(axes) - 1:
+            axes = [""] * (len(sizes) - len(axes) + 1) + axes[1:]
         if len(axes) != len(sizes):
             return str(sizes)
-        return f"({', '.join(f'{axis}={size}' for axis, size in zip(axes, sizes, strict=True))})"
+        named = [f"{a}={n}" if a else str(n) for a, n in zip(axes, sizes, strict=True)]
+        return f"({', '.join(named)})"
 
 
 def takes(answer: Any, arguments: int) -> bool:

@@ -91,7 +91,7 @@ def judge(
     if found.kind in ("unwritten", "signature"):
         known = None
     headline = known.title if known else _headline(exercise, trial, found)
-    if not known and all(other.case.name == trial.case.name for other, _ in failed):
+    if not known and found.kind in ("value", "shape", "finite") and all(other.case.name == trial.case.name for other, _ in failed):
         headline = f"{headline} {trial.case.note}".rstrip()
     return Verdict(
         exercise,
@@ -165,24 +165,41 @@ def _headline(exercise: Exercise, trial: Trial, found: Difference) -> str:
         assert found.actual is not None
         given = str(trial.dtype).removeprefix("torch.")
         got = str(found.actual.dtype).removeprefix("torch.")
-        return f"{name} is {got} for inputs in {given}; the result must have the inputs' dtype."
+        return (
+            f"{name} is {got} for inputs in {given}; the result must have the inputs' dtype. Tensors "
+            "that you create need it too: x.new_zeros(...), or dtype=x.dtype."
+        )
     if found.kind == "no gradient":
         return (
             f"The values are right, but no gradient reaches {name}: something cuts the graph, such "
             "as detach(), .data, .item(), no_grad() or torch.tensor() of a result."
         )
     if found.kind == "gradient":
-        return f"The values are right, but the gradient with respect to {name} is not."
+        assert found.actual is not None
+        if not torch.isfinite(found.actual).all():
+            where = _empty_row(case, "gradient")
+            return (
+                f"The values are right, but the gradient with respect to {name} has NaN or "
+                f"infinite entries{where}."
+            )
+        return (
+            f"The values are right, but the gradient with respect to {name} is not: part of the "
+            "way back is cut (detach(), .data, argmax), or there is a step too many that leaves "
+            "the values as they are."
+        )
     if found.kind == "finite":
-        return f"{name} has NaN or infinite entries{_empty_row(exercise, case, name)}."
+        assert found.actual is not None
+        if found.real is not None and torch.isfinite(found.actual[found.real]).all():
+            return f"{name} has NaN or infinite entries on padding; any finite number may stand there."
+        return f"{name} has NaN or infinite entries{_empty_row(case, 'weights')}."
     broken = _broken_property(exercise, trial, found)
     return broken or f"{name} has wrong values."
 
 
-def _empty_row(exercise: Exercise, case: Case, name: str) -> str:
+def _empty_row(case: Case, what: str) -> str:
     masks = [tensor for tensor in case.inputs.values() if tensor.dtype == torch.bool]
     if any((~mask).all(-1).any() for mask in masks):
-        return "; this case has a row without any real position, whose weights must be 0"
+        return f"; this case has a row without any real position, whose {what} must be 0"
     return ""
 
 
@@ -242,10 +259,15 @@ def _details(
             lines.append(_worst(found))
     masks = [(n, t) for n, t in case.inputs.items() if t.dtype == torch.bool]
     if found.kind in ("value", "finite") and masks and not known:
-        name, mask = masks[0]
+        name, mask = next((m for m in masks if m[0] == _mask_of(exercise, found.name)), masks[0])
         lines.append(f"{name} (1 = real):")
         lines += _rows(mask.int())
     return lines
+
+
+def _mask_of(exercise: Exercise, name: str) -> str:
+    second = "other_" if name.startswith("other_") else ""
+    return exercise.weights_over.get(name, f"{second}mask")
 
 
 def _show(label: str, exercise: Exercise, name: str, tensor: Tensor, kind: str) -> list[str]:
@@ -278,7 +300,8 @@ def _worst(found: Difference) -> str:
     if gap.dim() == 0 or not torch.isfinite(gap).all():
         return ""
     at = tuple(int(i) for i in torch.unravel_index(gap.argmax(), gap.shape))
+    right, mine = found.expected[at].item(), found.actual[at].item()
+    digits = 4 if abs(right - mine) > 1e-3 else 8
     return (
-        f"largest difference at {list(at)}: expected {found.expected[at].item():.4f}, "
-        f"yours {found.actual[at].item():.4f}"
+        f"largest difference at {list(at)}: expected {right:.{digits}f}, yours {mine:.{digits}f}"
     )

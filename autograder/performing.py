@@ -170,8 +170,8 @@ def _construct(answer: Any, exercise: Exercise, case: Case, dtype: torch.dtype) 
         if mine[name].shape != tensor.shape:
             raise Problem(
                 "weights",
-                f"The parameter {name!r} of {exercise.name} has shape {tuple(mine[name].shape)}; "
-                f"it must be {tuple(tensor.shape)} here.",
+                f"{exercise.name} has a parameter {name!r} of shape {tuple(mine[name].shape)}; it "
+                f"must be {tuple(tensor.shape)} here. Keep the __init__ of the stub.",
             )
     extra = [name for name, _ in module.named_parameters() if name not in wanted]
     if extra:
@@ -280,7 +280,13 @@ def _guarded(function: Any, arguments: list[Any], shown: str) -> Any:
 
 def _raised(shown: str, error: BaseException) -> str:
     where = _where(error.__traceback__)
-    return f"{shown} raised {type(error).__name__}: {_first_line(error)}{where}"
+    sentence = f"{shown} raised {type(error).__name__}: {_first_line(error)}{where}"
+    if any(f"'{name}' object has no attribute" in str(error) for name in STAND_INS):
+        sentence += (
+            "\nThe check passes an attention of its own: call it and its project, and use nothing "
+            "else of it."
+        )
+    return sentence
 
 
 def _first_line(error: BaseException) -> str:

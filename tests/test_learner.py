@@ -29,3 +29,33 @@ def test_the_learners_own_model_translates_and_draws(tmp_path, monkeypatch):
 
 def test_the_notebooks_are_there():
     assert {Path(m).stem for m in masters()} >= {"scores", "translator"}
+
+
+@pytest.mark.slow
+@pytest.mark.real_data
+@pytest.mark.skipif("COURSEKIT_DATA" not in os.environ, reason="COURSEKIT_DATA is not set")
+def test_the_chapter_trains_on_real_data_by_one_setting(monkeypatch, capsys):
+    """COURSEKIT_SIZE=full, cut to one epoch of 640 pairs so that the test takes seconds."""
+    import jupytext
+    import matplotlib
+
+    from coursekit import lessons
+
+    matplotlib.use("Agg")
+    root = Path(__file__).resolve().parent.parent
+    monkeypatch.setenv("COURSEKIT_SIZE", "full")
+    monkeypatch.chdir(root / "book")
+    monkeypatch.syspath_prepend(str(root / "book"))
+    whole = lessons.translation_data
+
+    def part(size):
+        data = whole(size)
+        del data.train[640:], data.validation[64:]
+        return data
+
+    monkeypatch.setattr(lessons, "translation_data", part)
+    page = jupytext.read(root / "book" / "03_bahdanau.md")
+    code = "\n\n".join(cell.source for cell in page.cells if cell.cell_type == "code")
+    assert "epochs=12" in code
+    exec(compile(code.replace("epochs=12", "epochs=1"), "03_bahdanau", "exec"), {})
+    assert "Multi30k" in capsys.readouterr().out

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.exercises import EXERCISES
 from autograder.instructor.notebooks import masters, notebook, write_sources
@@ -67,7 +68,7 @@ def test_locked_code_that_is_only_for_the_notebook_is_active_there(master):
     # jupytext keeps these cells as comments in the module; forgotten comments would check nothing.
     for cell in notebook(master).cells:
         if cell.cell_type == "code" and cell.metadata.nbgrader.locked:
-            compile(cell.source, cell.id, "exec")
+            compile(TransformerManager().transform_cell(cell.source), cell.id, "exec")
             lines = [line for line in cell.source.splitlines() if not line.startswith("###")]
             assert any(line and not line.startswith("#") for line in lines), cell.id
 

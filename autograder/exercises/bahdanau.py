@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
@@ -11,8 +13,8 @@ from autograder.exercise import Call, Case, Exercise, StandIn
 
 _SECOND = "a second batch through the same module"
 _KEPT = (
-    "What other_... names belongs to a second batch through the same module: keep nothing of one "
-    "call for the next."
+    "The first batch through the module is right, a second one (other_...) is not: keep nothing "
+    "of one call for the next."
 )
 
 
@@ -276,19 +278,20 @@ def _decoder_cases(draw: Draw) -> list[Case]:
         Call("readout", ("embedded", "state", "contexts"), ("step_logits",)),
         Call("forward", ("tokens", "annotations", "mask", "state"), ("logits", "weights")),
     )
-    # A second batch, and a step with keys projected before.
+    projected_calls = (
+        Call("attention.project", ("annotations",), ("projected_keys",)),
+        Call(
+            "step",
+            ("embedded", "state", "annotations", "mask", "projected_keys"),
+            ("next_state", "context", "step_weights"),
+        ),
+    )
     memory = _other("annotations", "mask")
     other_calls = (
         Call(
             "step",
             ("embedded", "state", *memory),
             _other("next_state", "context", "step_weights"),
-        ),
-        Call("attention.project", _other("annotations"), _other("projected_keys")),
-        Call(
-            "step",
-            ("embedded", "other_state", *memory, "other_projected_keys"),
-            ("third_next_state", "third_context", "third_step_weights"),
         ),
         Call(
             "forward",
@@ -357,6 +360,8 @@ def _decoder_cases(draw: Draw) -> list[Case]:
 
     b, s, t, d = draw.sizes(4, 3, 6)
     e, a = draw.sizes(2, 3, 6)
+    projected = case("", below(torch.tensor([2, 3]), 3), 1, 5, 2, 3, 4)
+    step_upstream = ("next_state", "context", "step_weights")
     lengths = draw.lengths(b, s)
     empty = below(lengths, s)
     empty[0] = False
@@ -367,6 +372,14 @@ def _decoder_cases(draw: Draw) -> list[Case]:
         case("sentences of different length", below(lengths, s), t, 9, e, d, a),
         case("a sentence without any real word", empty, t, 9, e, d, a),
         case("state, embedding and annotation of one size", below(lengths, s), t, 9, e, e, e),
+        replace(
+            projected,
+            name="a step with keys that were projected before",
+            calls=projected_calls,
+            upstream={name: projected.upstream[name] for name in step_upstream},
+            note="step goes wrong only when it is given projected keys: they are "
+            "attention.project(annotations) already.",
+        ),
         case(
             _SECOND,
             below(torch.tensor([2, 3]), 3),
@@ -476,6 +489,7 @@ EXERCISES = [
                 "step_logits": "B V",
                 "logits": "B T V",
                 "weights": "B T S",
+                "projected_keys": "B S d",
             }
         ),
         cases=_decoder_cases,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nbformat import NotebookNode
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors import NbGraderPreprocessor  # type: ignore[import-untyped]
 
 
 class HideOwnTracebacks(NbGraderPreprocessor):

@@ -66,7 +66,7 @@ class BidirectionalEncoder(nn.Module):
 
     Parameters: `embedding.weight` (V, e); `rnn.*`, those of a bidirectional `nn.GRU` with one
     layer; `first_state.weight` = W_s (d, d) and `first_state.bias` (d,), where e = embedding_size
-    and d = hidden_size.
+    and d = hidden_size. In training, `dropout` acts on the embedded words and the annotations.
 
     Source: Bahdanau et al. (2015), equation 7, sections A.2.1 and A.2.2.
     """
@@ -151,11 +151,10 @@ class AttentionDecoder(nn.Module):
     c_i = attention(s_{i-1}, h),  s_i = f(s_{i-1}, [E y_{i-1}; c_i]),
     t_i = tanh(W_t [E y_{i-1}; s_i; c_i] + b_t),  logits_i = W_o t_i + b_o
 
-    Parameters: `embedding.weight` (V, e); `cell.*`, those of `nn.GRUCell(e + a, d)`; `hidden.weight`
-    = W_t (r, e + d + a) and `hidden.bias` (r,); `output.weight` = W_o (V, r) and `output.bias`
-    (V,);
-    and those of `attention`. Here e = embedding_size, d = hidden_size, a = annotation_size, and
-    r = e.
+    Parameters: `embedding.weight` (V, e); `cell.*`, those of `nn.GRUCell(e + a, d)`;
+    `hidden.weight` = W_t (r, e + d + a) and `hidden.bias` (r,); `output.weight` = W_o (V, r) and
+    `output.bias` (V,); and those of `attention`. Here e = embedding_size, d = hidden_size,
+    a = annotation_size, and r = e. In training, `dropout` acts on the embedded words and on t.
 
     Source: Bahdanau et al. (2015), equations 4 and 5, section A.2.2.
     """

@@ -128,20 +128,18 @@ def _encode(inputs: Tensors, weights: Tensors) -> Tensors:
 def attention_decoder(inputs: Tensors, weights: Tensors) -> Tensors:
     """One sentence after the other, one word after the other, with nn.GRUCell.
 
-    In the second batch, one step starts from the first batch's state and one, the third, from its
-    own, with keys that were projected before.
+    In the second batch, the step starts from the first batch's state.
     """
     first, second = _batches(inputs)
     found = _decode(first, weights)
+    R = weights["attention.R"]
+    found["projected_keys"] = torch.einsum("bnk,dk->bnd", first["annotations"], R)
     if second:
         own = _decode(first | second, weights)
         moved = _decode(first | second | {"state": first["state"]}, weights)
         names = ("next_state", "context", "step_weights")
         found |= {f"other_{name}": moved[name] for name in names}
-        found |= {f"third_{name}": own[name] for name in names}
         found |= {f"other_{name}": own[name] for name in ("logits", "weights")}
-        R = weights["attention.R"]
-        found["other_projected_keys"] = torch.einsum("bnk,dk->bnd", second["annotations"], R)
     return found
 
 

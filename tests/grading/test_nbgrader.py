@@ -1,0 +1,268 @@
+"""Stock nbgrader from submissions to points and feedback, for a small class.
+
+Every student hands in both notebooks of an assignment; each kind of student is here once.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.checking import CheckFailed
+from autograder.exercises import EXERCISES
+from autograder.instructor import examining
+from autograder.instructor.mistakes import known_mistakes
+from autograder.instructor.notebooks import masters, notebook
+
+ASSIGNMENT = "bahdanau"
+POINTS = {e.name: e.points for e in EXERCISES.values() if e.assignment == ASSIGNMENT}
+MASTERS = {m.stem: notebook(m) for m in masters() if m.parent.name == ASSIGNMENT}
+ANSWERS = {c.id: c.source for page in MASTERS.values() for c in page.cells if c.id in POINTS}
+
+Submission = dict[str, str]  # what the student wrote, by exercise; the rest is as released
+
+NOISE = """
+import logging, os, sys, warnings
+from tqdm import tqdm
+
+logging.basicConfig(level=logging.INFO)
+screen = sys.stderr
+
+
+def make_noise():
+    warnings.warn("deprecated", DeprecationWarning)
+    warnings.warn("something may be slow")
+    print("here", flush=True)
+    print("there", file=sys.stderr)
+    print("everywhere", file=screen, flush=True)
+    logging.info("at work")
+    for _ in tqdm(range(2), file=screen):
+        pass
+    os.write(2, b"deep down\\n")
+
+
+print("loaded", file=sys.stderr)
+"""
+
+
+def noisy(answer: str) -> str:
+    """Make noise at the beginning of every function's solution, and where the cell is run."""
+    found = re.sub(r"^( +)### BEGIN SOLUTION$", r"\1make_noise()", answer, flags=re.M)
+    assert found != answer
+    return NOISE + found
+
+
+def half() -> Submission:
+    """Forget the tanh in one exercise and do not write another."""
+    wrong = ANSWERS["additive_score"].replace("torch.tanh(", "(")
+    assert wrong != ANSWERS["additive_score"]
+    written = {name: ANSWERS[name] for name in ANSWERS if name != "BidirectionalEncoder"}
+    return written | {"additive_score": wrong}
+
+
+def borrower() -> Submission:
+    """Import answers in every way that looks likely, and write two exercises honestly."""
+    return {
+        "masked_softmax": "from scores import masked_softmax",
+        "additive_score": (
+            "def additive_score(query, keys, W, U, v):\n"
+            "    from solutions.bahdanau import scores\n"
+            "    return scores.additive_score(query, keys, W, U, v)\n"
+        ),
+        "context_vector": ANSWERS["context_vector"],  # honest, in a notebook that is not
+        "AdditiveAttention": (
+            "from solutions.bahdanau.scores import AdditiveAttention\n"
+            "check = None  # an error in the graded cell itself, whose lines must not be shown\n"
+        ),
+        "BidirectionalEncoder": ANSWERS["BidirectionalEncoder"],  # honest, before the import
+        "AttentionDecoder": (
+            "import solutions.bahdanau.translator as mine\n"
+            "class AttentionDecoder(mine.AttentionDecoder):\n"
+            "    pass\n"
+        ),
+    }
+
+
+NOTHING = dict.fromkeys(POINTS, 0.0)
+CLASS: dict[str, tuple[Callable[[], Submission], dict[str, float]]] = {
+    "reference": (lambda: ANSWERS, POINTS),
+    "untouched": (dict, NOTHING),
+    "half": (half, POINTS | {"additive_score": 0.0, "BidirectionalEncoder": 0.0}),
+    "noisy": (lambda: {name: noisy(answer) for name, answer in ANSWERS.items()}, POINTS),
+    "borrower": (borrower, NOTHING | {"BidirectionalEncoder": POINTS["BidirectionalEncoder"]}),
+}
+
+
+@pytest.fixture(scope="module")
+def graded(released):
+    """The course after the class has handed in, been graded and been given feedback."""
+    for student, (submission, _) in CLASS.items():
+        written = submission()
+        folder = released.folder / "submitted" / student / ASSIGNMENT
+        folder.mkdir(parents=True)
+        for path in sorted((released.folder / "exercises" / ASSIGNMENT).glob("*.ipynb")):
+            page = nbformat.read(path, 4)
+            for cell in page.cells:
+                cell.source = written.get(cell.id, cell.source)
+            nbformat.write(page, folder / path.name)
+    released.nbgrader("autograde", ASSIGNMENT)
+    released.nbgrader("generate_feedback", ASSIGNMENT)
+    return released
+
+
+@pytest.mark.parametrize("student", CLASS)
+def test_points_per_exercise(graded, student):
+    with Gradebook(f"sqlite:///{graded.folder / 'gradebook.db'}") as gradebook:
+        pages = gradebook.find_submission(ASSIGNMENT, student).notebooks
+        grades = [grade for page in pages for grade in page.grades]
+        found = {g.cell.name.removeprefix("test-"): g.auto_score for g in grades}
+        assert not any(grade.needs_manual_grade for grade in grades)
+        assert {g.cell.name.removeprefix("test-"): g.max_score for g in grades} == POINTS
+    assert found == CLASS[student][1]
+
+
+def test_no_answer_lies_where_submissions_run(graded):
+    files = [p for p in (graded.folder / "autograded").rglob("*") if p.is_file()]
+    assert len(files) == len(CLASS) * len(MASTERS)
+    assert {p.suffix for p in files} == {".ipynb"}
+
+
+def test_the_noise_is_not_in_the_graded_cells(graded):
+    for path in (graded.folder / "autograded" / "noisy").rglob("*.ipynb"):
+        for cell in nbformat.read(path, 4).cells:
+            if cell.id.startswith("test-"):
+                assert [o for o in cell.outputs if o.get("name") == "stderr"] == []
+
+
+# Feedback
+
+
+def feedback(course, student: str) -> str:
+    """Return what a student reads, without the page's markup."""
+    pages = sorted((course.folder / "feedback" / student / ASSIGNMENT).glob("*.html"))
+    assert len(pages) == len(MASTERS)
+    text = " ".join(page.read_text("utf-8") for page in pages)
+    text = re.sub(r"<(style|script)\b.*?</\1>", " ", text, flags=re.S)
+    return html.unescape(re.sub(r"<[^>]+>", "", text))
+
+
+def test_feedback_names_the_mistake_and_what_is_missing(graded):
+    text = feedback(graded, "half")
+    titles = {m.slug: m for m in known_mistakes(EXERCISES["additive_score"])}
+    mistake = titles["without_tanh"]
+    assert mistake.title in text
+    assert mistake.hint.split(".")[0] in " ".join(text.split())
+    assert "BidirectionalEncoder.forward is not written yet" in text
+    assert "AttentionDecoder: right in all" in text
+    assert "Score: 0.0 / 3.0" in text
+    assert "Score: 6.0 / 6.0" in text
+
+
+def test_feedback_tells_a_borrower_why(graded):
+    text = feedback(graded, "borrower")
+    assert "only an answer of your own can be graded" in text
+    assert "TypeError: 'NoneType' object is not callable" in text
+
+
+@pytest.mark.parametrize("student", CLASS)
+def test_feedback_shows_no_hidden_test_and_nothing_of_ours(graded, student):
+    text = feedback(graded, student)
+    for word in ("HIDDEN TESTS", "examine", "instructor", "oracle", "autograder/"):
+        assert word not in text, word
+
+
+def test_feedback_shows_no_solution_that_the_student_did_not_write(graded):
+    written, text = half(), feedback(graded, "half")
+    known = text_of_given_cells() + "\n".join(written.values())
+    lines = {line.strip() for answer in ANSWERS.values() for line in answer.splitlines()}
+    secret = {line for line in lines if len(line) > 15 and line not in known}
+    assert len(secret) > 5, "the test would compare nothing"
+    assert [line for line in secret if line in text] == []
+
+    untouched = feedback(graded, "untouched")
+    secret = {line for line in lines if len(line) > 15 and line not in text_of_given_cells()}
+    assert [line for line in secret if line in untouched] == []
+
+
+def text_of_given_cells() -> str:
+    text = "\n".join(cell.source for page in MASTERS.values() for cell in page.cells)
+    return re.sub(r"### BEGIN SOLUTION.*?### END SOLUTION", "", text, flags=re.S)
+
+
+# The guard against imported answers, without a kernel
+
+
+@pytest.fixture
+def in_a_notebook(monkeypatch):
+    monkeypatch.setattr(examining.cards, "in_notebook", lambda: True)
+    loaded = {name: m for name, m in sys.modules.items() if name.split(".")[0] == "solutions"}
+    for name in loaded:
+        monkeypatch.delitem(sys.modules, name)
+    yield
+    for name in [name for name in sys.modules if name.split(".")[0] == "solutions"]:
+        del sys.modules[name]
+
+
+def own(name: str) -> object:
+    """Run a reference's text, as a cell would: the answer belongs to no module of ours."""
+    path = Path(examining.__file__).parents[2] / "solutions" / ASSIGNMENT / "scores.py"
+    given: dict = {"__name__": "__main__"}
+    exec(compile(path.read_text("utf-8"), "cell", "exec"), given)
+    return given[name]
+
+
+def test_an_answer_of_ones_own_is_examined_again_and_again(in_a_notebook, capsys):
+    for _ in range(2):  # the first one loads the misconceptions, which import the solutions
+        examining.examine(own("context_vector"))
+        examining.examine(own("AdditiveAttention"))
+    assert not [name for name in sys.modules if name.startswith("solutions")]
+
+
+def test_an_import_in_any_cell_is_found(in_a_notebook):
+    import solutions.bahdanau.scores  # noqa: F401
+
+    with pytest.raises(CheckFailed, match=r"imports the course's solutions; only an answer of"):
+        examining.examine(own("context_vector"))
+
+
+def test_an_import_inside_the_answer_is_found(in_a_notebook):
+    def context_vector(weights, values):
+        from solutions.bahdanau import scores
+
+        return scores.context_vector(weights, values)
+
+    with pytest.raises(CheckFailed, match="imports the course's solutions"):
+        examining.examine(context_vector)
+
+
+def test_a_solution_is_known_by_its_module_even_if_its_import_was_hidden(in_a_notebook):
+    from solutions.bahdanau.scores import AdditiveAttention as Borrowed
+
+    class AdditiveAttention(Borrowed):
+        pass
+
+    examining._forget_solutions()
+    with pytest.raises(CheckFailed, match="imports the course's solutions"):
+        examining.examine(AdditiveAttention)
+
+
+def test_a_file_of_ones_own_named_solutions_is_no_sin(in_a_notebook, tmp_path, monkeypatch):
+    (tmp_path / "solutions.py").write_text("helper = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    import solutions
+
+    assert solutions.helper == 1
+    examining.refuse_borrowed(own("context_vector"))
+
+
+def test_outside_a_notebook_the_reference_may_be_examined():
+    from solutions.bahdanau.scores import context_vector
+
+    examining.refuse_borrowed(context_vector)
