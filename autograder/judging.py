@@ -91,7 +91,8 @@ def judge(
     if found.kind in ("unwritten", "signature"):
         known = None
     headline = known.title if known else _headline(exercise, trial, found)
-    if not known and found.kind in ("value", "shape", "finite") and all(other.case.name == trial.case.name for other, _ in failed):
+    alone = all(other.case.name == trial.case.name for other, _ in failed)
+    if alone and not known and found.kind in ("value", "shape", "finite"):
         headline = f"{headline} {trial.case.note}".rstrip()
     return Verdict(
         exercise,
@@ -166,8 +167,8 @@ def _headline(exercise: Exercise, trial: Trial, found: Difference) -> str:
         given = str(trial.dtype).removeprefix("torch.")
         got = str(found.actual.dtype).removeprefix("torch.")
         return (
-            f"{name} is {got} for inputs in {given}; the result must have the inputs' dtype. Tensors "
-            "that you create need it too: x.new_zeros(...), or dtype=x.dtype."
+            f"{name} is {got} for inputs in {given}; the result must have the inputs' dtype. "
+            "Tensors that you create need it too: x.new_zeros(...), or dtype=x.dtype."
         )
     if found.kind == "no gradient":
         return (
@@ -190,7 +191,9 @@ def _headline(exercise: Exercise, trial: Trial, found: Difference) -> str:
     if found.kind == "finite":
         assert found.actual is not None
         if found.real is not None and torch.isfinite(found.actual[found.real]).all():
-            return f"{name} has NaN or infinite entries on padding; any finite number may stand there."
+            return (
+                f"{name} has NaN or infinite entries on padding; any finite number may stand there."
+            )
         return f"{name} has NaN or infinite entries{_empty_row(case, 'weights')}."
     broken = _broken_property(exercise, trial, found)
     return broken or f"{name} has wrong values."
@@ -302,6 +305,4 @@ def _worst(found: Difference) -> str:
     at = tuple(int(i) for i in torch.unravel_index(gap.argmax(), gap.shape))
     right, mine = found.expected[at].item(), found.actual[at].item()
     digits = 4 if abs(right - mine) > 1e-3 else 8
-    return (
-        f"largest difference at {list(at)}: expected {right:.{digits}f}, yours {mine:.{digits}f}"
-    )
+    return f"largest difference at {list(at)}: expected {right:.{digits}f}, yours {mine:.{digits}f}"

@@ -45,7 +45,7 @@ def _softmax_cases(draw: Draw) -> list[Case]:
         case("very negative scores", draw.tensor(b, n, shift=-1000.0), below(lengths, n)),
         case(
             "higher scores on padding than on words",
-            draw.tensor(b, n) + 10.0 * ~below(lengths, n),
+            _held(draw.tensor(b, n) + 10.0 * ~below(lengths, n)),
             below(lengths, n),
             "What stands on padding must not count, however large: beware of a small number that "
             "is added to the sum, or below which the sum is cut off.",
@@ -114,7 +114,12 @@ def _context_cases(draw: Draw) -> list[Case]:
 
 def _rows_of_weights(numbers: Tensor) -> Tensor:
     positive = numbers.exp()
-    return (positive / positive.sum(-1, keepdim=True)).float().double()  # float32 holds them
+    return _held(positive / positive.sum(-1, keepdim=True))
+
+
+def _held(numbers: Tensor) -> Tensor:
+    """Round to what float32 holds."""
+    return numbers.float().double()
 
 
 def _attention_cases(draw: Draw) -> list[Case]:
@@ -129,7 +134,7 @@ def _attention_cases(draw: Draw) -> list[Case]:
     def given(mask: Tensor, d_q: int, d_k: int) -> dict[str, Tensor]:
         b, n = mask.shape
         keys = draw.tensor(b, n, d_k)
-        keys = torch.where(mask.unsqueeze(-1), keys, 3 * keys)  # what stands on padding is not 0
+        keys = torch.where(mask.unsqueeze(-1), keys, 2 * keys)  # what stands on padding is not 0
         return {"query": draw.tensor(b, d_q), "keys": keys, "mask": mask}
 
     def case(
@@ -250,6 +255,8 @@ def _encoder_cases(draw: Draw) -> list[Case]:
         )
 
     b, s, e, d = draw.sizes(4, 3, 7)
+    while 2 * d in (b, s, e):  # 2d is the size of an axis too
+        b, s, e, d = draw.sizes(4, 3, 7)
     return [
         case("one sentence of one word", torch.tensor([1]), 1, 6, 3, 2),
         case("one sentence of three words", torch.tensor([3]), 3, 7, 2, 3),
@@ -305,7 +312,7 @@ def _decoder_cases(draw: Draw) -> list[Case]:
         annotations = draw.tensor(b, s, a)
         return {
             "tokens": draw.tokens(b, t, vocabulary_size=v),
-            "annotations": torch.where(mask.unsqueeze(-1), annotations, 3 * annotations),
+            "annotations": torch.where(mask.unsqueeze(-1), annotations, 2 * annotations),
             "mask": mask,
             "state": draw.tensor(b, d, scale=0.6),
         }
@@ -358,8 +365,7 @@ def _decoder_cases(draw: Draw) -> list[Case]:
             note=_KEPT if other_mask is not None else "",
         )
 
-    b, s, t, d = draw.sizes(4, 3, 6)
-    e, a = draw.sizes(2, 3, 6)
+    b, s, t, d, e, a = draw.sizes(6, 2, 7)
     projected = case("", below(torch.tensor([2, 3]), 3), 1, 5, 2, 3, 4)
     step_upstream = ("next_state", "context", "step_weights")
     lengths = draw.lengths(b, s)

@@ -1,0 +1,70 @@
+"""Right and wrong answers to every exercise, as people write them.
+
+`bank/<assignment>/<exercise>.py` holds the answers to one exercise: RIGHT, in many styles, and
+WRONG, none of which behaves like a registered misconception. Each file stands alone; nothing in it
+comes from the solutions, and `source` cuts an answer out as a student would hand it in.
+`python -m tests.bank` prints the table of what passes and what is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.exercises import EXERCISES
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An answer of the bank."""
+
+    exercise: str
+    right: bool
+    answer: Any
+
+    @property
+    def name(self) -> str:
+        return f"{self.exercise}-{self.answer.__name__}"
+
+
+def entries() -> list[Entry]:
+    """Return all answers of all exercises."""
+    found = []
+    for exercise in EXERCISES.values():
+        module = importlib.import_module(f".{exercise.assignment}.{exercise.name}", __name__)
+        found += [Entry(exercise.name, True, answer) for answer in module.RIGHT]
+        found += [Entry(exercise.name, False, answer) for answer in module.WRONG]
+    return found
+
+
+def source(entry: Entry) -> str:
+    """Return the answer as a student would hand it in: one cell, with what it needs and no more.
+
+    The answer gets the exercise's name.
+    """
+    text = Path(inspect.getfile(entry.answer)).read_text(encoding="utf-8")
+    statements = ast.parse(text).body
+    defined = {
+        statement.name: statement
+        for statement in statements
+        if isinstance(statement, (ast.FunctionDef, ast.ClassDef))
+    }
+    wanted, pending = set(), [entry.answer.__name__]
+    while pending:
+        name = pending.pop()
+        if name in defined and name not in wanted:
+            wanted.add(name)
+            walk = ast.walk(defined[name])
+            pending += [node.id for node in walk if isinstance(node, ast.Name)]
+    imports = [s for s in statements if isinstance(s, (ast.Import, ast.ImportFrom))]
+    kept = imports + [s for name, s in defined.items() if name in wanted]
+    cell = "\n\n\n".join(ast.unparse(statement) for statement in kept)
+    own = entry.answer.__name__
+    if own == entry.exercise:
+        return cell
+    named = f"{own}.__name__ = {entry.exercise!r}\n{entry.exercise} = {own}"
+    return f"{cell}\n\n\n{named}\n"

@@ -1,0 +1,567 @@
+"""What check() says: each message as a student reads it, and what a check leaves behind."""
+
+from __future__ import annotations
+
+import random
+import sys
+import warnings
+
+import nbformat
+import numpy as np
+import pytest
+import torch
+from bank.bahdanau import AdditiveAttention as attention_bank
+from bank.bahdanau import masked_softmax as softmax_bank
+from nbclient import NotebookClient
+from torch import nn
+from tqdm import tqdm
+
+from autograder import CheckFailed, cards, check
+from autograder.checking import find, verify
+from autograder.exercises import EXERCISES
+from autograder.judging import DTYPES
+
+SOFTMAX, ATTENTION = EXERCISES["masked_softmax"], EXERCISES["AdditiveAttention"]
+right = softmax_bank.filled_with_infinity
+
+
+def card(answer, exercise=SOFTMAX):
+    verdict = verify(answer, exercise)
+    assert not verdict.passed
+    return cards.text(verdict)
+
+
+def named(answer, name="masked_softmax"):
+    answer.__name__ = name
+    return answer
+
+
+# What is passed to check
+
+
+def test_right_answer_returns_none_and_prints_one_card(capsys):
+    assert check(named(lambda scores, mask: right(scores, mask))) is None
+    out, err = capsys.readouterr()
+    assert out.startswith("✓ masked_softmax: right in all ")
+    assert len(out.splitlines()) == 1
+    assert err == ""
+
+
+def test_wrong_answer_raises_an_assertion_error_with_the_text_of_the_card(capsys):
+    with pytest.raises(CheckFailed) as caught:
+        check(named(lambda scores, mask: scores))
+    assert isinstance(caught.value, AssertionError)
+    assert str(caught.value) == capsys.readouterr().out.rstrip("\n")
+    assert str(caught.value).startswith("✗ masked_softmax: ")
+
+
+@pytest.mark.parametrize(
+    ("passed", "kind", "sentence"),
+    [
+        (
+            "masked_softmax",
+            TypeError,
+            "Pass the function itself, without quotes: check(masked_softmax).",
+        ),
+        (
+            None,
+            TypeError,
+            "check takes a function or class, not a NoneType: write its name without parentheses, "
+            "as in check(masked_softmax).",
+        ),
+        (
+            torch.ones(2),
+            TypeError,
+            "check takes a function or class, not a Tensor: write its name without parentheses, "
+            "as in check(masked_softmax).",
+        ),
+        (
+            nn.Linear(1, 1),
+            LookupError,
+            "There is no exercise named 'Linear'; keep the name of the stub. There are: "
+            f"{', '.join(EXERCISES)}.",
+        ),
+        (
+            named(lambda s, m: s, "maskedsoftmax"),
+            LookupError,
+            "There is no exercise named 'maskedsoftmax'; keep the name of the stub. Did you mean "
+            "masked_softmax?",
+        ),
+    ],
+)
+def test_what_is_no_answer_gets_one_sentence(passed, kind, sentence):
+    with pytest.raises(kind) as caught:
+        check(passed)
+    assert str(caught.value).strip("'\"") == sentence
+    assert type(caught.value).__name__ == kind.__name__
+
+
+def test_an_object_or_a_function_in_place_of_the_class():
+    class AdditiveAttention(nn.Module):
+        pass
+
+    with pytest.raises(TypeError, match=r"the class itself, not an object.*check\(Additive"):
+        check(AdditiveAttention())
+    with pytest.raises(TypeError, match=r"must be a class, as in the stub: class AdditiveAtt"):
+        check(named(lambda *given: None, "AdditiveAttention"))
+    assert find(AdditiveAttention) is ATTENTION
+
+
+# What an answer does
+
+
+def test_untouched_stub():
+    def masked_softmax(scores, mask):
+        raise NotImplementedError()
+
+    verdict = verify(masked_softmax, SOFTMAX)
+    assert cards.text(verdict) == (
+        "✗ masked_softmax is not written yet: replace raise NotImplementedError() by your code, "
+        "run the cell, and check again."
+    )
+
+
+def test_half_a_stub_names_the_method():
+    class Half(attention_bank.Stub):
+        def project(self, keys):
+            return keys @ self.U.T
+
+        def forward(self, query, keys, mask, projected_keys=None):
+            raise NotImplementedError
+
+    assert card(Half, ATTENTION).startswith("✗ AdditiveAttention.forward is not written yet")
+
+
+def test_not_implemented_by_torch_is_not_the_stub():
+    text = card(lambda scores, mask: mask.softmax(-1))
+    assert "not written yet" not in text
+    assert "raised NotImplementedError" in text
+    assert "not implemented for 'Bool'" in text
+
+
+def test_wrong_signature():
+    assert card(lambda scores: scores) == (
+        "✗ masked_softmax must take 2 arguments here, (scores, mask); keep the signature of the "
+        "stub, (scores, mask)."
+    )
+
+    class ThreeOnly(attention_bank.Pieces):
+        def forward(self, query, keys, mask):
+            return super().forward(query, keys, mask)
+
+    assert card(ThreeOnly, ATTENTION).startswith(
+        "✗ AdditiveAttention.forward must take 4 arguments here, "
+        "(query, keys, mask, projected_keys); keep the signature"
+    )
+
+    class Two(attention_bank.Pieces):
+        def __init__(self, size):
+            super().__init__(size, size, size)
+
+    assert "with (query_size, key_size, hidden_size); keep the __init__" in card(Two, ATTENTION)
+
+
+def test_more_arguments_with_defaults_are_fine():
+    assert verify(lambda s, m, dim=-1, *rest, **more: right(s, m), SOFTMAX).passed
+
+
+@pytest.mark.parametrize(
+    ("result", "sentence"),
+    [
+        (lambda w: None, "masked_softmax returned None; does it end in a return statement?"),
+        (lambda w: w.detach().numpy(), "as a torch.Tensor; it returned a numpy.ndarray."),
+        (lambda w: w.tolist(), "as a torch.Tensor; it returned a list."),
+        (lambda w: 1.0, "as a torch.Tensor; it returned a float."),
+        (lambda w: w.unsqueeze(0), "weights has shape (1, 1, 1); it must be (1, N=1)."),
+        (lambda w: w.float(), "weights is float32 for inputs in float64; the result must have"),
+        (lambda w: w > 0, "weights is bool for inputs in float64"),
+        (lambda w: w - 2, "weights has negative entries"),
+        (lambda w: w * 0.5, "sums to 0.5000; each row must sum to 1"),
+        (lambda w: w + (w == 0) * 0.1, "weights puts weight on masked positions"),
+        (lambda w: w / (w > 0), "weights has NaN or infinite entries"),
+        (lambda w: w.detach() + 0, "cut from the graph"),
+    ],
+)
+def test_wrong_results(result, sentence):
+    assert sentence in card(lambda scores, mask: result(right(scores, mask)))
+
+
+def test_number_of_results():
+    class One(attention_bank.Pieces):
+        def forward(self, *given):
+            return super().forward(*given)[0]
+
+    class Three(attention_bank.Pieces):
+        def forward(self, *given):
+            return (*super().forward(*given), None)
+
+    wanted = "AdditiveAttention.forward must return 2 tensors: context, weights; it returned "
+    assert wanted + "one torch.Tensor." in card(One, ATTENTION)
+    assert wanted + "3 things." in card(Three, ATTENTION)
+
+
+def test_error_shows_the_students_own_line():
+    def masked_softmax(scores, mask):
+        shown = scores @ mask  # the mistake
+        return shown
+
+    text = card(masked_softmax)
+    assert "masked_softmax raised RuntimeError: " in text
+    assert "of masked_softmax: shown = scores @ mask  # the mistake" in text
+    assert "autograder" not in text and "Traceback" not in text
+
+
+def test_error_inside_torch_shows_the_students_line_too():
+    def masked_softmax(scores, mask):
+        return nn.functional.linear(scores, "weight")
+
+    assert 'linear(scores, "weight")' in card(masked_softmax)
+
+
+def test_exit_does_not_end_the_notebook():
+    def masked_softmax(scores, mask):
+        sys.exit(0)
+
+    text = card(masked_softmax)
+    assert "calls exit() or quit(), which would end the whole notebook" in text
+    assert "sys.exit(0)" in text
+    assert "calls exit() or quit()" in card(lambda s, m: exit())
+
+
+def test_input_written_into():
+    text = card(lambda scores, mask: right(scores.mul_(1.5).div_(1.5).add_(1), mask))
+    assert "writes into its input scores; compute a new tensor instead." in text
+    assert "writes into its input mask" in card(lambda s, m: right(s, m.clone()) * m.fill_(True))
+
+
+def test_result_written_into_by_a_later_call():
+    text = card(attention_bank.OverwritesProjectedKeys, ATTENTION)
+    assert "writes into its input projected_keys" in text
+    text = card(attention_bank.OneBufferForAllCalls, ATTENTION)
+    assert "writes into weights after it has returned it" in text
+
+
+def test_gradients():
+    score = EXERCISES["additive_score"]
+
+    def cut(query, keys, W, U, v):
+        return torch.tanh((query @ W.T).unsqueeze(1) + keys @ U.T) @ v.detach()
+
+    assert "no gradient reaches v: something cuts the graph" in card(cut, score)
+
+    def nan(scores, mask):
+        return torch.nan_to_num((scores + mask.to(scores.dtype).log()).softmax(-1))
+
+    text = card(nan)
+    assert "the gradient with respect to scores has NaN or infinite entries" in text
+    assert "a row without any real position, whose gradient must be 0" in text
+
+    def through_numpy(scores, mask):
+        return torch.from_numpy(scores.numpy() * 1.0) * 0 + right(scores, mask)
+
+    text = card(through_numpy)
+    assert "raised RuntimeError: Can't call numpy()" in text
+    assert "This happened with inputs that require gradients, as they do in training." in text
+
+
+def test_parameters():
+    class Missing(attention_bank.Pieces):
+        def __init__(self, *sizes):
+            super().__init__(*sizes)
+            del self.v
+
+    class Extra(attention_bank.Pieces):
+        def __init__(self, *sizes):
+            super().__init__(*sizes)
+            self.b = nn.Parameter(torch.zeros(1))
+
+    class Turned(attention_bank.Pieces):
+        def __init__(self, *sizes):
+            super().__init__(*sizes)
+            self.W = nn.Parameter(torch.zeros(self.W.shape[::-1]))
+
+    class NoModule:
+        def __init__(self, query_size, key_size, hidden_size):
+            pass
+
+    assert "has no parameter 'v'; its docstring lists the parameters" in card(Missing, ATTENTION)
+    assert "a parameter 'b' that the docstring does not list" in card(Extra, ATTENTION)
+    text = card(Turned, ATTENTION)
+    assert "a parameter 'W' of shape (2, 4); it must be (4, 2) here. Keep the __init__" in text
+    assert "must be a class derived from nn.Module" in card(NoModule, ATTENTION)
+
+
+def test_buffers_and_attributes_of_ones_own_are_fine():
+    class Own(attention_bank.Pieces):
+        def __init__(self, *sizes):
+            super().__init__(*sizes)
+            self.register_buffer("one", torch.ones(1))
+            self.calls = 0
+
+        def energies(self, query, projected):
+            self.calls += 1
+            return super().energies(query, projected) * self.one
+
+    assert verify(Own, ATTENTION).passed
+
+
+def test_something_kept_from_one_call_for_the_next():
+    text = card(attention_bank.KeepsTheProjection, ATTENTION)
+    assert "a second one (other_...) is not: keep nothing of one call for the next." in text
+
+
+# The case that is shown
+
+
+def test_smallest_failing_case_is_the_smallest():
+    for wrong in (softmax_bank.squeezed, *softmax_bank.WRONG[::6]):
+        verdict = verify(wrong, SOFTMAX)
+        if "Smallest failing case" not in verdict.details[0]:
+            continue
+        shown = verdict.details[0].split("fail): ")[1].rsplit(",", 1)[0]
+        failing = {}
+        for seed in (1, 2):
+            for case in SOFTMAX.draw(seed):
+                outcome_fails = any(not verify_one(wrong, case, dtype, seed) for dtype in DTYPES)
+                if outcome_fails:
+                    failing.setdefault(case.name, []).append(case.elements)
+        smallest = min(min(sizes) for sizes in failing.values())
+        assert min(failing[shown]) == smallest, wrong.__name__
+        if len(failing) > 1 and wrong is softmax_bank.squeezed:
+            assert shown == "one row of one position"
+
+
+def verify_one(answer, case, dtype, seed):
+    from autograder import fixtures
+    from autograder.comparing import difference
+    from autograder.performing import perform
+
+    outcome = perform(answer, SOFTMAX, case, dtype)
+    return difference(case, outcome, fixtures.expected(SOFTMAX, seed, case), dtype) is None
+
+
+def test_float64_is_shown_before_float32():
+    lines = card(lambda scores, mask: right(scores, mask) * 0.5).splitlines()
+    assert lines[2].endswith("one row of one position, float64.")
+    only32 = card(lambda s, m: right(s, m) * (0.5 if s.dtype == torch.float32 else 1.0))
+    assert ", float32." in only32
+
+
+def test_expected_and_actual_are_shown():
+    text = card(lambda scores, mask: right(scores, mask) * 0.5)
+    assert "inputs: scores (1, N=1), mask (1, N=1)" in text
+    assert "expected weights (1, N=1):\n    1.0000" in text
+    assert "yours weights (1, N=1):\n    0.5000" in text
+    assert "largest difference at [0, 0]: expected 1.0000, yours 0.5000" in text
+    small = card(lambda scores, mask: right(scores, mask) * (1 - 1e-4))
+    assert "expected 1.00000000, yours 0.99990000" in small
+
+
+# What a check leaves behind
+
+
+def noisy(scores, mask):
+    print("printed to stdout")
+    sys.stderr.write("written to stderr\n")
+    warnings.warn("a warning", stacklevel=1)
+    for _ in tqdm(range(2)):
+        pass
+    return right(scores, mask)
+
+
+def test_output_of_an_answer_stays_away(capfd):
+    check(named(lambda s, m: noisy(s, m)))
+    out, err = capfd.readouterr()
+    assert err == ""
+    assert "printed" not in out and len(out.splitlines()) == 1
+
+
+def test_the_beginning_of_the_output_is_on_the_card_if_it_fails(capfd):
+    def masked_softmax(scores, mask):
+        for i in range(5000):
+            print("line", i)
+        return noisy(scores, mask) * 2
+
+    with pytest.raises(CheckFailed) as caught:
+        check(masked_softmax)
+    text = str(caught.value)
+    assert "Your code printed:\nline 0\nline 1\n" in text
+    assert "line 10\n" not in text and len(text) < 3000
+    assert capfd.readouterr().err == ""
+    text = card(lambda s, m: noisy(s, m) * 2)
+    assert "printed to stdout\nwritten to stderr" in text
+
+
+def test_random_numbers_go_on_as_if_nothing_had_been():
+    def draws(scores, mask):
+        torch.rand(3), random.random(), np.random.rand()
+        torch.manual_seed(0), random.seed(0), np.random.seed(0)
+        return right(scores, mask)
+
+    def three():
+        return torch.rand(1).item(), random.random(), np.random.rand()
+
+    torch.manual_seed(5), random.seed(5), np.random.seed(5)
+    first = three()
+    torch.manual_seed(5), random.seed(5), np.random.seed(5)
+    assert verify(draws, SOFTMAX).passed
+    assert three() == first
+
+
+def test_gradient_mode_and_streams_are_restored():
+    def careless(scores, mask):
+        torch.set_grad_enabled(False)
+        raise ValueError("oh")
+
+    streams = sys.stdout, sys.stderr
+    assert "raised ValueError: oh" in card(careless)
+    assert torch.is_grad_enabled()
+    assert (sys.stdout, sys.stderr) == streams
+
+
+def test_default_dtype_of_the_student_does_no_harm():
+    before = torch.get_default_dtype()
+    try:
+        torch.set_default_dtype(torch.float64)
+        assert verify(right, SOFTMAX).passed
+        assert verify(attention_bank.WithEinsum, ATTENTION).passed
+        assert verify(attention_bank.LargeEpsilon, ATTENTION).passed is False
+        for name in ("BidirectionalEncoder", "AttentionDecoder"):
+            from importlib import import_module
+
+            answer = import_module(f"bank.bahdanau.{name}").RIGHT[0]
+            assert verify(answer, EXERCISES[name]).passed
+    finally:
+        torch.set_default_dtype(before)
+
+
+def test_interrupt_is_passed_on():
+    def masked_softmax(scores, mask):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        verify(masked_softmax, SOFTMAX)
+
+
+# The card
+
+
+def test_html_is_escaped():
+    def masked_softmax(scores, mask):
+        print("<b>printed</b>")
+        raise ValueError("<script>alert(1)</script> & more")
+
+    page = cards.as_html(verify(masked_softmax, SOFTMAX))
+    assert "<script>" not in page and "<b>" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more" in page
+    assert page.count("<div") == page.count("</div>")
+
+
+def test_html_says_what_the_text_says():
+    from html import unescape
+
+    verdict = verify(lambda scores, mask: scores.softmax(-1) * mask, SOFTMAX)
+    assert verdict.misconception == "mask_after_softmax"
+    page = unescape(cards.as_html(verdict))
+    assert verdict.headline in page and verdict.hint in page
+    for line in verdict.details:
+        assert line in page
+
+
+def test_a_known_mistake_is_not_named_for_another_failure():
+    """A wrong dtype is a wrong dtype, although detached answers have the same values."""
+    verdict = verify(lambda s, m: right(s.float(), m), SOFTMAX)
+    assert verdict.misconception == ""
+    assert "float32" in verdict.headline
+
+
+# In a notebook
+
+
+@pytest.fixture(scope="module")
+def executed(tmp_path_factory):
+    """A notebook of a learner's, executed: the outputs of its cells by name."""
+    cells = {
+        "import": "import torch\nfrom autograder import check",
+        "early": "check(masked_softmax)",
+        "other": "check(nowhere)",
+        "right": (
+            "import sys, warnings\n"
+            "def masked_softmax(scores, mask):\n"
+            "    print('hello'); sys.stderr.write('oh'); warnings.warn('careful')\n"
+            "    return scores.masked_fill(~mask, -1e9).softmax(-1) * mask\n"
+            "check(masked_softmax)"
+        ),
+        "wrong": (
+            "def masked_softmax(scores, mask):\n"
+            "    return scores.softmax(-1) * mask\n"
+            "check(masked_softmax)"
+        ),
+        "quoted": "check('masked_softmax')",
+        "raising": (
+            "def masked_softmax(scores, mask):\n"
+            "    wrong = scores @ mask\n"
+            "    return wrong\n"
+            "check(masked_softmax)"
+        ),
+    }
+    book = nbformat.v4.new_notebook()
+    book.cells = [nbformat.v4.new_code_cell(source) for source in cells.values()]
+    folder = tmp_path_factory.mktemp("notebook")
+    client = NotebookClient(
+        book,
+        timeout=120,
+        allow_errors=True,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(folder)}},
+    )
+    client.execute()
+    return {name: cell.outputs for name, cell in zip(cells, book.cells, strict=True)}
+
+
+def _error(outputs):
+    errors = [output for output in outputs if output.output_type == "error"]
+    assert len(errors) == 1
+    return errors[0], "\n".join(errors[0].traceback)
+
+
+def test_notebook_explains_a_name_that_is_not_defined_yet(executed):
+    error, shown = _error(executed["early"])
+    sentence = (
+        "masked_softmax is not defined yet: run the cell in which you wrote it, then this one."
+    )
+    assert shown == f"NameError: {sentence}"
+    assert (error.ename, error.evalue) == ("NameError", sentence)
+
+
+def test_notebook_leaves_other_names_to_python(executed):
+    _, shown = _error(executed["other"])
+    assert "name 'nowhere' is not defined" in shown and "Traceback" in shown
+
+
+def test_notebook_shows_a_card_for_a_right_answer(executed):
+    (output,) = executed["right"]
+    assert output.output_type == "display_data"
+    assert "right in all" in output.data["text/html"]
+    assert output.data["text/plain"].startswith("✓ masked_softmax")
+
+
+def test_notebook_shows_a_card_and_one_line_for_a_wrong_answer(executed):
+    assert [output.output_type for output in executed["wrong"]] == ["display_data", "error"]
+    assert "The mask comes after the softmax" in executed["wrong"][0].data["text/html"]
+    error, shown = _error(executed["wrong"])
+    assert error.ename == "CheckFailed"
+    assert shown.splitlines() == [
+        "CheckFailed: ✗ masked_softmax: The mask comes after the softmax, so the rows no longer "
+        "sum to 1."
+    ]
+
+
+def test_notebook_shows_one_sentence_for_a_wrong_call(executed):
+    _, shown = _error(executed["quoted"])
+    assert shown == ("TypeError: Pass the function itself, without quotes: check(masked_softmax).")
+
+
+def test_notebook_shows_the_line_of_an_error(executed):
+    page = executed["raising"][0].data["text/html"]
+    assert "in line 2 of masked_softmax: wrong = scores @ mask" in page
