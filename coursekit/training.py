@@ -65,6 +65,7 @@ def train(
     validate: Callable[[nn.Module], dict[str, float]] | None = None,
     select: str | None = None,
     patience: int | None = None,
+    precision: torch.dtype = torch.float32,
     progress: bool = True,
 ) -> History:
     """Train with Adam and leave the model with the weights of its best epoch.
@@ -83,6 +84,8 @@ def train(
         select: the metric, larger is better, by which the best epoch is chosen; without it the
             last epoch's weights stay.
         patience: stop after this many epochs without a better `select`.
+        precision: torch.bfloat16 computes the loss with autocast: about twice as fast on GPUs and
+            CPUs that have it; weights and optimiser stay in float32.
         progress: show a progress bar.
 
     Returns:
@@ -111,7 +114,8 @@ def train(
         model.train()
         total, count = 0.0, 0
         for batch in batches(epoch):
-            value = loss(model, batch.to(where))
+            with torch.autocast(where.type, torch.bfloat16, enabled=precision == torch.bfloat16):
+                value = loss(model, batch.to(where))
             optimizer.zero_grad(set_to_none=True)
             value.backward()
             nn.utils.clip_grad_norm_(model.parameters(), clip)

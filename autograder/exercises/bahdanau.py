@@ -45,7 +45,7 @@ def _softmax_cases(draw: Draw) -> list[Case]:
         case("very negative scores", draw.tensor(b, n, shift=-1000.0), below(lengths, n)),
         case(
             "higher scores on padding than on words",
-            _held(draw.tensor(b, n) + 10.0 * ~below(lengths, n)),
+            _held(draw.tensor(b, n) + 4.0 * ~below(lengths, n)),
             below(lengths, n),
             "What stands on padding must not count, however large: beware of a small number that "
             "is added to the sum, or below which the sum is cut off.",
