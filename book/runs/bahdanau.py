@@ -42,11 +42,14 @@ def build(
     return Translator(encoder, decoder)
 
 
-def loss(model: nn.Module, batch: TranslationBatch, smoothing: float = 0.1) -> Tensor:
+SMOOTHING = 0.1
+
+
+def loss(model: nn.Module, batch: TranslationBatch) -> Tensor:
     """Return the label-smoothed cross entropy per real target token."""
     logits, _ = model(batch.source, batch.lengths, batch.previous)  # (B, T, V)
     return F.cross_entropy(
-        logits.flatten(0, 1), batch.target.flatten(), ignore_index=PAD, label_smoothing=smoothing
+        logits.flatten(0, 1), batch.target.flatten(), ignore_index=PAD, label_smoothing=SMOOTHING
     )
 
 

@@ -297,7 +297,7 @@ class AttentionDecoder(nn.Module):
 #     data = translation_data(size)
 #     e, d, dropout, rate, epochs = {
 #         "quick": (64, 96, 0.0, 6e-3, 3),
-#         "full": (256, 256, 0.3, 1e-3, 12),
+#         "full": (256, 256, 0.2, 1.5e-3, 14),
 #     }[size]
 #     seed_everything(1)
 #     attention = AdditiveAttention(query_size=d, key_size=2 * d, hidden_size=d)
