@@ -45,7 +45,7 @@ def _softmax_cases(draw: Draw) -> list[Case]:
         case("very negative scores", draw.tensor(b, n, shift=-1000.0), below(lengths, n)),
         case(
             "higher scores on padding than on words",
-            _held(draw.tensor(b, n) + 4.0 * ~below(lengths, n)),
+            _held(_padding_on_top(draw.tensor(b, n), lengths)),
             below(lengths, n),
             "What stands on padding must not count, however large: beware of a small number that "
             "is added to the sum, or below which the sum is cut off.",
@@ -63,6 +63,18 @@ def _softmax_cases(draw: Draw) -> list[Case]:
             "The mask may differ from target word to target word.",
         ),
     ]
+
+
+def _padding_on_top(scores: Tensor, lengths: Tensor) -> Tensor:
+    """Put the first padded position of each row 7 above its best word, the others 2 below it.
+
+    A row of one word then keeps exp(-7) = 0.0009 of a softmax over everything: an answer that
+    divides by that share is right, also if it adds 1e-8 to it, but not if it cuts it off at 0.001.
+    """
+    mask = below(lengths, scores.shape[1])  # (B, N)
+    best = scores.masked_fill(~mask, -torch.inf).amax(1, keepdim=True)  # (B, 1)
+    first = torch.arange(scores.shape[1]) == lengths.unsqueeze(1)  # (B, N)
+    return torch.where(mask, scores, torch.where(first, best + 7, best - 2))  # (B, N)
 
 
 def _additive_cases(draw: Draw) -> list[Case]:
