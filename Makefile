@@ -1,8 +1,6 @@
 # Every command a user needs; `make help` lists them. Nothing has to be installed before but Python.
 PYTHON ?= python3
 VENV ?= .venv
-# nbgrader calls alembic by its name, so the environment's programs come first.
-export PATH := $(abspath $(VENV))/bin:$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 RUN := $(abspath $(VENV))/bin/python
 

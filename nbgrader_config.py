@@ -1,11 +1,16 @@
 """nbgrader's settings: stock commands work in the clone, from text masters to feedback."""
 
+import os
+import sys
 from pathlib import Path
 
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader.preprocessors import ClearHiddenTests, GetGrades
 
 root = Path(__file__).resolve().parent
+
+# nbgrader calls alembic by its name, which lies beside this Python, activated or not.
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
 c = get_config()  # noqa: F821  (given by traitlets)
 c.CourseDirectory.root = str(root)

@@ -22,13 +22,12 @@ class Course:
 
     def nbgrader(self, *arguments: str) -> str:
         """Run a stock nbgrader command in the folder and return what it logged."""
-        programs = str(Path(sys.executable).parent)  # nbgrader calls alembic by its name
         done = subprocess.run(
             [sys.executable, "-m", "nbgrader", *arguments],
             cwd=self.folder,
             env=os.environ
             | {
-                "PATH": programs + os.pathsep + os.environ.get("PATH", ""),
+                "PATH": os.defpath,  # as in a shell in which no environment is activated
                 "OMP_NUM_THREADS": "1",
                 "JUPYTER_CONFIG_DIR": str(self.folder / "no-settings-of-the-user"),
             },

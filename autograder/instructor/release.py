@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -30,15 +29,12 @@ def release(destination: Path = RELEASED) -> None:
             ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints"),
         )
         for assignment in assignments():
-            # nbgrader calls alembic by its name; it lies beside this Python.
-            path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
             command = [sys.executable, "-m", "nbgrader", "generate_assignment", assignment]
             done = subprocess.run(
                 command,
                 cwd=course,
                 capture_output=True,
                 text=True,
-                env=os.environ | {"PATH": path},
             )
             if done.returncode:
                 raise RuntimeError(
