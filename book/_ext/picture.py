@@ -21,11 +21,14 @@ ROOT = Path(__file__).resolve().parents[2]
 WIDTH, HEIGHT = 760, 880
 
 
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *message: object) -> None:
+        """Print nothing for each file served."""
+
+
 def main() -> None:
     """Serve the site, take both pictures, write book/figures/readme.png."""
-    handler = functools.partial(
-        http.server.SimpleHTTPRequestHandler, directory=str(ROOT / "_build" / "html")
-    )
+    handler = functools.partial(_Quiet, directory=str(ROOT / "_build" / "html"))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}/book/03_bahdanau.html"
