@@ -266,7 +266,7 @@ class AttentionDecoder(nn.Module):
 # `scores.ipynb` (it runs that notebook, so its checks have to pass). Your encoder, your attention and
 # your decoder become one model; `Translator` only calls them one after the other.
 #
-# The corpus is made by the course: English sentences and their Korean translations, 11,000 to train
+# The corpus is made by the course: English sentences and their Korean translations, 14,000 to train
 # on. Training takes less than a minute on a CPU. To train on real data instead (Multi30k, German to
 # English; better with a GPU), set `COURSEKIT_SIZE=full` before you start Jupyter, or in a cell:
 # `import os; os.environ["COURSEKIT_SIZE"] = "full"`.
