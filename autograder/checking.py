@@ -78,13 +78,22 @@ def find(answer: Any) -> Exercise:
             LookupError, f"There is no exercise named {name!r}; keep the name of the stub. {guess}"
         )
     exercise = EXERCISES[name]
-    if exercise.is_class and not isinstance(answer, type):
-        if isinstance(answer, nn.Module):
-            sentence = f"Pass the class itself, not an object of it: check({name})."
-        else:
-            sentence = f"{name} must be a class, as in the stub: class {name}(nn.Module)."
+    if exercise.is_class and isinstance(answer, nn.Module):
+        raise _sentence(TypeError, f"Pass the class itself, not an object of it: check({name}).")
+    if sentence := unusable(answer, exercise):
         raise _sentence(TypeError, sentence)
     return exercise
+
+
+def unusable(answer: Any, exercise: Exercise) -> str:
+    """Return why what stands under an exercise's name cannot be its answer, or ""."""
+    name = exercise.name
+    if exercise.is_class and not isinstance(answer, type):
+        return f"{name} must be a class, as in the stub: class {name}(nn.Module)."
+    if not callable(answer):
+        kind = type(answer).__name__
+        return f"{name} is a {kind} here, not a function; is the name used for something else?"
+    return ""
 
 
 def _sentence(kind: type[Exception], sentence: str) -> Exception:

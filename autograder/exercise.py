@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from torch import Tensor
@@ -77,6 +77,38 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Part:
+    """A share of an exercise that is earned by itself, when not all of the exercise is right.
+
+    Attributes:
+        name: in the words of the feedback.
+        methods: what is called; the other methods' calls are left out of the cases.
+        points: what it earns.
+    """
+
+    name: str
+    methods: tuple[str, ...]
+    points: float
+
+    def of(self, case: Case) -> Case | None:
+        """Return the case with this part's calls alone, or None if none of them can be made."""
+        known, calls = set(case.inputs), []
+        for call in case.calls:
+            if call.method in self.methods and known.issuperset(call.arguments):
+                calls.append(call)
+                known.update(call.returns)
+        if not calls:
+            return None
+        left = {name for call in calls for name in call.returns}
+        return replace(
+            case,
+            calls=tuple(calls),
+            real={name: mask for name, mask in case.real.items() if name in left},
+            upstream={name: tensor for name, tensor in case.upstream.items() if name in left},
+        )
+
+
+@dataclass(frozen=True)
 class Exercise:
     """An exercise, declared once.
 
@@ -90,6 +122,13 @@ class Exercise:
         cases: draws the cases of a seed.
         weights_over: outputs that are attention weights, with the input that masks them.
         is_class: True for a module.
+        parts: shares of the points, for an answer of which only some methods are right.
+        forbidden: operators that are the whole answer, by name ("scaled_dot_product_attention"),
+            or with an argument that makes them so ("cross_entropy.label_smoothing"); the stub
+            says so.
+
+    Raises:
+        ValueError: the parts do not add up to the points.
     """
 
     name: str
@@ -101,6 +140,12 @@ class Exercise:
     cases: Callable[[Draw], list[Case]]
     weights_over: Mapping[str, str] = field(default_factory=dict)
     is_class: bool = False
+    parts: tuple[Part, ...] = ()
+    forbidden: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.parts and sum(part.points for part in self.parts) != self.points:
+            raise ValueError(f"{self.name}: the parts do not add up to {self.points} points.")
 
     def draw(self, seed: int | str) -> list[Case]:
         """Return the cases of a seed, always the same for the same seed."""

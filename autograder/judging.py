@@ -88,7 +88,7 @@ def judge(
     # The smallest case is the easiest to think through; float32 only if float64 was right.
     trial, found = min(failed, key=lambda pair: (pair[0].case.elements, -pair[0].dtype.itemsize))
     known = _explain(trials, misconceptions)
-    if found.kind in ("unwritten", "signature"):
+    if found.kind in ("unwritten", "signature", "forbidden", "protocol"):
         known = None
     headline = known.title if known else _headline(exercise, trial, found)
     alone = all(other.case.name == trial.case.name for other, _ in failed)
@@ -239,7 +239,7 @@ def _details(
     exercise: Exercise, trial: Trial, found: Difference, known: bool, failed: int, tried: int
 ) -> list[str]:
     case = trial.case
-    if found.kind in ("unwritten", "signature", "weights"):
+    if found.kind in ("unwritten", "signature", "weights", "forbidden", "protocol"):
         return []
     lines = [
         f"Smallest failing case ({failed} of {tried} fail): {case.name}, "

@@ -14,13 +14,14 @@ import sys
 import sysconfig
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from autograder.exercise import Call, Case, Exercise, StandIn, takes
 from autograder.stand_ins import STAND_INS
@@ -71,7 +72,7 @@ def perform(
     """
     outcome = Outcome()
     try:
-        with _random_state_kept(), _captured(outcome):
+        with _usual_settings(), _random_state_kept(), _captured(outcome), _refusing(exercise):
             outcome.outputs, outcome.changed = _values(answer, exercise, case, dtype)
             outcome.gradients = _gradients(answer, exercise, case, dtype)
     except Problem as problem:
@@ -258,7 +259,7 @@ def _type_name(thing: Any) -> str:
 def _guarded(function: Any, arguments: list[Any], shown: str) -> Any:
     try:
         return function(*arguments)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Problem):
         raise
     except SystemExit as error:
         raise Problem(
@@ -319,6 +320,57 @@ def _same(one: Tensor, other: Tensor) -> bool:
     if one.is_floating_point():
         return torch.allclose(one, other, rtol=0.0, atol=0.0, equal_nan=True)
     return torch.equal(one, other)
+
+
+class _Refusing(TorchFunctionMode):
+    """Ends the case when one of the operators is called, however it was imported."""
+
+    def __init__(self, exercise: Exercise):
+        super().__init__()
+        self._exercise = exercise
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Look at the name of what is called."""
+        called = getattr(func, "__name__", "").split(".")[0]
+        kwargs = kwargs or {}
+        for name in self._exercise.forbidden:
+            operator, _, argument = name.partition(".")
+            if called == operator and (not argument or kwargs.get(argument)):
+                shown = f"{operator}({argument}=...)" if argument else operator
+                raise Problem(
+                    "forbidden",
+                    f"{self._exercise.name} calls torch's own {shown}, which is the whole answer; "
+                    "the task is to write it yourself.",
+                )
+        return func(*args, **kwargs)
+
+
+def _refusing(exercise: Exercise) -> contextlib.AbstractContextManager[Any]:
+    return _Refusing(exercise) if exercise.forbidden else contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def _usual_settings() -> Iterator[None]:
+    """Check with torch's usual settings, whatever a cell has switched on or off for good."""
+    dtype, device = torch.get_default_dtype(), torch.get_default_device()
+    anomaly = torch.is_anomaly_enabled()
+    elsewhere = device.type != "cpu"
+    torch.set_default_dtype(torch.float32)
+    if elsewhere:
+        torch.set_default_device("cpu")
+    if anomaly:
+        torch.autograd.set_detect_anomaly(False)
+    try:
+        with torch.inference_mode(False), torch.enable_grad():
+            yield
+    finally:
+        torch.set_default_dtype(dtype)
+        if elsewhere:
+            torch.set_default_device(device)
+        if anomaly:
+            torch.autograd.set_detect_anomaly(True)
 
 
 @contextlib.contextmanager

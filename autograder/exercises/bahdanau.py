@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from autograder.drawing import Draw, below
-from autograder.exercise import Call, Case, Exercise, StandIn
+from autograder.exercise import Call, Case, Exercise, Part, StandIn
 
 
 _SECOND = "a second batch through the same module"
@@ -513,5 +513,10 @@ EXERCISES = [
         cases=_decoder_cases,
         weights_over=_also_others({"weights": "mask", "step_weights": "mask"}, values=True),
         is_class=True,
+        parts=(
+            Part("step", ("step", "attention.project"), 3),
+            Part("readout", ("readout",), 1),
+            Part("forward", ("forward",), 2),
+        ),
     ),
 ]

@@ -1,0 +1,66 @@
+"""The command `autograder`: grade a class, report on it, make the students' bundle."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a subcommand; return the exit status."""
+    parser = argparse.ArgumentParser(prog="autograder", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    _grade(commands.add_parser("grade", help="grade what was handed in for an assignment"))
+    _report(commands.add_parser("report", help="write the instructor's page about an assignment"))
+    _bundle(commands.add_parser("bundle", help="write what students get, without any answer"))
+    given = parser.parse_args(arguments)
+    try:
+        from autograder.instructor import commands as instructor
+    except ModuleNotFoundError as error:
+        if error.name is None or not error.name.startswith("autograder.instructor"):
+            raise
+        print("This is the students' copy; grading needs the whole course.", file=sys.stderr)
+        return 2
+    return instructor.run(given)
+
+
+def _grade(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("assignment", help="its name, such as bahdanau")
+    parser.add_argument(
+        "--student", action="append", default=[], metavar="NAME", help="only this student"
+    )
+    parser.add_argument(
+        "--exercise",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="grade this exercise again, and no other",
+    )
+    parser.add_argument("--force", action="store_true", help="grade again what has not changed")
+    parser.add_argument("--workers", type=int, metavar="N", help="submissions at a time")
+    parser.add_argument(
+        "--unsafe", action="store_true", help="run students' code with all your rights"
+    )
+    parser.add_argument(
+        "--scheduler", metavar="ADDRESS", help="of a Dask cluster, such as tcp://10.0.0.1:8786"
+    )
+    _of_course(parser)
+
+
+def _report(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("assignment", help="its name, such as bahdanau")
+    parser.add_argument("--to", type=Path, metavar="FILE", help="default: reports/ASSIGNMENT.html")
+    _of_course(parser)
+
+
+def _bundle(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", type=Path, help="a new folder, or a name that ends in .zip")
+
+
+def _of_course(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--db", metavar="URL", help="of a gradebook other than the configured one")
+    parser.add_argument(
+        "--course", type=Path, default=Path("."), metavar="FOLDER", help="default: the current one"
+    )

@@ -1,0 +1,242 @@
+"""Grades for Canvas: a CSV file for "Import" in its gradebook."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from nbgrader.api import Gradebook
+from traitlets import Dict, Unicode
+
+from autograder.instructor.exports.base import (
+    Export,
+    Matcher,
+    harmless,
+    harmless_id,
+    number,
+    read_csv,
+    stop,
+)
+from autograder.instructor.reporting.scores import Person, Score
+
+_POINTS = "Points Possible"
+_TITLE = re.compile(r"(?P<title>.*?)\s*\((?P<id>\d+)\)\s*")
+_HEADS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+
+
+@dataclass(frozen=True)
+class _Roster:
+    """A gradebook that Canvas exported, without what can only be read there.
+
+    Attributes:
+        head: the columns up to the section.
+        students: the same columns of each student.
+        columns: the titles of the other columns, with the number that Canvas gives them.
+        points: what the row "Points Possible" says of each of those.
+        cells: what they hold for each student.
+    """
+
+    head: list[str]
+    students: list[list[str]]
+    columns: list[str]
+    points: list[str]
+    cells: list[list[str]]
+
+
+class Canvas(Export):
+    """Writes the CSV file that Canvas imports into its gradebook.
+
+    `nbgrader export --exporter=autograder.instructor.exports.Canvas --to grades.csv`
+
+    Without a roster a student is known by nbgrader's id in the column "SIS Login ID" (and by
+    `lms_user_id` in the column "ID", if the gradebook has it), and an assignment that Canvas does
+    not have by its name is offered as a new one. With one, the file that Canvas writes under
+    "Export", every student and assignment keeps the numbers by which Canvas knows them:
+    `--Canvas.roster=canvas.csv`, or `c.Canvas.roster` in nbgrader_config.py.
+
+    Who handed in nothing has an empty cell, or with a roster what Canvas had there, because an
+    empty cell takes away a grade or an "EX" (excused) that Canvas has. `missing_as_zero` gives 0
+    instead, but not to the excused.
+
+    Formats: https://community.canvaslms.com/t5/Instructor-Guide/How-do-I-import-grades-in-the-Gradebook/ta-p/807
+    and, for what is really read, lib/gradebook_importer.rb and lib/gradebook_exporter.rb of
+    https://github.com/instructure/canvas-lms. Which columns are needed is also in
+    https://teaching.resources.osu.edu/toolsets/carmencanvas/guides/calculating-final-grades/import-csv-file-carmen-grades
+    """
+
+    roster = Unicode(
+        "", help="The gradebook that Canvas exported, a CSV file: its ids are kept."
+    ).tag(config=True)
+
+    columns = Dict(
+        value_trait=Unicode(),
+        key_trait=Unicode(),
+        help="Titles or numbers in Canvas, by nbgrader's assignment, where they differ: "
+        '{"bahdanau": "Week 3 (1234)"}.',
+    ).tag(config=True)
+
+    default_to = "canvas.csv"
+
+    def export(self, gradebook: Gradebook) -> None:
+        """Write the file."""
+        assignments = self.chosen_assignments(gradebook)
+        people = self.chosen_people(gradebook)
+        scores = self.scores_of(gradebook, assignments, people)
+        if self.roster:
+            rows = self._with_roster(assignments, people, scores)
+        else:
+            rows = self._plain(assignments, people, scores)
+        path = self.write_csv(rows)
+        self.log.info("Wrote the grades of %d students to %s", len(rows) - 2, path)
+
+    def _plain(
+        self,
+        assignments: dict[str, float],
+        people: list[Person],
+        scores: dict[str, dict[str, Score]],
+    ) -> list[list[str]]:
+        titles = [harmless(self.columns.get(name, name)) for name in assignments]
+        rows = [
+            [*_HEADS, *titles],
+            [f"    {_POINTS}", "", "", "", "", *map(number, assignments.values())],
+        ]
+        for person in people:
+            cells = [self._cell(scores[name].get(person.id)) for name in assignments]
+            rows.append([*_known_by(person), *cells])
+        return rows
+
+    def _with_roster(
+        self,
+        assignments: dict[str, float],
+        people: list[Person],
+        scores: dict[str, dict[str, Score]],
+    ) -> list[list[str]]:
+        roster = read_roster(self.roster)
+        places = [self._column(name, roster) for name in assignments]
+        titles, points = [], []
+        for (name, most), place in zip(assignments.items(), places, strict=True):
+            titles.append(harmless(self.columns.get(name, name)))
+            points.append(number(most))
+            if place is None:
+                self.log.warning(
+                    "%s is not in the roster, so Canvas will offer to add it as a new assignment.",
+                    name,
+                )
+                continue
+            titles[-1], points[-1] = roster.columns[place], roster.points[place]
+            if _differ(points[-1], most):
+                self.log.warning(
+                    "%s is worth %s points in Canvas and %s here; the scores are written as "
+                    "they are here.",
+                    name,
+                    points[-1],
+                    number(most),
+                )
+        matcher = Matcher([_keys(roster.head, row) for row in roster.students])
+        persons = {matcher.find(person): person for person in people}
+        blank = [""] * (len(roster.head) - 1)
+        rows = [[*roster.head, *titles], [f"    {_POINTS}", *blank, *points]]
+        for number_, student in enumerate(roster.students):
+            person = persons.get(number_)
+            if self.student and person is None:
+                continue
+            cells = []
+            for name, place in zip(assignments, places, strict=True):
+                had = roster.cells[number_][place] if place is not None else ""
+                cells.append(self._cell(scores[name].get(person.id) if person else None, had))
+            rows.append([*map(harmless, student), *cells])
+        return rows + self._strangers(roster, assignments, people, persons, scores)
+
+    def _strangers(self, roster, assignments, people, persons, scores):
+        known = {person.id for place, person in persons.items() if place is not None}
+        strangers = [person for person in people if person.id not in known]
+        if strangers:
+            self.log.warning(
+                "%d students are not in the roster, so Canvas will ask who they are: %s",
+                len(strangers),
+                ", ".join(person.id for person in strangers),
+            )
+        rows = []
+        for person in strangers:
+            known_by = dict(zip(_HEADS, _known_by(person), strict=True))
+            known_by |= {"LastName": harmless(person.last_name)}
+            known_by |= {"FirstName": harmless(person.first_name)}
+            cells = [self._cell(scores[name].get(person.id)) for name in assignments]
+            rows.append([*(known_by.get(head, "") for head in roster.head), *cells])
+        return rows
+
+    def _column(self, name: str, roster: _Roster) -> int | None:
+        """Return the roster's column of an assignment, known by its title, its number or both."""
+        wanted = self.columns.get(name, name).strip().casefold()
+        for exact in (True, False):
+            found = []
+            for place, column in enumerate(roster.columns):
+                match = _TITLE.fullmatch(column)
+                parts = (match["title"], match["id"]) if match and not exact else (column,)
+                if wanted in (part.strip().casefold() for part in parts):
+                    found.append(place)
+            if len(found) == 1:
+                return found[0]
+            if found:
+                stop(
+                    f"Canvas has {len(found)} assignments named {name!r}; say which by its number, "
+                    f"for instance Canvas.columns = {{{name!r}: {roster.columns[found[0]]!r}}}."
+                )
+        return None
+
+    def _cell(self, score: Score | None, had: str = "") -> str:
+        if score is not None:
+            return number(score.points)
+        if self.missing_as_zero and had.strip().upper() != "EX":
+            return "0"
+        return harmless(had)
+
+
+def read_roster(path: str) -> _Roster:
+    """Return what a gradebook that Canvas exported says.
+
+    Raises:
+        SystemExit: it is not one.
+    """
+    rows = read_csv(path, "the roster")
+    head = [cell.strip() for cell in rows[0]] if rows else []
+    if "ID" not in head or "Section" not in head or not head[0].endswith(("Student", "LastName")):
+        stop(f"{path} is not a gradebook of Canvas; export one there, under Grades, Export.")
+    end = head.index("Section") + 1
+    rows = [row + [""] * (len(head) - len(row)) for row in rows[1:]]
+    points = next((row for row in rows if _POINTS in row[0]), [""] * len(head))
+    # What is marked "(read only)" there cannot be imported; "Manual Posting" is a row of its own.
+    places = [p for p in range(end, len(head)) if "read only" not in points[p]]
+    students = [row for row in rows if _POINTS not in row[0] and any(map(str.strip, row[:end]))]
+    return _Roster(
+        head[:end],
+        [row[:end] for row in students],
+        [head[place] for place in places],
+        [points[place].strip() for place in places],
+        [[row[place] for place in places] for row in students],
+    )
+
+
+def _keys(head: list[str], row: list[str]) -> list[str]:
+    """Return what identifies a student of the roster."""
+    cells = dict(zip(head, row, strict=True))
+    login = cells.get("SIS Login ID", "")
+    return [
+        cells.get("ID", ""),
+        login,
+        login.partition("@")[0] if "@" in login else "",
+        cells.get("SIS User ID", ""),
+    ]
+
+
+def _known_by(person: Person) -> list[str]:
+    name = ", ".join(part for part in (person.last_name, person.first_name) if part) or person.id
+    number_in_canvas = person.lms_id if person.lms_id.isdecimal() else ""
+    return [harmless(name), number_in_canvas, "", harmless_id(person.id), ""]
+
+
+def _differ(points: str, most: float) -> bool:
+    try:
+        return abs(float(points.replace(",", ".")) - most) > 0.005  # Canvas shows two decimals
+    except ValueError:
+        return False

@@ -1,0 +1,183 @@
+"""Results for Gradescope: a results.json for each submission."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from nbgrader.api import Gradebook
+from traitlets import CaselessStrEnum
+
+from autograder.instructor.exports.base import Export, number, stop
+from autograder.instructor.grading import records
+from autograder.instructor.grading.records import ExerciseResult, NotebookResult
+from autograder.instructor.reporting.scores import CellScore, Person, Score
+from autograder.instructor.reporting.words import duration
+
+_UNSAFE = re.compile(r"[^\w.@+-]|^\.+$")
+
+
+class Gradescope(Export):
+    """Writes a results.json for each submission, in the format of Gradescope's autograders.
+
+    `nbgrader export --exporter=autograder.instructor.exports.Gradescope --to FOLDER` writes
+    FOLDER/<student>/<assignment>/results.json; `--Gradescope.folder=email` names the folders by the
+    students' addresses. An autograder on Gradescope whose run_autograder copies the file of the
+    student that /autograder/submission_metadata.json names (users, email) to
+    /autograder/results/results.json hands the results over.
+
+    Each graded cell is a test with its points, those given by hand and extra credit included, and
+    the diagnosis. A penalty for handing in late is a test with negative points. `score` is the
+    total, which Gradescope takes before the sum of the tests. All texts are marked as plain text:
+    parts of them come from students, and Gradescope would read the output of a submission as HTML.
+    What was noted for the instructor is left out.
+
+    Format: https://gradescope-autograders.readthedocs.io/en/latest/specs/ and
+    https://gradescope-autograders.readthedocs.io/en/latest/submission_metadata/
+    """
+
+    visibility = CaselessStrEnum(
+        ["visible", "hidden", "after_due_date", "after_published"],
+        default_value="visible",
+        help="When students see the tests.",
+    ).tag(config=True)
+
+    folder = CaselessStrEnum(
+        ["id", "email"], default_value="id", help="By what the students' folders are named."
+    ).tag(config=True)
+
+    default_to = "gradescope"
+
+    def export(self, gradebook: Gradebook) -> None:
+        """Write the files."""
+        assignments = self.chosen_assignments(gradebook)
+        people = self.chosen_people(gradebook)
+        scores = self.scores_of(gradebook, assignments, people, cells=True)
+        folder = self.destination()
+        if folder.exists() and not folder.is_dir():
+            stop(f"{folder} is a file; name a folder after --to.")
+        written = 0
+        for name, most in assignments.items():
+            results: dict[str, list[NotebookResult]] = {}
+            for result in records.read(str(gradebook.engine.url), name):
+                results.setdefault(result.student, []).append(result)
+            missing = []
+            for person in people:
+                score = scores[name].get(person.id)
+                if score is None and not self.missing_as_zero:
+                    missing.append(person.id)
+                    continue
+                score = score or Score(person.id, 0.0, 0.0, 0.0, False)
+                page = self._page(name, most, person, score, results.get(person.id, []))
+                self._write(folder / self._folder(person) / _safe(name), page)
+                written += 1
+            if missing:
+                self.log.info("%s: %d students handed in nothing.", name, len(missing))
+        folder.mkdir(parents=True, exist_ok=True)
+        self.log.info("Wrote the results of %d submissions to %s", written, folder)
+
+    def _folder(self, person: Person) -> str:
+        if self.folder == "email":
+            if person.email:
+                return _safe(person.email.casefold())
+            self.log.warning("%s has no email address; the folder has the id.", person.id)
+        return _safe(person.id)
+
+    def _write(self, folder: Path, page: dict[str, Any]) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(page, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+        (folder / "results.json").write_text(text, encoding="utf-8")
+
+    def _page(
+        self,
+        assignment: str,
+        most: float,
+        person: Person,
+        score: Score,
+        results: list[NotebookResult],
+    ) -> dict[str, Any]:
+        found = {
+            (result.notebook, entry.grade_id): entry
+            for result in results
+            for entry in result.exercises
+        }
+        tests = [_test(cell, found.get((cell.notebook, cell.cell))) for cell in score.cells]
+        if score.penalty:
+            tests.append(_late(score))
+        for place, test in enumerate(tests, 1):
+            test |= {"number": str(place), "visibility": self.visibility}
+        remarks = [f"{result.notebook}: {text}" for result in results for text in result.remarks]
+        lines = [f"{number(score.points)} of {number(most)} points.", *remarks]
+        if score.pending:
+            lines.append("Parts of this submission still have to be graded by hand.")
+        return {
+            "score": _rounded(score.points),
+            "execution_time": _rounded(sum(result.seconds for result in results), 3),
+            "output": "\n".join(lines),
+            "output_format": "text",
+            "test_output_format": "text",
+            "test_name_format": "text",
+            "visibility": self.visibility,
+            "stdout_visibility": "hidden",
+            "tests": tests,
+            "extra_data": {
+                "assignment": assignment,
+                "student": person.id,
+                "email": person.email,
+                "max_score": _rounded(most),
+                "late_submission_penalty": _rounded(score.penalty),
+                "needs_manual_grade": score.pending,
+                "graded_at": max((result.graded_at for result in results), default=""),
+            },
+        }
+
+
+def _test(cell: CellScore, entry: ExerciseResult | None) -> dict[str, Any]:
+    lines = [entry.headline] if entry is not None and entry.headline else []
+    if cell.manual is not None:
+        lines.append(f"Graded by hand: {number(cell.manual)} of {number(cell.max_points)}.")
+    if cell.extra:
+        lines.append(f"Extra credit: {number(cell.extra)}.")
+    if cell.pending:
+        lines.append("This still has to be graded by hand.")
+    tags = [entry.outcome] if entry is not None else []
+    return {
+        "name": entry.exercise if entry is not None else cell.cell.removeprefix("test-"),
+        "score": _rounded(cell.points),
+        "max_score": _rounded(cell.max_points),
+        "status": "passed" if cell.points >= cell.max_points else "failed",
+        "output": "\n".join(lines),
+        "output_format": "text",
+        "tags": tags + ["by hand"] * (cell.manual is not None),
+        "extra_data": {
+            "notebook": cell.notebook,
+            "cell": cell.cell,
+            "misconception": entry.misconception if entry is not None else "",
+        },
+    }
+
+
+def _late(score: Score) -> dict[str, Any]:
+    late = f" {duration(score.seconds_late)} late" if score.seconds_late else " late"
+    taken = score.earned - score.points  # not more than there was
+    return {
+        "name": "Late submission",
+        "score": _rounded(-taken),
+        "max_score": 0.0,
+        "status": "failed",
+        "output": f"Handed in{late}: {number(taken)} points are taken off.",
+        "output_format": "text",
+        "tags": ["late"],
+        "extra_data": {},
+    }
+
+
+def _rounded(value: float, digits: int = 10) -> float:
+    return round(value, digits) + 0.0  # no -0.0
+
+
+def _safe(name: str) -> str:
+    """Return a name that is one folder, whatever a student's id is."""
+    return _UNSAFE.sub(lambda match: "".join(f"%{b:02X}" for b in match[0].encode()), name) or "_"

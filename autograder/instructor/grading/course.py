@@ -1,0 +1,199 @@
+"""A course folder as nbgrader's configuration describes it, and its assignments."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import stat
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.apps.baseapp import NbGrader
+from nbgrader.apps.generateassignmentapp import GenerateAssignmentApp
+from nbgrader.plugins import BasePlugin
+from nbgrader.preprocessors import AssignLatePenalties, ClearSolutions
+from nbgrader.utils import is_ignored, parse_utc
+
+from autograder.instructor.grading.settings import Grading
+from autograder.instructor.grading.source import Source, sources
+from autograder.instructor.grading.submissions import Handed, Submission
+
+
+class CourseError(Exception):
+    """Something about the course folder is not as it must be; the sentence says what to do."""
+
+
+class _App(NbGrader):
+    """Reads nbgrader_config.py as every nbgrader command does."""
+
+    name = "nbgrader-autograder"
+
+
+class Course:
+    """A course folder.
+
+    Args:
+        folder: the folder with nbgrader_config.py.
+        db_url: a gradebook other than the configured one.
+
+    Raises:
+        CourseError: there is no course in the folder.
+    """
+
+    def __init__(self, folder: Path, db_url: str | None = None):
+        if not (folder / "nbgrader_config.py").exists():
+            raise CourseError(
+                f"There is no nbgrader_config.py in {folder}: run this in the course's folder."
+            )
+        with _in_folder(folder):
+            app = _App()
+            app.initialize([])
+        self.app = app
+        self.directory = app.coursedir
+        if db_url:
+            self.directory.db_url = db_url
+        self.root = Path(self.directory.root)
+        self.settings = Grading(parent=app)
+
+    @property
+    def db_url(self) -> str:
+        """Address of the gradebook."""
+        return str(self.directory.db_url)
+
+    @property
+    def course_id(self) -> str:
+        """nbgrader's name of the course."""
+        return str(self.directory.course_id)
+
+    def sources(self, assignment: str) -> dict[str, Source]:
+        """Read the sources of an assignment.
+
+        Raises:
+            CourseError: there is no such assignment.
+        """
+        folder = self._path(self.directory.source_directory, ".", assignment)
+        stub = ClearSolutions(parent=self.app).code_stub.get("python", "")
+        found = sources(folder, stub)
+        if not found:
+            there = sorted(p.name for p in folder.parent.glob("*") if list(p.glob("*.py")))
+            raise CourseError(
+                f"There is no assignment {assignment!r} in {folder.parent}; there are: "
+                f"{', '.join(there) or 'none'}."
+            )
+        return found
+
+    def submitted(self, assignment: str, student: str) -> Path:
+        """Return where a student's files for an assignment lie."""
+        return self._path(self.directory.submitted_directory, student, assignment)
+
+    def autograded(self, assignment: str, student: str) -> Path:
+        """Return where a student's graded notebooks are put."""
+        return self._path(self.directory.autograded_directory, student, assignment)
+
+    def _path(self, folder: str, student: str, assignment: str) -> Path:
+        return Path(self.directory.format_path(folder, student, assignment))
+
+    def students(self, assignment: str) -> list[str]:
+        """Return who has handed something in."""
+        parent = self.root / self.directory.submitted_directory
+        if not parent.is_dir():
+            return []
+        excluded = set(filter(None, self.directory.student_id_exclude.split(",")))
+        return sorted(
+            path.name
+            for path in parent.iterdir()
+            if path.name not in excluded
+            and not path.name.startswith(".")
+            and os.path.lexists(self.submitted(assignment, path.name))
+        )
+
+    def timestamp(self, submission: Submission) -> datetime | None:
+        """Return the UTC time at which a submission was handed in, if its folder tells."""
+        text = submission.beside.get("timestamp.txt", b"").decode("utf-8", "replace").strip()
+        try:
+            return parse_utc(text) if text else None
+        except (ValueError, OverflowError):
+            return None
+
+    def penalties(self) -> BasePlugin:
+        """Return the plugin that knows the penalties for late submissions."""
+        preprocessor = AssignLatePenalties(parent=self.app)
+        preprocessor.init_plugin()
+        return preprocessor.plugin_inst
+
+    def know(self, assignment: str) -> None:
+        """See to it that the gradebook knows the assignment.
+
+        Raises:
+            CourseError: nbgrader could not read its sources.
+        """
+        with Gradebook(self.db_url, self.course_id) as gradebook:
+            try:
+                if gradebook.find_assignment(assignment).notebooks:
+                    return
+            except MissingEntry:
+                pass
+        with tempfile.TemporaryDirectory() as folder, _in_folder(self.root):
+            app = GenerateAssignmentApp()
+            app.initialize([assignment])
+            app.log_level = logging.WARNING
+            # Only the gradebook is to be filled here: the released notebooks stay as they are.
+            app.coursedir.release_directory = os.path.relpath(folder, self.root)
+            app.coursedir.db_url = self.db_url
+            try:
+                app.start()
+            except SystemExit as error:
+                raise CourseError(
+                    f"nbgrader cannot read the sources of {assignment}: run "
+                    f"nbgrader generate_assignment {assignment} to see why."
+                ) from error
+
+    def kept(self, folder: Path, beside: Mapping[str, bytes]) -> dict[str, bytes]:
+        """Return the files beside the notebooks that nbgrader would copy too."""
+        return {
+            name: content
+            for name, content in beside.items()
+            if not name.endswith(".ipynb")
+            and not is_ignored(str(folder / name), self.directory.ignore)
+        }
+
+
+def digest(handed: Handed, beside: Mapping[str, bytes]) -> str:
+    """Return what changes when what was handed in for a notebook changes."""
+    found = hashlib.sha256()
+    for part in (handed.digest, *handed.remarks, handed.review):
+        found.update(part.encode() + b"\0")
+    for name, content in sorted(beside.items()):
+        if not name.endswith(".ipynb"):
+            found.update(name.encode("utf-8", "replace") + b"\0")
+            found.update(hashlib.sha256(content).digest())
+    return found.hexdigest()
+
+
+def put(folder: Path, files: Mapping[str, bytes], permissions: int) -> None:
+    """Write files into a folder, each of them whole or not at all, and remove all others."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".writing-")
+        with os.fdopen(handle, "wb") as page:
+            page.write(content)
+        os.chmod(temporary, permissions)
+        os.replace(temporary, folder / name)
+    for path in folder.iterdir():
+        if path.name not in files and stat.S_ISREG(path.lstat().st_mode):
+            path.unlink()
+
+
+@contextmanager
+def _in_folder(folder: Path) -> Iterator[None]:
+    before = os.getcwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)

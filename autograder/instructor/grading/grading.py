@@ -1,0 +1,398 @@
+"""Grades one notebook: rebuilds it, runs it in the sandbox as often as it takes, judges the answers.
+
+A cell that ends or hangs the process is left out and the rest is run again, so that one bad cell
+costs nothing but itself.
+"""
+
+from __future__ import annotations
+
+import ast
+import html
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from torch import Tensor
+
+from autograder.instructor.grading.examination import (
+    Examination,
+    card,
+    fingerprint,
+    part_key,
+    without_verdict,
+)
+from autograder.instructor.grading.rebuilding import Rebuilt, rebuild
+from autograder.instructor.grading.records import ExerciseResult, NotebookResult
+from autograder.instructor.grading.sandbox import End, Run, Sandbox
+from autograder.instructor.grading.source import Source, SourceCell
+from autograder.instructor.grading.submissions import Handed, defines
+from autograder.judging import Verdict
+
+GOES_AT_MOST = 6  # how often a notebook is run, if its cells keep ending the process
+_PART = 1_000_000  # indexes from here on are parts of an exercise
+
+Answer = tuple[Mapping[str, Any], Mapping[str, Tensor]]
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A graded notebook: what is recorded, and the page that feedback is made of."""
+
+    result: NotebookResult
+    page: NotebookNode
+
+
+@dataclass
+class _Found:
+    """What several goes at a notebook brought."""
+
+    outputs: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+    answers: dict[int, Answer] = field(default_factory=dict)
+    stopped: dict[int, str] = field(default_factory=dict)  # cells that ended the process, and how
+    goes: int = 0
+
+
+class Grader:
+    """Grades notebooks of an assignment; may be used by several threads.
+
+    Args:
+        assignment: its name.
+        sources: its notebooks.
+        sandbox: runs the students' code, and has the examination's cases.
+        examination: judges.
+        tests: fingerprints of the exercises' tests, by exercise; made if not given.
+    """
+
+    def __init__(
+        self,
+        assignment: str,
+        sources: Mapping[str, Source],
+        sandbox: Sandbox,
+        examination: Examination,
+        tests: Mapping[str, str] | None = None,
+    ):
+        self.assignment = assignment
+        self.sources = sources
+        self._sandbox = sandbox
+        self._examination = examination
+        self._tests = dict(tests) if tests is not None else fingerprints(sources)
+
+    def grade(
+        self,
+        student: str,
+        notebook: str,
+        handed: Handed,
+        beside: Mapping[str, bytes],
+        only: Collection[str] | None = None,
+    ) -> Graded:
+        """Grade one notebook.
+
+        Args:
+            student: nbgrader's name of the student.
+            notebook: name of the source notebook.
+            handed: what was handed in for it.
+            beside: the files beside it.
+            only: names of the exercises to grade; all of them if None.
+        """
+        started = time.monotonic()
+        source = self.sources[notebook]
+        rebuilt = rebuild(source, handed.cells or ())
+        wanted = {c.exercise.name for c in source.graded if c.exercise}
+        wanted = wanted if only is None else wanted & set(only)
+        refused = _borrowed_from(rebuilt)
+        found = _Found()
+        if handed.cells is not None:
+            self._go(rebuilt, beside, wanted, refused, found)
+        results, review = [], [handed.review] if handed.review else []
+        for index, cell in rebuilt.graded.items():
+            assert cell.exercise is not None
+            if handed.cells is None:
+                verdict, outcome = without_verdict(cell.exercise, handed.remarks[0]), "missing"
+            elif index in refused:
+                verdict, outcome = without_verdict(cell.exercise, _BORROWED), "refused"
+            elif cell.exercise.name not in wanted:
+                verdict, outcome = without_verdict(cell.exercise, "Not graded this time."), "missing"
+            else:
+                verdict, outcome = self._verdict(index, cell, rebuilt, found)
+            points = cell.exercise.points if verdict.passed else 0.0
+            if outcome == "wrong" and cell.exercise.parts:
+                points, verdict = self._parts(index, cell, rebuilt, beside, found, verdict)
+                outcome = "part" if points else "wrong"
+            if not verdict.passed and found.stopped.get(index) == "broken":
+                review.append(f"{cell.exercise.name}: {verdict.headline}")
+            results.append(self._result(cell, points, outcome, verdict))
+            rebuilt.page.cells[index].outputs = [nbformat.from_dict(card(verdict))]
+        if refused:
+            review.append(_BORROWED)
+        remarks = [*handed.remarks, *rebuilt.remarks, *_stops(rebuilt, found)]
+        for index, outputs in found.outputs.items():
+            if index < _PART and index not in rebuilt.graded:
+                rebuilt.page.cells[index].outputs = [nbformat.from_dict(o) for o in outputs]
+        if handed.cells is None:
+            rebuilt.remarks, remarks = [], list(handed.remarks)
+        _note(rebuilt.page, remarks)
+        result = NotebookResult(
+            student,
+            self.assignment,
+            notebook,
+            handed.digest,
+            tuple(results),
+            tuple(remarks),
+            " ".join(dict.fromkeys(review)),
+            round(time.monotonic() - started, 3),
+        )
+        return Graded(result, rebuilt.page)
+
+    def _result(
+        self, cell: SourceCell, points: float, outcome: str, verdict: Verdict
+    ) -> ExerciseResult:
+        assert cell.exercise is not None
+        return ExerciseResult(
+            cell.exercise.name,
+            cell.id,
+            float(points),
+            float(cell.exercise.points),
+            outcome,
+            verdict.headline.split("\n")[0],
+            verdict.misconception,
+            self._tests[cell.exercise.name],
+        )
+
+    def _go(
+        self,
+        rebuilt: Rebuilt,
+        beside: Mapping[str, bytes],
+        wanted: Collection[str],
+        refused: Collection[int],
+        found: _Found,
+        parts: Mapping[int, tuple[int, int]] | None = None,
+    ) -> None:
+        """Run the notebook until it comes to its end or has been tried often enough."""
+        goes = 0
+        while goes < GOES_AT_MOST:
+            cells = []
+            for index, cell in enumerate(rebuilt.page.cells):
+                graded = rebuilt.graded.get(index)
+                if graded is None:
+                    if cell.cell_type == "code" and cell.source.strip():
+                        cells.append({"index": index, "source": cell.source})
+                elif parts is not None:
+                    cells += self._part_cells(graded, index, parts, found)
+                elif graded.exercise and graded.exercise.name in wanted and index not in refused:
+                    if not _complete(found.answers.get(index)):
+                        name = graded.exercise.name
+                        cells.append({"index": index, "exercise": name, "cases": name})
+            if goes and not any("exercise" in cell for cell in cells):
+                return  # only the cells after the last exercise are left
+            run = self._sandbox.run(cells, beside, sorted(found.stopped))
+            goes += 1
+            found.goes += 1
+            found.outputs |= run.outputs
+            for index, answer in run.answers.items():
+                if not _complete(found.answers.get(index)):
+                    found.answers[index] = answer
+            if run.end.at is None and not run.end.why:
+                return
+            if not _blame(run, found):
+                return
+
+    def _part_cells(
+        self,
+        graded: SourceCell,
+        index: int,
+        parts: Mapping[int, tuple[int, int]],
+        found: _Found,
+    ) -> list[dict[str, Any]]:
+        assert graded.exercise is not None
+        return [
+            {
+                "index": key,
+                "exercise": graded.exercise.name,
+                "cases": part_key(graded.exercise, number),
+            }
+            for key, (where, number) in parts.items()
+            if where == index and key not in found.answers
+        ]
+
+    def _verdict(
+        self, index: int, cell: SourceCell, rebuilt: Rebuilt, found: _Found
+    ) -> tuple[Verdict, str]:
+        """Return the verdict on one answer, and the kind of outcome."""
+        exercise = cell.exercise
+        assert exercise is not None
+        if index in found.stopped and not _complete(found.answers.get(index)):
+            sentence = _STOPPED[found.stopped[index]].format(
+                name=exercise.name, seconds=f"{self._sandbox.times.exercise:g}"
+            )
+            return without_verdict(exercise, sentence), "stopped"
+        header, tensors = found.answers.get(index, ({"answer": "lost"}, {}))
+        if header.get("answer") == "tried":
+            verdict = self._examination.judge(exercise, header, tensors)
+            if verdict.passed:
+                return verdict, "right"
+            if any(
+                isinstance(entry, dict) and (entry.get("problem") or [""])[0] == "unwritten"
+                for entry in header.get("outcomes", [])
+            ):
+                return verdict, "unwritten"
+            if "is the whole answer" in verdict.headline:
+                return verdict, "refused"
+            return verdict, "wrong"
+        if header.get("answer") == "unusable":
+            sentence = str(header.get("sentence", ""))[:500]
+            return without_verdict(exercise, sentence), "wrong"
+        if header.get("answer") == "missing":
+            return without_verdict(exercise, _why_missing(exercise.name, rebuilt, found)), "missing"
+        sentence = (
+            f"{exercise.name} could not be tried: the notebook's process kept ending before its "
+            "check."
+        )
+        return without_verdict(exercise, sentence), "stopped"
+
+    def _parts(
+        self,
+        index: int,
+        cell: SourceCell,
+        rebuilt: Rebuilt,
+        beside: Mapping[str, bytes],
+        found: _Found,
+        verdict: Verdict,
+    ) -> tuple[float, Verdict]:
+        """Try the parts of an answer that is not right as a whole; return the points for them."""
+        exercise = cell.exercise
+        assert exercise is not None
+        keys = {_PART + n: (index, n) for n in range(len(exercise.parts))}
+        more = _Found(stopped=dict(found.stopped))
+        self._go(rebuilt, beside, (), (), more, keys)
+        earned, lines = 0.0, []
+        for key, (_, number) in keys.items():
+            part, answer = exercise.parts[number], more.answers.get(key)
+            right = answer is not None and self._examination.passes(exercise, number, *answer)
+            earned += part.points if right else 0.0
+            lines.append(f"  {part.name}: {part.points if right else 0:g} of {part.points:g}")
+        if earned >= exercise.points:  # each right alone, and wrong together
+            earned -= min(part.points for part in exercise.parts)
+        if not earned:
+            return 0.0, verdict
+        head = f"Points for what is right: {earned:g} of {exercise.points:g}."
+        return earned, replace(verdict, details=(*verdict.details, "", head, *lines))
+
+
+def fingerprints(sources: Mapping[str, Source]) -> dict[str, str]:
+    """Return the fingerprints of the tests of all exercises."""
+    graded = [cell.exercise for source in sources.values() for cell in source.graded]
+    return {exercise.name: fingerprint(exercise) for exercise in graded if exercise}
+
+
+_BORROWED = (
+    "This notebook imports the course's solutions; only an answer of your own can be graded, so "
+    "remove the import and write it yourself."
+)
+_STOPPED = {
+    "time": "{name} did not come to its end in {seconds} seconds; is there a loop without end?",
+    "killed": "{name} ended the process it ran in: a crash in compiled code, or too much memory.",
+    "exit": "{name} ended the process it ran in, as os._exit() does; return the result instead.",
+    "broken": "{name} sent something that is no answer; it has to return tensors, no more.",
+}
+_LEFT_OUT = {
+    "time": "took too long",
+    "killed": "crashed the process, or took too much memory",
+    "exit": "ended the process",
+    "broken": "wrote to files that are not its own",
+}
+
+
+def _complete(answer: Answer | None) -> bool:
+    """Tell whether an answer was tried to its end; one that was not there may come later."""
+    if answer is None or answer[0].get("answer") != "tried":
+        return False
+    outcomes = answer[0].get("outcomes")
+    entries = outcomes if isinstance(outcomes, list) else []
+    return not any(
+        isinstance(entry, dict) and (entry.get("problem") or [""])[0] == "unwritten"
+        for entry in entries
+    )
+
+
+def _blame(run: Run, found: _Found) -> bool:
+    """Note which cell ended the process; False if it was none that can be left out."""
+    end: End = run.end
+    if end.at is None or end.at in found.stopped:
+        return False
+    found.stopped[end.at] = end.why
+    return True
+
+
+def _stops(rebuilt: Rebuilt, found: _Found) -> list[str]:
+    """Return what to tell the student about cells that were left out."""
+    sentences = []
+    for index, why in found.stopped.items():
+        if index >= _PART or index in rebuilt.graded:
+            continue
+        lines = rebuilt.page.cells[index].source.strip().splitlines()
+        shown = lines[0][:60] if lines else ""
+        sentences.append(
+            f"The cell that begins with {shown!r} {_LEFT_OUT[why]}; it was left out, and the rest "
+            "was run without it."
+        )
+    return sentences
+
+
+def _why_missing(name: str, rebuilt: Rebuilt, found: _Found) -> str:
+    for index, cell in enumerate(rebuilt.page.cells):
+        if cell.cell_type == "code" and index not in rebuilt.graded and defines(cell.source, name):
+            if index in found.stopped:
+                return f"{name} is not there: its cell {_LEFT_OUT[found.stopped[index]]}."
+            for output in found.outputs.get(index, []):
+                if output["output_type"] == "error":
+                    message = output["evalue"].split("\n")[0][:200]
+                    return (
+                        f"{name} is not there, because its cell stopped with "
+                        f"{output['ename']}: {message}"
+                    )
+    return f"{name} is not there: no cell of the notebook defines it."
+
+
+def _borrowed_from(rebuilt: Rebuilt) -> set[int]:
+    """Return the graded cells that come after a cell which imports the course's solutions."""
+    refused: set[int] = set()
+    seen = False
+    for index, cell in enumerate(rebuilt.page.cells):
+        if index in rebuilt.graded:
+            if seen:
+                refused.add(index)
+        elif cell.cell_type == "code" and not seen:
+            seen = _imports_solutions(cell.source)
+    return refused
+
+
+def _imports_solutions(text: str) -> bool:
+    if "solutions" not in text and "instructor" not in text:
+        return False
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False  # it cannot be run either
+    for node in ast.walk(tree):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        if any(f"{name}.".startswith(_OURS) and name != "solutions" for name in names):
+            return True
+    return False
+
+
+_OURS = ("solutions.", "autograder.instructor.")
+
+
+def _note(page: NotebookNode, remarks: list[str]) -> None:
+    """Say at the top of the page what happened to the notebook."""
+    if remarks:
+        lines = "\n".join(f"* {html.escape(remark)}" for remark in dict.fromkeys(remarks))
+        text = f"**About this notebook**\n\n{lines}"
+        page.cells.insert(0, nbformat.v4.new_markdown_cell(text, id="about-this-notebook"))

@@ -1,0 +1,224 @@
+"""Rebuilds a submission from its source: given cells as they were given, answers as handed in.
+
+Nothing of the student's but the text of cells gets in: no metadata, no tags, no outputs. Cells that
+the student added stay where they were, after the cell of the source that they followed.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.instructor.grading.source import Source, SourceCell
+from autograder.instructor.grading.submissions import StudentCell, defines
+
+
+@dataclass
+class Rebuilt:
+    """A notebook that can be run and graded.
+
+    Attributes:
+        page: the notebook, without outputs.
+        graded: the source's graded cells by their index in the page.
+        remarks: sentences for the student about what was changed.
+    """
+
+    page: NotebookNode
+    graded: dict[int, SourceCell] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+
+
+def rebuild(source: Source, cells: Sequence[StudentCell]) -> Rebuilt:
+    """Return the notebook that is graded.
+
+    Args:
+        source: the notebook as the instructor wrote it.
+        cells: what the student handed in.
+    """
+    remarks: list[str] = []
+    placed = _place(source, cells, remarks)
+    page = nbformat.v4.new_notebook(metadata=copy.deepcopy(source.metadata))
+    rebuilt = Rebuilt(page, remarks=remarks)
+    for cell in placed.before:
+        _add(page, cell)
+    for given in source.cells:
+        for cell in placed.above.get(given.id, []):
+            _add(page, cell)
+        if given.role == "solution":
+            answer = placed.answers.get(given.id)
+            if answer is not None:
+                page.cells.append(_answered(given, answer))
+        else:
+            if given.role == "graded":
+                rebuilt.graded[len(page.cells)] = given
+            page.cells.append(copy.deepcopy(given.cell))
+        for cell in placed.after.get(given.id, []):
+            _add(page, cell)
+    return rebuilt
+
+
+@dataclass
+class _Placed:
+    """Which of the student's cells goes where, by the ids of the source's cells."""
+
+    answers: dict[str, StudentCell] = field(default_factory=dict)
+    before: list[StudentCell] = field(default_factory=list)
+    above: dict[str, list[StudentCell]] = field(default_factory=dict)
+    after: dict[str, list[StudentCell]] = field(default_factory=dict)
+
+
+def _place(source: Source, cells: Sequence[StudentCell], remarks: list[str]) -> _Placed:
+    labels = _labels(source, cells)
+    by_id = {cell.id: cell for cell in source.cells}
+    dropped = _superseded(source, cells, labels, remarks)
+    placed = _Placed()
+    anchor: str | None = None
+    for number, (cell, label) in enumerate(zip(cells, labels, strict=True)):
+        if label is not None:
+            anchor = label
+        if number in dropped:
+            continue
+        given = by_id[label] if label is not None else None
+        if given is None:
+            _leave(placed, anchor, source, labels, cell)
+        elif given.role == "solution":
+            if label in placed.answers:  # split in two, or copied and changed
+                placed.after.setdefault(given.id, []).append(_as_code(cell))
+            else:
+                placed.answers[given.id] = cell
+                if cell.kind != "code":
+                    remarks.append(f"The cell of {_name(given)} was a text cell; it was run.")
+        elif cell.kind == "code" and _differs(cell, given):
+            # What was written into a given cell still counts, but the given cell stays as it was.
+            placed.above.setdefault(given.id, []).append(cell)
+            remarks.append(f"The given cell {given.id!r} was changed; it was run as it was given.")
+    for given in source.cells:
+        if given.role == "solution" and given.id not in placed.answers:
+            name = _name(given)
+            if not any(defines(c.source, name) for c in cells):
+                remarks.append(f"The cell of {name} is missing; restore it from the assignment.")
+    return placed
+
+
+def _name(given: SourceCell) -> str:
+    return given.exercise.name if given.exercise else given.id
+
+
+def _as_code(cell: StudentCell) -> StudentCell:
+    return StudentCell("code", cell.source)
+
+
+def _differs(cell: StudentCell, given: SourceCell) -> bool:
+    text = cell.source.strip()
+    return bool(text) and text not in (given.released.strip(), given.cell.source.strip())
+
+
+def _labels(source: Source, cells: Sequence[StudentCell]) -> list[str | None]:
+    """Return for each of the student's cells which cell of the source it is.
+
+    It is told by nbgrader's name, by the cell's id, by its text, and for an answer by what it
+    defines; the surest way first, so that a changed name claims no cell that is still there.
+    """
+    known = {cell.id for cell in source.cells}
+    labels: list[str | None] = [c.grade_id if c.grade_id in known else None for c in cells]
+    labels = [
+        label or (c.id if c.id in known else None) for label, c in zip(labels, cells, strict=True)
+    ]
+    _unlabel_imposters(source, cells, labels)
+    texts = {g.released.strip(): g.id for g in source.cells if g.released.strip()}
+    texts |= {g.cell.source.strip(): g.id for g in source.cells if g.cell.source.strip()}
+    for number, cell in enumerate(cells):
+        label = texts.get(cell.source.strip())
+        if labels[number] is None and label is not None and label not in labels:
+            labels[number] = label
+    for given in source.cells:
+        if given.role != "solution" or given.id in labels:
+            continue
+        for number, cell in enumerate(cells):
+            if labels[number] is None and defines(cell.source, _name(given)):
+                labels[number] = given.id
+                break
+    return labels
+
+
+def _unlabel_imposters(
+    source: Source, cells: Sequence[StudentCell], labels: list[str | None]
+) -> None:
+    """Take its label from a cell that defines another exercise, if that one's cell is not there."""
+    solutions = {g.id: _name(g) for g in source.cells if g.role == "solution"}
+    for number, cell in enumerate(cells):
+        label = labels[number]
+        if label in solutions and not defines(cell.source, solutions[label]):
+            others = [name for i, name in solutions.items() if i not in labels]
+            if any(defines(cell.source, name) for name in others):
+                labels[number] = None
+
+
+def _superseded(
+    source: Source, cells: Sequence[StudentCell], labels: Sequence[str | None], remarks: list[str]
+) -> set[int]:
+    """Return which cells are stubs as released whose answer stands in another cell."""
+    found: set[int] = set()
+    for given in source.cells:
+        if given.role != "solution":
+            continue
+        name, stub = _name(given), given.released.strip()
+        mine = [n for n, label in enumerate(labels) if label == given.id]
+        untouched = [n for n in mine if cells[n].source.strip() == stub]
+        elsewhere = [
+            n
+            for n, c in enumerate(cells)
+            if n not in untouched and defines(c.source, name) and c.source.strip() != stub
+        ]
+        if untouched and elsewhere:
+            found |= set(untouched)
+            if len(untouched) == len(mine):
+                remarks.append(f"{name} was taken from another cell than the one given for it.")
+        elif len(untouched) > 1:
+            found |= set(untouched[1:])
+        if len(mine) - len(untouched) > 1:
+            remarks.append(f"The cell of {name} is there more than once; all of them were run.")
+    return found
+
+
+def _leave(
+    placed: _Placed,
+    anchor: str | None,
+    source: Source,
+    labels: Sequence[str | None],
+    cell: StudentCell,
+) -> None:
+    if anchor is not None:
+        placed.after.setdefault(anchor, []).append(cell)
+        return
+    first = next((g for g in source.cells if g.role in ("solution", "graded")), None)
+    if first is None:
+        placed.before.append(cell)
+        return
+    leading = source.cells[: source.cells.index(first)]
+    if any(g.id in labels for g in leading if g.role == "code"):
+        placed.before.append(cell)  # it stood before the given imports, which are there
+    else:
+        placed.above.setdefault(first.id, []).append(cell)
+
+
+def _add(page: NotebookNode, cell: StudentCell) -> None:
+    identity = f"added-{len(page.cells)}"
+    if cell.kind == "code":
+        page.cells.append(nbformat.v4.new_code_cell(cell.source, id=identity))
+    elif cell.kind == "raw":
+        page.cells.append(nbformat.v4.new_raw_cell(cell.source, id=identity))
+    else:
+        page.cells.append(nbformat.v4.new_markdown_cell(cell.source, id=identity))
+
+
+def _answered(given: SourceCell, answer: StudentCell) -> NotebookNode:
+    cell = copy.deepcopy(given.cell)
+    cell.source = answer.source
+    if cell.cell_type == "code":
+        cell.outputs, cell.execution_count = [], None
+    return cell

@@ -1,0 +1,160 @@
+"""What is kept of each graded notebook, in the gradebook's own database.
+
+The row is written in the same transaction as the grades, so that a run that is killed at any moment
+finds out, when it is started again, exactly which notebooks are graded. nbgrader ignores the table.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime, timezone
+from typing import Any
+
+from sqlalchemy import Column, DateTime, MetaData, String, Table, Text, create_engine, inspect
+from sqlalchemy import select as sql_select
+from sqlalchemy.engine import Connection
+
+OUTCOMES = ("right", "part", "wrong", "unwritten", "missing", "stopped", "refused")
+
+
+@dataclass(frozen=True)
+class ExerciseResult:
+    """What one exercise earned.
+
+    Attributes:
+        exercise: its name.
+        grade_id: of its graded cell.
+        points: earned, before anything a person adds.
+        max_points: what a right answer earns.
+        outcome: "right"; "part", some parts are right; "wrong"; "unwritten", the stub is as it was;
+            "missing", there is no such function or class; "stopped", the answer ended or hung the
+            process; "refused", it is not the student's to use.
+        headline: one sentence for the student.
+        misconception: slug of the known mistake that it is, or "".
+        tests: fingerprint of the tests it was graded with.
+    """
+
+    exercise: str
+    grade_id: str
+    points: float
+    max_points: float
+    outcome: str
+    headline: str
+    misconception: str = ""
+    tests: str = ""
+
+    def __post_init__(self) -> None:
+        if self.outcome not in OUTCOMES:
+            raise ValueError(f"{self.outcome!r} is not one of {', '.join(OUTCOMES)}.")
+
+
+@dataclass(frozen=True)
+class NotebookResult:
+    """What became of one notebook that a student handed in, or did not.
+
+    Attributes:
+        student, assignment, notebook: nbgrader's names.
+        digest: SHA-256 of what was handed in; "" for a notebook that was not.
+        exercises: in the order of the notebook.
+        remarks: sentences for the student about the file and its cells.
+        review: why a person should look at it, a sentence for the instructor; "" if nobody need.
+        seconds: wall time it took.
+        graded_at: UTC, ISO 8601.
+    """
+
+    student: str
+    assignment: str
+    notebook: str
+    digest: str
+    exercises: tuple[ExerciseResult, ...]
+    remarks: tuple[str, ...] = ()
+    review: str = ""
+    seconds: float = 0.0
+    graded_at: str = field(default="")
+
+    @property
+    def points(self) -> float:
+        """The sum of what its exercises earned."""
+        return sum(result.points for result in self.exercises)
+
+    def as_json(self) -> str:
+        """Return it as JSON text."""
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> NotebookResult:
+        """Return what `as_json` wrote."""
+        given: dict[str, Any] = json.loads(text)
+        given["exercises"] = tuple(ExerciseResult(**entry) for entry in given["exercises"])
+        given["remarks"] = tuple(given["remarks"])
+        return cls(**given)
+
+
+_METADATA = MetaData()
+TABLE = Table(
+    "autograder_result",
+    _METADATA,
+    Column("assignment", String(128), primary_key=True),
+    Column("student", String(128), primary_key=True),
+    Column("notebook", String(128), primary_key=True),
+    Column("digest", String(64), nullable=False),
+    Column("document", Text, nullable=False),
+    Column("graded_at", DateTime, nullable=False),
+)
+
+
+def create_table(connection: Connection) -> None:
+    """Create the table if it is not there."""
+    _METADATA.create_all(connection)
+
+
+def write(connection: Connection, result: NotebookResult) -> NotebookResult:
+    """Write a row in the connection's transaction, in place of the one before; do not commit."""
+    now = datetime.now(timezone.utc).replace(tzinfo=None)
+    result = replace(result, graded_at=now.isoformat(timespec="milliseconds"))
+    key = (
+        (TABLE.c.assignment == result.assignment)
+        & (TABLE.c.student == result.student)
+        & (TABLE.c.notebook == result.notebook)
+    )
+    values = {"digest": result.digest, "document": result.as_json(), "graded_at": now}
+    if not connection.execute(TABLE.update().where(key).values(values)).rowcount:
+        names = {
+            "assignment": result.assignment,
+            "student": result.student,
+            "notebook": result.notebook,
+        }
+        connection.execute(TABLE.insert().values(names | values))
+    return result
+
+
+def select(connection: Connection, assignment: str) -> list[NotebookResult]:
+    """Return the rows of an assignment, by student and notebook."""
+    query = sql_select(TABLE.c.document).where(TABLE.c.assignment == assignment)
+    ordered = query.order_by(TABLE.c.student, TABLE.c.notebook)
+    return [NotebookResult.from_json(text) for (text,) in connection.execute(ordered)]
+
+
+def read(db_url: str, assignment: str) -> list[NotebookResult]:
+    """Return what is kept of an assignment; nothing if it was never graded here."""
+    engine = create_engine(db_url)
+    try:
+        with engine.connect() as connection:
+            if not inspect(connection).has_table(TABLE.name):
+                return []
+            return select(connection, assignment)
+    finally:
+        engine.dispose()
+
+
+def merged(old: NotebookResult, new: NotebookResult, only: Iterable[str]) -> NotebookResult:
+    """Return the new result for the exercises of `only`, the old one for the others."""
+    wanted = set(only)
+    kept = {result.exercise: result for result in old.exercises}
+    exercises = tuple(
+        result if result.exercise in wanted else kept.get(result.exercise, result)
+        for result in new.exercises
+    )
+    return replace(new, exercises=exercises)

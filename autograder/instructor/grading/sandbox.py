@@ -1,0 +1,477 @@
+"""Starts the sandbox with bubblewrap and sends submissions into it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+import autograder
+import coursekit
+from autograder.exercise import Case
+from autograder.sandbox import plain
+from autograder.sandbox.walls import Limits
+from autograder.sandbox.wire import Broken, Channel, Late
+
+_BOOTSTRAP = (
+    "import sys; sys.path[:0] = sys.argv[3].split(':'); "
+    "from autograder.sandbox.parent import main; main(int(sys.argv[1]), sys.argv[2] == 'walled')"
+)
+# Where things lie in the sandbox: no path of the instructor's machine is to be seen.
+_PYTHON, _PACKAGES, _COURSE = "/python", "/packages", "/course"
+_BASE64 = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*")
+_SENT_AT_MOST = 128 << 20  # bytes that one submission may send back
+
+
+class SandboxError(Exception):
+    """Grading cannot go on; the sentence says what to do."""
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds of wall time.
+
+    Attributes:
+        cell: for one cell.
+        exercise: for all calls of one answer.
+        total: for a notebook, in one go.
+        start: for the sandbox to come up.
+    """
+
+    cell: float = 30.0
+    exercise: float = 30.0
+    total: float = 180.0
+    start: float = 120.0
+
+
+@dataclass
+class End:
+    """How a submission's process ended.
+
+    Attributes:
+        at: index of the cell it was at, or None if it came to its end.
+        why: "", "time", "memory", "killed", "exit" or "broken".
+    """
+
+    at: int | None = None
+    why: str = ""
+
+
+@dataclass
+class Run:
+    """What came back from one go at a notebook.
+
+    Attributes:
+        outputs: of the cells, by index, as nbformat has them.
+        answers: by the index of the graded cell: the frame that tells what was tried, and tensors.
+        end: how it ended.
+    """
+
+    outputs: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+    answers: dict[int, tuple[dict[str, Any], dict[str, Tensor]]] = field(default_factory=dict)
+    end: End = field(default_factory=End)
+
+
+class Sandbox:
+    """Runs submissions, each in a process of its own; may be used by several threads.
+
+    Args:
+        unsafe: run them without a sandbox, with all rights of whoever grades.
+        modules: to import once, before any submission.
+        cases: to try the answers on, by name.
+
+    Raises:
+        SandboxError: there is no bubblewrap, or it cannot build a sandbox here.
+    """
+
+    def __init__(
+        self,
+        unsafe: bool = False,
+        modules: Sequence[str] = (),
+        cases: Mapping[str, Sequence[Case]] | None = None,
+        limits: Limits | None = None,
+        times: Times | None = None,
+    ):
+        self.unsafe = unsafe
+        self.limits = limits or Limits()
+        self.times = times or Times()
+        self._modules = list(modules)
+        self._cases = dict(cases or {})
+        self._lock = threading.Lock()
+        self._line: socket.socket | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the sandbox)
+        self._each_alone = False
+        self._begin()
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, *given: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the sandbox and everything in it."""
+        if self._line is not None:
+            self._line.close()
+            self._line = None
+        if self._process is not None:
+            try:
+                self._process.wait(5)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+            self._process = None
+
+    def _begin(self) -> None:
+        """Start the process that submissions are forked from; do not wait for it."""
+        ours, theirs = socket.socketpair()
+        command = self._command(theirs.fileno())
+        self._process = subprocess.Popen(
+            command,
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=self._errors,
+            env=_environment() if self.unsafe else None,
+        )
+        theirs.close()
+        self._line = ours
+        self._ready = False
+
+    def prepare(self) -> None:
+        """Wait until the sandbox is up, and give it modules and cases."""
+        with self._lock:
+            self._prepare()
+
+    def _prepare(self) -> None:
+        if self._ready:
+            return
+        self._each_alone = self._answer() == b"-" and not self.unsafe
+        self._tell(b"M", {"modules": self._modules}, {})
+        header, tensors = plain.pack_cases(self._cases)
+        self._tell(b"C", header, tensors)
+        self._ready = True
+
+    def give_cases(self, cases: Mapping[str, Sequence[Case]]) -> None:
+        """Replace the cases that answers are tried on."""
+        with self._lock:
+            self._cases = dict(cases)
+            if self._ready:
+                self._tell(b"C", *plain.pack_cases(self._cases))
+
+    def _tell(self, what: bytes, header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
+        assert self._line is not None
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            socket.send_fds(self._line, [what], [theirs.fileno()])
+            theirs.close()
+            Channel(ours).send(header, tensors)
+        self._answer()
+
+    def _answer(self) -> bytes:
+        assert self._line is not None
+        self._line.settimeout(self.times.start)
+        try:
+            found = self._line.recv(1)
+        except TimeoutError:
+            found = b""
+        if not found:
+            raise SandboxError(self._why_not())
+        return found
+
+    def _why_not(self) -> str:
+        self.close()
+        self._errors.seek(0)
+        lines = self._errors.read().decode("utf-8", "replace").strip().splitlines()
+        last = lines[-1] if lines else "it gave no reason"
+        if self.unsafe:
+            return f"The process that runs submissions did not start: {last}"
+        return (
+            f"The sandbox did not start: {last}. Linux must allow user namespaces "
+            "(sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_"
+            "userns=0); --unsafe grades without a sandbox, on a machine that you can lose."
+        )
+
+    def run(
+        self,
+        cells: Sequence[Mapping[str, Any]],
+        files: Mapping[str, bytes] | None = None,
+        skip: Sequence[int] = (),
+    ) -> Run:
+        """Run one notebook.
+
+        Args:
+            cells: as `autograder.sandbox.worker.run` takes them.
+            files: what else was handed in, by name.
+            skip: indexes of cells to leave out.
+
+        Raises:
+            SandboxError: the sandbox itself failed, not the student's code.
+        """
+        for attempt in (1, 2):
+            with tempfile.TemporaryDirectory() as folder:
+                found = self._attempt(cells, files or {}, skip, folder)
+            if found is not None:
+                return found
+            if attempt == 1:  # it may have been killed for want of memory
+                with self._lock:
+                    self.close()
+                    self._begin()
+        raise SandboxError(self._why_not())
+
+    def _attempt(
+        self,
+        cells: Sequence[Mapping[str, Any]],
+        files: Mapping[str, bytes],
+        skip: Sequence[int],
+        folder: str,
+    ) -> Run | None:
+        ours, theirs = socket.socketpair()
+        leash, their_leash = socket.socketpair()
+        with ours, leash:
+            with theirs, their_leash, self._lock:
+                try:
+                    self._prepare()
+                    assert self._line is not None
+                    socket.send_fds(self._line, [b"J"], [theirs.fileno(), their_leash.fileno()])
+                except OSError:
+                    return None
+                if self._each_alone:  # no walls of their own: the next one gets a new sandbox
+                    self._line.close()
+                    spent = self._process
+                    self._begin()
+                    threading.Thread(target=spent.wait).start() if spent else None
+            job = {
+                "cells": list(cells),
+                "skip": list(skip),
+                "limits": asdict(self.limits),
+                "seconds": self.times.total,
+                "folder": folder,
+            }
+            contents = {
+                name: torch.frombuffer(bytearray(text), dtype=torch.uint8)
+                for name, text in files.items()
+                if text
+            }
+            channel = Channel(ours, _SENT_AT_MOST)
+            try:
+                channel.send(job, contents)
+            except OSError:
+                return None
+            return self._follow(channel, leash, {c["index"] for c in cells if "exercise" in c})
+
+    def _follow(self, channel: Channel, leash: socket.socket, graded: set[int]) -> Run | None:
+        """Read frames until the process ends, hangs or breaks the rules."""
+        run, ready, at = Run(), False, None
+        over = time.monotonic() + self.times.total
+        until = over
+        why = ""
+        while True:
+            try:
+                frame = channel.receive(min(until, over))
+            except Late:
+                why = "time"
+                break
+            except Broken:
+                why = "broken"
+                break
+            if frame is None:
+                break
+            header, tensors = frame
+            if header.get("end") is True:
+                run.end = End()
+                return run
+            if header.get("ready") is True:
+                ready = True
+            elif _is_index(header.get("at")):
+                at = header["at"]
+                limit = self.times.exercise if at in graded else self.times.cell
+                until = time.monotonic() + limit
+            elif _is_index(header.get("cell")):
+                run.outputs[header["cell"]] = plain_outputs(header.get("outputs"))
+            elif _is_index(header.get("exercise")) and header["exercise"] in graded:
+                run.answers[header["exercise"]] = header, tensors
+            else:
+                why = "broken"
+                break
+        status = self._end(leash, hang_up=bool(why))
+        if not ready and not why:
+            return None
+        run.end = End(at, why or _why(status))
+        return run
+
+    def _end(self, leash: socket.socket, hang_up: bool) -> dict[str, Any]:
+        """Return how the process ended, according to its keeper."""
+        if hang_up:
+            leash.shutdown(socket.SHUT_WR)
+        leash.settimeout(10)
+        with contextlib.suppress(OSError, ValueError):
+            return dict(json.loads(leash.recv(4096)))
+        return {}
+
+    def _command(self, control: int) -> list[str]:
+        library = Path(autograder.__file__).parents[1]
+        if self.unsafe:
+            paths = [library, Path(coursekit.__file__).parents[1], *_site_packages()]
+            given = [str(control), "unsafe", ":".join(map(str, dict.fromkeys(paths)))]
+            return [sys.executable, "-c", _BOOTSTRAP, *given]
+        if not sys.platform.startswith("linux"):
+            raise SandboxError(
+                "Grading needs Linux, whose bubblewrap runs students' code in a sandbox: grade in "
+                "WSL, a container or a virtual machine, or add --unsafe on a machine you can lose."
+            )
+        bubblewrap = shutil.which("bwrap")
+        if bubblewrap is None:
+            raise SandboxError(
+                "Grading needs bubblewrap, which runs students' code in a sandbox: install it "
+                "(apt install bubblewrap, dnf install bubblewrap), or add --unsafe to run their "
+                "code with all your rights."
+            )
+        given = [str(control), "walled", f"{_COURSE}:{_PACKAGES}"]
+        return [bubblewrap, *_view(), _python(), "-I", "-c", _BOOTSTRAP, *given]
+
+
+def _is_index(thing: Any) -> bool:
+    return type(thing) is int and thing >= 0
+
+
+def _why(status: Mapping[str, Any]) -> str:
+    if status.get("late"):
+        return "time"
+    return "killed" if status.get("signal") else "exit"
+
+
+def plain_outputs(given: Any) -> list[dict[str, Any]]:
+    """Return the outputs of a cell, rebuilt as exact plain types, with nothing unexpected."""
+    found: list[dict[str, Any]] = []
+    for entry in given if isinstance(given, list) else []:
+        kind = entry.get("output_type") if isinstance(entry, dict) else None
+        if kind == "stream":
+            name = "stderr" if entry.get("name") == "stderr" else "stdout"
+            found.append({"output_type": "stream", "name": name, "text": _text(entry.get("text"))})
+        elif kind == "error":
+            lines = entry.get("traceback")
+            found.append(
+                {
+                    "output_type": "error",
+                    "ename": _text(entry.get("ename"))[:200],
+                    "evalue": _text(entry.get("evalue"))[:2_000],
+                    "traceback": [_text(t) for t in lines[:60]] if isinstance(lines, list) else [],
+                }
+            )
+        elif kind in ("display_data", "execute_result"):
+            data = entry.get("data")
+            data = data if isinstance(data, dict) else {}
+            shown = {"text/plain": _text(data.get("text/plain"))}
+            picture = _text(data.get("image/png"), 1 << 20)
+            if _BASE64.fullmatch(picture):  # it is put into the page between quotation marks
+                shown["image/png"] = picture
+            found.append({"output_type": "display_data", "data": shown, "metadata": {}})
+    return found[:60]
+
+
+def _text(thing: Any, at_most: int = 25_000) -> str:
+    return str(thing)[:at_most] if isinstance(thing, str) else ""
+
+
+def _site_packages() -> list[Path]:
+    paths = sysconfig.get_paths()
+    return list(dict.fromkeys(Path(paths[name]) for name in ("purelib", "platlib")))
+
+
+def _python() -> str:
+    """Return the interpreter as it is called in the sandbox."""
+    base = Path(sys.base_prefix)
+    real = Path(os.path.realpath(sys.executable))
+    if base == Path("/usr"):
+        return str(real)
+    inside = real.relative_to(base) if real.is_relative_to(base) else Path("bin") / real.name
+    return f"{_PYTHON}/{inside}"
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of submissions: nothing of the instructor's, one thread each."""
+    kept = {"HOME": "/tmp", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TERM": "dumb"}
+    threads = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM")
+    return kept | {
+        **{f"{name}_NUM_THREADS": "1" for name in threads},
+        "NBGRADER_EXECUTION": "autograde",
+        "MPLBACKEND": "agg",
+        "MPLCONFIGDIR": "/tmp/matplotlib",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",
+        "TQDM_DISABLE": "0",
+    }
+
+
+def _view() -> Iterator[str]:
+    """Yield bubblewrap's arguments: what a submission can see and do."""
+    yield from ("--unshare-all", "--die-with-parent", "--new-session", "--clearenv")
+    yield from ("--uid", "65534", "--gid", "65534", "--hostname", "sandbox", "--cap-drop", "ALL")
+    for folder in ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin"):
+        path = Path(folder)
+        if path.is_symlink():
+            yield from ("--symlink", os.readlink(folder), folder)
+        elif path.exists():
+            yield from ("--ro-bind", folder, folder)
+    for page in ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives"):
+        if Path(page).exists():
+            yield from ("--ro-bind", page, page)
+    if Path("/etc/fonts").exists():
+        yield from ("--ro-bind", "/etc/fonts", "/etc/fonts")
+    if Path("/nix/store").exists():
+        yield from ("--ro-bind", "/nix/store", "/nix/store")
+    base = Path(sys.base_prefix)
+    if base != Path("/usr"):
+        yield from ("--ro-bind", str(base), _PYTHON)
+    packages = _site_packages()
+    yield from ("--ro-bind", str(packages[0]), _PACKAGES)
+    # The course's own packages: what students have, and nothing that knows an answer.
+    own = Path(autograder.__file__).parent
+    yield from ("--tmpfs", _COURSE)
+    yield from ("--ro-bind", str(own), f"{_COURSE}/autograder")
+    yield from ("--tmpfs", f"{_COURSE}/autograder/instructor")
+    yield from ("--ro-bind", str(Path(coursekit.__file__).parent), f"{_COURSE}/coursekit")
+    for where in (_PACKAGES, *_shadows(packages)):
+        for secret in ("solutions", "autograder", "coursekit"):
+            yield from _covered(where, packages[0], secret)
+    yield from ("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--chdir", "/tmp")
+    for name, value in _environment().items():
+        yield from ("--setenv", name, value)
+    yield from ("--remount-ro", f"{_COURSE}/autograder/instructor", "--remount-ro", _COURSE)
+    yield from ("--remount-ro", "/dev", "--remount-ro", "/")
+
+
+def _covered(where: str, packages: Path, name: str) -> Iterator[str]:
+    """Yield what hides an installed copy of one of the course's packages."""
+    if (packages / name).exists():
+        yield from ("--tmpfs", f"{where}/{name}", "--remount-ro", f"{where}/{name}")
+
+
+def _shadows(packages: Sequence[Path]) -> Iterator[str]:
+    """Yield under which other names the sandbox shows the folder of packages."""
+    base = Path(sys.base_prefix)
+    for path in packages[:1]:
+        if base != Path("/usr") and path.is_relative_to(base):
+            yield f"{_PYTHON}/{path.relative_to(base)}"
+        for shown in ("/usr", "/lib", "/lib64"):
+            if path.is_relative_to(shown):
+                yield str(path)
+                break

@@ -1,0 +1,150 @@
+"""The source of a notebook: what every submission is rebuilt from."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions
+from nbgrader.utils import compute_checksum, is_grade, is_locked, is_solution
+from traitlets.config import Config
+
+from autograder.exercise import Exercise
+from autograder.exercises import EXERCISES
+from autograder.instructor import notebooks
+from autograder.instructor.grading.submissions import Names
+
+PREFIX = "test-"
+
+
+@dataclass(frozen=True)
+class SourceCell:
+    """A cell of the source.
+
+    Attributes:
+        cell: as in the source, with hidden tests and the points.
+        released: its text as students were given it.
+        exercise: that a graded cell checks, or that a solution cell is for; None for other cells.
+        role: "text", "code" (given code), "solution" or "graded".
+    """
+
+    cell: NotebookNode
+    released: str
+    exercise: Exercise | None
+    role: str
+
+    @property
+    def id(self) -> str:
+        """Its grade_id."""
+        return str(self.cell.metadata.nbgrader.grade_id)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source notebook.
+
+    Attributes:
+        name: of the notebook.
+        cells: in order.
+        metadata: of the notebook.
+    """
+
+    name: str
+    cells: tuple[SourceCell, ...]
+    metadata: NotebookNode
+
+    @cached_property
+    def graded(self) -> tuple[SourceCell, ...]:
+        """The cells that earn points."""
+        return tuple(cell for cell in self.cells if cell.role == "graded")
+
+    @cached_property
+    def names(self) -> Names:
+        """By what a file is known to belong to it."""
+        own = [cell for cell in self.cells if cell.role in ("solution", "graded")]
+        return Names(
+            frozenset(cell.id for cell in own),
+            frozenset(cell.exercise.name for cell in own if cell.exercise),
+            frozenset(cell.released.strip() for cell in own if cell.role == "solution"),
+        )
+
+    @cached_property
+    def modules(self) -> tuple[str, ...]:
+        """What its given code imports: can be imported once, before any submission."""
+        found: dict[str, None] = {}
+        for cell in self.cells:
+            if cell.role == "code":
+                found |= dict.fromkeys(_imports(cell.released))
+        return tuple(found)
+
+
+def _imports(text: str) -> Iterator[str]:
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:  # a magic
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def sources(folder: Path, code_stub: str) -> dict[str, Source]:
+    """Read the sources of an assignment: text masters, or notebooks where there are none.
+
+    Args:
+        folder: the source folder of the assignment.
+        code_stub: what stands in a released notebook in place of a solution.
+
+    Raises:
+        ValueError: a graded cell checks no exercise of the course.
+    """
+    found: dict[str, NotebookNode] = {}
+    if folder.is_dir():
+        for master in notebooks.masters(folder.parent):
+            if master.parent == folder:
+                found[master.stem] = notebooks.notebook(master)
+        for path in sorted(folder.glob("*.ipynb")):
+            if path.stem not in found:
+                found[path.stem] = nbformat.read(path, 4)
+    return {name: _source(name, page, code_stub) for name, page in found.items()}
+
+
+def _source(name: str, page: NotebookNode, code_stub: str) -> Source:
+    released = copy.deepcopy(page)
+    config = Config()
+    config.ClearSolutions.code_stub = {"python": code_stub}
+    for preprocessor in (ClearSolutions(config=config), ClearHiddenTests()):
+        released, _ = preprocessor.preprocess(released, {})
+    cells = []
+    for cell, given in zip(page.cells, released.cells, strict=True):
+        options = cell.metadata.setdefault("nbgrader", NotebookNode())
+        identity = options.get("grade_id") or cell.get("id", f"cell-{len(cells)}")
+        options.grade_id = identity
+        for key in ("grade", "locked", "solution"):
+            options.setdefault(key, False)
+        exercise = EXERCISES.get(str(identity).removeprefix(PREFIX))
+        role = "text" if cell.cell_type != "code" else "code"
+        if is_solution(cell):
+            role = "solution"
+        if is_grade(cell):
+            role = "graded"
+            if exercise is None or is_solution(cell):
+                raise ValueError(
+                    f"{name}: the graded cell {identity!r} checks none of the course's exercises; "
+                    "declare the exercise in autograder/exercises, or grade this assignment with "
+                    "nbgrader's own preprocessors."
+                )
+        if is_locked(cell) or is_grade(cell) or is_solution(cell):
+            given.metadata.nbgrader = copy.deepcopy(options)
+            options.checksum = compute_checksum(given)
+        cells.append(SourceCell(cell, given.source, exercise, role))
+    return Source(name, tuple(cells), page.metadata)

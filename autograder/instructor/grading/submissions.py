@@ -1,0 +1,309 @@
+"""Finds and reads what a student handed in, whatever it is; nothing in a file is believed.
+
+A file is read as bytes, its JSON is taken apart by hand, and only the type, the text and the two
+names of each cell are kept. So no format version, no metadata and no missing field can stop it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import json
+import os
+import re
+import stat
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+FILE_AT_MOST = 200 << 20  # a notebook with its outputs
+BESIDE_AT_MOST = 20 << 20  # other files, all together
+FILES_AT_MOST = 500
+_LEFT_OUT = {".ipynb_checkpoints", "__pycache__", "feedback"}
+
+
+class Unreadable(Exception):
+    """A file is not a notebook; the sentence tells the student why."""
+
+
+@dataclass(frozen=True)
+class StudentCell:
+    """What a cell of a submission says.
+
+    Attributes:
+        kind: "code", "markdown" or "raw".
+        source: its text.
+        grade_id: the name nbgrader gave it, if it is still there.
+        id: the cell id of the notebook format, if there is one.
+    """
+
+    kind: str
+    source: str
+    grade_id: str | None = None
+    id: str | None = None
+
+
+@dataclass(frozen=True)
+class Handed:
+    """What was handed in for one notebook.
+
+    Attributes:
+        cells: of the notebook, or None if there is none to be read.
+        digest: SHA-256 of the file, "" if there is none.
+        remarks: sentences for the student.
+        review: a sentence for the instructor, or "".
+    """
+
+    cells: tuple[StudentCell, ...] | None
+    digest: str = ""
+    remarks: tuple[str, ...] = ()
+    review: str = ""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What a student handed in for an assignment.
+
+    Attributes:
+        notebooks: by the name of the source notebook.
+        beside: the other files, by name, as bytes.
+    """
+
+    notebooks: Mapping[str, Handed]
+    beside: Mapping[str, bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Names:
+    """By what a source notebook's cells can be known: ids of its exercises' cells, and names."""
+
+    ids: frozenset[str]
+    exercises: frozenset[str]
+    stubs: frozenset[str]
+
+
+@dataclass(frozen=True)
+class _File:
+    name: str
+    digest: str
+    cells: tuple[StudentCell, ...] | None
+    why: str = ""
+
+
+def read_folder(folder: Path, names: Mapping[str, Names]) -> Submission:
+    """Read a student's folder for an assignment.
+
+    Args:
+        folder: submitted/<student>/<assignment>.
+        names: of the source notebooks, by notebook.
+    """
+    if folder.is_symlink() or folder.parent.is_symlink():
+        why = "The folder is a link to another place; hand in the files themselves."
+        return Submission({n: Handed(None, "", (why,), why) for n in names})
+    files: list[_File] = []
+    beside: dict[str, bytes] = {}
+    room = BESIDE_AT_MOST
+    for path in _paths(folder):
+        name = path.relative_to(folder).as_posix()
+        if path.suffix.lower() == ".ipynb":
+            files.append(_notebook(path, name))
+        if path.parent == folder:
+            content = _bytes(path, room)
+            if isinstance(content, bytes):
+                room -= len(content)
+                beside[path.name] = content
+    return Submission({n: _choose(n, names, files) for n in names}, beside)
+
+
+def _paths(folder: Path) -> list[Path]:
+    found: list[Path] = []
+    for where, folders, pages in os.walk(folder, followlinks=False):
+        folders[:] = sorted(f for f in folders if f not in _LEFT_OUT)
+        found += [Path(where) / page for page in sorted(pages)]
+        # A folder or a link to one where a notebook should be is found by its name.
+        found += [Path(where) / f for f in folders if f.endswith(".ipynb")]
+        if len(found) > FILES_AT_MOST:
+            break
+    return found[:FILES_AT_MOST]
+
+
+def _bytes(path: Path, at_most: int) -> bytes | str:
+    """Return a file's content, or a sentence that says why not."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        if path.is_symlink():
+            return f"{path.name} is a link to another file; hand in the file itself."
+        return f"{path.name} cannot be opened."
+    with os.fdopen(handle, "rb") as page:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            return f"{path.name} is not a file; hand in the notebook itself."
+        if status.st_size > at_most:
+            size = at_most >> 20
+            return (
+                f"{path.name} is larger than {size} MB; clear its outputs (Kernel, Restart & Clear "
+                "Output) and hand it in again."
+            )
+        return page.read(at_most)
+
+
+def _notebook(path: Path, name: str) -> _File:
+    content = _bytes(path, FILE_AT_MOST)
+    if isinstance(content, str):
+        return _File(name, hashlib.sha256(content.encode()).hexdigest(), None, content)
+    digest = hashlib.sha256(content).hexdigest()
+    try:
+        return _File(name, digest, tuple(cells_of(content)))
+    except Unreadable as error:
+        return _File(name, digest, None, f"{path.name} {error}")
+
+
+def cells_of(content: bytes) -> list[StudentCell]:
+    """Return the cells of a notebook file of any version.
+
+    Raises:
+        Unreadable: it is none; the sentence goes on from the file's name.
+    """
+    if not content.strip():
+        raise Unreadable("is empty; save the notebook and hand it in again.")
+    page = _json(content)
+    if not isinstance(page, dict):
+        raise Unreadable("is not a notebook; hand in the .ipynb file that Jupyter saves.")
+    raw = page.get("cells")
+    if not isinstance(raw, list):  # format 3 and before
+        sheets = page.get("worksheets")
+        raw = []
+        for sheet in sheets if isinstance(sheets, list) else []:
+            if isinstance(sheet, dict) and isinstance(sheet.get("cells"), list):
+                raw += sheet["cells"]
+    found = [cell for entry in raw if (cell := _cell(entry)) is not None]
+    if not found:
+        raise Unreadable("has no cells; hand in the .ipynb file that Jupyter saves.")
+    return found
+
+
+def _json(content: bytes) -> Any:
+    try:
+        text = _decoded(content)
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        start = content.lstrip()[:200].lower()
+        if start.startswith((b"<!doctype", b"<html")):
+            raise Unreadable(
+                "is a web page, not a notebook; download the file itself and hand it in again."
+            ) from error
+        if start.startswith(b"pk\x03\x04"):
+            raise Unreadable("is a zip archive; unpack it and hand in the notebook.") from error
+        if start.startswith(b"%pdf"):
+            raise Unreadable("is a PDF; hand in the .ipynb file that Jupyter saves.") from error
+        if not start.startswith((b"{", codecs.BOM_UTF8, b"\xff\xfe", b"\xfe\xff")):
+            raise Unreadable(
+                "is not a notebook; hand in the .ipynb file that Jupyter saves."
+            ) from error
+        raise Unreadable(
+            "is damaged or was cut off in the middle; save the notebook and hand it in again."
+        ) from error
+
+
+def _decoded(content: bytes) -> str:
+    for mark, encoding in (
+        (codecs.BOM_UTF8, "utf-8-sig"),
+        (codecs.BOM_UTF16_LE, "utf-16"),
+        (codecs.BOM_UTF16_BE, "utf-16"),
+    ):
+        if content.startswith(mark):
+            return content.decode(encoding)
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace")
+
+
+def _cell(entry: Any) -> StudentCell | None:
+    if not isinstance(entry, dict):
+        return None
+    kind = entry.get("cell_type")
+    source = entry.get("source", entry.get("input"))  # "input" in format 3
+    if isinstance(source, list):
+        source = "".join(part for part in source if isinstance(part, str))
+    if not isinstance(source, str):
+        source = ""
+    metadata = entry.get("metadata")
+    options = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    grade_id = options.get("grade_id") if isinstance(options, dict) else None
+    cell_id = entry.get("id")
+    text = source.replace("\r\n", "\n").replace("\r", "\n").replace("\ufeff", "")
+    return StudentCell(
+        kind if kind in ("code", "raw") else "markdown",
+        text.encode("utf-8", "replace").decode("utf-8"),  # half a surrogate pair is no text
+        grade_id if isinstance(grade_id, str) else None,
+        cell_id if isinstance(cell_id, str) else None,
+    )
+
+
+def defines(source: str, name: str) -> bool:
+    """Tell whether a cell's text defines or sets a name at its left margin."""
+    return bool(re.search(rf"^(?:(?:async\s+)?def|class)\s+{name}\b|^{name}\s*=", source, re.M))
+
+
+def _kinship(cells: Sequence[StudentCell], names: Names) -> int:
+    """Return how many cells show that a file belongs to a source notebook."""
+    known = sum(1 for c in cells if c.grade_id in names.ids or c.id in names.ids)
+    return known + sum(1 for n in names.exercises if any(defines(c.source, n) for c in cells))
+
+
+def _worked_on(cells: Sequence[StudentCell], names: Names) -> bool:
+    """Tell whether any answer differs from its stub."""
+    return any(
+        any(defines(c.source, n) for n in names.exercises) and c.source.strip() not in names.stubs
+        for c in cells
+    )
+
+
+def _choose(notebook: str, names: Mapping[str, Names], files: Sequence[_File]) -> Handed:
+    """Pick the file that was handed in for a notebook."""
+    mine = names[notebook]
+    exact = next((f for f in files if f.name == f"{notebook}.ipynb"), None)
+    kin = {f.name: _kinship(f.cells, mine) if f.cells else 0 for f in files}
+
+    def belongs_to_another(file: _File) -> bool:
+        return any(
+            file.cells and _kinship(file.cells, names[other]) > kin[file.name]
+            for other in names
+            if other != notebook
+        )
+
+    others = [
+        f for f in files if f is not exact and kin[f.name] > 0 and not belongs_to_another(f)
+    ]
+    others.sort(key=lambda f: (not _worked_on(f.cells or (), mine), -kin[f.name], f.name))
+    if exact and exact.cells is None and not others:
+        return Handed(None, exact.digest, (exact.why,), exact.why)
+    usable = exact is not None and exact.cells is not None
+    if usable and exact is not None and kin[exact.name] == 0 and belongs_to_another(exact):
+        usable = False  # another notebook under this one's name
+    if usable and exact is not None:
+        rival = next((f for f in others if _worked_on(f.cells or (), mine)), None)
+        if rival is None:
+            return Handed(exact.cells, exact.digest)
+        if _worked_on(exact.cells or (), mine):
+            remark = f"{exact.name} was graded; {rival.name}, which holds answers too, was not."
+            return Handed(exact.cells, exact.digest, (remark,), remark)
+        remark = f"{exact.name} has no answers; {rival.name} was graded in its place."
+        return Handed(rival.cells, rival.digest, (remark,), remark)
+    if others:
+        chosen = others[0]
+        remark = f"{chosen.name} was graded as {notebook}.ipynb; keep the name of the file."
+        review = "" if len(others) == 1 else f"There are {len(others)} files for {notebook}.ipynb."
+        return Handed(chosen.cells, chosen.digest, (remark,), review)
+    if exact is not None:
+        why = exact.why or f"{exact.name} holds none of the exercises of this notebook."
+        return Handed(exact.cells, exact.digest, (why,), why)
+    damaged = [f for f in files if f.cells is None]
+    remark = f"There is no {notebook}.ipynb among the files that were handed in."
+    if damaged:
+        remark += f" {damaged[0].why}"
+        return Handed(None, "", (remark,), remark)
+    return Handed(None, "", (remark,))

@@ -1,0 +1,197 @@
+"""The process in the sandbox from which submissions are forked: it has imported, and done nothing.
+
+It never runs a student's code and never uses torch, so that a fork of it is a fresh process to
+which the imports cost nothing. For each submission it forks a keeper, and the keeper forks the
+process that runs the student's code behind walls of its own, kills it in time and reports its end.
+
+Messages to it are single bytes that come with file descriptors:
+    M  modules to import, as a frame readable from the descriptor
+    C  the cases, as a frame readable from the descriptor
+    J  a submission: a channel for its frames, and a leash. The keeper writes how the process ended
+       to the leash; when the grader closes its end of the leash, the process is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import time
+import traceback
+from typing import Any
+
+WORK = "/tmp/work"
+
+
+def main(control: int, walls_inside: bool) -> None:
+    """Serve until the grader hangs up.
+
+    Args:
+        control: descriptor of a connected Unix socket.
+        walls_inside: whether submissions get walls of their own; without a sandbox they do not.
+    """
+    from autograder.sandbox import plain, shell, wire, worker
+
+    line = socket.socket(fileno=control)
+    made = shell.make()
+    worker.calm()
+    _import("torch.optim", "torch._dynamo")
+    own_walls = walls_inside and _can_separate()
+    line.sendall(b"+" if own_walls else b"-")
+    cases: dict[str, Any] = {}
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(line, 1, 2)
+        if not message:
+            return
+        if message == b"J":
+            _fork_keeper(descriptors, line, cases, made, walls_inside, own_walls)
+            continue
+        with socket.socket(fileno=descriptors[0]) as given:
+            frame = wire.Channel(given).receive()
+            assert frame is not None
+            if message == b"M":
+                _import(*frame[0]["modules"])
+            else:
+                cases = plain.unpack_cases(*frame)
+        line.sendall(b".")
+
+
+def _import(*names: str) -> None:
+    for name in names:
+        with contextlib.suppress(Exception):  # a cell that needs it will say so
+            importlib.import_module(name)
+
+
+def _can_separate() -> bool:
+    """Try in a child whether a submission can have namespaces of its own."""
+    from autograder.sandbox import walls
+
+    child = os.fork()
+    if child == 0:
+        fine = False
+        with contextlib.suppress(OSError):
+            if walls.separate():
+                grandchild = os.fork()
+                if grandchild == 0:
+                    try:
+                        walls.private_files(walls.Limits())
+                    except OSError:
+                        os._exit(1)
+                    os._exit(0)
+                fine = os.waitpid(grandchild, 0)[1] == 0
+        os._exit(0 if fine else 1)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def _fork_keeper(
+    descriptors: list[int],
+    line: socket.socket,
+    cases: dict[str, Any],
+    made: Any,
+    walled: bool,
+    own_walls: bool,
+) -> None:
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for keepers
+    if os.fork():
+        for descriptor in descriptors:
+            os.close(descriptor)
+        return
+    try:
+        line.close()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        _keep(descriptors[0], descriptors[1], cases, made, walled, own_walls)
+    finally:
+        os._exit(0)
+
+
+def _keep(
+    frames: int, leash: int, cases: dict[str, Any], made: Any, walled: bool, own_walls: bool
+) -> None:
+    """Fork the process that runs the student's code, and see to it that it ends."""
+    from autograder.sandbox import walls, wire
+
+    channel = wire.Channel(socket.socket(fileno=frames))
+    job = channel.receive()
+    assert job is not None
+    limits = walls.Limits(**job[0]["limits"])
+    if own_walls and not walls.separate():
+        os.write(leash, json.dumps({"signal": 0, "exit": 70, "late": False}).encode())
+        return
+    started = time.monotonic()
+    child = os.fork()
+    if child == 0:
+        os.close(leash)
+        _submission(channel, job, cases, made, limits, walled, own_walls)
+    os.close(frames)
+    late = _wait(child, leash, started + job[0]["seconds"])
+    _, status, used = os.wait4(child, 0)
+    end = {
+        "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0,
+        "exit": os.WEXITSTATUS(status) if os.WIFEXITED(status) else 0,
+        "late": late,
+        "cpu": used.ru_utime + used.ru_stime,
+        "memory": used.ru_maxrss * 1024,
+    }
+    with contextlib.suppress(OSError):  # the grader may have hung up
+        os.write(leash, json.dumps(end).encode())
+
+
+def _wait(child: int, leash: int, until: float) -> bool:
+    """Wait until the child ends, or kill it; return whether it had to be killed."""
+    ended = os.pidfd_open(child) if hasattr(os, "pidfd_open") else None
+    while True:
+        left = until - time.monotonic()
+        watched = [leash] if ended is None else [leash, ended]
+        ready, _, _ = select.select(watched, [], [], max(0.0, left if ended else min(left, 0.01)))
+        if ended is None and os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            return False
+        if ended in ready:
+            return False
+        if leash in ready or left <= 0:
+            os.kill(child, signal.SIGKILL)
+            return True
+
+
+def _submission(
+    channel: Any,
+    job: tuple[dict[str, Any], dict[str, Any]],
+    cases: dict[str, Any],
+    made: Any,
+    limits: Any,
+    walled: bool,
+    own_walls: bool,
+) -> None:
+    """Close the walls, then run the student's code; never return."""
+    from autograder.sandbox import walls, worker
+
+    status = 71
+    try:
+        if walled:
+            walls.set_limits(limits)
+            if own_walls:
+                walls.private_files(limits)
+            walls.drop_rights()
+        worker.place_files(job[1], WORK if walled else job[0]["folder"])
+        if walled and not walls.forbid_system_calls() and not own_walls:
+            os._exit(status)  # neither namespaces nor a filter of its own: not a sandbox
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(nothing, stream)
+        channel.send({"ready": True})
+        status = 72  # from here on it is the student's code that fails
+        worker.run(job[0], cases, made, channel)
+        status = 0
+    except BaseException:
+        if status == 71:
+            traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2] == "walled")

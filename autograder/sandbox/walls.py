@@ -1,0 +1,225 @@
+"""What closes one submission's process in, inside the sandbox that bubblewrap has built.
+
+bubblewrap decides what can be seen: no network, no course, no home. All submissions of a run are
+forked from one process in there, so each one gets walls of its own as well: its own processes,
+its own empty /tmp, limits, no rights, and no system calls by which it could start a program, open a
+socket or leave its namespaces.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import os
+import platform
+import resource
+import signal
+import struct
+from dataclasses import dataclass
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+# linux/sched.h, sys/mount.h, sys/prctl.h
+_NEW_NAMESPACES = 0x10000000 | 0x20000000 | 0x00020000 | 0x08000000  # user, pid, mount, ipc
+_NOSUID_NODEV, _PRIVATE, _REMOUNT_READ_ONLY_BIND = 2 | 4, 1 << 18 | 1 << 14, 32 | 1 | 4096
+_SET_SECCOMP, _SET_NO_NEW_PRIVILEGES, _DROP_FROM_BOUNDING_SET = 22, 38, 24
+_LAST_CAPABILITY = 63
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a submission's process may use.
+
+    Attributes:
+        memory: bytes of address space beyond what the course's packages take.
+        scratch: bytes of files in its /tmp, all together.
+        file_size: bytes of one file.
+        open_files: how many.
+        processes: how many threads (it cannot start processes at all).
+        cpu: seconds of processor time, a stop for what escapes the clock.
+    """
+
+    memory: int = 2 << 30
+    scratch: int = 256 << 20
+    file_size: int = 128 << 20
+    open_files: int = 256
+    processes: int = 128
+    cpu: int = 900
+
+
+def separate() -> bool:
+    """Give the processes forked from here on namespaces of their own; tell whether that worked.
+
+    The calling process stays where it is; its next child is the first of a new process namespace.
+    """
+    user, group = os.geteuid(), os.getegid()
+    if _libc.unshare(_NEW_NAMESPACES) != 0:
+        return False
+    try:
+        _write("/proc/self/setgroups", "deny")
+        _write("/proc/self/uid_map", f"{user} {user} 1")
+        _write("/proc/self/gid_map", f"{group} {group} 1")
+    except OSError:
+        return False
+    return True
+
+
+def private_files(limits: Limits) -> None:
+    """Put an empty /tmp, /dev/shm and /proc over those that all submissions would share."""
+    _mount(None, "/", None, _PRIVATE)
+    _mount("tmpfs", "/tmp", "tmpfs", _NOSUID_NODEV, f"size={limits.scratch},mode=700")
+    _mount("tmpfs", "/dev/shm", "tmpfs", _NOSUID_NODEV, "size=16m,mode=700")
+    try:
+        _mount("proc", "/proc", "proc", _NOSUID_NODEV)
+    except OSError:  # where the outer /proc is partly covered, Linux allows no new one
+        _mount("tmpfs", "/proc", "tmpfs", _NOSUID_NODEV, "size=4k,mode=555")
+    for folder in ("/dev", "/"):
+        with contextlib.suppress(OSError):  # bubblewrap has done it already
+            _mount(None, folder, None, _REMOUNT_READ_ONLY_BIND)
+
+
+def set_limits(limits: Limits) -> None:
+    """Set the limits of this process and of what it starts."""
+    taken = _address_space()
+    for what, most in (
+        (resource.RLIMIT_AS, taken + limits.memory),
+        (resource.RLIMIT_FSIZE, limits.file_size),
+        (resource.RLIMIT_NOFILE, limits.open_files),
+        (resource.RLIMIT_NPROC, limits.processes),
+        (resource.RLIMIT_CPU, limits.cpu),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_MEMLOCK, 0),
+        (resource.RLIMIT_MSGQUEUE, 0),
+    ):
+        _, hard = resource.getrlimit(what)
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(what, (most, most))
+    # Python turns a file that grows too large into an error only if the signal is ignored.
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+
+def _address_space() -> int:
+    with open("/proc/self/statm", encoding="ascii") as page:
+        return int(page.read().split()[0]) * resource.getpagesize()
+
+
+def drop_rights() -> None:
+    """Give up all capabilities, also those that a program started later could gain."""
+    for number in range(_LAST_CAPABILITY + 1):
+        _libc.prctl(_DROP_FROM_BOUNDING_SET, number, 0, 0, 0)
+    header = struct.pack("Ii", 0x20080522, 0)  # version 3 of the interface, this process
+    if _libc.capset(header, bytes(24)) != 0:
+        raise OSError(ctypes.get_errno(), "capset failed")
+    if _libc.prctl(_SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "no_new_privs failed")
+
+
+def _mount(
+    source: str | None, target: str, kind: str | None, flags: int, options: str | None = None
+) -> None:
+    given = [text.encode() if text else None for text in (source, target, kind, options)]
+    if _libc.mount(given[0], given[1], given[2], flags, given[3]) != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code), target)
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="ascii") as page:
+        page.write(text)
+
+
+# System calls, by architecture: number on x86_64, number on aarch64 (-1: there is none).
+_FORBIDDEN = {
+    "fork": (57, -1),
+    "vfork": (58, -1),
+    "execve": (59, 221),
+    "execveat": (322, 281),
+    "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "pidfd_getfd": (438, 438),
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "pivot_root": (155, 41),
+    "chroot": (161, 51),
+    "move_mount": (429, 429),
+    "open_tree": (428, 428),
+    "fsopen": (430, 430),
+    "fsconfig": (431, 431),
+    "fsmount": (432, 432),
+    "mount_setattr": (442, 442),
+    "unshare": (272, 97),
+    "setns": (308, 268),
+    "socket": (41, 198),
+    "bpf": (321, 280),
+    "perf_event_open": (298, 241),
+    "userfaultfd": (323, 282),
+    "memfd_create": (319, 279),
+    "memfd_secret": (447, 447),
+    "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
+    "init_module": (175, 105),
+    "finit_module": (313, 273),
+    "delete_module": (176, 106),
+    "kexec_load": (246, 104),
+    "reboot": (169, 142),
+    "swapon": (167, 224),
+    "swapoff": (168, 225),
+    "shmget": (29, 194),
+    "mq_open": (240, 180),
+}
+_CLONE, _CLONE3 = (56, 220), (435, 435)
+_ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
+_CLONE_THREAD = 0x00010000
+
+# linux/bpf_common.h and linux/seccomp.h
+_LOAD, _JUMP_IF_EQUAL, _JUMP_IF_AT_LEAST, _JUMP_IF_SET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_ALLOW, _KILL_PROCESS, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
+_X32 = 0x40000000  # the same calls under other numbers
+
+
+class _Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
+
+
+def forbid_system_calls() -> bool:
+    """Refuse the system calls above from now on; False on an architecture we have no numbers for.
+
+    A refused call returns EPERM, an error that Python raises as PermissionError.
+    """
+    known = _ARCHITECTURES.get(platform.machine())
+    if known is None:
+        return False
+    column, architecture = known
+    refused = _ERROR | errno.EPERM
+    lines = [
+        (_LOAD, 0, 0, 4),  # the architecture
+        (_JUMP_IF_EQUAL, 1, 0, architecture),
+        (_RETURN, 0, 0, _KILL_PROCESS),
+        (_LOAD, 0, 0, 0),  # the number of the call
+    ]
+    if column == 0:
+        lines += [(_JUMP_IF_AT_LEAST, 0, 1, _X32), (_RETURN, 0, 0, refused)]
+    for numbers in _FORBIDDEN.values():
+        if numbers[column] >= 0:
+            lines += [(_JUMP_IF_EQUAL, 0, 1, numbers[column]), (_RETURN, 0, 0, refused)]
+    # clone3 hides its flags from a filter; without it, libraries fall back to clone.
+    lines += [
+        (_JUMP_IF_EQUAL, 0, 1, _CLONE3[column]),
+        (_RETURN, 0, 0, _ERROR | errno.ENOSYS),
+        (_JUMP_IF_EQUAL, 0, 3, _CLONE[column]),
+        (_LOAD, 0, 0, 16),  # the flags, its first argument
+        (_JUMP_IF_SET, 1, 0, _CLONE_THREAD),
+        (_RETURN, 0, 0, refused),
+        (_RETURN, 0, 0, _ALLOW),
+    ]
+    code = b"".join(struct.pack("=HBBI", *line) for line in lines)
+    program = _Program(len(lines), code)
+    if _libc.prctl(_SET_SECCOMP, 2, ctypes.byref(program), 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "seccomp failed")
+    return True
