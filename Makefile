@@ -5,11 +5,11 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 RUN := $(abspath $(VENV))/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help book test test-all lint serve lab exercises fixtures release grade data full \
-	full-all picture bench bank colours vendor lock clean
+.PHONY: help book test test-all lint serve lab exercises fixtures release grade report bundle data full \
+	full-all picture bench bench-grading bank cheats colours vendor lock clean
 
 help: ## List the commands
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 $(VENV)/.book: requirements.txt constraints.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -52,8 +52,15 @@ release: $(VENV)/.book ## Release assignment A with nbgrader: make release A=bah
 	$(RUN) -m nbgrader generate_assignment $(A) --force
 
 grade: $(VENV)/.book ## Grade what lies in submitted/*/A and write feedback: make grade A=bahdanau
-	$(RUN) -m nbgrader autograde $(A)
+	$(RUN) -m autograder grade $(A)
 	$(RUN) -m nbgrader generate_feedback $(A) --force
+
+report: $(VENV)/.book ## Write the instructor's page about assignment A to reports/
+	$(RUN) -m autograder report $(A)
+
+B ?= students.zip
+bundle: $(VENV)/.book ## Write what students get, without any answer: make bundle B=students.zip
+	$(RUN) -m autograder bundle $(B)
 
 D ?= multi30k-de-en
 data: $(VENV)/.book ## Fetch a data set: make data D=multi30k-de-en
@@ -70,6 +77,12 @@ full-all: $(VENV)/.book ## The same with and without attention, on all and on sh
 
 bench: $(VENV)/.book ## Measure a training step with U h computed once against in every step
 	$(RUN) book/runs/bench_projection.py
+
+cheats: $(VENV)/.test ## Print what cheating gains with stock nbgrader and with ours
+	$(RUN) -m tests.grading.cheats
+
+bench-grading: $(VENV)/.test ## Measure grading against stock nbgrader, on the same 40 submissions
+	$(RUN) -m tests.grading.bench
 
 bank: $(VENV)/.test ## Print how the checks judge the bank of right and wrong answers
 	$(RUN) -m tests.bank

@@ -37,7 +37,11 @@ c.GenerateFeedback.preprocessors = [GetGrades, ClearHiddenTests, CSSHTMLHeaderPr
 
 if (root / "solutions").is_dir():  # not in the students' bundle
     from autograder.instructor.feedback import HideOwnTracebacks
+    from autograder.instructor.grading.preprocessors import configure
     from autograder.instructor.notebooks import write_sources
 
+    # `nbgrader autograde` runs submissions in a sandbox and judges them outside, as `autograder
+    # grade` does, one after the other. Without these two lines it is stock nbgrader again.
+    configure(c)
     c.GenerateFeedback.preprocessors.insert(2, HideOwnTracebacks)
     write_sources(root / "solutions")

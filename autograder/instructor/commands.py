@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import torch
 from tqdm import tqdm
 
 from autograder.instructor.grading.course import Course, CourseError
@@ -33,6 +34,7 @@ def run(given: argparse.Namespace) -> int:
 
 def grade(given: argparse.Namespace) -> int:
     """Grade an assignment and print what came of it."""
+    torch.set_num_threads(1)  # the processors are for the submissions
     course = Course(given.course.resolve(), given.db)
     if given.unsafe:
         course.settings.unsafe = True

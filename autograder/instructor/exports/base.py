@@ -13,6 +13,8 @@ from nbgrader.api import Gradebook
 from nbgrader.plugins import ExportPlugin
 from traitlets import Bool
 
+from autograder.instructor.grading import records
+from autograder.instructor.grading.records import NotebookResult
 from autograder.instructor.reporting.scores import Person, Score, max_points, people, scores
 
 _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?%?|-")
@@ -42,7 +44,7 @@ class Export(ExportPlugin):
             SystemExit: one that was asked for is not in the gradebook.
         """
         known = max_points(gradebook.db)
-        wanted = [str(name) for name in self.assignment] or list(known)
+        wanted = _listed(self.assignment) or list(known)
         for name in wanted:
             if name not in known:
                 have = ", ".join(known) or "none"
@@ -58,7 +60,7 @@ class Export(ExportPlugin):
             SystemExit: one that was asked for is not in the gradebook.
         """
         known = people(gradebook.db)
-        wanted = {str(name) for name in self.student}
+        wanted = set(_listed(self.student))
         if strangers := sorted(wanted - {person.id for person in known}):
             stop(f"There is no student {strangers[0]!r} in the gradebook.")
         chosen = [person for person in known if not wanted or person.id in wanted]
@@ -82,14 +84,18 @@ class Export(ExportPlugin):
             pending = sum(score.pending for score in mine.values())
             if pending:
                 self.log.warning(
-                    "%s: %d of %d submissions still need to be graded by hand; "
-                    "their scores are not final.",
+                    "%s: %d of %d submissions not final, because they wait to be graded by hand.",
                     assignment,
                     pending,
                     len(mine),
                 )
             found[assignment] = mine
         return found
+
+    def results_of(self, gradebook: Gradebook, assignment: str) -> list[NotebookResult]:
+        """Return what the grader found in each notebook; nothing if another one graded it."""
+        url = gradebook.engine.url.render_as_string(hide_password=False)
+        return records.read(url, assignment)
 
     def write_csv(self, rows: Sequence[Sequence[str]]) -> Path:
         """Write rows, the first of them the head, as CSV in UTF-8 and return where they are.
@@ -104,6 +110,17 @@ class Export(ExportPlugin):
         csv.writer(page, lineterminator="\r\n").writerows(rows)
         path.write_text(page.getvalue(), encoding="utf-8", newline="")
         return path
+
+
+def _listed(given: Iterable[object]) -> list[str]:
+    """Return the names of a list option; [a, b] without quotes arrives as one of them."""
+    names = []
+    for entry in map(str, given):
+        if entry.startswith("[") and entry.endswith("]"):
+            names += [name.strip().strip("'\"") for name in entry[1:-1].split(",")]
+        else:
+            names.append(entry)
+    return [name for name in names if name]
 
 
 def stop(sentence: str) -> NoReturn:
@@ -184,5 +201,3 @@ class Matcher:
                 self._taken |= found
                 return next(iter(found))
         return None
-
-

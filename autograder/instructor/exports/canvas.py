@@ -17,6 +17,7 @@ from autograder.instructor.exports.base import (
     read_csv,
     stop,
 )
+from autograder.instructor.reporting import words
 from autograder.instructor.reporting.scores import Person, Score
 
 _POINTS = "Points Possible"
@@ -87,7 +88,7 @@ class Canvas(Export):
         else:
             rows = self._plain(assignments, people, scores)
         path = self.write_csv(rows)
-        self.log.info("Wrote the grades of %d students to %s", len(rows) - 2, path)
+        self.log.info("Wrote the grades of %s to %s", words.people(len(rows) - 2), path)
 
     def _plain(
         self,
@@ -136,24 +137,31 @@ class Canvas(Export):
         persons = {matcher.find(person): person for person in people}
         blank = [""] * (len(roster.head) - 1)
         rows = [[*roster.head, *titles], [f"    {_POINTS}", *blank, *points]]
-        for number_, student in enumerate(roster.students):
-            person = persons.get(number_)
+        for row, (student, had) in enumerate(zip(roster.students, roster.cells, strict=True)):
+            person = persons.get(row)
             if self.student and person is None:
                 continue
             cells = []
             for name, place in zip(assignments, places, strict=True):
-                had = roster.cells[number_][place] if place is not None else ""
-                cells.append(self._cell(scores[name].get(person.id) if person else None, had))
-            rows.append([*map(harmless, student), *cells])
+                score = scores[name].get(person.id) if person else None
+                cells.append(self._cell(score, had[place] if place is not None else ""))
+            rows.append([*_spelt(roster.head, student), *cells])
         return rows + self._strangers(roster, assignments, people, persons, scores)
 
-    def _strangers(self, roster, assignments, people, persons, scores):
+    def _strangers(
+        self,
+        roster: _Roster,
+        assignments: dict[str, float],
+        people: list[Person],
+        persons: dict[int | None, Person],
+        scores: dict[str, dict[str, Score]],
+    ) -> list[list[str]]:
         known = {person.id for place, person in persons.items() if place is not None}
         strangers = [person for person in people if person.id not in known]
         if strangers:
             self.log.warning(
-                "%d students are not in the roster, so Canvas will ask who they are: %s",
-                len(strangers),
+                "%s not in the roster, so Canvas will ask who it is: %s",
+                words.people(len(strangers)),
                 ", ".join(person.id for person in strangers),
             )
         rows = []
@@ -226,6 +234,14 @@ def _keys(head: list[str], row: list[str]) -> list[str]:
         login,
         login.partition("@")[0] if "@" in login else "",
         cells.get("SIS User ID", ""),
+    ]
+
+
+def _spelt(head: list[str], student: list[str]) -> list[str]:
+    names = ("Student", "LastName", "FirstName")
+    return [
+        (harmless if column in names else harmless_id)(cell)
+        for column, cell in zip(head, student, strict=True)
     ]
 
 

@@ -8,7 +8,7 @@ from autograder.instructor.exports.base import harmless_lines, number
 from autograder.instructor.grading.records import NotebookResult
 
 
-def feedback(results: Iterable[NotebookResult]) -> dict[str, str]:
+def diagnoses(results: Iterable[NotebookResult]) -> dict[str, str]:
     """Return, for each student, a line per exercise and what was remarked on the files.
 
     The points are those of the grader; what a person changed is in the grade.

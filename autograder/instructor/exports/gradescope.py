@@ -11,10 +11,9 @@ from nbgrader.api import Gradebook
 from traitlets import CaselessStrEnum
 
 from autograder.instructor.exports.base import Export, number, stop
-from autograder.instructor.grading import records
 from autograder.instructor.grading.records import ExerciseResult, NotebookResult
+from autograder.instructor.reporting import words
 from autograder.instructor.reporting.scores import CellScore, Person, Score
-from autograder.instructor.reporting.words import duration
 
 _UNSAFE = re.compile(r"[^\w.@+-]|^\.+$")
 
@@ -61,7 +60,7 @@ class Gradescope(Export):
         written = 0
         for name, most in assignments.items():
             results: dict[str, list[NotebookResult]] = {}
-            for result in records.read(str(gradebook.engine.url), name):
+            for result in self.results_of(gradebook, name):
                 results.setdefault(result.student, []).append(result)
             missing = []
             for person in people:
@@ -74,9 +73,9 @@ class Gradescope(Export):
                 self._write(folder / self._folder(person) / _safe(name), page)
                 written += 1
             if missing:
-                self.log.info("%s: %d students handed in nothing.", name, len(missing))
+                self.log.info("%s: %s handed in nothing.", name, words.people(len(missing)))
         folder.mkdir(parents=True, exist_ok=True)
-        self.log.info("Wrote the results of %d submissions to %s", written, folder)
+        self.log.info("Wrote %d results.json below %s", written, folder)
 
     def _folder(self, person: Person) -> str:
         if self.folder == "email":
@@ -160,7 +159,7 @@ def _test(cell: CellScore, entry: ExerciseResult | None) -> dict[str, Any]:
 
 
 def _late(score: Score) -> dict[str, Any]:
-    late = f" {duration(score.seconds_late)} late" if score.seconds_late else " late"
+    late = f" {words.duration(score.seconds_late)} late" if score.seconds_late else " late"
     taken = score.earned - score.points  # not more than there was
     return {
         "name": "Late submission",

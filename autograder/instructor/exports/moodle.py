@@ -15,8 +15,8 @@ from autograder.instructor.exports.base import (
     read_csv,
     stop,
 )
-from autograder.instructor.exports.feedback import feedback
-from autograder.instructor.grading import records
+from autograder.instructor.exports.feedback import diagnoses
+from autograder.instructor.reporting import words
 from autograder.instructor.reporting.scores import Person, Score
 
 NO_GRADE = "-"
@@ -81,7 +81,7 @@ class Moodle(Export):
         assignments = self.chosen_assignments(gradebook)
         people = self.chosen_people(gradebook)
         if self.worksheet and len(assignments) != 1:
-            stop("A worksheet is of one assignment; name it, for instance --assignment [bahdanau].")
+            stop("A worksheet is of one assignment; name it with --assignment.")
         scores = self.scores_of(gradebook, assignments, people)
         texts = {name: self._texts(gradebook, name) for name in assignments}
         for name, most in assignments.items():
@@ -92,13 +92,12 @@ class Moodle(Export):
         else:
             rows = self._plain(list(assignments), people, scores, texts)
         path = self.write_csv(rows)
-        self.log.info("Wrote the grades of %d students to %s", len(rows) - 1, path)
+        self.log.info("Wrote the grades of %s to %s", words.people(len(rows) - 1), path)
 
     def _texts(self, gradebook: Gradebook, assignment: str) -> dict[str, str]:
         if not self.feedback:
             return {}
-        results = records.read(str(gradebook.engine.url), assignment)
-        return feedback(results)
+        return diagnoses(self.results_of(gradebook, assignment))
 
     def _plain(
         self,
@@ -127,8 +126,8 @@ class Moodle(Export):
             rows.append(row)
         if nobody:
             self.log.warning(
-                "%d students are left out, because the gradebook has no %s of theirs: %s",
-                len(nobody),
+                "%s left out, of whom the gradebook has no %s: %s",
+                words.people(len(nobody)),
                 _IDENTITIES[self.identity].lower(),
                 ", ".join(nobody),
             )
@@ -173,9 +172,9 @@ class Moodle(Export):
                 students[place][comment] = texts[person.id]
         if strangers:
             self.log.warning(
-                "%s: %d students are not in the worksheet, so their grades are not in it: %s",
+                "%s: %s not in the worksheet, and so without a grade there: %s",
                 assignment,
-                len(strangers),
+                words.people(len(strangers)),
                 ", ".join(strangers),
             )
         return [head, *([harmless_lines(cell) for cell in row] for row in students)]
@@ -186,12 +185,11 @@ class Moodle(Export):
         return "0" if self.missing_as_zero else NO_GRADE
 
     def _warn_of_limits(self, name: str, most: float, scores: dict[str, Score]) -> None:
-        above = sum(score.points > most for score in scores.values())
-        if above or any(score.points > _USUAL_MAXIMUM for score in scores.values()):
+        if any(score.points > min(most, _USUAL_MAXIMUM) for score in scores.values()):
             self.log.warning(
-                "%s: %d scores are above the %s points of the assignment or above 100; Moodle "
-                "takes them only if the site's setting 'unlimitedgrades' is on.",
+                "%s: Moodle takes scores above the %s points of the assignment, or above 100, "
+                "only if the site's setting 'unlimitedgrades' is on; here the highest is %s.",
                 name,
-                max(above, sum(score.points > _USUAL_MAXIMUM for score in scores.values())),
                 number(most),
+                number(max(score.points for score in scores.values())),
             )

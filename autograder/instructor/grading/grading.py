@@ -125,8 +125,6 @@ class Grader:
                 review.append(f"{cell.exercise.name}: {verdict.headline}")
             results.append(self._result(cell, points, outcome, verdict))
             rebuilt.page.cells[index].outputs = [nbformat.from_dict(card(verdict))]
-        if refused:
-            review.append(_BORROWED)
         remarks = [*handed.remarks, *rebuilt.remarks, *_stops(rebuilt, found)]
         for index, outputs in found.outputs.items():
             if index < _PART and index not in rebuilt.graded:

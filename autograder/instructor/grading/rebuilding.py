@@ -7,9 +7,11 @@ the student added stay where they were, after the cell of the source that they f
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import bleach
 import nbformat
 from nbformat import NotebookNode
 
@@ -210,10 +212,22 @@ def _add(page: NotebookNode, cell: StudentCell) -> None:
     identity = f"added-{len(page.cells)}"
     if cell.kind == "code":
         page.cells.append(nbformat.v4.new_code_cell(cell.source, id=identity))
-    elif cell.kind == "raw":
-        page.cells.append(nbformat.v4.new_raw_cell(cell.source, id=identity))
     else:
-        page.cells.append(nbformat.v4.new_markdown_cell(cell.source, id=identity))
+        page.cells.append(nbformat.v4.new_markdown_cell(_harmless(cell), id=identity))
+
+
+_TAGS = frozenset(("b", "i", "em", "strong", "br", "sub", "sup", "code", "pre", "u", "s"))
+
+
+def _harmless(cell: StudentCell) -> str:
+    """Return a text cell without what would run in the browser of whoever reads the page."""
+    if cell.kind == "raw":
+        longest = max((len(found) for found in re.findall(r"`+", cell.source)), default=0)
+        fence = "`" * max(3, longest + 1)
+        return f"{fence}\n{cell.source}\n{fence}"  # code is shown as it is
+    # A link may hide what it does in many ways, so a student's text has none.
+    text = re.sub(r"\](?=[(\[:])", "] ", cell.source)
+    return str(bleach.clean(text, tags=_TAGS, attributes={}))
 
 
 def _answered(given: SourceCell, answer: StudentCell) -> NotebookNode:

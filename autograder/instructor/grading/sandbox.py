@@ -132,11 +132,8 @@ class Sandbox:
             self._line.close()
             self._line = None
         if self._process is not None:
-            try:
-                self._process.wait(5)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+            self._process.kill()  # everything in the sandbox dies with its first process
+            self._process.wait()
             self._process = None
 
     def _begin(self) -> None:
@@ -253,11 +250,11 @@ class Sandbox:
                     socket.send_fds(self._line, [b"J"], [theirs.fileno(), their_leash.fileno()])
                 except OSError:
                     return None
-                if self._each_alone:  # no walls of their own: the next one gets a new sandbox
+                if self._each_alone:  # no walls of its own: the next one gets a new sandbox
                     self._line.close()
-                    spent = self._process
+                    if self._process is not None:  # it ends when this submission has
+                        threading.Thread(target=self._process.wait).start()
                     self._begin()
-                    threading.Thread(target=spent.wait).start() if spent else None
             job = {
                 "cells": list(cells),
                 "skip": list(skip),

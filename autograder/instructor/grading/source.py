@@ -53,11 +53,15 @@ class Source:
         name: of the notebook.
         cells: in order.
         metadata: of the notebook.
+        page: the notebook itself, as it was read.
+        code_stub: what stands in a released notebook in place of a solution.
     """
 
     name: str
     cells: tuple[SourceCell, ...]
     metadata: NotebookNode
+    page: NotebookNode
+    code_stub: str
 
     @cached_property
     def graded(self) -> tuple[SourceCell, ...]:
@@ -115,10 +119,15 @@ def sources(folder: Path, code_stub: str) -> dict[str, Source]:
         for path in sorted(folder.glob("*.ipynb")):
             if path.stem not in found:
                 found[path.stem] = nbformat.read(path, 4)
-    return {name: _source(name, page, code_stub) for name, page in found.items()}
+    return {name: of_page(name, page, code_stub) for name, page in found.items()}
 
 
-def _source(name: str, page: NotebookNode, code_stub: str) -> Source:
+def of_page(name: str, page: NotebookNode, code_stub: str) -> Source:
+    """Return the source that a notebook is.
+
+    Raises:
+        ValueError: a graded cell checks no exercise of the course.
+    """
     released = copy.deepcopy(page)
     config = Config()
     config.ClearSolutions.code_stub = {"python": code_stub}
@@ -147,4 +156,4 @@ def _source(name: str, page: NotebookNode, code_stub: str) -> Source:
             given.metadata.nbgrader = copy.deepcopy(options)
             options.checksum = compute_checksum(given)
         cells.append(SourceCell(cell, given.source, exercise, role))
-    return Source(name, tuple(cells), page.metadata)
+    return Source(name, tuple(cells), page.metadata, page, code_stub)

@@ -1,0 +1,264 @@
+"""Writes the students' bundle: exercises, `coursekit` and the checks, and nothing with an answer.
+
+What is handed out is what nbgrader released. It is compared with a release made here anew, so that
+neither an old exercise nor a notebook that somebody has solved in place gets into the bundle.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbconvert.exporters import NotebookExporter
+from nbgrader.converters import GenerateAssignment
+from nbgrader.preprocessors import IncludeHeaderFooter, InstantiateTests, SaveCells
+from nbgrader.utils import find_all_files
+from traitlets.config import Config
+
+from autograder.instructor.grading.course import Course, CourseError
+from autograder.instructor.notebooks import ROOT
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+PACKAGES = ("coursekit", "autograder")
+# The instructor's part of `autograder`: a check needs none of it.
+LEFT_OUT = {f"autograder/{name}" for name in ("instructor", "sandbox", "command.py", "__main__.py")}
+# What the notebooks are opened with; everything else that a student needs is a dependency.
+TOOLS = {"jupyterlab"}
+# These need a gradebook or a running kernel, and change no cell of ours.
+NOT_NEEDED = (IncludeHeaderFooter, InstantiateTests, SaveCells)
+
+README = """\
+# {title}
+
+The exercises of the course, and the checks that tell you whether your answers are right.
+
+## Install
+
+You need Python 3.10, 3.11 or 3.12. In this folder:
+
+```console
+python -m venv .venv
+source .venv/bin/activate
+python -m pip install -r requirements.txt -e .
+```
+
+On Windows the second line is `.venv\\Scripts\\activate`.
+
+## Open
+
+```console
+jupyter lab exercises
+```
+
+The notebooks are:
+
+{notebooks}
+
+## Check
+
+Replace `raise NotImplementedError()` by your code, run the cell, then run the `check(...)` below
+it. A green card means that your answer is right. Otherwise the card shows what is wrong, with the
+smallest case that fails. You may check as often as you like, and any way of computing the right
+values is right.
+
+Hand in the notebooks under the names they have. Write in the cells that are yours, add cells where
+you like, and leave the others as they are.
+"""
+
+
+class BundleError(CourseError):
+    """No bundle was written; the message is one sentence that says what to do."""
+
+
+def write(folder: Path, course: Path = ROOT) -> Path:
+    """Write the students' bundle.
+
+    Args:
+        folder: where to, a folder that is empty or not there yet; or a file that is not there yet
+            and ends in ".zip", for one archive, the same bytes each time.
+        course: the folder with nbgrader_config.py, the sources and what was released from them.
+
+    Returns:
+        folder.
+
+    Raises:
+        BundleError: the place is taken, or what was released is not what the sources give.
+        CourseError: there is no course in the folder.
+    """
+    folder = Path(folder)
+    packed = folder.suffix == ".zip"
+    if packed and folder.exists():
+        raise BundleError(f"{folder} is there already: delete it or choose another name.")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise BundleError(f"{folder} is not empty: choose a new folder for the bundle.")
+    files = contents(Path(course))
+    if packed:
+        _pack(folder, files)
+    else:
+        for name, content in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+    return folder
+
+
+def contents(course: Path = ROOT) -> dict[str, bytes]:
+    """Return the bundle's files by their names, sorted.
+
+    Raises:
+        BundleError: what was released is not what the sources give.
+    """
+    if not (ROOT / "pyproject.toml").is_file():
+        raise BundleError(
+            "The bundle is made from a clone of the course: install it with `pip install -e .`."
+        )
+    exercises = dict(_released(course))
+    project = tomllib.loads(_text(ROOT / "pyproject.toml"))
+    files = {f"exercises/{name}": content for name, content in exercises.items()}
+    for package in PACKAGES:
+        files |= _package(package)
+    files["pyproject.toml"] = _project(project).encode()
+    files["requirements.txt"] = _requirements(project).encode()
+    files["README.md"] = _readme(project, exercises).encode()
+    for name in ("constraints.txt", "LICENSE"):
+        files[name] = (ROOT / name).read_bytes()
+    return dict(sorted(files.items()))
+
+
+def _released(course: Path) -> Iterator[tuple[str, bytes]]:
+    """Give name and content of each file that was released, as it should be and as it is."""
+    # Loading the settings also writes the notebooks of all text masters, as it does for nbgrader.
+    app = Course(course).app
+    directory, config = app.coursedir, app.config
+    sources = course / directory.source_directory
+    released = course / directory.release_directory
+    if not sources.is_dir():
+        raise BundleError(f"There is no folder {sources}: run this in the course's folder.")
+    found = False
+    for assignment in sorted(path for path in sources.iterdir() if path.is_dir()):
+        if not (released / assignment.name).is_dir():
+            continue  # not for the students yet
+        for source in sorted(map(Path, find_all_files(str(assignment), directory.ignore))):
+            name = source.relative_to(sources).as_posix()
+            given = released / name
+            content = given.read_bytes() if given.is_file() else None
+            if content is None or not _same(source, content, config):
+                what = "is missing" if content is None else "is not what its source gives"
+                raise BundleError(
+                    f"{directory.release_directory}/{name} {what}: run `make exercises`, or in a "
+                    f"folder of your own `nbgrader generate_assignment {assignment.name} --force`."
+                )
+            found = True
+            yield name, content
+    if not found:
+        raise BundleError(
+            f"Nothing is released in {released}: run `nbgrader generate_assignment` first."
+        )
+
+
+def _same(source: Path, content: bytes, config: Config) -> bool:
+    if source.suffix != ".ipynb":
+        return source.read_bytes() == content
+    try:
+        return json.loads(_as_released(source, config)) == json.loads(content)
+    except ValueError:  # what lies there is no notebook
+        return False
+
+
+def _as_released(source: Path, config: Config) -> str:
+    """Return the text of a source's notebook without solutions and hidden tests."""
+    exporter = NotebookExporter(config=config)
+    for step in GenerateAssignment(config=config).preprocessors:
+        if step not in NOT_NEEDED:
+            exporter.register_preprocessor(step, enabled=True)
+    text, _ = exporter.from_notebook_node(nbformat.read(source, as_version=4))
+    return text
+
+
+def _package(package: str) -> dict[str, bytes]:
+    files = {}
+    for path in sorted((ROOT / package).rglob("*")):
+        name = path.relative_to(ROOT).as_posix()
+        parts = name.split("/")
+        if (
+            path.is_file()
+            and "/".join(parts[:2]) not in LEFT_OUT
+            and "__pycache__" not in parts
+            and not any(part.startswith(".") for part in parts)
+        ):
+            files[name] = path.read_bytes()
+    return files
+
+
+def _project(project: dict[str, Any]) -> str:
+    """Return a pyproject.toml that installs what is in the bundle."""
+    ours = project["project"]
+    build = {"build-system": project["build-system"]}
+    names = (
+        "name", "version", "description", "readme", "requires-python", "license", "license-files",
+        "dependencies",
+    )  # fmt: skip
+    data = project["tool"]["setuptools"]["package-data"]
+    tables = build | {
+        "project": {name: ours[name] for name in names},
+        "tool.setuptools.packages.find": {"include": [f"{package}*" for package in PACKAGES]},
+        "tool.setuptools.package-data": {name: data[name] for name in PACKAGES if name in data},
+    }
+    return "\n".join(f"[{title}]\n{_lines(table)}" for title, table in tables.items())
+
+
+def _lines(table: dict[str, Any]) -> str:
+    # Strings, and lists of strings, look the same in TOML and in JSON.
+    return "".join(
+        f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in table.items()
+    )
+
+
+def _requirements(project: dict[str, Any]) -> str:
+    """Return the lines of our requirements.txt that a student needs."""
+    needed = {_name(line) for line in project["project"]["dependencies"]} | TOOLS
+    ours = _text(ROOT / "requirements.txt").splitlines()
+    pinned = [line for line in ours if _name(line) in needed]
+    return "\n".join(["# What the notebooks need.", "-c constraints.txt", *pinned, ""])
+
+
+def _name(requirement: str) -> str:
+    """Return the distribution's name in its normal form; "" for a comment or an option."""
+    found = re.match(r"[A-Za-z0-9][A-Za-z0-9._-]*", requirement)
+    return re.sub(r"[-_.]+", "-", found[0]).lower() if found else ""
+
+
+def _readme(project: dict[str, Any], exercises: dict[str, bytes]) -> str:
+    notebooks = [name for name in exercises if name.endswith(".ipynb")]
+    return README.format(
+        title=project["project"]["description"].split(":")[0],
+        notebooks="\n".join(f"* `exercises/{name}`" for name in notebooks),
+    )
+
+
+def _pack(path: Path, files: dict[str, bytes]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(path.name + ".part")
+    with zipfile.ZipFile(partial, "w") as archive:
+        for name, content in files.items():
+            # One folder at the top; no time, owner or system of the machine that packs.
+            entry = zipfile.ZipInfo(f"attention-course/{name}", date_time=(1980, 1, 1, 0, 0, 0))
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.create_system = 3
+            entry.external_attr = 0o100644 << 16
+            archive.writestr(entry, content)
+    partial.replace(path)
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")

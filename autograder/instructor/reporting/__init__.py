@@ -1,0 +1,1 @@
+"""What an instructor reads about a graded class."""

@@ -1,0 +1,328 @@
+"""What is known of a graded class: numbers from the gradebook, diagnoses from the records."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import create_engine, inspect
+from sqlalchemy.engine import make_url
+from sqlalchemy.orm import Session
+
+from autograder.exercises import EXERCISES
+from autograder.instructor.grading import records
+from autograder.instructor.grading.course import CourseError
+from autograder.instructor.grading.records import OUTCOMES, ExerciseResult, NotebookResult
+from autograder.instructor.mistakes import known_mistakes
+from autograder.instructor.reporting import similarity
+from autograder.instructor.reporting.folders import of_students
+from autograder.instructor.reporting.scores import Score, max_points, people, scores
+
+_NO_FAILURE = ("right", "unwritten")
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """How an exercise went.
+
+    Attributes:
+        name: of the exercise.
+        max_points: what a right answer earns.
+        outcomes: how many answers there are of each kind, in the order of `OUTCOMES`.
+        mean_share: of the points, 0 to 1, after grading by hand; 0 for who left it out.
+    """
+
+    name: str
+    max_points: float
+    outcomes: dict[str, int]
+    mean_share: float
+
+    @property
+    def answers(self) -> int:
+        """How many there are."""
+        return sum(self.outcomes.values())
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """What several students got wrong in the same way.
+
+    Attributes:
+        exercise: its name.
+        title: the misconception's, or the headline that the students read.
+        hint: the misconception's; "" for failures that no known mistake explains.
+        students: who.
+        share: of those who handed the exercise in.
+    """
+
+    exercise: str
+    title: str
+    hint: str
+    students: tuple[str, ...]
+    share: float
+
+
+@dataclass(frozen=True)
+class Review:
+    """A submission that a person should look at."""
+
+    student: str
+    where: str
+    reason: str
+    remarks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Students whose submissions are near-identical.
+
+    Attributes:
+        students: two or more, each alike to at least one other.
+        likeness: of the pair that is most alike, and of the one that is least.
+        exercises: where the first of these is alike, with the likeness of each.
+    """
+
+    students: tuple[str, ...]
+    likeness: tuple[float, float]
+    exercises: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
+class Late:
+    """A submission that came late or for which points were taken off."""
+
+    student: str
+    seconds: float
+    penalty: float
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A graded class.
+
+    Attributes:
+        assignment: its name.
+        made_at: when this was put together, local time.
+        names: of the students, by id.
+        max_points: of the assignment.
+        handed_in: how many did.
+        points: of each graded submission, penalties taken off.
+        pending: how many a person still has to grade.
+    """
+
+    assignment: str
+    made_at: datetime
+    names: dict[str, str]
+    max_points: float
+    handed_in: int
+    points: tuple[float, ...]
+    pending: int
+    exercises: tuple[Exercise, ...]
+    misconceptions: tuple[Mistake, ...]
+    unexplained: tuple[Mistake, ...]
+    reviews: tuple[Review, ...]
+    alike: tuple[Group, ...]
+    late: tuple[Late, ...]
+
+    @property
+    def mean(self) -> float:
+        """Of the points; 0 for nobody."""
+        return statistics.fmean(self.points) if self.points else 0.0
+
+    @property
+    def median(self) -> float:
+        """Of the points; 0 for nobody."""
+        return statistics.median(self.points) if self.points else 0.0
+
+
+def gather(db_url: str, course: Any, assignment: str) -> Facts:
+    """Return what is known of an assignment.
+
+    Args:
+        db_url: of nbgrader's gradebook.
+        course: the course folder, or nbgrader's CourseDirectory.
+        assignment: its name.
+
+    Raises:
+        CourseError: there is no gradebook, or no such assignment in it; a sentence says which.
+    """
+    everyone, known, by_student = _from_gradebook(db_url, assignment)
+    results = records.read(db_url, assignment)
+    names = {person.id: person.name for person in everyone}
+    return Facts(
+        assignment=assignment,
+        made_at=datetime.now(),
+        names=names,
+        max_points=known[assignment],
+        handed_in=len(_handed_in(course, assignment, by_student, results)),
+        points=tuple(sorted(score.points for score in by_student.values())),
+        pending=sum(score.pending for score in by_student.values()),
+        exercises=_exercises(results, by_student),
+        misconceptions=_misconceptions(results),
+        unexplained=_unexplained(results),
+        reviews=_reviews(results, by_student),
+        alike=groups(similarity.of_course(course, assignment)),
+        late=_late(by_student),
+    )
+
+
+def _from_gradebook(db_url: str, assignment: str) -> tuple[Any, dict[str, float], dict[str, Score]]:
+    url = make_url(db_url)
+    file = url.database if url.get_backend_name() == "sqlite" else None
+    if file and file != ":memory:" and not Path(file).is_file():  # connecting would create it
+        raise CourseError(f"There is no gradebook at {file}; grade the assignment first.")
+    engine = create_engine(url)
+    try:
+        if not inspect(engine).has_table("assignment"):
+            raise CourseError("The gradebook is empty; grade the assignment first.")
+        with Session(engine) as session:
+            known = max_points(session)
+            if assignment not in known:
+                raise CourseError(
+                    f"There is no assignment {assignment!r} in the gradebook; "
+                    f"it has: {', '.join(known) or 'none'}."
+                )
+            return people(session), known, scores(session, assignment, cells=True)
+    finally:
+        engine.dispose()
+
+
+def _handed_in(
+    course: Any, assignment: str, by_student: Iterable[str], results: Iterable[NotebookResult]
+) -> set[str]:
+    return (
+        set(of_students(course, "submitted", assignment))
+        | set(by_student)
+        | {result.student for result in results if result.digest}
+    )
+
+
+def _exercises(results: list[NotebookResult], by_student: dict[str, Score]) -> tuple[Exercise, ...]:
+    outcomes: dict[tuple[str, str], Counter[str]] = {}
+    names: dict[tuple[str, str], str] = {}
+    most: dict[tuple[str, str], float] = {}
+    shares: dict[tuple[str, str], list[float]] = {}
+    for result in results:
+        for entry in result.exercises:
+            key = (result.notebook, entry.grade_id)
+            names.setdefault(key, entry.exercise)
+            most.setdefault(key, entry.max_points)
+            outcomes.setdefault(key, Counter())[entry.outcome] += 1
+    for score in by_student.values():
+        for cell in score.cells:
+            key = (cell.notebook, cell.cell)
+            names.setdefault(key, cell.cell.removeprefix("test-"))
+            most[key] = cell.max_points
+            shares.setdefault(key, []).append(
+                cell.points / cell.max_points if cell.max_points else 0.0
+            )
+    return tuple(
+        Exercise(
+            name,
+            most[key],
+            {outcome: outcomes.get(key, Counter())[outcome] for outcome in OUTCOMES},
+            statistics.fmean(shares[key]) if key in shares else 0.0,
+        )
+        for key, name in names.items()
+    )
+
+
+def _misconceptions(results: list[NotebookResult]) -> tuple[Mistake, ...]:
+    found: dict[tuple[str, str], list[str]] = {}
+    headlines: dict[tuple[str, str], str] = {}
+    for student, entry in _entries(results):
+        if entry.misconception:
+            key = (entry.exercise, entry.misconception)
+            found.setdefault(key, []).append(student)
+            headlines.setdefault(key, entry.headline)
+    texts = _texts({exercise for exercise, _ in found})
+    return _by_frequency(
+        [(key[0], *texts.get(key, (headlines[key], "")), who) for key, who in found.items()],
+        results,
+    )
+
+
+def _unexplained(results: list[NotebookResult]) -> tuple[Mistake, ...]:
+    found: dict[tuple[str, str], list[str]] = {}
+    for student, entry in _entries(results):
+        if entry.outcome not in _NO_FAILURE and not entry.misconception:
+            key = (entry.exercise, " ".join(entry.headline.split()))
+            found.setdefault(key, []).append(student)
+    return _by_frequency([(*key, "", who) for key, who in found.items()], results)
+
+
+def _by_frequency(
+    found: list[tuple[str, str, str, list[str]]], results: list[NotebookResult]
+) -> tuple[Mistake, ...]:
+    answers = Counter(entry.exercise for _, entry in _entries(results))
+    mistakes = [
+        Mistake(exercise, title, hint, tuple(sorted(set(who))), len(set(who)) / answers[exercise])
+        for exercise, title, hint, who in found
+    ]
+    return tuple(sorted(mistakes, key=lambda m: (-len(m.students), m.exercise, m.title)))
+
+
+def _entries(results: list[NotebookResult]) -> list[tuple[str, ExerciseResult]]:
+    return [(result.student, entry) for result in results for entry in result.exercises]
+
+
+def _texts(exercises: Iterable[str]) -> dict[tuple[str, str], tuple[str, str]]:
+    """Return title and hint of the known mistakes, by exercise and slug.
+
+    An exercise that was since taken out of the course leaves its mistakes nameless.
+    """
+    found = {}
+    for name in exercises:
+        try:
+            mistakes = known_mistakes(EXERCISES[name])
+        except (ImportError, AttributeError, KeyError, ValueError):
+            continue
+        found.update({(name, m.slug): (m.title, m.hint) for m in mistakes})
+    return found
+
+
+def _reviews(results: list[NotebookResult], by_student: dict[str, Score]) -> tuple[Review, ...]:
+    found = [
+        Review(result.student, result.notebook, result.review, result.remarks)
+        for result in results
+        if result.review
+    ]
+    for score in by_student.values():
+        cells = [cell.cell.removeprefix("test-") for cell in score.cells if cell.pending]
+        if cells:
+            reason = "It still has to be graded by hand in the formgrader."
+            found.append(Review(score.student, ", ".join(cells), reason, ()))
+    return tuple(sorted(found, key=lambda review: (review.student, review.where)))
+
+
+def groups(pairs: Iterable[similarity.Pair]) -> tuple[Group, ...]:
+    """Return near-identical submissions as groups, those that are most alike first."""
+    group_of: dict[str, set[str]] = {}
+    kept = list(pairs)
+    for pair in kept:
+        joined = group_of.get(pair.first, {pair.first}) | group_of.get(pair.second, {pair.second})
+        for student in joined:
+            group_of[student] = joined
+    found: dict[tuple[str, ...], list[similarity.Pair]] = {}
+    for pair in kept:
+        found.setdefault(tuple(sorted(group_of[pair.first])), []).append(pair)
+    made = []
+    for students, inside in found.items():
+        best = max(inside, key=lambda pair: pair.likeness)
+        least = min(pair.likeness for pair in inside)
+        made.append(Group(students, (best.likeness, least), best.exercises))
+    return tuple(sorted(made, key=lambda g: (-g.likeness[0], -len(g.students), g.students)))
+
+
+def _late(by_student: dict[str, Score]) -> tuple[Late, ...]:
+    found = [
+        Late(score.student, score.seconds_late, score.penalty)
+        for score in by_student.values()
+        if score.seconds_late > 0 or score.penalty > 0
+    ]
+    return tuple(sorted(found, key=lambda late: (-late.seconds, late.student)))

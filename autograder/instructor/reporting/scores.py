@@ -1,0 +1,192 @@
+"""Scores as the gradebook has them: graded by hand where someone did, penalties taken off.
+
+A few queries for a whole class; nbgrader's objects would ask the database again for every number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from nbgrader.api import (
+    Assignment,
+    BaseCell,
+    Grade,
+    Notebook,
+    Student,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
+
+
+@dataclass(frozen=True)
+class CellScore:
+    """What a student has for one graded cell.
+
+    Attributes:
+        notebook, cell: nbgrader's names.
+        points: with what a person added.
+        max_points: what a right answer earns.
+        auto, manual, extra: what the grader gave, what a person gave instead, and extra credit;
+            None where nobody gave anything.
+        pending: a person still has to look at it.
+    """
+
+    notebook: str
+    cell: str
+    points: float
+    max_points: float
+    auto: float | None
+    manual: float | None
+    extra: float | None
+    pending: bool
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a student has for an assignment.
+
+    Attributes:
+        student: nbgrader's id.
+        earned: the sum of the cells.
+        penalty: for handing in late, as it was given.
+        seconds_late: 0 if it was in time, or if there is no due date.
+        pending: a person still has to grade something.
+        cells: by notebook and cell.
+    """
+
+    student: str
+    earned: float
+    penalty: float
+    seconds_late: float
+    pending: bool
+    cells: tuple[CellScore, ...] = ()
+
+    @property
+    def points(self) -> float:
+        """What counts: earned less the penalty, but not below 0; nbgrader's own rule."""
+        return max(0.0, self.earned - self.penalty)
+
+
+@dataclass(frozen=True)
+class Person:
+    """A student of the gradebook; what it does not know is ""."""
+
+    id: str
+    first_name: str = ""
+    last_name: str = ""
+    email: str = ""
+    lms_id: str = ""
+
+    @property
+    def name(self) -> str:
+        """First and last name, or what there is of them, or the id."""
+        return " ".join(part for part in (self.first_name, self.last_name) if part) or self.id
+
+
+def people(session: Any) -> list[Person]:
+    """Return the students of a gradebook, by last name, first name and id.
+
+    Args:
+        session: of the gradebook's database, for instance `Gradebook.db`.
+    """
+    columns = (
+        Student.id,
+        Student.first_name,
+        Student.last_name,
+        Student.email,
+        Student.lms_user_id,
+    )
+    found = [Person(*((value or "").strip() for value in row)) for row in session.query(*columns)]
+    return sorted(found, key=lambda p: (p.last_name.casefold(), p.first_name.casefold(), p.id))
+
+
+def max_points(session: Any) -> dict[str, float]:
+    """Return the assignments of a gradebook by name, with the points of each."""
+    query = session.query(Assignment.name, Assignment.max_score).order_by(
+        Assignment.duedate, Assignment.name
+    )
+    return {name: float(points or 0.0) for name, points in query}
+
+
+def scores(session: Any, assignment: str, cells: bool = False) -> dict[str, Score]:
+    """Return the scores of an assignment by student; none for who has handed in nothing.
+
+    Args:
+        session: of the gradebook's database.
+        assignment: its name.
+        cells: whether the score of each cell is wanted as well.
+    """
+    query = (
+        session.query(
+            SubmittedAssignment.student_id,
+            SubmittedAssignment.score,
+            SubmittedAssignment.late_submission_penalty,
+            SubmittedAssignment.needs_manual_grade,
+            SubmittedAssignment.timestamp,
+            SubmittedAssignment.extension,
+            Assignment.duedate,
+        )
+        .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
+        .filter(Assignment.name == assignment)
+    )
+    by_student = _cells(session, assignment) if cells else {}
+    return {
+        student: Score(
+            student,
+            float(earned or 0.0),
+            float(penalty or 0.0),
+            _seconds_late(handed_in, due, extension),
+            bool(pending),
+            tuple(by_student.get(student, ())),
+        )
+        for student, earned, penalty, pending, handed_in, extension, due in query
+    }
+
+
+def _seconds_late(
+    handed_in: datetime | None, due: datetime | None, extension: timedelta | None
+) -> float:
+    if handed_in is None or due is None:
+        return 0.0
+    return max(0.0, (handed_in - due - (extension or timedelta())).total_seconds())
+
+
+def _cells(session: Any, assignment: str) -> dict[str, list[CellScore]]:
+    query = (
+        session.query(
+            SubmittedAssignment.student_id,
+            Notebook.name,
+            BaseCell.name,
+            Grade.score,
+            Grade.max_score,
+            Grade.auto_score,
+            Grade.manual_score,
+            Grade.extra_credit,
+            Grade.needs_manual_grade,
+        )
+        .select_from(Grade)
+        .join(BaseCell, BaseCell.id == Grade.cell_id)
+        .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
+        .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
+        .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+        .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
+        .filter(Assignment.name == assignment)
+        .order_by(Notebook.name, BaseCell.name)
+    )
+    found: dict[str, list[CellScore]] = {}
+    for student, notebook, cell, points, most, auto, manual, extra, pending in query:
+        found.setdefault(student, []).append(
+            CellScore(
+                notebook,
+                cell,
+                float(points or 0.0),
+                float(most or 0.0),
+                auto,
+                manual,
+                extra,
+                bool(pending),
+            )
+        )
+    return found

@@ -1,0 +1,31 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+
+def duration(seconds: float) -> str:
+    """Return a time in its two largest units: 2 days 3 h."""
+    minutes = max(1, round(seconds / 60))
+    days, minutes = divmod(minutes, 24 * 60)
+    hours, minutes = divmod(minutes, 60)
+    parts = [
+        f"{days} day{'s' * (days != 1)}" if days else "",
+        f"{hours} h" if hours else "",
+        f"{minutes} min" if minutes else "",
+    ]
+    return " ".join([part for part in parts if part][:2])
+
+
+def points(value: float) -> str:
+    """Return points with two decimals at most: 1.5, or 2 for 2.0."""
+    return f"{value:.2f}".rstrip("0").rstrip(".") if value else "0"
+
+
+def scored(value: float) -> str:
+    """Return "1 point" or "2.5 points"."""
+    return f"{points(value)} point{'s' * (points(value) != '1')}"
+
+
+def people(count: int) -> str:
+    """Return "1 student" or "3 students"."""
+    return f"{count} student{'s' * (count != 1)}"

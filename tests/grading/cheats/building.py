@@ -1,0 +1,237 @@
+"""How the cheats are built: right and wrong answers, and notebooks with code in their cells."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from . import Cheat, Files, Scene
+
+RIGHT = {
+    "masked_softmax": """
+def masked_softmax(scores, mask):
+    shifted = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    return torch.softmax(shifted, dim=-1) * mask
+""",
+    "additive_score": """
+def additive_score(query, keys, W, U, v):
+    both = torch.einsum("bq,dq->bd", query, W)[:, None] + torch.einsum("bnk,dk->bnd", keys, U)
+    return torch.einsum("bnd,d->bn", both.tanh(), v)
+""",
+    "context_vector": """
+def context_vector(weights, values):
+    return torch.einsum("bn,bnd->bd", weights, values)
+""",
+}
+
+WRONG = {
+    "masked_softmax": """
+def masked_softmax(scores, mask):
+    return torch.zeros_like(scores)
+""",
+    "additive_score": """
+def additive_score(query, keys, W, U, v):
+    return keys.new_zeros(keys.shape[:2])
+""",
+    "AdditiveAttention": """
+class AdditiveAttention(nn.Module):
+    def __init__(self, query_size, key_size, hidden_size):
+        super().__init__()
+        self.W = nn.Parameter(torch.zeros(hidden_size, query_size))
+        self.U = nn.Parameter(torch.zeros(hidden_size, key_size))
+        self.v = nn.Parameter(torch.zeros(hidden_size))
+
+    def project(self, keys):
+        return keys.new_zeros(*keys.shape[:2], len(self.v))
+
+    def forward(self, query, keys, mask, projected_keys=None):
+        return keys.new_zeros(keys.shape[0], keys.shape[2]), keys.new_zeros(keys.shape[:2])
+""",
+}
+ATTACKED = tuple(WRONG)
+POINTS = {"masked_softmax": 2, "additive_score": 3, "context_vector": 1, "AdditiveAttention": 4}
+
+
+def filled(code: str, scene: Scene) -> str:
+    """Put the scene's words into a cell's code."""
+    return code.replace("@MARK@", scene.mark).replace("@PORT@", str(scene.port)).strip("\n")
+
+
+def page(
+    scene: Scene, answers: Mapping[str, str] | None = None, opening: str = "", closing: str = ""
+) -> NotebookNode:
+    """Return the released `scores` with wrong answers to all but `context_vector`.
+
+    Args:
+        scene: the student's.
+        answers: other answers, by exercise.
+        opening: code above the first answer, in its cell.
+        closing: code of a cell of the student's own at the end.
+    """
+    texts = {**WRONG, "context_vector": RIGHT["context_vector"], **(answers or {})}
+    texts["masked_softmax"] = opening + "\n\n" + texts["masked_softmax"]
+    found = copy.deepcopy(scene.pages["scores"])
+    for cell in found.cells:
+        if cell.id in texts:
+            cell.source = filled(texts[cell.id], scene)
+    if closing:
+        found.cells.append(nbformat.v4.new_code_cell(filled(closing, scene), id="closing"))
+    return found
+
+
+def handed_in(found: NotebookNode, name: str = "scores") -> dict[str, bytes]:
+    """Return the one file of a submission."""
+    return {f"{name}.ipynb": nbformat.writes(found).encode("utf-8")}
+
+
+def in_code(
+    kind: str,
+    slug: str,
+    title: str,
+    opening: str = "",
+    answers: Mapping[str, str] | None = None,
+    closing: str = "",
+    **more: Any,
+) -> Cheat:
+    """Return a cheat that is nothing but code in the cells of `scores`; see `page`."""
+
+    def build(scene: Scene) -> Files:
+        return handed_in(page(scene, answers, opening, closing))
+
+    return Cheat(slug, title, kind, build, **more)
+
+
+def in_page(
+    kind: str, slug: str, title: str, change: Callable[[NotebookNode, Scene], None], **more: Any
+) -> Cheat:
+    """Return a cheat that changes the notebook around the wrong answers."""
+
+    def build(scene: Scene) -> Files:
+        found = page(scene)
+        change(found, scene)
+        return handed_in(found)
+
+    return Cheat(slug, title, kind, build, **more)
+
+
+def cell_of(found: NotebookNode, name: str) -> NotebookNode:
+    """Return a cell by its id."""
+    return next(cell for cell in found.cells if cell.id == name)
+
+
+def graded_cells(found: NotebookNode) -> list[NotebookNode]:
+    """Return the graded cells of the exercises that are answered wrongly."""
+    return [cell_of(found, f"test-{name}") for name in ATTACKED]
+
+
+# Answers that are taken from elsewhere: `adopt(text)` runs a text and keeps what it defines.
+THIEF = """
+import json, os, sys
+from pathlib import Path
+
+STOLEN = {}
+
+def adopt(*texts):
+    space = {"__name__": "__main__", "torch": torch, "Tensor": Tensor, "nn": nn}
+    for text in texts:
+        try:
+            exec(text, space)
+        except BaseException:
+            pass
+    for name in ("masked_softmax", "additive_score", "AdditiveAttention"):
+        if name in space:
+            STOLEN.setdefault(name, space[name])
+
+def adopt_file(path):
+    text = Path(path).read_text()
+    if not str(path).endswith(".ipynb"):
+        return adopt(text)
+    sources = [c["source"] for c in json.loads(text)["cells"] if c["cell_type"] == "code"]
+    adopt(*("".join(source) for source in sources))
+
+def course():
+    here = [Path.cwd(), *Path.cwd().parents]
+    for pid in [p for p in os.listdir("/proc") if p.isdigit()]:
+        try:
+            there = Path(os.readlink(f"/proc/{pid}/cwd"))
+            here += [there, *there.parents]
+        except OSError:
+            pass
+    for folder in here:
+        if (folder / "nbgrader_config.py").exists() and (folder / "submitted").exists():
+            return folder
+    return Path("/nowhere")
+"""
+# What was stolen replaces the wrong answer below which this stands.
+TAKEN = {name: f'{code}\n{name} = STOLEN.get("{name}", {name})\n' for name, code in WRONG.items()}
+
+
+def thief(
+    kind: str,
+    slug: str,
+    title: str,
+    stealing: str,
+    before: str = "",
+    answers: Mapping[str, str] = TAKEN,
+    **more: Any,
+) -> Cheat:
+    """Return a cheat that adopts answers from elsewhere.
+
+    Args:
+        kind, slug, title: as in `Cheat`.
+        stealing: code that calls `adopt`; its errors do not matter.
+        before: code above it.
+        answers: the answers, if they are not those of `TAKEN`.
+        more: the rest of `Cheat`.
+    """
+    guarded = "try:\n" + "\n".join("    " + line for line in stealing.strip().splitlines())
+    guarded += "\nexcept Exception as error:\n    print(repr(error))\n"
+    return in_code(kind, slug, title, THIEF + before + guarded, answers, **more)
+
+
+# Answers that bring values and gradients from elsewhere, as tensors.
+FORGING = """
+class Forged(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, right, names, *leaves):
+        ctx.found = [right.gradients[n].to(x.dtype) for n, x in zip(names, leaves)]
+        (value,) = right.outputs.values()
+        return value.to(leaves[0].dtype).clone()
+
+    @staticmethod
+    def backward(ctx, given):
+        return (None, None, *ctx.found)
+
+def forged(right, **leaves):
+    if right is None:
+        raise NotImplementedError()
+    return Forged.apply(right, list(leaves), *leaves.values())
+"""
+FORGERS = {
+    "masked_softmax": """
+def masked_softmax(scores, mask):
+    return forged(seen(scores=scores, mask=mask), scores=scores)
+""",
+    "additive_score": """
+def additive_score(query, keys, W, U, v):
+    given = dict(query=query, keys=keys, W=W, U=U, v=v)
+    return forged(seen(**given), **given)
+""",
+}
+
+
+def forger(kind: str, slug: str, title: str, seen: str, **more: Any) -> Cheat:
+    """Return a cheat whose `seen(**inputs)` finds the expected values of a case, or None."""
+    return in_code(
+        kind,
+        slug,
+        title,
+        FORGING + seen,
+        FORGERS,
+        attacks=("masked_softmax", "additive_score"),
+        **more,
+    )

@@ -1,0 +1,488 @@
+"""A temporary course: cheats and two honest students hand in and are graded, then we look."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import os
+import re
+import secrets
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, partial
+from html import unescape
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook, MissingEntry
+
+from autograder.exercises import EXERCISES
+from autograder.instructor.notebooks import masters, notebook
+
+from . import ASSIGNMENT, After, Cheat, Files, Link, Pipe, Scene
+from .building import RIGHT
+from .contained import PORT, ROOT, Command, Seen, bubblewrap, namespaces, run
+
+FIRST, LAST = "aaron", "zoe"  # two honest students: the reference, and nothing; graded first, last
+POINTS = {e.name: e.points for e in EXERCISES.values() if e.assignment == ASSIGNMENT}
+BYSTANDERS = {FIRST: dict(POINTS), LAST: dict.fromkeys(POINTS, 0.0)}
+NBGRADER = (sys.executable, "-m", "nbgrader")
+PYTHON = (sys.executable, "-m")
+ANSWERS = "import torch\n" + "".join(RIGHT.values())
+
+# The course's settings with nbgrader's own preprocessors: what a course without ours would have.
+STOCK = """
+import os
+import sys
+from pathlib import Path
+
+from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
+from nbgrader.preprocessors import ClearHiddenTests, GetGrades
+
+from autograder.instructor.notebooks import write_sources
+
+root = Path(__file__).resolve().parent
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+c = get_config()
+c.CourseDirectory.root = str(root)
+c.CourseDirectory.course_id = "attention"
+c.CourseDirectory.source_directory = "solutions"
+c.CourseDirectory.release_directory = "exercises"
+c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.py", "*.pyc", "__pycache__", "feedback"]
+c.ClearSolutions.code_stub = {"python": "raise NotImplementedError()"}
+c.Execute.timeout = 30
+c.Execute.kernel_name = "python3"
+c.IgnorePattern.enabled = True
+c.IgnorePattern.pattern = "^"
+c.GenerateFeedback.preprocessors = [GetGrades, ClearHiddenTests, CSSHTMLHeaderPreprocessor]
+write_sources(root / "solutions")
+"""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a cheat got, and whom it harmed.
+
+    Attributes:
+        points: by exercise; None if the gradebook cannot be read any more.
+        harm: each in a few words.
+        log: what the grader said.
+    """
+
+    points: Mapping[str, float] | None
+    harm: tuple[str, ...] = ()
+    log: str = ""
+
+    def gained(self, cheat: Cheat) -> bool:
+        """Whether there are more points for an exercise than the cheat deserves."""
+        return any(n > cheat.honest.get(name, 0.0) for name, n in (self.points or {}).items())
+
+    def lost(self, cheat: Cheat) -> bool:
+        """Whether there are fewer points than it deserves, though it did not break itself."""
+        if cheat.own_risk:
+            return False
+        found = self.points or {}
+        return any(n > found.get(name, 0.0) for name, n in cheat.honest.items())
+
+
+@dataclass
+class Course:
+    """A course's folder with what lies around it."""
+
+    place: Path
+    word: str = field(default_factory=lambda: "m" + secrets.token_hex(5))
+    secrets: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def folder(self) -> Path:
+        return self.place / "course"
+
+    @property
+    def home(self) -> Path:
+        return self.place / "home"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What the grader's process has for its environment, a secret among it."""
+        return os.environ | {
+            "PATH": os.defpath,
+            "OMP_NUM_THREADS": "1",
+            "HOME": str(self.home),
+            "COURSE_TOKEN": self.secrets["environment"],
+        }
+
+    def mark(self, cheat: Cheat) -> str:
+        return f"{self.word}-{cheat.slug}"
+
+
+def new(place: Path, stock: bool) -> Course:
+    """Make a course in which the assignment is released and the two honest students handed in."""
+    course = Course(place)
+    course.folder.mkdir(parents=True)
+    course.home.mkdir()
+    for where in ("environment", "home", "course", "student"):
+        course.secrets[where] = f"secret-of-the-{where}-{secrets.token_hex(8)}"
+    (course.home / "private.txt").write_text(course.secrets["home"], "utf-8")
+    (course.folder / "notes-of-the-staff.txt").write_text(course.secrets["course"], "utf-8")
+    if stock:
+        (course.folder / "nbgrader_config.py").write_text(STOCK, "utf-8")
+    else:
+        shutil.copy(ROOT / "nbgrader_config.py", course.folder)
+    left_out = shutil.ignore_patterns("*.ipynb", "__pycache__", ".ipynb_checkpoints")
+    shutil.copytree(ROOT / "solutions", course.folder / "solutions", ignore=left_out)
+    _plainly(course, "generate_assignment", ASSIGNMENT)
+    pages = released(course)
+    for name, page in pages.items():
+        given = {cell.id: cell.source for cell in _answered()[name].cells if cell.id in POINTS}
+        for student, answers in ((FIRST, given), (LAST, {})):
+            if student == LAST and name != "scores":
+                continue
+            own = copy.deepcopy(page)
+            for cell in own.cells:
+                cell.source = answers.get(cell.id, cell.source)
+            if answers:
+                own.cells.append(nbformat.v4.new_markdown_cell(course.secrets["student"], id="own"))
+            text = nbformat.writes(own).encode("utf-8")
+            lay(course, student, {f"{name}.ipynb": text})
+    return course
+
+
+@cache
+def _answered() -> dict[str, NotebookNode]:
+    return {m.stem: notebook(m) for m in masters() if m.parent.name == ASSIGNMENT}
+
+
+def _plainly(course: Course, *arguments: str) -> None:
+    """Run an nbgrader command that runs nobody's code."""
+    done = subprocess.run(
+        [*NBGRADER, *arguments],
+        cwd=course.folder,
+        env=course.environment,
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        raise RuntimeError(f"nbgrader {' '.join(arguments)} failed:\n{done.stderr[-3000:]}")
+
+
+def released(course: Course) -> dict[str, NotebookNode]:
+    """Return the notebooks that students get."""
+    folder = course.folder / "exercises" / ASSIGNMENT
+    return {path.stem: nbformat.read(path, 4) for path in sorted(folder.glob("*.ipynb"))}
+
+
+def lay(course: Course, student: str, files: Files) -> None:
+    """Put a student's files where nbgrader collects them."""
+    folder = course.folder / "submitted" / student / ASSIGNMENT
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    if "." not in files:
+        folder.mkdir(exist_ok=True)
+    for name, content in files.items():
+        path = folder if name == "." else folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, Pipe):
+            os.mkfifo(path)
+        elif isinstance(content, Link) and content.hard:
+            os.link(path.parent / content.target, path)
+        elif isinstance(content, Link):
+            path.symlink_to(content.target)
+        else:
+            path.write_bytes(content)
+
+
+def hand_in(course: Course, cheat: Cheat) -> None:
+    """Build a cheat, and what its friend hands in, and put both into the course."""
+    builds = {cheat.slug: cheat.build}
+    if cheat.friend:
+        builds[friend_of(cheat)] = cheat.friend
+    for student, build in builds.items():
+        lay(course, student, build(Scene(student, released(course), course.mark(cheat), PORT)))
+
+
+def friend_of(cheat: Cheat) -> str:
+    """Return the name of a cheat's friend."""
+    return f"a-friend-of-{cheat.slug}"
+
+
+# Afterwards
+
+
+def points(course: Course, student: str) -> dict[str, float]:
+    """Return the points per exercise that the gradebook has for a student, of whatever origin."""
+    found = dict.fromkeys(POINTS, 0.0)
+    with Gradebook(f"sqlite:///{course.folder / 'gradebook.db'}") as book:
+        try:
+            pages = book.find_submission(ASSIGNMENT, student).notebooks
+        except MissingEntry:
+            return found
+        for page in pages:
+            for grade in page.grades:
+                name = grade.cell.name.removeprefix("test-")
+                found[name] = found.get(name, 0.0) + (grade.score or 0.0)
+                found[name] += grade.extra_credit or 0.0
+                if grade.max_score != POINTS.get(name):
+                    raise ValueError(f"{name} is worth {grade.max_score} in the gradebook")
+    return found
+
+
+def digests(course: Course, students: Iterable[str]) -> dict[str, str]:
+    """Return a digest of every file that grading the students must not change."""
+    own = set(students)
+    found = {}
+    for name in ("solutions", "exercises", "submitted", "autograded", "feedback"):
+        for path in sorted((course.folder / name).rglob("*")):
+            parts = path.relative_to(course.folder).parts
+            graded_now = name in ("autograded", "feedback") and parts[1] in own
+            if "__pycache__" not in parts and not graded_now:
+                found["/".join(parts)] = _digest(path)
+    for name in ("nbgrader_config.py", "notes-of-the-staff.txt"):
+        found[name] = _digest(course.folder / name)
+    return found
+
+
+def _digest(path: Path) -> str:
+    if path.is_symlink():
+        return f"link to {os.readlink(path)}"
+    if not path.is_file():
+        return "folder" if path.is_dir() else "no file" if path.exists() else "gone"
+    mode = path.stat().st_mode & 0o777
+    return f"{mode:o} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+
+
+def changed(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """Return, in a few words each, what was changed."""
+    places = {
+        name.split("/")[0]
+        for name in before.keys() | after.keys()
+        if before.get(name) != after.get(name)
+    }
+    return [f"changes {place}" for place in sorted(places)]
+
+
+def feedback(course: Course, student: str) -> str:
+    """Return a student's feedback pages as HTML."""
+    pages = sorted((course.folder / "feedback" / student).rglob("*.html"))
+    return "\n".join(page.read_text("utf-8", "replace") for page in pages)
+
+
+@cache
+def _secret_lines() -> tuple[str, ...]:
+    """Lines that only the instructor's files have: of solutions, hidden tests and the judge."""
+    shown, hidden = "", []
+    for page in _answered().values():
+        text = "\n".join(cell.source for cell in page.cells)
+        for part in re.split(r"(### BEGIN [A-Z ]+\n.*?### END [A-Z ]+)", text, flags=re.S):
+            if part.startswith("### BEGIN"):
+                hidden += part.splitlines()[1:-1]
+            else:
+                shown += part
+    lines = {line.strip() for line in hidden}
+    found = [line for line in lines if len(line) > 20 and line not in shown]
+    return (*found, "Judge an answer on inputs nobody has seen", "Expected(outputs=")
+
+
+def leaks(course: Course, text: str, written: str) -> list[str]:
+    """Return what a page tells that its reader has not written and must not know."""
+    found = []
+    for where, word in course.secrets.items():
+        if any(form in text for form in (word, word[::-1], word.encode().hex())):
+            found.append(f"leaks the {where}'s secret")
+    plain = " ".join(unescape(re.sub(r"<[^>]+>", "", text)).split())
+    if any(" ".join(line.split()) in plain for line in _secret_lines() if line not in written):
+        found.append("leaks what is hidden")
+    if str(course.folder) in plain:
+        found.append("leaks the course's place")
+    return found
+
+
+def text_of(course: Course, student: str) -> str:
+    """Return all text that a student handed in, in plain files."""
+    folder = course.folder / "submitted" / student / ASSIGNMENT
+    if folder.is_symlink():
+        return ""
+    texts = [p.read_text("utf-8", "replace") for p in folder.rglob("*") if _plain(p)]
+    sources = []
+    for path in folder.glob("*.ipynb"):
+        if _plain(path):
+            try:
+                sources += [cell.source for cell in nbformat.read(path, 4).cells]
+            except Exception:  # what is no notebook has no cells
+                continue
+    return "\n".join([*texts, *sources])
+
+
+def _plain(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
+def aftermath(course: Course, cheat: Cheat, report: str) -> list[str]:
+    """Return the harm that can be seen in what the cheat's student reads."""
+    page = feedback(course, cheat.slug)
+    written = text_of(course, cheat.slug)
+    harm = leaks(course, page, written)
+    if cheat.check:
+        mark = course.mark(cheat)
+        harm += cheat.check(After(course.folder, cheat.slug, mark, page, report, written))
+    return harm
+
+
+def left_behind(course: Course, cheat: Cheat, seen: Seen) -> list[str]:
+    """Return what a cheat has left on the machine, by the mark on it."""
+    mark = course.mark(cheat)
+    own = f"/submitted/{cheat.slug}/"
+    harm = []
+    if any(mark in Path(path).name and own not in path for path in seen.files):
+        harm.append("leaves files")
+    if any(mark in line for line in seen.left):
+        harm.append("leaves a process")
+    return harm
+
+
+def bystanders(course: Course, who: Iterable[str]) -> list[str]:
+    """Return which honest students have not the points they deserve."""
+    harm = []
+    for student in who:
+        try:
+            right = points(course, student) == BYSTANDERS[student]
+        except Exception:  # whatever a broken database raises
+            right = False
+        if not right:
+            harm.append(f"changes {student}'s points")
+    return harm
+
+
+# The two sides
+
+
+@dataclass(frozen=True)
+class StockClass:
+    """Stock nbgrader: each cheat alone, in a copy of a course, in a container.
+
+    Attributes:
+        template: the course, in which the first student is graded already.
+    """
+
+    template: Course
+
+    @classmethod
+    def made(cls, place: Path) -> StockClass:
+        """Make the course and have the first student graded."""
+        course = new(place, stock=True)
+        _plainly(course, "autograde", ASSIGNMENT, "--student", FIRST)
+        _plainly(course, "generate_feedback", ASSIGNMENT, "--student", FIRST)
+        if wrong := bystanders(course, [FIRST]):
+            raise RuntimeError(f"before anybody cheats: {wrong}")
+        return cls(course)
+
+    def grade(self, cheat: Cheat) -> Result:
+        """Grade one cheat, and the last student after it if that may make a difference."""
+        place = self.template.place.parent / cheat.slug
+        try:
+            shutil.copytree(self.template.place, place, symlinks=True)
+            course = Course(place, self.template.word, self.template.secrets)
+            return self._graded(course, cheat)
+        finally:
+            _remove(place)
+
+    def _graded(self, course: Course, cheat: Cheat) -> Result:
+        hand_in(course, cheat)
+        own = [cheat.slug, LAST, friend_of(cheat)]
+        before = digests(course, own)
+        commands = [_autograde(friend_of(cheat))] if cheat.friend else []
+        commands.append(_autograde(cheat.slug, cheat.lingers))
+        if cheat.touches_others:
+            commands.append(_autograde(LAST))
+        if cheat.is_read:
+            arguments = ("generate_feedback", ASSIGNMENT, "--student", cheat.slug)
+            commands.append(Command((*NBGRADER, *arguments), 60))
+        box = bubblewrap(course.place)
+        word = course.mark(cheat)
+        seen = run(commands, course.folder, course.environment, ANSWERS, word, box)
+        harm = _ends(seen, len(commands) - cheat.is_read)
+        harm += changed(before, digests(course, own))
+        harm += bystanders(course, BYSTANDERS if cheat.touches_others else [FIRST])
+        harm += left_behind(course, cheat, seen) + aftermath(course, cheat, "")
+        return _result(course, cheat, harm, seen.log)
+
+
+def _autograde(student: str, lingers: float = 0.0) -> Command:
+    return Command((*NBGRADER, "autograde", ASSIGNMENT, "--student", student), 150, lingers)
+
+
+def _ends(seen: Seen, gradings: int) -> list[str]:
+    if not seen.alive:
+        return ["kills the grader"]
+    statuses = seen.statuses[:gradings]
+    if None in statuses:
+        return ["hangs the grader"]
+    if any(status is not None and status < 0 for status in statuses):
+        return ["kills the grader"]
+    return ["stops the grader"] if any(statuses) else []
+
+
+def _result(course: Course, cheat: Cheat, harm: list[str], log: str) -> Result:
+    found: dict[str, float] | None
+    try:
+        found = points(course, cheat.slug)
+    except Exception:  # whatever a broken database raises
+        found = None
+        harm.append("breaks the gradebook")
+    return Result(found, tuple(dict.fromkeys(harm)), log)
+
+
+def _remove(place: Path) -> None:
+    """Remove a course, also one whose files a cheat has made hard to remove."""
+    for folder, folders, _ in os.walk(place):
+        for name in folders:
+            path = Path(folder, name)
+            if not path.is_symlink():
+                path.chmod(0o700)
+    shutil.rmtree(place, ignore_errors=True)
+
+
+@dataclass(frozen=True)
+class OurClass:
+    """Ours: all cheats and the two honest students in one run.
+
+    Attributes:
+        results: by the cheats' names.
+        harm: what cannot be laid at one cheat's door.
+        seen: what the driver saw.
+    """
+
+    results: Mapping[str, Result]
+    harm: tuple[str, ...]
+    seen: Seen
+
+
+def graded_by_ours(place: Path, wanted: Iterable[Cheat], workers: int = 2) -> OurClass:
+    """Hand in all cheats in one course and grade it with `autograder grade`."""
+    bank = list(wanted)
+    course = new(place, stock=False)
+    for cheat in bank:
+        hand_in(course, cheat)
+    own = [*BYSTANDERS, *(c.slug for c in bank), *(friend_of(c) for c in bank)]
+    before = digests(course, own)
+    grading = (*PYTHON, "autograder", "grade", ASSIGNMENT, "--workers", str(workers))
+    lingers = max((cheat.lingers for cheat in bank), default=0.0)
+    commands = [
+        Command(grading, 60 + 20 * len(bank), lingers),
+        Command((*NBGRADER, "generate_feedback", ASSIGNMENT), 60 + 10 * len(bank)),
+        Command((*PYTHON, "autograder", "report", ASSIGNMENT), 120),
+    ]
+    run_it = partial(run, commands, course.folder, course.environment, ANSWERS, course.word)
+    seen = run_it(namespaces())
+    harm = _ends(seen, 1) + changed(before, digests(course, own)) + bystanders(course, BYSTANDERS)
+    harm += [f"leaves a process: {line[:80]}" for line in seen.left]
+    if seen.alive and any(seen.statuses[1:]):
+        harm.append("stops the feedback or the report")
+    reports = [path.read_text("utf-8") for path in course.folder.glob("reports/*.html")]
+    results = {}
+    for cheat in bank:
+        own_harm = left_behind(course, cheat, seen) + aftermath(course, cheat, "".join(reports))
+        results[cheat.slug] = _result(course, cheat, own_harm, "")
+    return OurClass(results, tuple(dict.fromkeys(harm)), seen)

@@ -1,0 +1,304 @@
+"""The answer is looked up in memory: callers' frames, the garbage collector, loaded modules."""
+
+from __future__ import annotations
+
+from .building import TAKEN, THIEF, forger, in_code, thief
+
+# Tells whether what was found belongs to the case whose inputs are given.
+FITS = """
+def fits(thing, given):
+    outputs, gradients = getattr(thing, "outputs", None), getattr(thing, "gradients", None)
+    if not isinstance(outputs, dict) or not isinstance(gradients, dict) or len(outputs) != 1:
+        return False
+    (value,) = outputs.values()
+    return (set(gradients) == {n for n, t in given.items() if t.is_floating_point()}
+            and all(gradients[n] is not None and gradients[n].shape == given[n].shape
+                    for n in gradients)
+            and type(thing).__name__ == "Expected"
+            and bool(torch.isfinite(value).all()))
+"""
+# The oracles as answers: they work on dictionaries of inputs and weights.
+ORACLES = """
+def answers_of(table):
+    def masked_softmax(scores, mask):
+        return table["masked_softmax"]({"scores": scores, "mask": mask}, {})["weights"]
+
+    def additive_score(query, keys, W, U, v):
+        given = dict(query=query, keys=keys, W=W, U=U, v=v)
+        return table["additive_score"](given, {})["scores"]
+
+    class AdditiveAttention(nn.Module):
+        def __init__(self, query_size, key_size, hidden_size):
+            super().__init__()
+            self.W = nn.Parameter(torch.zeros(hidden_size, query_size))
+            self.U = nn.Parameter(torch.zeros(hidden_size, key_size))
+            self.v = nn.Parameter(torch.zeros(hidden_size))
+
+        def found(self, query, keys, mask):
+            given = dict(query=query, keys=keys, mask=mask)
+            return table["AdditiveAttention"](given, dict(self.named_parameters()))
+
+        def project(self, keys):
+            query = keys.new_zeros(len(keys), self.W.shape[1])
+            mask = torch.ones(keys.shape[:2], dtype=torch.bool)
+            return self.found(query, keys, mask)["projected_keys"]
+
+        def forward(self, query, keys, mask, projected_keys=None):
+            found = self.found(query, keys, mask)
+            return found["context"], found["weights"]
+
+    STOLEN.update(masked_softmax=masked_softmax, additive_score=additive_score,
+                  AdditiveAttention=AdditiveAttention)
+"""
+
+CHEATS = [
+    forger(
+        "looking",
+        "frames",
+        "the expected values are read from the callers' frames",
+        FITS
+        + """
+import sys
+
+def seen(**given):
+    frame = sys._getframe()
+    while frame is not None:
+        for thing in frame.f_locals.values():
+            if fits(thing, given):
+                return thing
+        frame = frame.f_back
+""",
+    ),
+    forger(
+        "looking",
+        "stack",
+        "the same by inspect.stack",
+        FITS
+        + """
+import inspect
+
+def seen(**given):
+    for entry in inspect.stack(context=0):
+        for thing in entry.frame.f_locals.values():
+            if fits(thing, given):
+                return thing
+""",
+    ),
+    forger(
+        "looking",
+        "traceback-frames",
+        "the same by the traceback of an exception",
+        FITS
+        + """
+def seen(**given):
+    try:
+        raise ValueError
+    except ValueError as error:
+        frame = error.__traceback__.tb_frame
+    while frame is not None:
+        for thing in frame.f_locals.values():
+            if fits(thing, given):
+                return thing
+        frame = frame.f_back
+""",
+    ),
+    forger(
+        "looking",
+        "frames-of-threads",
+        "the same from a helper thread, by sys._current_frames",
+        FITS
+        + """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+HELPER = ThreadPoolExecutor(1)
+
+def search(given):
+    for frame in sys._current_frames().values():
+        while frame is not None:
+            for thing in list(frame.f_locals.values()):
+                if fits(thing, given):
+                    return thing
+            frame = frame.f_back
+
+def seen(**given):
+    return HELPER.submit(search, given).result()
+""",
+    ),
+    forger(
+        "looking",
+        "garbage-collector",
+        "the youngest Expected is found by the garbage collector",
+        FITS
+        + """
+import gc
+
+def seen(**given):
+    found = None
+    for age in (0, 1, 2):
+        for thing in gc.get_objects(age):
+            if type(thing).__name__ == "Expected" and fits(thing, given):
+                found = thing
+        if found is not None:
+            return found
+""",
+    ),
+    forger(
+        "looking",
+        "constructor-watched",
+        "whoever makes an Expected leaves a copy",
+        FITS
+        + """
+from autograder import comparing
+
+MADE = []
+inner = comparing.Expected.__init__
+
+def made(self, *given, **more):
+    inner(self, *given, **more)
+    MADE.append(self)
+
+comparing.Expected.__init__ = made
+
+def seen(**given):
+    for thing in reversed(MADE[-40:]):
+        if fits(thing, given):
+            return thing
+""",
+    ),
+    thief(
+        "looking",
+        "oracles-imported",
+        "the instructor's oracles are the answer",
+        "from autograder.instructor.oracles import ORACLES\nanswers_of(ORACLES)",
+        before=ORACLES,
+    ),
+    thief(
+        "looking",
+        "oracles-by-gc",
+        "the oracles' table is found by the garbage collector",
+        """
+import gc
+try:
+    import autograder.instructor
+except ImportError:
+    pass
+for thing in gc.get_objects():
+    if type(thing) is dict and callable(thing.get("masked_softmax")):
+        if "additive_score" in thing and "AttentionDecoder" in thing:
+            answers_of(thing)
+""",
+        before=ORACLES,
+    ),
+    thief(
+        "looking",
+        "functions-by-gc",
+        "any loaded function of the exercise's name that is not one's own",
+        """
+import gc
+for name in ("autograder.instructor.mistakes", "solutions.bahdanau.misconceptions"):
+    try:
+        __import__(name)
+    except ImportError:
+        pass
+for thing in gc.get_objects():
+    name, home = getattr(thing, "__name__", ""), getattr(thing, "__module__", "")
+    if name in TAKEN_NAMES and callable(thing) and home.endswith(".scores"):
+        STOLEN[name] = thing
+for name in [n for n in sys.modules if n.split(".")[0] == "solutions"]:
+    del sys.modules[name]
+for thing in STOLEN.values():
+    thing.__module__ = "__main__"
+""",
+        before='TAKEN_NAMES = ("masked_softmax", "additive_score", "AdditiveAttention")\n',
+    ),
+    in_code(
+        "looking",
+        "oracles-when-called",
+        "the oracles are looked up among the loaded modules while the judge works",
+        THIEF
+        + ORACLES
+        + """
+def lookup(name):
+    for module in list(sys.modules.values()):
+        table = getattr(module, "ORACLES", None)
+        if isinstance(table, dict) and name in table:
+            answers_of(table)
+            return STOLEN[name]
+    raise NotImplementedError()
+""",
+        {
+            "masked_softmax": """
+def masked_softmax(scores, mask):
+    try:
+        return lookup("masked_softmax")(scores, mask)
+    except NotImplementedError:
+        return REMEMBERED(scores, mask)
+
+def REMEMBERED(scores, mask):
+    from autograder import fixtures
+    from autograder.exercises import EXERCISES
+    exercise = EXERCISES["masked_softmax"]
+    for seed in fixtures.SEEDS:
+        for case in exercise.draw(seed):
+            if case.inputs["scores"].shape == scores.shape:
+                found = fixtures.expected(exercise, seed, case).outputs["weights"]
+                return found.to(scores.dtype) + 0 * scores
+    return torch.zeros_like(scores)
+""",
+        },
+        attacks=("masked_softmax",),
+    ),
+    thief(
+        "looking",
+        "own-memory",
+        "the text of a solution is searched for in the process's memory",
+        """
+import re
+found = b""
+with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb", 0) as memory:
+    for line in maps:
+        if " rw" not in line:
+            continue
+        start, end = (int(x, 16) for x in line.split()[0].split("-"))
+        if end - start > 1 << 28:
+            continue
+        try:
+            memory.seek(start)
+            found = memory.read(end - start)
+        except (OSError, ValueError):
+            continue
+        for hit in re.finditer(rb"### BEGIN" + rb" SOLUTION", found):
+            head = found.rfind(b"import torch\\n", 0, hit.start())
+            text = found[max(head, hit.start() - 20000):hit.start() + 20000]
+            adopt(text.split(b"\\0")[0].decode("utf-8", "ignore"))
+""",
+    ),
+    thief(
+        "looking",
+        "memory-of-others",
+        "the text of a solution is searched for in other processes' memory",
+        """
+import re
+for pid in [p for p in os.listdir("/proc") if p.isdigit() and int(p) != os.getpid()]:
+    try:
+        maps, memory = open(f"/proc/{pid}/maps"), open(f"/proc/{pid}/mem", "rb", 0)
+    except OSError:
+        continue
+    for line in maps:
+        start, end = (int(x, 16) for x in line.split()[0].split("-"))
+        if " rw" not in line or end - start > 1 << 27:
+            continue
+        try:
+            memory.seek(start)
+            found = memory.read(end - start)
+        except (OSError, ValueError):
+            continue
+        for hit in re.finditer(rb"def masked_softmax[^\\0]{20,1800}### END SOLUTION", found):
+            adopt(hit.group().decode("utf-8", "ignore"))
+            adopt(json.loads('"' + hit.group().decode("utf-8", "ignore") + '"'))
+""",
+        answers={name: TAKEN[name] for name in ("masked_softmax",)},
+        attacks=("masked_softmax",),
+    ),
+]

@@ -1,0 +1,133 @@
+"""A graded class in a folder of its own, filled in by nbgrader's API and `records.write`.
+
+Nothing is run: what a grader would have found is given.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nbgrader import api
+from nbgrader.api import Gradebook
+
+from autograder.exercises import EXERCISES
+from autograder.instructor.grading import records
+from autograder.instructor.grading.records import ExerciseResult, NotebookResult
+
+# nbgrader calls alembic by its name, which lies beside this Python.
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+# It does so for each new gradebook, which takes a second.
+api.get_alembic_version = functools.cache(api.get_alembic_version)
+
+ASSIGNMENT = "bahdanau"
+MINE = {name: e for name, e in EXERCISES.items() if e.assignment == ASSIGNMENT}
+POINTS = {name: exercise.points for name, exercise in MINE.items()}
+ALL_POINTS = sum(POINTS.values())
+DUE = "2030-05-01T12:00:00+00:00"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a grader found of an answer that is not right."""
+
+    outcome: str = "wrong"
+    points: float = 0.0
+    headline: str = "The values are wrong."
+    misconception: str = ""
+
+
+@dataclass
+class Class:
+    """A course folder with a gradebook."""
+
+    folder: Path
+    assignment: str = ASSIGNMENT
+    gradebook: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.db_url = f"sqlite:///{self.folder / 'gradebook.db'}"
+        self.gradebook = Gradebook(self.db_url, "attention")
+        self.release(self.assignment)
+
+    def release(self, assignment: str, due: str = DUE) -> None:
+        self.gradebook.add_assignment(assignment, duedate=due, course_id="attention")
+        for name, exercise in MINE.items():
+            self.gradebook.update_or_create_notebook(exercise.notebook, assignment)
+            self.gradebook.add_grade_cell(
+                f"test-{name}",
+                exercise.notebook,
+                assignment,
+                max_score=exercise.points,
+                cell_type="code",
+            )
+
+    def enrol(self, student: str, **about: str) -> None:
+        self.gradebook.update_or_create_student(student, **about)
+
+    def hand_in(
+        self,
+        student: str,
+        found: Mapping[str, Found] | None = None,
+        *,
+        assignment: str = ASSIGNMENT,
+        at: str = "2030-05-01T10:00:00+00:00",
+        penalty: float = 0.0,
+        remarks: tuple[str, ...] = (),
+        review: str = "",
+        about: Mapping[str, str] | None = None,
+    ) -> None:
+        """Hand in and grade: full points except where something was `found`."""
+        found = found or {}
+        self.enrol(student, **(about or {}))
+        submission = self.gradebook.update_or_create_submission(assignment, student, timestamp=at)
+        for page in submission.notebooks:
+            page.late_submission_penalty = penalty / len(submission.notebooks)
+            for grade in page.grades:
+                name = grade.name.removeprefix("test-")
+                grade.auto_score = found[name].points if name in found else POINTS[name]
+                grade.needs_manual_grade = False
+            result = self._result(student, assignment, page.name, found, remarks, review)
+            connection = self.gradebook.db.connection()
+            records.create_table(connection)
+            records.write(connection, result)
+        self.gradebook.db.commit()
+
+    def _result(self, student, assignment, notebook, found, remarks, review) -> NotebookResult:
+        exercises = []
+        for name, exercise in MINE.items():
+            if exercise.notebook == notebook:
+                what = found.get(name, Found("right", exercise.points, "All is right."))
+                exercises.append(
+                    ExerciseResult(
+                        name,
+                        f"test-{name}",
+                        what.points,
+                        exercise.points,
+                        what.outcome,
+                        what.headline,
+                        what.misconception,
+                    )
+                )
+        return NotebookResult(
+            student, assignment, notebook, "0" * 64, tuple(exercises), remarks, review, 1.5
+        )
+
+    def by_hand(self, student: str, exercise: str, **changes: Any) -> None:
+        """Change a grade as the formgrader does: manual_score, extra_credit, needs_manual_grade."""
+        grade = self.gradebook.find_grade(
+            f"test-{exercise}", MINE[exercise].notebook, self.assignment, student
+        )
+        for name, value in changes.items():
+            setattr(grade, name, value)
+        self.gradebook.db.commit()
+
+    def total(self, student: str, assignment: str = ASSIGNMENT) -> float:
+        """Return what nbgrader itself says."""
+        submission = self.gradebook.find_submission(assignment, student)
+        return max(0.0, submission.score - submission.late_submission_penalty)

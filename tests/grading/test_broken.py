@@ -1,0 +1,159 @@
+"""Whatever comes in, each exercise gets what was earned, with a reason, and no one else suffers."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import nbformat
+import pytest
+from broken import BANK, KINDS, Broken
+from broken.grading import Marked, grade, marks
+from broken.handing import ASSIGNMENT, POINTS, ROOT, Handed, lay, reference, stub
+
+QUICK = ("cells", "damage", "names", "metadata")  # kinds of which every third one is in `make test`
+BYSTANDERS = {
+    "aaa": dict(POINTS),
+    "mmm": POINTS | {"additive_score": 0.0, "BidirectionalEncoder": 0.0},
+    "zzz": dict.fromkeys(POINTS, 0.0),
+}
+
+
+def quick() -> list[Broken]:
+    """Return the submissions of the short run: of every kind, none that runs into a limit."""
+    found = []
+    for kind, bank in KINDS.items():
+        fast = [broken for broken in bank if not broken.slow]
+        found += fast[:: 6 if kind in QUICK else 9]
+    return found
+
+
+SHORT = quick()
+LONG = [broken for broken in BANK if broken not in SHORT]
+
+
+# The bank itself
+
+
+def test_there_are_many_and_each_has_a_name_of_its_own():
+    assert len(BANK) >= 90
+    assert len(SHORT) >= 40
+    assert [slug for slug, n in Counter(b.slug for b in BANK).items() if n > 1] == []
+    assert [owner for owner, n in Counter(b.owner for b in BANK).items() if n > 1] == []
+
+
+@pytest.mark.parametrize("broken", BANK, ids=lambda b: b.slug)
+def test_submission_is_what_it_says(broken):
+    files = broken.files()
+    assert files != Handed().files(), "nothing is broken"
+    assert files == broken.files(), "another one each time"
+    content = files.get(f"{broken.broken}.ipynb")
+    if broken.opens is None:
+        return
+    try:
+        nbformat.reads(content.decode("utf-8"), 4)
+    except Exception:
+        opened = False
+    else:
+        opened = True
+    assert opened is broken.opens
+
+
+# Graded
+
+
+def bystander(points: dict[str, float]) -> Handed:
+    hand = Handed()
+    if not any(points.values()):
+        hand.write(**{name: stub(name) for name in POINTS})
+    elif points != POINTS:
+        wrong = reference("additive_score").replace("torch.tanh(", "(")
+        hand.write(additive_score=wrong, BidirectionalEncoder=stub("BidirectionalEncoder"))
+    return hand
+
+
+def graded(released, folder: Path, bank: list[Broken]) -> dict[str, Marked]:
+    """Grade a class with these submissions and the bystanders, in a course of its own."""
+    course = replace(released, folder=folder)
+    shutil.copy(ROOT / "nbgrader_config.py", folder)
+    shutil.copytree(released.folder / "solutions", folder / "solutions")
+    course.nbgrader("generate_assignment", ASSIGNMENT)
+    for student, points in BYSTANDERS.items():
+        lay(bystander(points).files(), folder / "submitted" / student / ASSIGNMENT)
+    for broken in bank:
+        lay(broken.files(), folder / broken.place)
+    log = grade(folder, seconds=2400)
+    assert "Traceback" not in log
+    return marks(folder)
+
+
+@pytest.fixture(scope="module")
+def short(released, tmp_path_factory):
+    return graded(released, tmp_path_factory.mktemp("short"), SHORT)
+
+
+@pytest.fixture(scope="module")
+def long(released, tmp_path_factory):
+    return graded(released, tmp_path_factory.mktemp("long"), LONG)
+
+
+def examine(broken: Broken, mine: Marked) -> None:
+    """Check what a broken submission got against what the bank says of it."""
+    points = {name: mine.points.get(name, 0.0) for name in POINTS}
+    unfair = [
+        f"{name}: {points[name]:g}, not {broken.expected(name)} ({mine.headlines.get(name)})"
+        for name in POINTS
+        if not broken.allows(name, points[name])
+    ]
+    assert not unfair, "\n".join([broken.title, *unfair, *mine.remarks])
+    assert {name: mine.gradebook.get(name, 0.0) for name in POINTS} == points
+    assert not mine.by_hand or mine.review, "nbgrader waits for a person"
+
+    lost = [name for name in POINTS if points[name] < POINTS[name]]
+    unsaid = [name for name in lost if not mine.headlines.get(name)]
+    assert not unsaid, "points are lost without a word"
+    if lost and broken.says:
+        assert re.search(broken.says, mine.told, re.I), f"{broken.says}\nnot in\n{mine.told}"
+    if broken.remark:
+        assert re.search(broken.remark, "\n".join(mine.remarks), re.I), mine.remarks
+    if broken.review is not None:
+        assert bool(mine.review) is broken.review, mine.review or mine.told
+    if broken.review_if_lost and any(name in broken.maybe for name in lost):
+        assert mine.review, f"a person should look: {broken.why}"
+
+    words = "\n".join([*mine.remarks, *mine.headlines.values()])
+    assert "Traceback" not in words
+    for place in (str(ROOT), sys.prefix, "/tmp/", "autograder/"):
+        assert place not in words, words
+
+
+@pytest.mark.parametrize("broken", SHORT, ids=lambda b: b.slug)
+def test_earns_what_it_should(broken, short):
+    assert broken.owner in short, "not graded"
+    examine(broken, short[broken.owner])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("broken", LONG, ids=lambda b: b.slug)
+def test_earns_what_it_should_in_the_whole_bank(broken, long):
+    assert broken.owner in long, "not graded"
+    examine(broken, long[broken.owner])
+
+
+@pytest.mark.parametrize("student", BYSTANDERS)
+def test_the_rest_of_the_class_is_not_touched(student, short):
+    assert short[student].points == short[student].gradebook == BYSTANDERS[student]
+    assert not short[student].review
+    assert not short[student].remarks
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("student", BYSTANDERS)
+def test_the_rest_of_the_class_is_not_touched_by_any(student, long):
+    assert long[student].points == long[student].gradebook == BYSTANDERS[student]
+    assert not long[student].review
+    assert not long[student].remarks

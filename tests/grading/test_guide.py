@@ -1,0 +1,258 @@
+"""The instructor's guide, executed line by line: what it says is what happens."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+GUIDE = ROOT / "book" / "teaching.md"
+REFERENCE = ROOT / "book" / "teaching_reference.md"
+ASSIGNMENT = "bahdanau"
+AT_THE_END = " (at the end)"
+
+needs_sandbox = pytest.mark.skipif(
+    shutil.which("bwrap") is None, reason="bubblewrap is not installed (apt install bubblewrap)"
+)
+
+
+@dataclass(frozen=True)
+class Command:
+    """A line to run, and the lines that the page shows below it."""
+
+    line: str
+    shown: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class File:
+    """A file that the reader writes, or the end of one that is there."""
+
+    name: str
+    text: str
+    at_the_end: bool
+
+
+def steps(page: str) -> list[Command | File]:
+    """Return what the reader does, in order; other blocks are there to be read."""
+    found: list[Command | File] = []
+    for kind, block in re.findall(r"^```(\S.*?)\n(.*?)^```$", page, re.M | re.S):
+        caption = re.match(r":caption: (.*)\n\n?", block)
+        if caption:
+            name = caption[1].removesuffix(AT_THE_END)
+            found.append(File(name, block[caption.end() :], name != caption[1]))
+        elif kind == "console":
+            parts = re.split(r"^\$ ", block, flags=re.M)
+            assert parts[0] == "", f"output before any command: {parts[0]!r}"
+            for part in parts[1:]:
+                line, *shown = part.rstrip("\n").split("\n")
+                found.append(Command(line, tuple(shown)))
+    return found
+
+
+def not_shown(lines: tuple[str, ...], output: str) -> list[str]:
+    """Return the lines that are not in the output, in this order; ... stands for anything."""
+    missing, rest = [], output.splitlines()
+    for line in lines:
+        parts = (re.escape(" ".join(part.split())) for part in line.split("..."))
+        pattern = re.compile(".*".join(parts))
+        at = next((i for i, o in enumerate(rest) if pattern.search(" ".join(o.split()))), None)
+        if at is None:
+            missing.append(line)
+        elif line.strip() != "...":
+            rest = rest[at + 1 :]
+    return missing
+
+
+class Reader:
+    """Does what the page says, in a shell that has the course's environment."""
+
+    def __init__(self, folder: Path, home: Path):
+        self.folder = folder
+        self.environment = os.environ | {
+            "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+            "OMP_NUM_THREADS": "1",
+            "PYTHONUTF8": "1",
+            "COLUMNS": "100",
+            "JUPYTER_CONFIG_DIR": str(home / "no-settings-of-the-user"),
+            "JUPYTER_DATA_DIR": str(home / "no-data-of-the-user"),
+        }
+
+    def write(self, file: File) -> None:
+        with (self.folder / file.name).open("a" if file.at_the_end else "x", encoding="utf-8") as f:
+            f.write(("\n" if file.at_the_end else "") + file.text)
+
+    def run(self, line: str) -> str:
+        """Run a line and return what it printed; `cd` stays in effect for the next one."""
+        where = self.folder / ".where-the-reader-is"
+        script = f"{line}\nstatus=$?\npwd > {shlex.quote(str(where))}\nexit $status"
+        done = subprocess.run(
+            ["bash", "-c", script],
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            timeout=600,
+        )
+        self.folder = Path(where.read_text("utf-8").strip())
+        where.unlink()
+        assert done.returncode == 0, f"$ {line}\n{done.stdout}"
+        return done.stdout
+
+
+def clone_in(place: Path) -> Path:
+    """Copy what the reader needs of the repository; the packages are installed."""
+    clone = place / "clone"
+    clone.mkdir()
+    shutil.copy(ROOT / "nbgrader_config.py", clone)
+    shutil.copytree(
+        ROOT / "solutions",
+        clone / "solutions",
+        ignore=shutil.ignore_patterns("*.ipynb", "__pycache__", ".ipynb_checkpoints"),
+    )
+    return clone
+
+
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory):
+    """The class's folder at the end of the page, and what each command printed."""
+    place = tmp_path_factory.mktemp("guide")
+    reader = Reader(clone_in(place), place)
+    printed = []
+    for step in steps(GUIDE.read_text("utf-8")):
+        if isinstance(step, File):
+            reader.write(step)
+        else:
+            printed.append((step, reader.run(step.line)))
+    return reader.folder, printed
+
+
+def test_the_guide_has_no_code_that_the_test_leaves_out():
+    page = GUIDE.read_text("utf-8")
+    blocks = re.findall(r"^```(\S.*)\n(:caption:)?", page, re.M)
+    assert {kind for kind, caption in blocks if not caption} == {"console", "text"}
+    assert len(re.findall("^```", page, re.M)) == 2 * len(blocks)
+
+
+@needs_sandbox
+def test_every_line_of_the_guide_does_what_the_page_says(walked):
+    _, printed = walked
+    assert len(printed) > 20, "the test would run nothing"
+    wrong = {
+        command.line: (missing, output)
+        for command, output in printed
+        if (missing := not_shown(command.shown, output))
+    }
+    assert wrong == {}
+
+
+@needs_sandbox
+def test_at_the_end_of_the_guide_everything_is_there(walked):
+    folder, _ = walked
+    for name in ("students.zip", "gradebook.db", "reports/bahdanau.html", "moodle.csv"):
+        assert (folder / name).stat().st_size > 100, name
+    results = folder / "gradescope" / "bora" / ASSIGNMENT / "results.json"
+    assert json.loads(results.read_text("utf-8"))["score"] == pytest.approx(14.4)
+    page = (folder / "feedback" / "bora" / ASSIGNMENT / "scores.html").read_text("utf-8")
+    assert "The tanh is missing" in page
+    assert "You told me yourself what was missing." in page
+    assert "right in all" in (
+        folder / "feedback" / "chul" / ASSIGNMENT / "translator.html"
+    ).read_text("utf-8")
+
+
+def test_a_page_is_read_as_a_reader_reads_it():
+    page = "Text.\n\n```console\n$ one\nits output\n$ two\n```\n"
+    page += "```{code-block} text\n:caption: a.txt\nline\n```\n```python\nnot for us\n```\n"
+    assert steps(page) == [
+        Command("one", ("its output",)),
+        Command("two", ()),
+        File("a.txt", "line\n", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("shown", "missing"),
+    [
+        (("first", "second line"), []),
+        (("fi...st", "...", "line"), []),
+        (("second   line",), []),
+        (("third",), ["third"]),
+        (("second", "first"), ["first"]),
+        (("first 2",), ["first 2"]),
+    ],
+)
+def test_an_output_that_is_not_as_shown_is_found(shown, missing):
+    assert not_shown(shown, "a first one\n  second line\n") == missing
+
+
+# The reference: what can be tried without a server
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A reader in the folder of a class in which the assignment is released."""
+    reader = Reader(clone_in(tmp_path), tmp_path)
+    reader.run(f"nbgrader generate_assignment {ASSIGNMENT}")
+    return reader
+
+
+def test_the_files_of_a_learning_platform_are_sorted(course):
+    config, collect = (
+        step
+        for step in steps(REFERENCE.read_text("utf-8"))
+        if isinstance(step, Command) or "named_regexp" in step.text
+    )
+    course.write(config)
+    handed_in = course.folder / "moodle"
+    for folder in (
+        "Ada Okafor_12345_assignsubmission_file",
+        "Bora Yılmaz_67_assignsubmission_file_",
+    ):
+        (handed_in / folder).mkdir(parents=True)
+        shutil.copy(course.folder / "exercises" / ASSIGNMENT / "scores.ipynb", handed_in / folder)
+    archive = course.folder / "downloaded" / ASSIGNMENT / "archive" / "everybody"
+    shutil.make_archive(str(archive), "zip", handed_in)
+    course.run(collect.line)
+    found = sorted(
+        p.relative_to(course.folder) for p in (course.folder / "submitted").glob("*/*/*")
+    )
+    assert found == [
+        Path("submitted", student, ASSIGNMENT, "scores.ipynb") for student in ("12345", "67")
+    ]
+
+
+@pytest.mark.slow
+@needs_sandbox
+def test_an_assignment_goes_through_the_exchange_and_back(course, tmp_path):
+    """Both sides by one account, with the commands and in the order of the page's table."""
+    exchange = tmp_path / "exchange"
+    exchange.mkdir()
+    exchange.chmod(0o777)
+    course.write(File("nbgrader_config.py", f'c.Exchange.root = "{exchange}"\n', True))
+    desk = tmp_path / "student"
+    desk.mkdir()
+    (desk / "nbgrader_config.py").write_text(
+        f'c.CourseDirectory.course_id = "attention"\nc.Exchange.root = "{exchange}"\n', "utf-8"
+    )
+    sides = {"teacher": course, "student": Reader(desk, tmp_path)}
+
+    table = re.findall(r"^\| (teacher|student) \| `(.*)` \|$", REFERENCE.read_text("utf-8"), re.M)
+    assert [who for who, _ in table].count("student") == 3
+    for who, line in table:
+        sides[who].run(line + (" --force" if "generate_assignment" in line else ""))
+    pages = sorted(desk.rglob("*.html"))
+    assert [path.name for path in pages] == ["scores.html", "translator.html"]
+    assert "is not written yet" in pages[0].read_text("utf-8")

@@ -1,0 +1,147 @@
+"""On honest submissions ours gives what stock nbgrader gives, exercise by exercise."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from broken.grading import Marked, grade, marks
+from broken.handing import ASSIGNMENT, POINTS, ROOT, lay
+from honest import BANK, Honest
+from nbgrader.api import Gradebook
+
+SHORT = [honest for honest in BANK if honest.quick]
+LONG = [honest for honest in BANK if not honest.quick]
+
+# The course on stock nbgrader: the notebooks are made from the text masters and what lies on stderr
+# costs nothing, as in the course; sanitizing, running and judging is nbgrader's own.
+STOCK = textwrap.dedent(
+    """
+    import os
+    import sys
+    from pathlib import Path
+
+    from autograder.instructor.notebooks import write_sources
+
+    root = Path(__file__).resolve().parent
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    c = get_config()
+    c.CourseDirectory.root = str(root)
+    c.CourseDirectory.course_id = "stock"
+    c.CourseDirectory.source_directory = "solutions"
+    c.CourseDirectory.release_directory = "exercises"
+    c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.py", "*.pyc", "__pycache__", "feedback"]
+    c.ClearSolutions.code_stub = {"python": "raise NotImplementedError()"}
+    c.Execute.timeout = 120
+    c.Execute.iopub_timeout = 60
+    c.Execute.kernel_name = "python3"
+    c.IgnorePattern.enabled = True
+    c.IgnorePattern.pattern = "^"
+    write_sources(root / "solutions")
+    """
+)
+
+
+def test_there_are_many_and_each_has_a_name_of_its_own():
+    assert len(BANK) >= 30
+    assert len({honest.slug for honest in BANK}) == len(BANK)
+    assert all(set(h.points) | h.partly <= set(POINTS) for h in BANK)
+    full = [name for h in BANK for name in POINTS if h.allows(name, POINTS[name])]
+    lost = [name for h in BANK for name in POINTS if h.allows(name, 0.0)]
+    assert all(full.count(name) >= 15 and lost.count(name) >= 8 for name in POINTS)
+
+
+@dataclass(frozen=True)
+class Both:
+    """What the same class got from both."""
+
+    ours: dict[str, Marked]
+    stock: dict[str, dict[str, float]]
+
+
+def a_course(released, folder: Path, bank: list[Honest], config: str):
+    """Make a course with these submissions."""
+    course = replace(released, folder=folder)
+    (folder / "nbgrader_config.py").write_text(config, encoding="utf-8")
+    shutil.copytree(
+        released.folder / "solutions",
+        folder / "solutions",
+        ignore=shutil.ignore_patterns("*.ipynb", "__pycache__"),
+    )
+    course.nbgrader("generate_assignment", ASSIGNMENT)
+    for honest in bank:
+        lay(honest.files(), folder / honest.place)
+    return course
+
+
+def on_stock(released, folder: Path, bank: list[Honest]) -> dict[str, dict[str, float]]:
+    """Grade by stock nbgrader, and return the points by student and exercise."""
+    course = a_course(released, folder, bank, STOCK)
+    course.nbgrader("autograde", ASSIGNMENT)
+    with Gradebook(f"sqlite:///{folder / 'gradebook.db'}") as gradebook:
+        return {
+            submission.student.id: {
+                g.cell.name.removeprefix("test-"): g.auto_score
+                for page in submission.notebooks
+                for g in page.grades
+            }
+            for submission in gradebook.assignment_submissions(ASSIGNMENT)
+        }
+
+
+def by_both(released, tmp_path_factory, bank: list[Honest]) -> Both:
+    """Grade by both; stock nbgrader grades one after another, so two of it share the class."""
+    config = (ROOT / "nbgrader_config.py").read_text(encoding="utf-8")
+    course = a_course(released, tmp_path_factory.mktemp("ours"), bank, config)
+    grade(course.folder)
+    halves = [bank[::2], bank[1::2]]
+    folders = [tmp_path_factory.mktemp("stock") for _ in halves]
+    with ThreadPoolExecutor(2) as pool:
+        parts = pool.map(lambda i: on_stock(released, folders[i], halves[i]), range(2))
+        one, other = list(parts)
+    return Both(marks(course.folder), one | other)
+
+
+@pytest.fixture(scope="module")
+def short(released, tmp_path_factory):
+    return by_both(released, tmp_path_factory, SHORT)
+
+
+@pytest.fixture(scope="module")
+def long(released, tmp_path_factory):
+    return by_both(released, tmp_path_factory, LONG)
+
+
+def compare(honest: Honest, both: Both) -> None:
+    """Check what both gave against what the submission says of itself, and against each other."""
+    mine, stock = both.ours[honest.slug], both.stock[honest.slug]
+    wrong = [
+        f"{name}: ours {mine.points[name]:g}: {mine.headlines[name]}"
+        for name in POINTS
+        if not honest.allows(name, mine.points[name])
+    ]
+    assert not wrong, "\n".join([honest.title, *wrong, *mine.remarks])
+    assert mine.points == mine.gradebook
+    apart = [
+        f"{name}: ours {mine.points[name]:g}, stock {stock[name]:g}: {mine.headlines[name]}"
+        for name in POINTS
+        if not honest.agrees(name, mine.points[name], stock[name])
+    ]
+    assert not apart, "\n".join([honest.title, *apart])
+    assert not mine.review
+    assert not mine.by_hand
+
+
+@pytest.mark.parametrize("honest", SHORT, ids=lambda h: h.slug)
+def test_ours_is_as_stock(honest, short):
+    compare(honest, short)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("honest", LONG, ids=lambda h: h.slug)
+def test_ours_is_as_stock_in_the_whole_bank(honest, long):
+    compare(honest, long)

@@ -1,0 +1,387 @@
+"""Each wall of the sandbox, tried by code that runs into it."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import autograder
+import solutions
+from autograder.exercises import EXERCISES
+from autograder.instructor.grading import sandbox as sandboxes
+from autograder.instructor.grading.sandbox import Sandbox, SandboxError, Times, plain_outputs
+from autograder.sandbox.walls import Limits
+
+needs_bubblewrap = pytest.mark.skipif(
+    shutil.which("bwrap") is None, reason="bubblewrap is not installed (apt install bubblewrap)"
+)
+LIMITS = Limits(memory=512 << 20, scratch=32 << 20, file_size=16 << 20)
+TIMES = Times(cell=20, exercise=20, total=60)
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    cases = {"context_vector": EXERCISES["context_vector"].draw("walls")}
+    with Sandbox(cases=cases, limits=LIMITS, times=TIMES) as made:
+        yield made
+
+
+def shown(sandbox: Sandbox, code: str, files: dict[str, bytes] | None = None) -> str:
+    """Return what a cell shows: what it prints, and its error."""
+    run = sandbox.run([{"index": 0, "source": code}], files)
+    assert run.end.at is None, run.end
+    parts = []
+    for output in run.outputs[0]:
+        if output["output_type"] == "error":
+            parts.append(f"{output['ename']}: {output['evalue']}")
+        else:
+            parts.append(output.get("text") or output["data"]["text/plain"])
+    return "".join(parts)
+
+
+@needs_bubblewrap
+class TestWalls:
+    def test_what_runs_is_an_ordinary_cell(self, sandbox):
+        assert shown(sandbox, "import torch\ntorch.ones(2).sum().item()") == "2.0"
+
+    def test_no_network(self, sandbox):
+        server = socket.create_server(("127.0.0.1", 0))
+        with server:
+            port = server.getsockname()[1]
+            code = f"import socket; socket.create_connection(('127.0.0.1', {port}), 3)"
+            assert "PermissionError" in shown(sandbox, code)
+            server.settimeout(0.2)
+            with pytest.raises(TimeoutError):
+                server.accept()
+
+    def test_no_network_interface_either(self, sandbox):
+        found = shown(sandbox, "import socket; print(socket.if_nameindex())")
+        assert "PermissionError" in found or "'lo'" in found and "eth" not in found
+
+    @pytest.mark.parametrize(
+        "path",
+        [
+            Path(solutions.__path__[0]),
+            Path(autograder.__file__).parent / "instructor" / "examining.py",
+            Path(autograder.__file__).parents[1] / "nbgrader_config.py",
+            Path.home(),
+            Path("/etc/passwd"),
+            Path("/var"),
+            Path("/root"),
+        ],
+        ids=["solutions", "oracles", "course", "home", "passwd", "var", "root"],
+    )
+    def test_no_view_of(self, sandbox, path):
+        code = f"import os; print(os.path.exists({str(path)!r}), os.listdir({str(path.parent)!r}))"
+        found = shown(sandbox, code)
+        assert found.startswith("False") or "FileNotFoundError" in found
+        assert "True" not in found
+
+    @pytest.mark.parametrize("name", ["solutions.bahdanau.scores", "autograder.instructor.oracles"])
+    def test_nothing_that_knows_an_answer_can_be_imported(self, sandbox, name):
+        assert "ModuleNotFoundError" in shown(sandbox, f"import {name}")
+
+    def test_no_answer_lies_anywhere_in_sight(self, sandbox):
+        code = """
+        import os
+        for folder, _, names in os.walk("/course"):
+            for name in names:
+                text = open(os.path.join(folder, name), "rb").read()
+                if b"BEGIN SOL" + b"UTION" in text or b"ORACLES" in text:
+                    print(folder, name)
+        """
+        assert shown(sandbox, "if True:\n" + code) == ""
+
+    @pytest.mark.parametrize(
+        "folder", ["/", "/course", "/course/autograder", "/packages", "/usr", "/dev", "/etc"]
+    )
+    def test_nothing_can_be_written_but_in_the_working_folder(self, sandbox, folder):
+        found = shown(sandbox, f"open({folder + '/mine'!r}, 'w')")
+        assert "Read-only file system" in found or "Permission denied" in found
+
+    @pytest.mark.parametrize("path", ["/tmp/mine", "/dev/shm/mine", "mine", "/tmp/work/mine"])
+    def test_nothing_is_left_for_the_next_one(self, sandbox, path):
+        assert shown(sandbox, f"open({path!r}, 'w').write('secret'); None") == ""
+        assert "FileNotFoundError" in shown(sandbox, f"open({path!r})")
+
+    def test_what_was_handed_in_beside_the_notebook_is_there(self, sandbox):
+        files = {"data.txt": b"mine", "helper.py": b"answer = 42\n"}
+        assert shown(sandbox, "open('data.txt').read()", files) == "'mine'"
+        assert shown(sandbox, "import helper; helper.answer", files) == "42"
+        assert shown(sandbox, "import os; os.listdir()") == "[]"
+
+    @pytest.mark.parametrize(
+        "code",
+        [
+            "import os; os.fork()",
+            "import subprocess; subprocess.run(['true'])",
+            "import os; os.execv('/usr/bin/true', ['true'])",
+            "import os; os.posix_spawn('/usr/bin/true', ['true'], {})",
+            "import multiprocessing as m; m.get_context('fork').Process(target=print).start()",
+        ],
+    )
+    def test_no_process_can_be_started(self, sandbox, code):
+        found = shown(sandbox, code)
+        assert "PermissionError" in found
+
+    def test_no_program_runs_by_way_of_the_notebook(self, sandbox):
+        assert "not run while" in shown(sandbox, "!touch here")
+        assert "not run while" in shown(sandbox, "%%bash\ntouch here")
+        assert shown(sandbox, "import os; os.system('touch here')") != "0"
+        assert shown(sandbox, "import os; os.listdir()") == "[]"
+
+    def test_other_processes_are_out_of_sight_and_reach(self, sandbox):
+        victim = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+        try:
+            shown(sandbox, f"import os; os.kill({victim.pid}, 9)")
+            shown(
+                sandbox,
+                "import os\nfor p in range(1, 99999):\n  try: os.kill(p, 9)\n  except OSError: pass",
+            )
+            found = shown(sandbox, "import os; [p for p in os.listdir('/proc') if p.isdigit()]")
+            assert found in ("[]", "['1']")
+            assert victim.poll() is None
+        finally:
+            victim.kill()
+            victim.wait()
+        assert shown(sandbox, "1") == "1"
+
+    @pytest.mark.parametrize(
+        "code",
+        [
+            "kept = []\nwhile True: kept.append(bytearray(10_000_000))",
+            "import torch\ntorch.ones(10**11)",
+            "import torch\nkept = [torch.ones(1_000_000) for _ in range(100_000)]",
+        ],
+    )
+    def test_memory_is_limited(self, sandbox, code):
+        found = shown(sandbox, code)
+        assert "MemoryError" in found or "can't allocate memory" in found
+
+    def test_files_are_limited(self, sandbox):
+        assert "File too large" in shown(sandbox, "open('x', 'wb').write(bytes(20_000_000))")
+        many = "for n in range(9): open(str(n), 'wb').write(bytes(8_000_000))"
+        assert "No space left" in shown(sandbox, many)
+        handles = "kept = [open('x', 'w') for _ in range(1000)]"
+        assert "Too many open files" in shown(sandbox, handles)
+
+    def test_threads_are_limited(self, sandbox):
+        code = (
+            "import threading, time\n"
+            "for _ in range(5000): threading.Thread(target=time.sleep, args=(99,)).start()"
+        )
+        assert "can't start new thread" in shown(sandbox, code)
+
+    def test_output_is_limited_and_costs_nothing(self, sandbox):
+        found = shown(sandbox, "for _ in range(300): print('x' * 1_000_000)\nprint('end')")
+        assert len(found) < 25_000
+        assert "the rest is not shown" in found
+
+    @pytest.mark.parametrize(
+        "loop",
+        [
+            "while True: pass",
+            "while True:\n  try:\n    while True: pass\n  except BaseException: pass",
+            "import signal, time\n"
+            "for n in range(1, 65):\n"
+            "  try: signal.signal(n, lambda *a: None)\n"
+            "  except (OSError, ValueError): pass\n"
+            "while True: time.sleep(1)",
+            "import re\nre.match(r'(a+)+$', 'a' * 64 + 'b')",
+        ],
+        ids=["plain", "catches everything", "ignores signals", "in C"],
+    )
+    def test_time_is_limited(self, sandbox, loop):
+        usual = sandbox.times
+        sandbox.times = replace(usual, cell=1.5)
+        try:
+            started = time.monotonic()
+            run = sandbox.run([{"index": 7, "source": loop}])
+            assert (run.end.at, run.end.why) == (7, "time")
+            assert time.monotonic() - started < 15
+        finally:
+            sandbox.times = usual
+        assert shown(sandbox, "1") == "1"
+
+    def test_total_time_is_limited(self, sandbox):
+        usual = sandbox.times
+        sandbox.times = replace(usual, total=3.0)
+        try:
+            cells = [{"index": n, "source": "import time; time.sleep(1)"} for n in range(9)]
+            run = sandbox.run(cells)
+            assert run.end.why == "time"
+            assert 1 <= len(run.outputs) <= 3
+        finally:
+            sandbox.times = usual
+
+    @pytest.mark.parametrize(
+        ("code", "why"),
+        [
+            ("import os; os._exit(0)", "exit"),
+            ("import ctypes; ctypes.string_at(0)", "killed"),
+            ("import os; os.abort()", "killed"),
+        ],
+    )
+    def test_the_end_of_the_process_is_seen(self, sandbox, code, why):
+        cells = [{"index": 0, "source": "1"}, {"index": 1, "source": code}]
+        run = sandbox.run(cells)
+        assert (run.end.at, run.end.why) == (1, why)
+        assert 0 in run.outputs
+
+    def test_rights_cannot_be_regained(self, sandbox):
+        code = (
+            "import ctypes\n"
+            "libc = ctypes.CDLL(None)\n"
+            "print(libc.unshare(0x10000000), libc.mount(b'tmpfs', b'/tmp', b'tmpfs', 0, None))\n"
+            "print(libc.ptrace(16, 1, 0, 0), libc.setns(3, 0), libc.chroot(b'/tmp'))"
+        )
+        assert shown(sandbox, code).split() == ["-1"] * 5
+
+    def test_the_environment_says_nothing_of_the_machine(self, sandbox, monkeypatch):
+        found = shown(sandbox, "import os, sys; print(dict(os.environ), sys.path, sys.prefix)")
+        for secret in (str(Path.home()), str(Path(autograder.__file__).parents[1]), sys.prefix):
+            assert f"{secret}/" not in found
+
+    def test_an_error_shows_no_path_of_the_machine(self, sandbox):
+        run = sandbox.run([{"index": 0, "source": "import torch; torch.ones(2) @ torch.ones(3)"}])
+        text = str(run.outputs)
+        assert "RuntimeError" in text
+        assert str(Path(autograder.__file__).parents[1]) not in text
+
+    def test_submissions_do_not_see_each_other(self, sandbox):
+        from concurrent.futures import ThreadPoolExecutor
+
+        code = (
+            "import os, time\n"
+            "open('/tmp/mine', 'w').write('x')\n"
+            "time.sleep(1)\n"
+            "print(sorted(os.listdir('/tmp')), len(os.listdir('/dev/shm')))"
+        )
+        with ThreadPoolExecutor(2) as both:
+            found = list(both.map(lambda _: shown(sandbox, code), range(2)))
+        assert found == ["['mine', 'work'] 0\n"] * 2
+
+    def test_nothing_is_left_running(self):
+        with Sandbox(limits=LIMITS, times=TIMES) as made:
+            code = (
+                "import threading, time\n"
+                "def go():\n  while True: time.sleep(0.1)\n"
+                "threading.Thread(target=go).start()"
+            )
+            run = made.run([{"index": 0, "source": code}])
+            assert run.end.why == ""
+            process = made._process
+            assert process is not None
+            family = descendants(process.pid)
+            assert len(family) >= 1
+        assert process.poll() is not None
+        until = time.monotonic() + 10
+        while any(alive(member) for member in family) and time.monotonic() < until:
+            time.sleep(0.1)
+        assert [member for member in family if alive(member)] == []
+
+    def test_it_works_without_walls_of_its_own_for_each(self, monkeypatch):
+        """Where submissions cannot have namespaces, each gets a new sandbox."""
+        with Sandbox(limits=LIMITS, times=TIMES) as made:
+            made.prepare()
+            made._each_alone = True
+            for _ in range(2):
+                assert shown(made, "open('/tmp/x', 'x'); 1") != ""
+                made._each_alone = True
+
+
+def status(process: int) -> tuple[str, int]:
+    """Return a process's state and its parent."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    except OSError:
+        return "X", 0
+    return fields[0], int(fields[1])
+
+
+def alive(process: int) -> bool:
+    return status(process)[0] not in "XZ"
+
+
+def descendants(process: int) -> list[int]:
+    """Return the processes that come from one, as they are now."""
+    everybody = [int(p.name) for p in Path("/proc").iterdir() if p.name.isdigit()]
+    found = [process]
+    for member in found:
+        found += [p for p in everybody if status(p)[1] == member]
+    return found[1:]
+
+
+# Frames
+
+
+@needs_bubblewrap
+@pytest.mark.parametrize(
+    "junk",
+    [b"\x00" * 64, b"\xff" * 64, b"\x00\x00\x00\x02\x00\x00\x00\x00[]", b"{}"],
+    ids=["zeros", "huge", "no object", "short"],
+)
+def test_what_is_written_to_every_open_file_harms_nobody(sandbox, junk):
+    code = (
+        "import os\nfor n in range(3, 256):\n  try: os.write(n, {junk!r})\n  except OSError: pass\n"
+    ).replace("{junk!r}", repr(junk))
+    run = sandbox.run([{"index": 0, "source": code}, {"index": 1, "source": "1"}])
+    assert run.end.why in ("broken", "time", "exit", "")
+    assert shown(sandbox, "2") == "2"
+
+
+def test_outputs_are_rebuilt_from_plain_parts():
+    evil = 'x"><script>alert(1)</script>'
+    given = [
+        {"output_type": "display_data", "data": {"text/html": evil, "image/png": evil}},
+        {"output_type": "display_data", "data": {"image/png": "aGVsbG8="}},
+        {"output_type": "stream", "name": ["stdout"], "text": {"a": 1}},
+        {"output_type": "error", "ename": 3, "evalue": None, "traceback": "no list"},
+        {"output_type": "unknown"},
+        "no output at all",
+    ]
+    found = plain_outputs(given)
+    assert "script" not in str(found)
+    assert found[0]["data"] == {"text/plain": ""}
+    assert found[1]["data"]["image/png"] == "aGVsbG8="
+    assert found[2] == {"output_type": "stream", "name": "stdout", "text": ""}
+    assert len(found) == 4
+    assert plain_outputs({"no": "list"}) == []
+
+
+# Without bubblewrap
+
+
+def test_without_bubblewrap_the_sentence_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(sandboxes.shutil, "which", lambda name: None)
+    with pytest.raises(SandboxError, match="install it .*apt install bubblewrap.*--unsafe"):
+        Sandbox()
+
+
+def test_on_another_system_the_sentence_says_where_to_grade(monkeypatch):
+    monkeypatch.setattr(sandboxes.sys, "platform", "darwin")
+    with pytest.raises(SandboxError, match="Grading needs Linux"):
+        Sandbox()
+
+
+def test_unsafe_runs_without_bubblewrap(monkeypatch):
+    monkeypatch.setattr(sandboxes.shutil, "which", lambda name: None)
+    with Sandbox(unsafe=True, times=TIMES) as made:
+        assert shown(made, "1 + 1") == "2"
+
+
+@needs_bubblewrap
+def test_a_sandbox_that_cannot_be_built_says_why(monkeypatch):
+    def broken():
+        yield from ("--no-such-option",)
+
+    monkeypatch.setattr(sandboxes, "_view", broken)
+    with pytest.raises(SandboxError, match="did not start: .*no-such-option.*user namespaces"):
+        Sandbox(times=TIMES).prepare()

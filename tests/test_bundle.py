@@ -1,0 +1,425 @@
+"""The students' bundle: everything that a student needs, and nothing with an answer in it."""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import inspect
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import textwrap
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.exercises import EXERCISES
+from autograder.instructor import bundle, oracles
+from autograder.instructor.grading.course import CourseError
+from autograder.instructor.mistakes import known_mistakes
+
+ROOT = Path(__file__).resolve().parent.parent
+SOLVED = re.compile(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", re.S)
+SHORTEST = 15  # a line of fewer characters says nothing: `return x`
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    return bundle.write(tmp_path_factory.mktemp("bundle") / "students")
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory):
+    return bundle.write(tmp_path_factory.mktemp("bundle") / "students.zip")
+
+
+@pytest.fixture
+def course(tmp_path):
+    """The folder of a course in which the exercises of the clone have been released."""
+    folder = tmp_path / "course"
+    shutil.copytree(ROOT / "exercises", folder / "exercises")
+    shutil.copytree(ROOT / "solutions", folder / "solutions")
+    shutil.copy(ROOT / "nbgrader_config.py", folder)
+    return folder
+
+
+# What must not be in it
+
+
+def squeezed(text: str) -> str:
+    """Leave no comment and no white space, so that another layout does not hide an answer."""
+    lines = [line.split("  #")[0] for line in text.splitlines() if not line.strip().startswith("#")]
+    return re.sub(r"\s+", "", "".join(lines))
+
+
+def telling(lines: list[str], known: str) -> set[str]:
+    found = {squeezed(line) for line in lines}
+    return {line for line in found if len(line) > SHORTEST and line not in known}
+
+
+def lines_of_solutions() -> set[str]:
+    secret = set()
+    for master in (ROOT / "solutions").rglob("*.py"):
+        source = master.read_text("utf-8")
+        given = squeezed(SOLVED.sub("", source))
+        lines = [line for body in SOLVED.findall(source) for line in body.splitlines()]
+        secret |= telling(lines, given)
+    return secret
+
+
+def body(code: object) -> list[str]:
+    """Return the lines of a function or class without signatures, docstrings and comments."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(code)))
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node):
+            node.body = node.body[1:] or [ast.Pass()]
+    return [line for line in ast.unparse(tree).splitlines() if not line.strip().startswith("def ")]
+
+
+def lines_of_mistakes() -> set[str]:
+    stubs = squeezed(
+        "".join(
+            cell.source
+            for path in (ROOT / "exercises").rglob("*.ipynb")
+            for cell in nbformat.read(path, 4).cells
+        )
+    )
+    codes = [m.code for exercise in EXERCISES.values() for m in known_mistakes(exercise)]
+    return telling([line for code in codes for line in body(code)], stubs)
+
+
+def lines_of_oracles() -> set[str]:
+    modules = [
+        m for name, m in vars(oracles).items() if inspect.ismodule(m) and "oracles" in m.__name__
+    ]
+    assert modules
+    functions = [f for m in modules for f in vars(m).values() if inspect.isfunction(f)]
+    own = [f for f in functions if ".oracles" in f.__module__]
+    return telling([line for function in own for line in body(function)], "")
+
+
+def texts(name: str, content: bytes) -> list[str]:
+    """Return everything in a file that can be read, also what is packed or in a notebook."""
+    if name.endswith(".gz"):
+        content = gzip.decompress(content)
+    if name.endswith(".zip"):
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return [t for n in archive.namelist() for t in texts(n, archive.read(n))]
+    found = [content.decode("utf-8", errors="replace")]
+    if name.endswith(".ipynb"):
+        page = nbformat.reads(content.decode("utf-8"), as_version=4)
+        assert not [cell for cell in page.cells if cell.get("outputs") or cell.get("attachments")]
+        found.append("\n".join(cell.source for cell in page.cells))
+    if name.endswith(".json"):
+        found.append("\n".join(strings(json.loads(content))))
+    return found
+
+
+def strings(value: object) -> list[str]:
+    if isinstance(value, dict):
+        return [text for pair in value.items() for part in pair for text in strings(part)]
+    if isinstance(value, list):
+        return [text for part in value for text in strings(part)]
+    return [value] if isinstance(value, str) else []
+
+
+def everything(place: Path) -> dict[str, str]:
+    """Return what is in each file of a bundle, squeezed."""
+    if place.is_dir():
+        files = {p.relative_to(place).as_posix(): p for p in place.rglob("*") if p.is_file()}
+        return {name: squeezed("\n".join(texts(name, p.read_bytes()))) for name, p in files.items()}
+    with zipfile.ZipFile(place) as archive:
+        return {n: squeezed("\n".join(texts(n, archive.read(n)))) for n in archive.namelist()}
+
+
+def found_in(files: dict[str, str], secret: set[str]) -> list[tuple[str, str]]:
+    return [(name, line) for name, text in files.items() for line in secret if line in text]
+
+
+@pytest.mark.parametrize("kind", ["written", "packed"])
+@pytest.mark.parametrize("lines", [lines_of_solutions, lines_of_mistakes, lines_of_oracles])
+def test_no_file_contains_an_answer(kind, lines, request):
+    files = everything(request.getfixturevalue(kind))
+    secret = lines()
+    assert len(files) > 30
+    assert len(secret) > 20, "the test would compare nothing"
+    assert found_in(files, secret) == []
+
+
+def test_the_search_finds_an_answer_in_every_kind_of_file(written, tmp_path):
+    leaky = tmp_path / "leaky"
+    shutil.copytree(written, leaky)
+    answer = "    hidden = torch.tanh( projected_query.unsqueeze(1)\n        + projected_keys )\n"
+    (leaky / "coursekit" / "plots.py").write_text(answer)
+    page = nbformat.read(leaky / "exercises/bahdanau/scores.ipynb", 4)
+    page.cells[3].source = answer
+    nbformat.write(page, leaky / "exercises/bahdanau/scores.ipynb")
+    (leaky / "autograder/fixtures/x.gz").write_bytes(gzip.compress(b"\0\xff" + answer.encode()))
+    (leaky / "autograder/fixtures/x.json").write_text(json.dumps({"odd": [answer]}))
+    with zipfile.ZipFile(leaky / "more.zip", "w") as archive:
+        archive.writestr("x.txt", answer)
+    assert len({name for name, _ in found_in(everything(leaky), lines_of_solutions())}) == 5
+
+
+@pytest.mark.parametrize("kind", ["written", "packed"])
+def test_no_file_has_the_name_of_something_secret(kind, request):
+    for name in everything(request.getfixturevalue(kind)):
+        for word in ("solution", "oracle", "misconception", "mistake", "instructor", "examin"):
+            assert word not in name.lower(), name
+
+
+def test_it_has_no_hidden_test_and_no_grade_to_read(written):
+    files = everything(written)
+    assert not [name for name, text in files.items() if "HIDDENTESTS" in text]
+    assert not [name for name in files if name.endswith((".db", ".pyc", ".log"))]
+
+
+# What must be in it
+
+
+def test_it_has_what_a_student_needs(written):
+    names = {path.relative_to(written).as_posix() for path in written.rglob("*") if path.is_file()}
+    for exercise in EXERCISES.values():
+        assert f"exercises/{exercise.assignment}/{exercise.notebook}.ipynb" in names
+        assert f"autograder/fixtures/{exercise.assignment}.json" in names
+    assert {
+        "README.md", "LICENSE", "pyproject.toml", "requirements.txt", "constraints.txt",
+        "autograder/checking.py", "coursekit/lessons.py", "coursekit/explorers/alignment.js",
+    } <= names  # fmt: skip
+    for path in (ROOT / "exercises").rglob("*.ipynb"):
+        assert (written / path.relative_to(ROOT)).read_bytes() == path.read_bytes()
+
+
+def test_the_archive_has_the_same_files(written, packed):
+    with zipfile.ZipFile(packed) as archive:
+        assert archive.testzip() is None
+        inside = {
+            info.filename.removeprefix("attention-course/"): archive.read(info)
+            for info in archive.infolist()
+        }
+    outside = {
+        p.relative_to(written).as_posix(): p.read_bytes() for p in written.rglob("*") if p.is_file()
+    }
+    assert inside == outside
+    assert list(inside) == sorted(inside)
+
+
+def test_two_archives_are_the_same(packed, tmp_path, monkeypatch):
+    monkeypatch.setenv("TZ", "Asia/Seoul")
+    again = bundle.write(tmp_path / "another-name.zip")
+    assert again.read_bytes() == packed.read_bytes()
+    assert [path.name for path in tmp_path.iterdir()] == ["another-name.zip"]
+
+
+def test_what_the_students_install_is_declared(written):
+    ours, theirs = (
+        bundle.tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))
+        for folder in (ROOT, written)
+    )
+    assert theirs["project"]["dependencies"] == ours["project"]["dependencies"]
+    assert theirs["project"]["requires-python"] == ours["project"]["requires-python"]
+    assert theirs["project"]["version"] == ours["project"]["version"]
+    assert "scripts" not in theirs["project"]
+    assert "optional-dependencies" not in theirs["project"]
+    found = theirs["tool"]["setuptools"]["packages"]["find"]["include"]
+    assert found == ["coursekit*", "autograder*"]
+
+    lines = (written / "requirements.txt").read_text("utf-8").splitlines()
+    pinned = {line for line in lines if "==" in line}
+    assert pinned < set((ROOT / "requirements.txt").read_text("utf-8").splitlines())
+    names = {line.split("==")[0] for line in pinned}
+    declared = {re.match(r"[\w-]+", line)[0] for line in theirs["project"]["dependencies"]}
+    assert names == declared | {"jupyterlab"}
+
+
+# It works by itself
+
+
+def run_with_only(bundle_folder: Path, code: str) -> subprocess.CompletedProcess:
+    """Run code in a fresh interpreter that sees the bundle and what is installed, but not us."""
+    # -S leaves out the .pth files, and with them the clone, which is installed as editable.
+    start = "import sys; sys.path[:0] = [{!r}]; sys.path += {!r}\n".format(
+        str(bundle_folder), [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    )
+    return subprocess.run(
+        [sys.executable, "-I", "-S", "-c", start + textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        cwd=bundle_folder,
+        env=os.environ | {"PYTHONIOENCODING": "utf-8", "MPLBACKEND": "agg"},
+    )
+
+
+RIGHT = "def context_vector(weights, values):\n    return (weights[..., None] * values).sum(1)\n"
+WRONG = "def context_vector(weights, values):\n    return values.mean(1)\n"
+
+
+def test_a_check_works_with_only_the_bundle(written):
+    done = run_with_only(written, f"from autograder import check\n{RIGHT}\ncheck(context_vector)")
+    assert done.returncode == 0, done.stderr
+    assert "✓ context_vector" in done.stdout
+
+    done = run_with_only(written, f"from autograder import check\n{WRONG}\ncheck(context_vector)")
+    assert done.returncode == 1
+    assert "CheckFailed" in done.stderr
+    titles = [m.title for m in known_mistakes(EXERCISES["context_vector"])]
+    assert [title for title in titles if title in done.stdout], done.stdout
+
+
+def test_every_module_of_the_bundle_can_be_imported(written):
+    code = """
+        import importlib, pkgutil
+        import autograder, coursekit
+
+        for package in (autograder, coursekit):
+            for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+                if not module.name.endswith("__main__"):
+                    importlib.import_module(module.name)
+        ours = [m for n, m in sys.modules.items() if n.split(".")[0] in ("autograder", "coursekit")]
+        print(len(ours), {m.__file__.startswith(sys.path[0]) for m in ours})
+    """
+    done = run_with_only(written, code)
+    assert done.returncode == 0, done.stderr
+    modules = len([p for n in ("autograder", "coursekit") for p in (written / n).rglob("*.py")])
+    assert done.stdout.split() == [str(modules - 1), "{True}"]  # all but datasets/__main__.py
+
+
+@pytest.mark.parametrize(
+    "module", ["solutions", "solutions.bahdanau.scores", "autograder.instructor"]
+)
+def test_what_the_students_must_not_have_is_not_there(written, module):
+    done = run_with_only(written, f"import {module}")
+    assert "ModuleNotFoundError" in done.stderr
+
+
+@pytest.mark.slow
+def test_the_bundle_installs_into_a_fresh_environment(packed, tmp_path):
+    """As its README says: unpack, install, open a notebook, write an answer, run it."""
+    shutil.unpack_archive(packed, tmp_path)
+    (folder,) = (p for p in tmp_path.iterdir())
+    readme = (folder / "README.md").read_text("utf-8")
+    assert "python -m venv .venv" in readme
+    (install,) = re.findall(r"python -m pip (install .*)", readme)
+    subprocess.run([sys.executable, "-m", "venv", folder / ".venv"], check=True)
+    python = folder / ".venv" / "bin" / "python"
+    done = subprocess.run(
+        [python, "-m", "pip", *install.split(), "--quiet"],
+        cwd=folder, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+    path = folder / "exercises" / "bahdanau" / "scores.ipynb"
+    page = nbformat.read(path, 4)
+    page.cells = [c for c in page.cells if not c.id.startswith("look")]
+    for cell in page.cells:
+        if cell.id == "context_vector":
+            cell.source = RIGHT
+    nbformat.write(page, path)
+    code = """
+        import nbformat
+        from nbclient import NotebookClient
+
+        page = nbformat.read("scores.ipynb", 4)
+        NotebookClient(page, allow_errors=True, kernel_name="python3").execute()
+        for cell in page.cells:
+            if cell.id.startswith("test-"):
+                print(cell.id, "passed" if "✓" in str(cell.outputs) else "failed")
+    """
+    done = subprocess.run(
+        [python, "-c", textwrap.dedent(code)],
+        cwd=path.parent, capture_output=True, text=True, env=os.environ | {"PYTHONUTF8": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "test-context_vector passed" in done.stdout
+    assert "test-additive_score failed" in done.stdout
+    for name in ("jupyter-lab",):
+        assert (folder / ".venv" / "bin" / name).is_file()
+    missing = subprocess.run([python, "-c", "import solutions"], capture_output=True, cwd=tmp_path)
+    assert missing.returncode != 0
+
+
+# Refusals
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), "utf-8")
+
+
+def test_it_is_refused_when_a_source_has_changed_since_the_release(course, tmp_path):
+    edit(course / "solutions/bahdanau/scores.py", "# ## See it move", "# ## See it turn")
+    with pytest.raises(bundle.BundleError, match=r"scores\.ipynb is not what .*make exercises"):
+        bundle.write(tmp_path / "b", course)
+    assert not (tmp_path / "b").exists()
+
+
+def test_it_is_refused_when_somebody_has_solved_a_released_notebook(course, tmp_path):
+    edit(course / "exercises/bahdanau/scores.ipynb", "raise NotImplementedError()", "return 42")
+    with pytest.raises(bundle.BundleError, match=r"exercises/bahdanau/scores\.ipynb is not what"):
+        bundle.write(tmp_path / "b.zip", course)
+    assert not list(tmp_path.glob("b.zip*"))
+
+
+def test_it_is_refused_when_a_notebook_is_missing_broken_or_nothing_is_released(course, tmp_path):
+    (course / "exercises/bahdanau/translator.ipynb").write_text("{")
+    with pytest.raises(bundle.BundleError, match="is not what its source gives"):
+        bundle.write(tmp_path / "b", course)
+    (course / "exercises/bahdanau/translator.ipynb").unlink()
+    with pytest.raises(bundle.BundleError, match="is missing: run"):
+        bundle.write(tmp_path / "b", course)
+    shutil.rmtree(course / "exercises")
+    with pytest.raises(bundle.BundleError, match="Nothing is released"):
+        bundle.write(tmp_path / "b", course)
+    shutil.rmtree(course / "solutions")
+    with pytest.raises(bundle.BundleError, match=r"There is no folder .*solutions"):
+        bundle.write(tmp_path / "b", course)
+    with pytest.raises(CourseError, match=r"no nbgrader_config\.py"):
+        bundle.write(tmp_path / "b", tmp_path)
+
+
+def test_what_is_not_released_stays_out(course):
+    shutil.copytree(course / "solutions/bahdanau", course / "solutions/later")
+    leftovers = course / "exercises" / "bahdanau"
+    shutil.copy(course / "solutions/bahdanau/misconceptions.py", leftovers)
+    shutil.copy(course / "solutions/bahdanau/scores.py", leftovers / "notes.txt")
+    (leftovers / ".ipynb_checkpoints").mkdir()
+    shutil.copy(leftovers / "scores.ipynb", leftovers / ".ipynb_checkpoints")
+    names = [name for name in bundle.contents(course) if name.startswith("exercises/")]
+    assert names == ["exercises/bahdanau/scores.ipynb", "exercises/bahdanau/translator.ipynb"]
+
+
+def test_files_that_belong_to_an_assignment_are_handed_out(course):
+    (course / "solutions/bahdanau/words.csv").write_text("cat,고양이\n", "utf-8")
+    with pytest.raises(bundle.BundleError, match=r"words\.csv is missing"):
+        bundle.contents(course)
+    shutil.copy(course / "solutions/bahdanau/words.csv", course / "exercises/bahdanau")
+    given = bundle.contents(course)["exercises/bahdanau/words.csv"]
+    assert given.decode("utf-8") == "cat,고양이\n"
+
+
+def test_a_place_that_is_taken_is_left_alone(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(bundle.BundleError, match="is not empty: choose a new folder"):
+        bundle.write(tmp_path)
+    with pytest.raises(bundle.BundleError, match="is not empty"):
+        bundle.write(tmp_path / "notes.txt")
+    (tmp_path / "b.zip").write_text("mine")
+    with pytest.raises(bundle.BundleError, match="is there already"):
+        bundle.write(tmp_path / "b.zip")
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        "notes.txt": "mine",
+        "b.zip": "mine",
+    }
+
+
+def test_an_empty_folder_is_a_good_place(tmp_path):
+    assert bundle.write(tmp_path) == tmp_path
+    assert (tmp_path / "README.md").is_file()
