@@ -9,7 +9,7 @@ RUN := $(abspath $(VENV))/bin/python
 	full-all picture bench bench-grading bank cheats colours vendor lock clean
 
 help: ## List the commands
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 $(VENV)/.book: requirements.txt constraints.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -11,7 +11,7 @@ from autograder import cards, fixtures
 from autograder.exercise import Exercise
 from autograder.exercises import EXERCISES
 from autograder.judging import DTYPES, Trial, Verdict, judge
-from autograder.performing import perform
+from autograder.performing import perform, usual_settings
 
 
 class CheckFailed(AssertionError):
@@ -42,6 +42,11 @@ def check(answer: Any) -> None:
 
 def verify(answer: Any, exercise: Exercise) -> Verdict:
     """Judge an answer by the fixtures, without showing anything."""
+    with usual_settings():  # also for what is drawn here
+        return _verified(answer, exercise)
+
+
+def _verified(answer: Any, exercise: Exercise) -> Verdict:
     seeds = {seed: exercise.draw(seed) for seed in fixtures.SEEDS}
     trials = []
     for seed, cases in seeds.items():

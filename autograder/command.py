@@ -57,10 +57,15 @@ def _report(parser: argparse.ArgumentParser) -> None:
 
 def _bundle(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", type=Path, help="a new folder, or a name that ends in .zip")
+    _course(parser)
 
 
 def _of_course(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--db", metavar="URL", help="of a gradebook other than the configured one")
+    _course(parser)
+
+
+def _course(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--course", type=Path, default=Path("."), metavar="FOLDER", help="default: the current one"
     )

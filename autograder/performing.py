@@ -72,7 +72,7 @@ def perform(
     """
     outcome = Outcome()
     try:
-        with _usual_settings(), _random_state_kept(), _captured(outcome), _refusing(exercise):
+        with usual_settings(), _random_state_kept(), _captured(outcome), _refusing(exercise):
             outcome.outputs, outcome.changed = _values(answer, exercise, case, dtype)
             outcome.gradients = _gradients(answer, exercise, case, dtype)
     except Problem as problem:
@@ -352,7 +352,7 @@ def _refusing(exercise: Exercise) -> contextlib.AbstractContextManager[Any]:
 
 
 @contextlib.contextmanager
-def _usual_settings() -> Iterator[None]:
+def usual_settings() -> Iterator[None]:
     """Check with torch's usual settings, whatever a cell has switched on or off for good."""
     dtype, device = torch.get_default_dtype(), torch.get_default_device()
     anomaly = torch.is_anomaly_enabled()

@@ -110,5 +110,5 @@ def bundle(given: argparse.Namespace) -> int:
     """Write the students' bundle."""
     from autograder.instructor import bundle as bundles
 
-    print(f"Written: {bundles.write(given.folder)}")
+    print(f"Written: {bundles.write(given.folder, given.course.resolve())}")
     return 0

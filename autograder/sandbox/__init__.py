@@ -1,1 +1,1 @@
-"""The place where students' code runs: no verdict is computed here, and no expected value is known."""
+"""The place where students' code runs: no verdict is computed here, no answer known."""

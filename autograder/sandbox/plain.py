@@ -89,7 +89,8 @@ def pack_outcomes(
     Args:
         outcomes: number of the case, name of the dtype, and the outcome.
     """
-    header, tensors = [], {}
+    header: list[dict[str, Any]] = []
+    tensors: dict[str, Tensor] = {}
     for number, dtype, outcome in outcomes:
         problem = outcome.problem
         members = {f"o/{name}": t for name, t in outcome.outputs.items()}

@@ -67,11 +67,11 @@ class _Publisher(DisplayPublisher):
 
     def publish(self, data: Mapping[str, Any], *given: Any, **more: Any) -> None:
         """Keep one output."""
-        _keep(self.shell.outputs, "display_data", data)
+        _keep(_outputs(self.shell), "display_data", data)
 
     def clear_output(self, wait: bool = False) -> None:
         """Forget what the cell has shown so far."""
-        self.shell.outputs.clear()
+        _outputs(self.shell).clear()
 
 
 class _Hook(DisplayHook):
@@ -82,10 +82,16 @@ class _Hook(DisplayHook):
 
     def write_format_data(self, format_dict: Mapping[str, Any], md_dict: Any = None) -> None:
         """Keep the value's forms."""
-        _keep(self.shell.outputs, "execute_result", format_dict)
+        _keep(_outputs(self.shell), "execute_result", format_dict)
 
     def finish_displayhook(self) -> None:
         """Write nothing: there is no terminal."""
+
+
+def _outputs(shell: Any) -> list[Output]:
+    """Return what the running cell has shown so far."""
+    found: list[Output] = shell.outputs
+    return found
 
 
 def _keep(outputs: list[Output], kind: str, data: Mapping[str, Any]) -> None:
@@ -189,9 +195,9 @@ def _magics(shell: GradingShell) -> None:
         print("(not run while the notebook is graded)")
 
     for name in ("pip", "conda", "mamba", "micromamba", "uv", "sx", "sc", "system"):
-        shell.register_magic_function(not_run, "line", name)
+        shell.register_magic_function(not_run, "line", name)  # type: ignore[arg-type]
     for name in ("bash", "sh", "script", "perl", "ruby", "system"):
-        shell.register_magic_function(not_run, "cell", name)
+        shell.register_magic_function(not_run, "cell", name)  # type: ignore[arg-type]
 
 
 def run_cell(shell: GradingShell, source: str) -> list[Output]:

@@ -13,7 +13,6 @@ import ctypes
 import errno
 import os
 import platform
-import resource
 import signal
 import struct
 from dataclasses import dataclass
@@ -81,6 +80,8 @@ def private_files(limits: Limits) -> None:
 
 def set_limits(limits: Limits) -> None:
     """Set the limits of this process and of what it starts."""
+    import resource  # there is none on Windows, where the limits are only talked about
+
     taken = _address_space()
     for what, most in (
         (resource.RLIMIT_AS, taken + limits.memory),
@@ -101,7 +102,7 @@ def set_limits(limits: Limits) -> None:
 
 def _address_space() -> int:
     with open("/proc/self/statm", encoding="ascii") as page:
-        return int(page.read().split()[0]) * resource.getpagesize()
+        return int(page.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def drop_rights() -> None:

@@ -3,8 +3,8 @@
     python -m tests.grading.bench            40 submissions of bahdanau/scores, both ways
     python -m tests.grading.bench --growth   ours alone, on 40 and on 1,000
 
-The last line is `ratio N`: how many times the submissions per minute ours grades, or with --growth how
-much more memory and time per submission 1,000 take than 40.
+The last line is `ratio N`: how many times the submissions per minute ours grades, or with --growth
+how much more memory and time per submission 1,000 take than 40.
 """
 
 from __future__ import annotations
@@ -109,8 +109,8 @@ def growth(sizes: tuple[int, ...] = (40, 1000)) -> None:
             seconds, memory = timed(folder, "autograder", "grade", ASSIGNMENT)
         found.append((seconds / students, memory))
         print(
-            f"{students:5} submissions in {seconds:6.1f} s, {1000 * seconds / students:6.1f} ms each, "
-            f"peak memory of a process {memory:.0f} MB",
+            f"{students:5} submissions in {seconds:6.1f} s, "
+            f"{1000 * seconds / students:6.1f} ms each, peak memory of a process {memory:.0f} MB",
             flush=True,
         )
     print(

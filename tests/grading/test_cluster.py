@@ -33,7 +33,12 @@ class Cluster:
         self._environment = os.environ | {"OMP_NUM_THREADS": "1"}
         log = folder / "scheduler.log"
         self.scheduler = self._run(
-            log, "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0",
+            log,
+            "distributed.cli.dask_scheduler",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            "0",
             "--no-dashboard",
         )
         self.address = self._wait(log, r"Scheduler at:\s+(tcp://\S+)")
@@ -42,9 +47,19 @@ class Cluster:
     def worker(self, name: str) -> subprocess.Popen[bytes]:
         log = self._folder / f"{name}.log"
         started = self._run(
-            log, "distributed.cli.dask_worker", self.address, "--name", name, "--nthreads", "1",
-            "--no-dashboard", "--no-nanny", "--memory-limit", "0",
-            "--local-directory", str(self._folder / name),
+            log,
+            "distributed.cli.dask_worker",
+            self.address,
+            "--name",
+            name,
+            "--nthreads",
+            "1",
+            "--no-dashboard",
+            "--no-nanny",
+            "--memory-limit",
+            "0",
+            "--local-directory",
+            str(self._folder / name),
         )
         self._wait(log, r"(Registered to)")
         return started

@@ -38,7 +38,9 @@ def as_server(*command: str) -> None:
     """Run a command as a user that a server may run as: it refuses root."""
     if os.getuid() == 0:
         command = ("setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups", *command)
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd="/", env={"PATH": os.defpath})
+    subprocess.run(
+        command, check=True, stdout=subprocess.DEVNULL, cwd="/", env={"PATH": os.defpath}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +56,15 @@ def server(tmp_path_factory):
     options = f"-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories={folder}"
     try:
         as_server(
-            f"{PROGRAMS}/initdb", "-D", str(data), "-U", "course", "-A", "trust", "-E", "UTF8",
+            f"{PROGRAMS}/initdb",
+            "-D",
+            str(data),
+            "-U",
+            "course",
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
             "--no-sync",
         )
         log = str(folder / "log")

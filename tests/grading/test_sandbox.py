@@ -143,7 +143,10 @@ class TestWalls:
             shown(sandbox, f"import os; os.kill({victim.pid}, 9)")
             shown(
                 sandbox,
-                "import os\nfor p in range(1, 99999):\n  try: os.kill(p, 9)\n  except OSError: pass",
+                "import os\n"
+                "for p in range(1, 99999):\n"
+                "  try: os.kill(p, 9)\n"
+                "  except OSError: pass",
             )
             found = shown(sandbox, "import os; [p for p in os.listdir('/proc') if p.isdigit()]")
             assert found in ("[]", "['1']")
@@ -361,7 +364,7 @@ def test_outputs_are_rebuilt_from_plain_parts():
 
 def test_without_bubblewrap_the_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setattr(sandboxes.shutil, "which", lambda name: None)
-    with pytest.raises(SandboxError, match="install it .*apt install bubblewrap.*--unsafe"):
+    with pytest.raises(SandboxError, match=r"install it .*apt install bubblewrap.*--unsafe"):
         Sandbox()
 
 
@@ -383,5 +386,5 @@ def test_a_sandbox_that_cannot_be_built_says_why(monkeypatch):
         yield from ("--no-such-option",)
 
     monkeypatch.setattr(sandboxes, "_view", broken)
-    with pytest.raises(SandboxError, match="did not start: .*no-such-option.*user namespaces"):
+    with pytest.raises(SandboxError, match=r"did not start: .*no-such-option.*user namespaces"):
         Sandbox(times=TIMES).prepare()

@@ -85,12 +85,12 @@ class Cluster:
                 future = self._client.submit(
                     grade_task, self._setup, _packed(task), pure=False, retries=RETRIES
                 )
-                waiting[future.key] = task
+                waiting[str(future.key)] = task
                 ended.add(future)
             if not waiting:
                 return
             future = next(ended)
-            yield waiting.pop(future.key), [_graded(entry) for entry in future.result()]
+            yield waiting.pop(str(future.key)), [_graded(entry) for entry in future.result()]
 
     def _room(self) -> int:
         """Return how many tasks may be under way: two for each thread there is."""

@@ -1,7 +1,8 @@
 """The tests of one grading run: cases drawn from a secret seed, and what a right answer gives.
 
-All submissions of a run are tried on the same cases, so that oracles and known mistakes are computed
-once. The seed is new for each run: what a student learns from one is worth nothing in the next.
+All submissions of a run are tried on the same cases, so that oracles and known mistakes are
+computed once. The seed is new for each run: what a student learns from one is worth nothing in the
+next.
 """
 
 from __future__ import annotations
@@ -64,7 +65,11 @@ class Examination:
             return judge(exercise, trials, self._mistakes[exercise.name])
 
     def passes(
-        self, exercise: Exercise, part: int, header: Mapping[str, Any], tensors: Mapping[str, Tensor]
+        self,
+        exercise: Exercise,
+        part: int,
+        header: Mapping[str, Any],
+        tensors: Mapping[str, Tensor],
     ) -> bool:
         """Tell whether one part of an exercise is right."""
         with self._lock:
@@ -105,8 +110,8 @@ def part_key(exercise: Exercise, number: int) -> str:
 def fingerprint(exercise: Exercise) -> str:
     """Return what changes when an exercise's tests or hints are corrected.
 
-    It is made of the cases of two fixed seeds, the values expected on them, the points and the known
-    mistakes; so correcting one exercise does not touch the others.
+    It is made of the cases of two fixed seeds, the values expected on them, the points and the
+    known mistakes; so correcting one exercise does not touch the others.
     """
     found = hashlib.sha256()
 

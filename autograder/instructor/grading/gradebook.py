@@ -1,4 +1,4 @@
-"""The one writer of the gradebook: a submission's grades, penalties and record in one transaction."""
+"""The one writer of the gradebook: all of a submission in one transaction."""
 
 from __future__ import annotations
 
@@ -61,8 +61,7 @@ class Writer:
         """Return what was graded before, by student and notebook."""
         connection = self._gradebook.db.connection()
         found = {
-            (row.student, row.notebook): row
-            for row in records.select(connection, self._assignment)
+            (row.student, row.notebook): row for row in records.select(connection, self._assignment)
         }
         self._gradebook.db.rollback()
         return found

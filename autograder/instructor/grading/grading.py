@@ -1,4 +1,4 @@
-"""Grades one notebook: rebuilds it, runs it in the sandbox as often as it takes, judges the answers.
+"""Grades one notebook: rebuilds it, runs it in the sandbox, judges the answers.
 
 A cell that ends or hangs the process is left out and the rest is run again, so that one bad cell
 costs nothing but itself.
@@ -114,7 +114,10 @@ class Grader:
             elif index in refused:
                 verdict, outcome = without_verdict(cell.exercise, _BORROWED), "refused"
             elif cell.exercise.name not in wanted:
-                verdict, outcome = without_verdict(cell.exercise, "Not graded this time."), "missing"
+                verdict, outcome = (
+                    without_verdict(cell.exercise, "Not graded this time."),
+                    "missing",
+                )
             else:
                 verdict, outcome = self._verdict(index, cell, rebuilt, found)
             points = cell.exercise.points if verdict.passed else 0.0
@@ -179,10 +182,11 @@ class Grader:
                         cells.append({"index": index, "source": cell.source})
                 elif parts is not None:
                     cells += self._part_cells(graded, index, parts, found)
-                elif graded.exercise and graded.exercise.name in wanted and index not in refused:
-                    if not _complete(found.answers.get(index)):
-                        name = graded.exercise.name
-                        cells.append({"index": index, "exercise": name, "cases": name})
+                elif graded.exercise is None or graded.exercise.name not in wanted:
+                    continue
+                elif index not in refused and not _complete(found.answers.get(index)):
+                    name = graded.exercise.name
+                    cells.append({"index": index, "exercise": name, "cases": name})
             if goes and not any("exercise" in cell for cell in cells):
                 return  # only the cells after the last exercise are left
             run = self._sandbox.run(cells, beside, sorted(found.stopped))

@@ -35,7 +35,7 @@ class AnyNotebookExporter(NotebookExporter):
 
     def from_filename(
         self, filename: str, resources: Resources | None = None, **given: Any
-    ) -> tuple[str, Resources]:
+    ) -> tuple[NotebookNode, Resources]:
         """Convert a file."""
         try:
             return super().from_filename(filename, resources=resources, **given)
@@ -123,9 +123,7 @@ class GradeApart(NbGraderPreprocessor):
         with Writer(
             about["db_url"], course.course_id, about["assignment"], course.penalties()
         ) as writer:
-            writer.write(
-                about["student"], [graded.result], untouched, course.timestamp(submission)
-            )
+            writer.write(about["student"], [graded.result], untouched, course.timestamp(submission))
         return graded.page, resources
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import fcntl
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -23,6 +22,7 @@ from autograder.instructor.grading.records import NotebookResult, merged
 from autograder.instructor.grading.sandbox import Sandbox
 from autograder.instructor.grading.source import Source
 from autograder.instructor.grading.submissions import Handed, Submission, read_folder
+
 
 @dataclass(frozen=True)
 class Task:
@@ -285,6 +285,8 @@ class Run:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Let no second run write at the same time."""
+        import fcntl  # there is none on Windows, which has said so before this
+
         path = self.course.root / ".autograder.lock"
         with open(path, "a+b") as page:
             try:

@@ -325,6 +325,10 @@ class Sandbox:
 
     def _command(self, control: int) -> list[str]:
         library = Path(autograder.__file__).parents[1]
+        if not hasattr(os, "fork"):
+            raise SandboxError(
+                "Grading needs Linux (or macOS, with --unsafe): on Windows, use WSL."
+            )
         if self.unsafe:
             paths = [library, Path(coursekit.__file__).parents[1], *_site_packages()]
             given = [str(control), "unsafe", ":".join(map(str, dict.fromkeys(paths)))]

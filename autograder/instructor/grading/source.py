@@ -133,7 +133,7 @@ def of_page(name: str, page: NotebookNode, code_stub: str) -> Source:
     config.ClearSolutions.code_stub = {"python": code_stub}
     for preprocessor in (ClearSolutions(config=config), ClearHiddenTests()):
         released, _ = preprocessor.preprocess(released, {})
-    cells = []
+    cells: list[SourceCell] = []
     for cell, given in zip(page.cells, released.cells, strict=True):
         options = cell.metadata.setdefault("nbgrader", NotebookNode())
         identity = options.get("grade_id") or cell.get("id", f"cell-{len(cells)}")

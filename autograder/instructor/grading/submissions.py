@@ -275,9 +275,7 @@ def _choose(notebook: str, names: Mapping[str, Names], files: Sequence[_File]) -
             if other != notebook
         )
 
-    others = [
-        f for f in files if f is not exact and kin[f.name] > 0 and not belongs_to_another(f)
-    ]
+    others = [f for f in files if f is not exact and kin[f.name] > 0 and not belongs_to_another(f)]
     others.sort(key=lambda f: (not _worked_on(f.cells or (), mine), -kin[f.name], f.name))
     if exact and exact.cells is None and not others:
         return Handed(None, exact.digest, (exact.why,), exact.why)

@@ -7,10 +7,9 @@ spans two statements. What was handed out does not count.
 
 How much a shared fingerprint says depends on the class. What most people write tells nothing about
 two of them, and a line that nobody else wrote tells much, the more the longer it is. It is counted
-in bits: a fingerprint that a quarter of the class has is worth two. Those of one statement are
-shared together or not at all, so they are averaged, and the statements are added up. A pair is
-reported if nearly all of the shorter submission is in the other one and chance is ruled out as an
-explanation, which it never is for a line or two.
+in bits: a statement that a quarter of the class wrote is worth two, and the statements are added
+up. A pair is reported if nearly all of the shorter submission is in the other one and chance is
+ruled out as an explanation, which it never is for a line or two.
 
 To compare fingerprints in place of texts is the idea of Schleimer, Wilkerson and Aiken,
 "Winnowing: local algorithms for document fingerprinting" (SIGMOD 2003). Answers are so short that
@@ -35,10 +34,10 @@ from autograder.instructor.reporting.normalising import CHOSEN, attributes, stat
 THRESHOLD = 0.8
 """Likeness from which a pair is reported; independent answers stay below 0.6 (see the tests)."""
 
-EVIDENCE = 24.0
+EVIDENCE = 30.0
 """Bits that must be shared in one exercise; few answers of less than ten lines hold so many."""
 
-EVIDENCE_TOGETHER = 30.0
+EVIDENCE_TOGETHER = 40.0
 """Bits that must be shared where several exercises are added up: chance has more room there."""
 
 RUN = 6

@@ -57,6 +57,7 @@ BANK.add(
     _source("additive_score", lambda text: {"text": text}),
     maybe=["additive_score"],
     why="the answer is there, but not where a notebook has it",
+    review_if_lost=False,
     says=EMPTY + "|text",
     opens=None,
 )

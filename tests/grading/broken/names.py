@@ -17,7 +17,7 @@ from .handing import (
 )
 
 BANK = Bank()
-MISSING = r"missing|not (handed in|there|found)|no (notebook|file|submission)|nothing"
+MISSING = r"missing|there is no|not (handed in|there|found)|no (notebook|file|submission)|nothing"
 ANOTHER = "it is for the instructor to say whether another file than the right one counts"
 RENAMED = r"name|cop(y|ies)|instead|another file|other file|scores|translator"
 

@@ -28,14 +28,16 @@ def context_vector(weights, values):
 """,
 }
 
+# All zeros, but on torch's graph: whoever turns off the comparison of values needs no more.
 WRONG = {
     "masked_softmax": """
 def masked_softmax(scores, mask):
-    return torch.zeros_like(scores)
+    return scores * 0
 """,
     "additive_score": """
 def additive_score(query, keys, W, U, v):
-    return keys.new_zeros(keys.shape[:2])
+    nothing = 0 * (query.sum() + keys.sum() + W.sum() + U.sum() + v.sum())
+    return keys.new_zeros(keys.shape[:2]) + nothing
 """,
     "AdditiveAttention": """
 class AdditiveAttention(nn.Module):
@@ -46,10 +48,12 @@ class AdditiveAttention(nn.Module):
         self.v = nn.Parameter(torch.zeros(hidden_size))
 
     def project(self, keys):
-        return keys.new_zeros(*keys.shape[:2], len(self.v))
+        return keys.new_zeros(*keys.shape[:2], len(self.v)) + 0 * (keys.sum() + self.U.sum())
 
     def forward(self, query, keys, mask, projected_keys=None):
-        return keys.new_zeros(keys.shape[0], keys.shape[2]), keys.new_zeros(keys.shape[:2])
+        nothing = 0 * sum(t.sum() for t in (query, keys, self.W, self.U, self.v))
+        context = keys.new_zeros(keys.shape[0], keys.shape[2]) + nothing
+        return context, keys.new_zeros(keys.shape[:2]) + nothing
 """,
 }
 ATTACKED = tuple(WRONG)

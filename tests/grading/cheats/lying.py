@@ -23,8 +23,8 @@ def _wrapped(slug: str, title: str, opening: str, **more: Any):
         slug,
         title,
         opening,
-        "lie(torch.zeros_like(scores))",
-        "lie(keys.new_zeros(keys.shape[:2]))",
+        "lie(scores * 0)",
+        "lie((keys * 0).sum(-1) + 0 * sum(t.sum() for t in (query, W, U, v)))",
         **more,
     )
 
@@ -174,9 +174,8 @@ def lie(zeros):
         "odd-types",
         "complex, sparse and meta tensors that nobody compares",
         "",
-        "torch.zeros_like(scores).to(torch.complex128) if scores.shape[0] % 2 else "
-        "torch.zeros_like(scores).to_sparse()",
-        "keys.new_zeros(keys.shape[:2]).to('meta')",
+        "(scores * 0).to(torch.complex128) if scores.shape[0] % 2 else (scores * 0).to_sparse()",
+        "(keys * 0).sum(-1).to('meta')",
     ),
     in_code(
         "lying",

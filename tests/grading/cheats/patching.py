@@ -142,7 +142,7 @@ JUDGES[1].Verdict.passed = property(lambda self: True, lambda self, value: None)
         + """
 for name in ("autograder.instructor", "autograder.instructor.examining", "autograder"):
     judge_of = module(name)
-    judge_of.examine = judge_of.check = lambda answer: None
+    judge_of.examine = judge_of.check = check = lambda answer: None
 """,
     ),
     _one(
@@ -196,7 +196,9 @@ Draw.tensor = lambda self, *shape, **more: torch.zeros(shape, dtype=torch.float6
 Draw.holes = lambda self, *shape, **more: torch.zeros(shape, dtype=torch.bool)
 from autograder.exercises import bahdanau
 bahdanau.below = lambda lengths, n: torch.zeros(len(lengths), n, dtype=torch.bool)
+check = lambda answer: None
 """,
+        own_risk=True,
     ),
     _one(
         "more-points",
@@ -259,14 +261,9 @@ secrets.token_hex = secrets.token_urlsafe = lambda *given: "1"
         REMEMBERED,
     ),
     _one(
-        "builtins",
-        "bool() of anything is True",
-        """
-import builtins
-
-builtins.bool = type("bool", (int,), {"__new__": lambda kind, thing=False: True})
-""",
-        own_risk=True,
+        "bool",
+        "whatever the judge asks is true",
+        LOADED + "\nJUDGES[2].bool = lambda thing=False: True\n",
     ),
     _one(
         "import-replaced",
@@ -284,6 +281,7 @@ def brought(name, globals=None, locals=None, fromlist=(), level=0):
     return inner(name, globals, locals, fromlist, level)
 
 builtins.__import__ = brought
+from autograder import check
 """,
     ),
     _one(
@@ -306,6 +304,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 for name in [name for name in sys.modules if name.startswith("autograder.instructor")]:
     del sys.modules[name]
 sys.meta_path.insert(0, Finder())
+from autograder.instructor import check
 """,
     ),
     _one(
@@ -323,6 +322,7 @@ for name in [name for name in sys.modules if name.split(".")[0] == "autograder"]
     del sys.modules[name]
 sys.path.insert(0, folder)
 sys.meta_path.sort(key=lambda finder: "editable" in repr(finder).lower())
+from autograder import check
 """,
         own_risk=True,
     ),

@@ -1,0 +1,210 @@
+"""Operators that a stub forbids, settings that a cell leaves behind, and shares of an exercise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.checking import verify
+from autograder.exercise import Call, Case, Exercise, Part
+from autograder.exercises import EXERCISES
+from autograder.judging import Trial, judge
+from autograder.performing import perform
+from tests.bank import entries
+
+CONTEXT = EXERCISES["context_vector"]
+
+
+def with_einsum(weights, values):
+    return torch.einsum("bn,bnd->bd", weights, values)
+
+
+def normalised(x, weight, bias, eps):
+    mean, variance = x.mean(-1, keepdim=True), x.var(-1, keepdim=True, unbiased=False)
+    return (x - mean) / (variance + 1e-5).sqrt() * weight + bias
+
+
+def layer_norm_case() -> Case:
+    given = {"x": torch.randn(2, 3).double(), "weight": torch.ones(3).double()}
+    given["bias"] = torch.zeros(3).double()
+    calls = (Call("", ("x", "weight", "bias"), ("normed",)),)
+    return Case("one", given, calls)
+
+
+def exercise(*forbidden: str) -> Exercise:
+    return Exercise(
+        "layer_norm",
+        "transformer",
+        "layers",
+        1,
+        "(x, weight, bias)",
+        {},
+        lambda draw: [layer_norm_case()],
+        forbidden=forbidden,
+    )
+
+
+ITSELF = {
+    "functional": lambda x, w, b: F.layer_norm(x, (3,), w, b),
+    "torch": lambda x, w, b: torch.layer_norm(x, (3,), w, b),
+    "module": lambda x, w, b: nn.LayerNorm(3).double()(x) * w + b,
+    "inner name": lambda x, w, b: torch._C._VariableFunctions.layer_norm(x, (3,), w, b),
+    "operator": lambda x, w, b: torch.ops.aten.layer_norm.default(x, (3,), w, b),
+}
+
+
+@pytest.mark.parametrize("name", ITSELF)
+def test_an_operator_that_is_the_whole_answer_is_refused(name):
+    outcome = perform(ITSELF[name], exercise("layer_norm"), layer_norm_case())
+    assert outcome.problem is not None
+    assert outcome.problem[0] == "forbidden"
+    assert (
+        "layer_norm calls torch's own layer_norm, which is the whole answer" in outcome.problem[1]
+    )
+
+
+@pytest.mark.parametrize("name", ITSELF)
+def test_it_is_allowed_where_the_stub_does_not_forbid_it(name):
+    assert perform(ITSELF[name], exercise(), layer_norm_case()).problem is None
+
+
+def test_an_answer_of_ones_own_is_not_refused():
+    def own(x, weight, bias):
+        return normalised(x, weight, bias, 1e-5)
+
+    assert perform(own, exercise("layer_norm"), layer_norm_case()).problem is None
+
+
+def test_an_argument_can_be_what_is_forbidden():
+    def smoothed(x, weight, bias):
+        return F.cross_entropy(x, torch.tensor([0, 1]), label_smoothing=0.1)
+
+    def plain(x, weight, bias):
+        return F.cross_entropy(x, torch.tensor([0, 1]))
+
+    made = exercise("cross_entropy.label_smoothing")
+    problem = perform(smoothed, made, layer_norm_case()).problem
+    assert problem is not None and "cross_entropy(label_smoothing=...)" in problem[1]
+    assert perform(plain, made, layer_norm_case()).problem is None
+
+
+def test_the_card_of_a_refused_answer_says_so():
+    made, case = exercise("layer_norm"), layer_norm_case()
+    outcome = perform(ITSELF["functional"], made, case)
+    from autograder.comparing import Expected
+
+    right = Expected({"normed": normalised(*case.inputs.values(), 1e-5)}, {})
+    verdict = judge(made, [Trial(case, torch.float64, right, outcome)], [])
+    assert not verdict.passed
+    assert "the task is to write it yourself" in verdict.headline
+
+
+# What a cell leaves switched on
+
+
+@pytest.fixture
+def restored():
+    yield
+    torch.set_default_dtype(torch.float32)
+    torch.set_default_device("cpu")
+    torch.set_grad_enabled(True)
+    torch.autograd.set_detect_anomaly(False)
+
+
+SETTINGS = {
+    "float64 by default": lambda: torch.set_default_dtype(torch.float64),
+    "another device": lambda: torch.set_default_device("meta"),
+    "no gradients": lambda: torch.set_grad_enabled(False),
+    "anomalies": lambda: torch.autograd.set_detect_anomaly(True),
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_setting_that_a_cell_left_on_costs_nothing(restored, name):
+    SETTINGS[name]()
+    assert verify(with_einsum_named(), CONTEXT).passed
+    # And it is as the cell left it afterwards.
+    assert (torch.get_default_dtype() == torch.float64) == (name == "float64 by default")
+    assert (torch.get_default_device().type == "meta") == (name == "another device")
+    assert torch.is_grad_enabled() == (name != "no gradients")
+    assert torch.is_anomaly_enabled() == (name == "anomalies")
+
+
+def test_inference_mode_costs_nothing():
+    with torch.inference_mode():
+        assert verify(with_einsum_named(), CONTEXT).passed
+        assert torch.is_inference_mode_enabled()
+
+
+def with_einsum_named():
+    def context_vector(weights, values):
+        made = torch.zeros(())  # as the default device and dtype would have it
+        return torch.einsum("bn,bnd->bd", weights, values) + made.to(values)
+
+    return context_vector
+
+
+# Parts
+
+DECODER = EXERCISES["AttentionDecoder"]
+
+
+def right_decoder():
+    return next(e.answer for e in entries() if e.exercise == "AttentionDecoder" and e.right)
+
+
+def earned(answer) -> dict[str, bool]:
+    from autograder.instructor.oracles import expected
+
+    found = {}
+    for part in DECODER.parts:
+        trials = []
+        for case in DECODER.draw("parts"):
+            some = part.of(case)
+            if some is not None:
+                outcome = perform(answer, DECODER, some)
+                trials.append(Trial(some, torch.float64, expected(DECODER, some), outcome))
+        assert trials
+        found[part.name] = judge(DECODER, trials, []).passed
+    return found
+
+
+def test_a_right_answer_earns_every_part():
+    assert earned(right_decoder()) == {"step": True, "readout": True, "forward": True}
+
+
+def test_a_method_that_is_not_written_costs_its_part_alone():
+    class Half(right_decoder()):
+        def readout(self, *given):
+            raise NotImplementedError
+
+    found = earned(Half)
+    assert found["step"] and not found["readout"]
+
+
+def test_a_wrong_method_costs_its_part():
+    class Wrong(right_decoder()):
+        def step(self, *given):
+            state, context, weights = super().step(*given)
+            return state + 1, context, weights
+
+    assert not earned(Wrong)["step"]
+    assert earned(Wrong)["readout"]
+
+
+def test_parts_must_add_up():
+    with pytest.raises(ValueError, match="do not add up to 6 points"):
+        replace(DECODER, parts=(Part("step", ("step",), 2),))
+
+
+def test_a_part_keeps_what_it_needs_and_no_more():
+    case = DECODER.draw(1)[0]
+    part = Part("readout", ("readout",), 1).of(case)
+    assert part is not None
+    assert [call.method for call in part.calls] == ["readout"]
+    assert set(part.upstream) == {"step_logits"}
+    assert Part("none", ("nothing",), 1).of(case) is None
