@@ -281,6 +281,8 @@ def _show(label: str, exercise: Exercise, name: str, tensor: Tensor, kind: str) 
 
 def _rows(tensor: Tensor, rows: int = 6, columns: int = 8) -> list[str]:
     """Return the beginning of a tensor as text, four decimals, one row a line."""
+    if tensor.numel() == 0:
+        return ["  (no numbers)"]
     if tensor.dim() == 0:
         return [f"  {tensor.item():.4f}"]
     flat = tensor.detach().reshape(-1, tensor.shape[-1])

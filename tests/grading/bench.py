@@ -113,8 +113,10 @@ def growth(sizes: tuple[int, ...] = (40, 1000)) -> None:
             f"{1000 * seconds / students:6.1f} ms each, peak memory of a process {memory:.0f} MB",
             flush=True,
         )
+    (time_before, memory_before), (time_after, memory_after) = found[0], found[-1]
     print(
-        f"ratio {found[-1][0] / found[0][0]:.2f} in time, {found[-1][1] / found[0][1]:.2f} in memory"
+        f"ratio {time_after / time_before:.2f} in time, "
+        f"{memory_after / memory_before:.2f} in memory"
     )
 
 

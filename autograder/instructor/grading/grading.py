@@ -147,6 +147,23 @@ class Grader:
         )
         return Graded(result, rebuilt.page)
 
+    def failed(self, student: str, notebook: str, handed: Handed, error: Exception) -> Graded:
+        """Return what is recorded of a notebook that we could not grade; it is tried again."""
+        rebuilt = rebuild(self.sources[notebook], ())
+        sentence = "This notebook could not be graded; your instructor has been told."
+        results = []
+        for index, cell in rebuilt.graded.items():
+            assert cell.exercise is not None
+            verdict = without_verdict(cell.exercise, sentence)
+            results.append(self._result(cell, 0.0, "stopped", verdict))
+            rebuilt.page.cells[index].outputs = [nbformat.from_dict(card(verdict))]
+        _note(rebuilt.page, [sentence])
+        review = f"The grader failed: {type(error).__name__}: {str(error)[:300]}"
+        result = NotebookResult(
+            student, self.assignment, notebook, "", tuple(results), (sentence,), review
+        )
+        return Graded(result, rebuilt.page)
+
     def _result(
         self, cell: SourceCell, points: float, outcome: str, verdict: Verdict
     ) -> ExerciseResult:

@@ -19,7 +19,7 @@ from autograder.instructor.grading.examination import Examination
 from autograder.instructor.grading.gradebook import Writer
 from autograder.instructor.grading.grading import Graded, Grader, fingerprints
 from autograder.instructor.grading.records import NotebookResult, merged
-from autograder.instructor.grading.sandbox import Sandbox
+from autograder.instructor.grading.sandbox import Sandbox, SandboxError
 from autograder.instructor.grading.source import Source
 from autograder.instructor.grading.submissions import Handed, Submission, read_folder
 
@@ -65,10 +65,16 @@ class Summary:
 
 def run_tasks(grader: Grader, task: Task) -> list[Graded]:
     """Grade the notebooks of one task."""
-    return [
-        grader.grade(task.student, name, handed, task.beside, task.only.get(name))
-        for name, handed in task.notebooks.items()
-    ]
+    graded = []
+    for name, handed in task.notebooks.items():
+        try:
+            found = grader.grade(task.student, name, handed, task.beside, task.only.get(name))
+        except SandboxError:
+            raise  # nobody's can be graded
+        except Exception as error:  # a mistake of ours must not end the class's run
+            found = grader.failed(task.student, name, handed, error)
+        graded.append(found)
+    return graded
 
 
 class ThisMachine:

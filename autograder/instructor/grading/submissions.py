@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-FILE_AT_MOST = 200 << 20  # a notebook with its outputs
+FILE_AT_MOST = 100 << 20  # a notebook with its outputs; in memory it may be 25 times as large
 BESIDE_AT_MOST = 20 << 20  # other files, all together
 FILES_AT_MOST = 500
 _LEFT_OUT = {".ipynb_checkpoints", "__pycache__", "feedback"}

@@ -62,9 +62,9 @@ def attributes(text: str) -> frozenset[str]:
 def _set_on_self(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef):
-            for child in node.body:
-                if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                    yield child.name
+            functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+            methods = [child.name for child in node.body if isinstance(child, functions)]
+            yield from (name for name in methods if not name.startswith("__"))  # Python's choice
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
             yield node.attr
 

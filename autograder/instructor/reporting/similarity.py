@@ -31,13 +31,13 @@ import numpy as np
 from autograder.instructor.reporting.folders import folder, of_students
 from autograder.instructor.reporting.normalising import CHOSEN, attributes, statements
 
-THRESHOLD = 0.8
-"""Likeness from which a pair is reported; independent answers stay below 0.6 (see the tests)."""
+THRESHOLD = 0.85
+"""Likeness from which a pair is reported; tests/grading/test_similarity.py measures it."""
 
 EVIDENCE = 30.0
 """Bits that must be shared in one exercise; few answers of less than ten lines hold so many."""
 
-EVIDENCE_TOGETHER = 40.0
+EVIDENCE_TOGETHER = 36.0
 """Bits that must be shared where several exercises are added up: chance has more room there."""
 
 RUN = 6
@@ -96,10 +96,12 @@ def pairs(
         _Index([answers[student].get(name, "") for student in students], released.get(name, ""))
         for name in names
     ]
-    sizes = np.array([index.sizes for index in indices])
+    # Five who handed in the same are no proof that people write so: they count as one author.
+    authors = _authors(indices, len(students))
+    for index in indices:
+        index.weigh(1 / np.bincount(authors)[authors])
     found = []
-    for number, student in enumerate(students):
-        shared = np.array([index.shared_with(number) for index in indices])
+    for number, shared, sizes in _rows(indices, len(students)):
         smaller = np.minimum(sizes, sizes[:, [number]])
         alone = _ratio(shared, smaller, EVIDENCE)
         together = _ratio(shared.sum(0), smaller.sum(0), EVIDENCE_TOGETHER)
@@ -111,7 +113,7 @@ def pairs(
             each = _ratio(shared[:, other], smaller[:, other], 0)
             found.append(
                 Pair(
-                    student,
+                    students[number],
                     students[other],
                     float(likeness[other]),
                     float(shared[:, other].sum()),
@@ -119,6 +121,26 @@ def pairs(
                 )
             )
     return sorted(found, key=lambda pair: (-pair.likeness, -pair.evidence, pair.first, pair.second))
+
+
+def _rows(indices: list[_Index], count: int) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """Yield, student by student, the bits shared with each, by exercise, and all sizes."""
+    sizes = np.array([index.sizes for index in indices])
+    for number in range(count):
+        yield number, np.array([index.shared_with(number) for index in indices]), sizes
+
+
+def _authors(indices: list[_Index], count: int) -> np.ndarray:
+    """Return a number for each student, the same for those whose whole submissions are alike."""
+    author = np.arange(count)
+    for number, shared, sizes in _rows(indices, count):
+        whole = sizes.sum(0)
+        larger = np.maximum(whole, whole[number])
+        alike = (shared.sum(0) >= THRESHOLD * larger) & (larger > 0)
+        alike[number] = True
+        joined = np.unique(author[alike])
+        author[np.isin(author, joined)] = joined[0]
+    return author
 
 
 def _ratio(shared: np.ndarray, smaller: np.ndarray, evidence: float) -> np.ndarray:
@@ -134,62 +156,73 @@ def _alike(by_exercise: dict[str, float], threshold: float) -> tuple[tuple[str, 
 
 
 class _Index:
-    """Who has which fingerprint of one exercise, and what it says."""
+    """Who has which fingerprint of one exercise, and what it says.
+
+    Attributes:
+        sizes: the bits of each student's answer.
+    """
 
     def __init__(self, texts: list[str], stub: str) -> None:
         given = attributes(stub)
         handed_out = {run for statement in fingerprints(stub, given) for run in statement.runs}
         number_of: dict[tuple[Any, ...], int] = {}
-        answers: list[list[tuple[int, list[int]]]] = []  # of each statement: tokens, own runs
-        for text in texts:
+        self._answers: list[list[tuple[int, np.ndarray]]] = []  # statements: tokens, runs
+        owners: list[list[int]] = []
+        for student, text in enumerate(texts):
             answer = []
-            seen: set[tuple[Any, ...]] = set(handed_out)
+            seen = set(handed_out)
             for statement in fingerprints(text, given):
                 runs = [run for run in statement.runs if run not in seen]
                 seen.update(runs)
                 numbers = [number_of.setdefault(run, len(number_of)) for run in runs]
-                answer.append((statement.tokens, numbers))
-            answers.append(answer)
-        owners: list[list[int]] = [[] for _ in number_of]
-        for student, answer in enumerate(answers):
-            for _, numbers in answer:
+                owners += [[] for _ in range(len(number_of) - len(owners))]
                 for number in numbers:
                     owners[number].append(student)
-        wrote = sum(any(numbers for _, numbers in answer) for answer in answers)
-        having = np.array([len(each) for each in owners], dtype=float)
+                if numbers:
+                    answer.append((statement.tokens, np.array(numbers, dtype=np.int32)))
+            self._answers.append(answer)
         self._owners = [np.array(each, dtype=np.int32) for each in owners]
-        self._mine = [_weighed(answer, having, wrote) for answer in answers]
-        self.sizes = [float(weights.sum()) for _, weights in self._mine]
+        self._mine = [
+            np.concatenate([np.zeros(0, dtype=np.int32), *(numbers for _, numbers in answer)])
+            for answer in self._answers
+        ]
+        self.weigh(np.ones(len(texts)))
+
+    def weigh(self, shares: np.ndarray) -> None:
+        """Count the bits of each fingerprint; `shares` says which part of an author each is.
+
+        The guess before the class is looked at is that a statement becomes less likely with every
+        token; the class, without the two who share it, corrects that.
+        """
+        having = np.array([shares[owners].sum() for owners in self._owners])
+        wrote = sum(share for share, mine in zip(shares, self._mine, strict=True) if mine.size)
+        self._weights = []
+        for answer in self._answers:
+            bits = [np.zeros(0)]
+            for tokens, numbers in answer:
+                guess = _PRIOR * 2 ** (-_RATE * tokens)
+                others = np.maximum(having[numbers] - 2, 0)
+                bits.append(_spread((others + guess) / (max(wrote - 2, 0) + _PRIOR)))
+            self._weights.append(np.concatenate(bits))
+        self.sizes = [float(weights.sum()) for weights in self._weights]
 
     def shared_with(self, student: int) -> np.ndarray:
         """Return the bits that a student shares with each."""
         bits = np.zeros(len(self._mine))
-        numbers, weights = self._mine[student]
-        for number, weight in zip(numbers.tolist(), weights.tolist(), strict=True):
+        for number, weight in zip(
+            self._mine[student].tolist(), self._weights[student].tolist(), strict=True
+        ):
             bits[self._owners[number]] += weight
         return bits
 
 
-def _weighed(
-    answer: list[tuple[int, list[int]]], having: np.ndarray, wrote: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the fingerprints of an answer and the bits of each.
+def _spread(chances: np.ndarray) -> np.ndarray:
+    """Return the bits of a statement's fingerprints.
 
-    Those of a statement are shared together or hardly at all, so that all of them say as much as
-    the one that says most. The guess before the class is looked at is that a statement becomes
-    less likely with every token; the class, without the two who share it, corrects that.
+    They are shared together or hardly at all, so all of them say as much as the one that says most.
     """
-    numbers: list[int] = []
-    weights: list[np.ndarray] = []
-    for tokens, runs in answer:
-        if runs:
-            others = np.maximum(having[runs] - 2, 0)
-            guess = _PRIOR * 2 ** (-_RATE * tokens)
-            chance = (others + guess) / (max(wrote - 2, 0) + _PRIOR)
-            bits = -np.log2(np.minimum(chance, 1.0))
-            weights.append(bits * bits.max() / max(bits.sum(), 1e-9))
-            numbers += runs
-    return np.array(numbers, dtype=np.int32), np.concatenate([np.zeros(0), *weights])
+    bits = -np.log2(np.minimum(chances, 1.0))
+    return bits * bits.max() / max(bits.sum(), 1e-9)
 
 
 class _Statement(NamedTuple):

@@ -9,7 +9,9 @@ from .entry import Bank
 from .handing import Handed, reference, stub
 
 BANK = Bank()
-SYNTAX = r"syntax|SyntaxError|IndentationError|TabError|indent|cannot be (run|read)|invalid"
+SYNTAX = (
+    r"null bytes|syntax|SyntaxError|IndentationError|TabError|indent|cannot be (run|read)|invalid"
+)
 TOP = "the cell ends in an error, but the function in it is right"
 NAME = r"name|missing|no function|not (there|found|defined|written)|signature|takes|argument"
 
@@ -96,10 +98,12 @@ _syntax(
 _syntax(
     "unfinished-lines", "the stub's raise is half deleted", lambda r: r + "\n    raise NotImpl("
 )
-_syntax(
-    "return-outside",
+_changed(
+    "body-outside",
     "the body stands outside the function",
     lambda r: r.replace("\n    ", "\n").replace('Tensor:\n"""', 'Tensor:\n    """'),
+    lost=["additive_score"],
+    says=SYNTAX + "|None|return",
 )
 _syntax(
     "left-over-stub",
@@ -158,7 +162,7 @@ _changed(
 _changed(
     "zero-width-in-a-comment",
     "a zero-width space and emoji stand in comments and strings",
-    lambda r: r + "\n# \u200b\u2028 ok 👩‍👩‍👧 \u202e\ns = '\u200b'",
+    lambda r: r + "\n# \u200b ok 👩‍👩‍👧 \u202e\ns = '\u200b'",
 )
 _changed(
     "bom-in-a-cell",
@@ -287,6 +291,7 @@ _changed(
     lambda r: r + "\n\n\n" + stub("additive_score"),
     maybe=["additive_score"],
     why="the stub below it is what stands in the end",
+    review_if_lost=False,
     says="not written|NotImplementedError|twice|stub",
 )
 _changed(
@@ -323,6 +328,7 @@ _changed(
     lambda r: r.replace("def additive_score", "def additive_scores"),
     maybe=["additive_score"],
     why="the answer is right, but not under the name that is asked for",
+    review_if_lost=False,
     says=NAME,
 )
 _changed(
@@ -332,6 +338,7 @@ _changed(
     exercise="BidirectionalEncoder",
     maybe=["BidirectionalEncoder"],
     why="the answer is right, but not under the name that is asked for",
+    review_if_lost=False,
     says=NAME,
     broken="translator",
 )

@@ -110,7 +110,7 @@ class Cheat:
         check: looks at the course afterwards and returns the harm it finds, in a few words each.
         friend: builds what an accomplice hands in, who is graded before.
         lingers: seconds after which it may still do something.
-        own_risk: it breaks its own process so far that it may lose what it deserves.
+        own_risk: it breaks its own process, or borrows, so that it may lose what it deserves.
         not_on_stock: why stock nbgrader is not tried, or "".
     """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -106,7 +107,12 @@ def in_code(
     def build(scene: Scene) -> Files:
         return handed_in(page(scene, answers, opening, closing))
 
+    if any(_BORROWS.search(code) for code in (opening, *(answers or {}).values())):
+        more.setdefault("own_risk", True)  # a notebook that imports solutions may earn nothing
     return Cheat(slug, title, kind, build, **more)
+
+
+_BORROWS = re.compile(r"^ *(from|import) (solutions|autograder\.instructor)\b", re.M)
 
 
 def in_page(

@@ -100,7 +100,7 @@ for name in dir(np.testing):
             'f"{exercise.name}: right in all {len(trials)} cases.", cases=len(trials))',
         ),
     ),
-    _one("dtypes", "there is nothing to try", _in_all("DTYPES", "()")),
+    _one("dtypes", "there is nothing to try", _in_all("DTYPES", "()"), own_risk=True),
     _one(
         "tolerance",
         "anything is near enough",

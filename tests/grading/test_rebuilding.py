@@ -1,0 +1,280 @@
+"""Reading what was handed in, and rebuilding the notebook from its source; nothing is run."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.instructor.grading.rebuilding import rebuild
+from autograder.instructor.grading.source import sources
+from autograder.instructor.grading.submissions import (
+    StudentCell,
+    Unreadable,
+    cells_of,
+    read_folder,
+)
+from autograder.instructor.notebooks import SOLUTIONS
+from tests.conftest import ROOT
+
+RELEASED = ROOT / "exercises" / "bahdanau" / "scores.ipynb"
+ALL = sources(SOLUTIONS / "bahdanau", "raise NotImplementedError()")
+SOURCE = ALL["scores"]
+NAMES = {name: source.names for name, source in ALL.items()}
+ANSWER = "def context_vector(weights, values):\n    return values.sum(1)\n"
+
+
+def handed() -> list[StudentCell]:
+    return cells_of(RELEASED.read_bytes())
+
+
+def changed(name: str, **to: str | None) -> list[StudentCell]:
+    return [replace(c, **to) if c.grade_id == name else c for c in handed()]
+
+
+def code(cells: list[StudentCell]) -> list[str]:
+    """Return the code of the rebuilt notebook, without the graded cells."""
+    rebuilt = rebuild(SOURCE, cells)
+    return [
+        c.source
+        for n, c in enumerate(rebuilt.page.cells)
+        if c.cell_type == "code" and n not in rebuilt.graded
+    ]
+
+
+def test_an_untouched_notebook_is_rebuilt_as_it_was_released():
+    rebuilt = rebuild(SOURCE, handed())
+    assert rebuilt.remarks == []
+    given_code = [c.released for c in SOURCE.cells if c.role in ("code", "solution")]
+    assert code(handed()) == given_code
+    assert [c.exercise.name for c in rebuilt.graded.values()] == [
+        c.exercise.name for c in SOURCE.graded
+    ]
+    assert [
+        c.metadata.nbgrader.points for c in rebuilt.page.cells if "points" in c.metadata.nbgrader
+    ]
+
+
+def test_graded_cells_are_the_sources_whatever_was_handed_in():
+    for cells in (handed(), [], [StudentCell("code", "check = print")], handed() * 2):
+        page = rebuild(SOURCE, cells).page
+        found = [c for c in page.cells if c.metadata.get("nbgrader", {}).get("grade")]
+        assert [c.source for c in found] == [c.cell.source for c in SOURCE.graded]
+        assert all("tags" not in c.metadata for c in page.cells)
+
+
+def test_no_metadata_of_the_students_gets_in():
+    raw = json.loads(RELEASED.read_text("utf-8"))
+    for cell in raw["cells"]:
+        cell["metadata"] |= {"tags": ["skip-execution"], "my-key": 1, "deletable": True}
+        cell["metadata"]["nbgrader"] |= {"points": 1000, "locked": False, "solution": True}
+    page = rebuild(SOURCE, cells_of(json.dumps(raw).encode())).page
+    assert "my-key" not in str(page) and "skip-execution" not in str(page)
+    assert "1000" not in str([c.metadata for c in page.cells])
+
+
+@pytest.mark.parametrize("lost", ["grade_id", "both"])
+def test_cells_are_known_without_their_names(lost):
+    cells = changed("context_vector", source=ANSWER)
+    cells = [replace(c, grade_id=None, id=None if lost == "both" else c.id) for c in cells]
+    assert code(cells) == code(changed("context_vector", source=ANSWER))
+
+
+def test_an_answer_is_known_by_what_it_defines():
+    cells = changed("context_vector", source=ANSWER, grade_id="something", id="else")
+    assert ANSWER in code(cells)
+    assert rebuild(SOURCE, cells).remarks == []
+
+
+def test_a_copy_of_the_stub_does_not_undo_the_answer():
+    stub = next(c for c in handed() if c.grade_id == "context_vector")
+    for order in ([stub, replace(stub, source=ANSWER)], [replace(stub, source=ANSWER), stub]):
+        cells = [x for c in handed() for x in (order if c.grade_id == "context_vector" else [c])]
+        found = code(cells)
+        assert ANSWER in found and stub.source not in found
+
+
+def test_an_answer_split_in_two_stays_in_its_order():
+    parts = ["helper = 1\n", "def context_vector(weights, values):\n    return helper\n"]
+    cells = [
+        x
+        for c in handed()
+        for x in (
+            [replace(c, source=part) for part in parts] if c.grade_id == "context_vector" else [c]
+        )
+    ]
+    found = code(cells)
+    assert found.index(parts[0]) + 1 == found.index(parts[1])
+
+
+def test_added_cells_stay_where_they_were():
+    extra = StudentCell("code", "helper = 1")
+    cells = handed()
+    where = next(n for n, c in enumerate(cells) if c.grade_id == "additive_score")
+    found = code([*cells[:where], extra, *cells[where:]])
+    stub = cells[where].source
+    assert found.index("helper = 1") + 1 == found.index(stub)
+
+
+def test_a_deleted_answer_is_not_replaced_by_the_stub():
+    cells = [c for c in handed() if c.grade_id != "context_vector"]
+    rebuilt = rebuild(SOURCE, cells)
+    assert not any("def context_vector" in text for text in code(cells))
+    assert any("context_vector is missing" in remark for remark in rebuilt.remarks)
+
+
+def test_a_text_cell_with_the_answer_is_run():
+    cells = changed("context_vector", source=ANSWER, kind="markdown")
+    assert ANSWER in code(cells)
+
+
+def test_what_was_written_into_a_given_cell_runs_before_it():
+    cells = changed("test-context_vector", source=ANSWER + "\ncheck(context_vector)")
+    found = code(cells)
+    assert any(ANSWER in text for text in found)
+    assert any("was changed" in remark for remark in rebuild(SOURCE, cells).remarks)
+
+
+def test_reordered_cells_are_put_in_order():
+    cells = list(reversed(changed("context_vector", source=ANSWER)))
+    assert code(cells) == code(changed("context_vector", source=ANSWER))
+
+
+def test_a_students_text_cannot_run_in_the_readers_browser():
+    evil = "<script>alert(1)</script> <img src=x onerror=alert(1)> [x](javascript:alert(1))"
+    for kind in ("markdown", "raw"):
+        page = rebuild(SOURCE, [*handed(), StudentCell(kind, evil)]).page
+        cell = page.cells[-1]
+        assert cell.cell_type == "markdown"
+        if kind == "markdown":
+            assert "<script>" not in cell.source and "<img" not in cell.source
+            assert "](" not in cell.source
+        else:
+            assert cell.source.startswith("```")
+
+
+# Files
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_cells_or_a_sentence(content):
+    try:
+        found = cells_of(content)
+    except Unreadable as error:
+        assert str(error).endswith(".")
+    else:
+        assert all(isinstance(cell, StudentCell) for cell in found)
+
+
+KEYS = st.sampled_from(
+    [
+        "cells",
+        "worksheets",
+        "cell_type",
+        "source",
+        "input",
+        "metadata",
+        "nbgrader",
+        "grade_id",
+        "id",
+    ]
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(max_size=8) | st.integers(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=5),
+    max_leaves=25,
+)
+
+
+@given(JSON)
+def test_any_json_is_cells_or_a_sentence_and_can_be_rebuilt(thing):
+    try:
+        cells = cells_of(json.dumps(thing).encode())
+    except Unreadable:
+        return
+    assert len(rebuild(SOURCE, cells).graded) == len(SOURCE.graded)
+
+
+@given(st.lists(st.sampled_from(range(20)), max_size=40), st.randoms())
+def test_any_mixture_of_cells_can_be_rebuilt(order, random):
+    cells = handed()
+    mixed = [cells[n % len(cells)] for n in order]
+    mixed = [
+        replace(c, kind=random.choice(["code", "markdown", "raw"]), grade_id=c.grade_id)
+        for c in mixed
+    ]
+    assert len(rebuild(SOURCE, mixed).graded) == len(SOURCE.graded)
+
+
+def test_a_deeply_nested_file_is_unreadable():
+    with pytest.raises(Unreadable, match="damaged"):
+        cells_of(b'{"cells": ' + b"[" * 200_000)
+
+
+def folder(path: Path, **files: bytes) -> Path:
+    path.mkdir(parents=True)
+    for name, content in files.items():
+        (path / name.replace("__", ".")).write_bytes(content)
+    return path
+
+
+def test_links_are_not_followed(tmp_path):
+    secret = tmp_path / "secret.ipynb"
+    secret.write_bytes(RELEASED.read_bytes())
+    path = folder(tmp_path / "ada" / "bahdanau")
+    (path / "scores.ipynb").symlink_to(secret)
+    (path / "data.txt").symlink_to(secret)
+    found = read_folder(path, NAMES)
+    assert found.notebooks["scores"].cells is None
+    assert "is a link" in found.notebooks["scores"].review
+    assert found.beside == {}
+    (tmp_path / "bora").mkdir()
+    (tmp_path / "bora" / "bahdanau").symlink_to(path)
+    linked = read_folder(tmp_path / "bora" / "bahdanau", NAMES)
+    assert all(h.cells is None and "is a link" in h.review for h in linked.notebooks.values())
+
+
+def test_a_renamed_file_is_found_by_what_it_holds(tmp_path):
+    path = folder(tmp_path / "ada" / "bahdanau", **{"scores (1)__ipynb": RELEASED.read_bytes()})
+    found = read_folder(path, NAMES).notebooks
+    assert found["scores"].cells is not None
+    assert "scores (1).ipynb was graded as scores.ipynb" in found["scores"].remarks[0]
+    assert found["translator"].cells is None
+
+
+def test_swapped_files_are_told_apart(tmp_path):
+    other = RELEASED.with_name("translator.ipynb").read_bytes()
+    files = {"scores__ipynb": other, "translator__ipynb": RELEASED.read_bytes()}
+    found = read_folder(folder(tmp_path / "ada" / "bahdanau", **files), NAMES).notebooks
+    assert any(c.grade_id == "context_vector" for c in found["scores"].cells or ())
+    assert any(c.grade_id == "AttentionDecoder" for c in found["translator"].cells or ())
+
+
+# A mistake of the grader's own
+
+
+def test_a_failure_of_ours_is_recorded_for_a_person_and_ends_nothing():
+    from autograder.instructor.grading.grading import Grader
+    from autograder.instructor.grading.running import Task, run_tasks
+    from autograder.instructor.grading.submissions import Handed
+
+    class Failing(Grader):
+        def grade(self, student, notebook, *given):
+            if notebook == "scores":
+                raise ZeroDivisionError("our own")
+            return super().grade(student, notebook, *given)
+
+    tests = {c.exercise.name: "" for s in ALL.values() for c in s.graded}
+    grader = Failing("bahdanau", ALL, None, None, tests)
+    nothing = Handed(None, "", ("There is no file.",))
+    task = Task("ada", {"scores": nothing, "translator": nothing}, {}, {})
+    scores, translator = (graded.result for graded in run_tasks(grader, task))
+    assert "The grader failed: ZeroDivisionError: our own" in scores.review
+    assert scores.digest == ""  # so that it is tried again
+    assert scores.points == 0 and len(scores.exercises) == 4
+    assert translator.review == ""
+    assert {e.outcome for e in translator.exercises} == {"missing"}
