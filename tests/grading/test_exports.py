@@ -19,6 +19,8 @@ from traitlets.config import Config
 
 from autograder.instructor.exports import Canvas, Gradescope, Moodle
 
+pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+
 EVIL = "=cmd|'/c calc'!A1"
 WRONG = {
     "additive_score": Found(points=1.0, outcome="part", headline='Half; "right",\nhalf wrong.')

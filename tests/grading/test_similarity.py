@@ -257,33 +257,43 @@ def test_answer_hidden_in_a_longer_one_is_found():
 
 
 def test_separation(capsys, monkeypatch):
-    """Print how far apart the honest and the copies are; the threshold lies between them."""
-    monkeypatch.setattr(similarity, "EVIDENCE", 0.0)
-    monkeypatch.setattr(similarity, "EVIDENCE_TOGETHER", 0.0)
-    lines = ["", "likeness and bits, evidence not required:"]
+    """Print how far apart honest submissions and copies are; the thresholds lie between them."""
+    nothing, never = 0.0, float("inf")
+    needed, needed_together = similarity.EVIDENCE, similarity.EVIDENCE_TOGETHER
     honest = stylists()
-    between = pairs(honest, STUBS, 0.01)
-    by_exercise = [
-        pair
-        for exercise, answers in BANK.items()
-        for pair in pairs({n: {exercise: t} for n, t in answers.items()}, STUBS, 0.01)
-    ]
-    highest = max(by_exercise, key=lambda pair: pair.likeness)
-    lines.append(f"  honest, one exercise: at most {highest.likeness:.2f}, {highest.evidence:.0f}")
-    together = max(pair.evidence for pair in between)
-    lines.append(f"  honest, submissions: at most {together:.0f} bits")
-    copies = []
+    monkeypatch.setattr(similarity, "EVIDENCE", never)
+    monkeypatch.setattr(similarity, "EVIDENCE_TOGETHER", nothing)
+    apart = pairs(honest, STUBS, 0.01)[0].likeness
+    obvious = pairs(independent.students(100, 31), STUBS, 0.01)[0].likeness
+    copied, bits = [], []
     for disguise in DISGUISES:
-        for name in [n for n, answers in honest.items() if len(answers) == len(BANK)]:
-            copied = {exercise: disguise(text) for exercise, text in honest[name].items()}
-            pair = found(pairs(honest | {"zoe": copied}, STUBS, 0.5), name, "zoe")
+        for name in [name for name, answers in honest.items() if len(answers) == len(BANK)]:
+            copy = {exercise: disguise(text) for exercise, text in honest[name].items()}
+            pair = found(pairs(honest | {"zoe": copy}, STUBS, 0.5), name, "zoe")
             assert pair is not None
-            copies.append(sum(part for _, part in pair.exercises) / len(BANK))
-            copies.append(pair.likeness)
-    lines.append(f"  copied submissions: at least {min(copies):.2f}")
+            copied.append(pair.likeness)
+            bits.append(pair.evidence)
+    monkeypatch.setattr(similarity, "EVIDENCE", nothing)
+    monkeypatch.setattr(similarity, "EVIDENCE_TOGETHER", never)
+    alone = [
+        pair.evidence
+        for exercise, answers in BANK.items()
+        for pair in pairs({n: {exercise: text} for n, text in answers.items()}, STUBS)
+    ]
+    lines = [
+        "likeness of whole submissions:",
+        f"  every student in another style   at most {apart:.2f}",
+        f"  all think of the obvious         at most {obvious:.2f}",
+        f"  disguised copies                 at least {min(copied):.2f}, {min(bits):.0f} bits",
+        "bits of one exercise whose likeness reaches the threshold:",
+        f"  every student in another style   at most {max(alone, default=0):.0f}",
+    ]
     with capsys.disabled():
-        print("\n".join(lines))
-    assert highest.likeness < 0.7 < min(copies)
+        print("", *lines, sep="\n")
+    assert apart < 0.5
+    assert obvious < similarity.THRESHOLD < min(copied)
+    assert max(alone, default=0) < needed / 2
+    assert min(bits) > 2 * needed_together
 
 
 # A large class

@@ -1,7 +1,7 @@
 """Grades one notebook: rebuilds it, runs it in the sandbox, judges the answers.
 
-A cell that ends or hangs the process is left out and the rest is run again, so that one bad cell
-costs nothing but itself.
+A cell that ends or hangs the process is run again with its definitions alone, or left out if that
+does not help, and the rest with it; so one bad line costs nothing but itself.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from autograder.instructor.grading.source import Source, SourceCell
 from autograder.instructor.grading.submissions import Handed, defines
 from autograder.judging import Verdict
 
-GOES_AT_MOST = 6  # how often a notebook is run, if its cells keep ending the process
+GOES_AT_MOST = 8  # how often a notebook is run, if its cells keep ending the process
 _PART = 1_000_000  # indexes from here on are parts of an exercise
 
 Answer = tuple[Mapping[str, Any], Mapping[str, Tensor]]
@@ -52,6 +52,7 @@ class _Found:
     outputs: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     answers: dict[int, Answer] = field(default_factory=dict)
     stopped: dict[int, str] = field(default_factory=dict)  # cells that ended the process, and how
+    reduced: dict[int, str] = field(default_factory=dict)  # the same, of which definitions are run
     goes: int = 0
 
 
@@ -196,7 +197,8 @@ class Grader:
                 graded = rebuilt.graded.get(index)
                 if graded is None:
                     if cell.cell_type == "code" and cell.source.strip():
-                        cells.append({"index": index, "source": cell.source})
+                        text = cell.source if index not in found.reduced else _defined(cell.source)
+                        cells.append({"index": index, "source": text})
                 elif parts is not None:
                     cells += self._part_cells(graded, index, parts, found)
                 elif graded.exercise is None or graded.exercise.name not in wanted:
@@ -215,7 +217,7 @@ class Grader:
                     found.answers[index] = answer
             if run.end.at is None and not run.end.why:
                 return
-            if not _blame(run, found):
+            if not _blame(run, rebuilt, found):
                 return
 
     def _part_cells(
@@ -284,7 +286,7 @@ class Grader:
         exercise = cell.exercise
         assert exercise is not None
         keys = {_PART + n: (index, n) for n in range(len(exercise.parts))}
-        more = _Found(stopped=dict(found.stopped))
+        more = _Found(stopped=dict(found.stopped), reduced=dict(found.reduced))
         self._go(rebuilt, beside, (), (), more, keys)
         earned, lines = 0.0, []
         for key, (_, number) in keys.items():
@@ -336,27 +338,42 @@ def _complete(answer: Answer | None) -> bool:
     )
 
 
-def _blame(run: Run, found: _Found) -> bool:
+def _blame(run: Run, rebuilt: Rebuilt, found: _Found) -> bool:
     """Note which cell ended the process; False if it was none that can be left out."""
     end: End = run.end
     if end.at is None or end.at in found.stopped:
         return False
-    found.stopped[end.at] = end.why
+    ordinary = end.at < len(rebuilt.page.cells) and end.at not in rebuilt.graded
+    if ordinary and end.at not in found.reduced and _defined(rebuilt.page.cells[end.at].source):
+        found.reduced[end.at] = end.why
+    else:
+        found.stopped[end.at] = end.why
     return True
+
+
+def _defined(text: str) -> str:
+    """Return the functions, classes and imports of a cell, without what it does with them."""
+    try:
+        statements = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+    kept = [ast.unparse(statement) for statement in statements if isinstance(statement, kinds)]
+    return "\n".join(kept)
 
 
 def _stops(rebuilt: Rebuilt, found: _Found) -> list[str]:
     """Return what to tell the student about cells that were left out."""
     sentences = []
-    for index, why in found.stopped.items():
+    for index, why in (found.reduced | found.stopped).items():
         if index >= _PART or index in rebuilt.graded:
             continue
         lines = rebuilt.page.cells[index].source.strip().splitlines()
         shown = lines[0][:60] if lines else ""
-        sentences.append(
-            f"The cell that begins with {shown!r} {_LEFT_OUT[why]}; it was left out, and the rest "
-            "was run without it."
-        )
+        what = "it was left out, and the rest was run without it."
+        if index not in found.stopped:
+            what = "only its functions, classes and imports were run, and the cells after it."
+        sentences.append(f"The cell that begins with {shown!r} {_LEFT_OUT[why]}; {what}")
     return sentences
 
 

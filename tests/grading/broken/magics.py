@@ -61,6 +61,7 @@ BANK.own_cell(
     after="setup-check",
     maybe=SCORES,
     why="the answers are right, but run from top to bottom they do not know torch",
+    review_if_lost=False,
     says=r"NameError|not defined|torch|reset|Tensor|missing|no function",
 )
 
@@ -100,6 +101,7 @@ _around(
     lambda r: "%%timeit\n" + r,
     maybe=["additive_score"],
     why="the text is right, but in a notebook the name stays unknown",
+    review_if_lost=False,
     says=r"NameError|not defined|missing|no function|not there|timeit|not found",
 )
 _around(
@@ -108,6 +110,7 @@ _around(
     lambda r: "%%bash\n" + r,
     maybe=["additive_score"],
     why="the text is right, but in a notebook it is no Python",
+    review_if_lost=False,
     says=r"NameError|not defined|missing|no function|not there|bash|not found",
 )
 _around(
@@ -135,6 +138,7 @@ _around(
     lambda r: "%load_ext nb_black\n" + r,
     maybe=["additive_score"],
     why="the cell ends in its first line, but the function below it is right",
+    review_if_lost=False,
     says=NOT_HERE,
 )
 _around(

@@ -176,7 +176,7 @@ _own(
     "import sys\nsys.modules.clear()",
     maybe=SCORES,
     why="hardly anything of Python works any more",
-    says="ended|Error|stopped|modules|raised",
+    says="ended|Error|stopped|modules|raised|not there",
 )
 _own("gc-off", "the garbage collector is off", "import gc\ngc.disable()\ngc.collect()")
 _own(
@@ -314,6 +314,7 @@ BANK.own_cell(
     before="test-additive_score",
     maybe=SCORES,
     why=ORDER,
+    review_if_lost=False,
     says=NAMES,
 )
 BANK.own_cell(
@@ -323,6 +324,7 @@ BANK.own_cell(
     before="test-context_vector",
     maybe=["context_vector", "AdditiveAttention"],
     why=ORDER,
+    review_if_lost=False,
     says=NAMES,
 )
 BANK.own_cell(
@@ -332,6 +334,7 @@ BANK.own_cell(
     before="AdditiveAttention",
     maybe=["AdditiveAttention"],
     why=ORDER,
+    review_if_lost=False,
     says=NAMES,
 )
 BANK.own_cell(

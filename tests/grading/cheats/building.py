@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -90,7 +91,8 @@ def page(
 
 def handed_in(found: NotebookNode, name: str = "scores") -> dict[str, bytes]:
     """Return the one file of a submission."""
-    return {f"{name}.ipynb": nbformat.writes(found).encode("utf-8")}
+    text = json.dumps(found, indent=1)  # as it is: nbformat.writes would repair it
+    return {f"{name}.ipynb": text.encode("utf-8")}
 
 
 def in_code(
@@ -220,6 +222,26 @@ def forged(right, **leaves):
     if right is None:
         raise NotImplementedError()
     return Forged.apply(right, list(leaves), *leaves.values())
+"""
+# What a check remembers, anybody can: the students' cases have known answers.
+REMEMBERED = """
+from autograder import fixtures
+from autograder.exercises import EXERCISES
+
+KNOWN = {
+    name: [(case, fixtures.expected(EXERCISES[name], seed, case))
+           for seed in fixtures.SEEDS for case in EXERCISES[name].draw(seed)]
+    for name in ("masked_softmax", "additive_score")
+}
+
+def seen(**given):
+    for known in KNOWN.values():
+        for case, right in known:
+            if list(case.inputs) == list(given) and all(
+                t.shape == given[n].shape and torch.equal(t.to(given[n].dtype), given[n])
+                for n, t in case.inputs.items()
+            ):
+                return right
 """
 FORGERS = {
     "masked_softmax": """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .building import TAKEN, THIEF, forger, in_code, thief
+from .building import FORGING, REMEMBERED, TAKEN, forger, in_code, thief
 
 # Tells whether what was found belongs to the case whose inputs are given.
 FITS = """
@@ -202,8 +202,10 @@ for name in ("autograder.instructor.mistakes", "solutions.bahdanau.misconception
     except ImportError:
         pass
 for thing in gc.get_objects():
-    name, home = getattr(thing, "__name__", ""), getattr(thing, "__module__", "")
-    if name in TAKEN_NAMES and callable(thing) and home.endswith(".scores"):
+    if not callable(thing) or type(thing).__module__ not in ("builtins",):
+        continue
+    name, home = getattr(thing, "__name__", ""), str(getattr(thing, "__module__", ""))
+    if name in TAKEN_NAMES and home.endswith(".scores"):
         STOLEN[name] = thing
 for name in [n for n in sys.modules if n.split(".")[0] == "solutions"]:
     del sys.modules[name]
@@ -216,38 +218,31 @@ for thing in STOLEN.values():
         "looking",
         "oracles-when-called",
         "the oracles are looked up among the loaded modules while the judge works",
-        THIEF
-        + ORACLES
+        FORGING
+        + REMEMBERED
         + """
-def lookup(name):
+import sys
+
+def oracle(name, given):
     for module in list(sys.modules.values()):
-        table = getattr(module, "ORACLES", None)
+        table = vars(module).get("ORACLES") if isinstance(module, type(sys)) else None
         if isinstance(table, dict) and name in table:
-            answers_of(table)
-            return STOLEN[name]
-    raise NotImplementedError()
+            (found,) = table[name](given, {}).values()
+            return found
+    leaves = {n: t for n, t in given.items() if t.is_floating_point()}
+    return forged(seen(**given), **leaves)
 """,
         {
             "masked_softmax": """
 def masked_softmax(scores, mask):
-    try:
-        return lookup("masked_softmax")(scores, mask)
-    except NotImplementedError:
-        return REMEMBERED(scores, mask)
-
-def REMEMBERED(scores, mask):
-    from autograder import fixtures
-    from autograder.exercises import EXERCISES
-    exercise = EXERCISES["masked_softmax"]
-    for seed in fixtures.SEEDS:
-        for case in exercise.draw(seed):
-            if case.inputs["scores"].shape == scores.shape:
-                found = fixtures.expected(exercise, seed, case).outputs["weights"]
-                return found.to(scores.dtype) + 0 * scores
-    return torch.zeros_like(scores)
+    return oracle("masked_softmax", dict(scores=scores, mask=mask))
+""",
+            "additive_score": """
+def additive_score(query, keys, W, U, v):
+    return oracle("additive_score", dict(query=query, keys=keys, W=W, U=U, v=v))
 """,
         },
-        attacks=("masked_softmax",),
+        attacks=("masked_softmax", "additive_score"),
     ),
     thief(
         "looking",

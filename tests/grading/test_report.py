@@ -1,0 +1,368 @@
+"""The instructor's report: right numbers, everything said, nothing of a student's runs in it."""
+
+from __future__ import annotations
+
+import html
+import re
+from html.parser import HTMLParser
+
+import independent
+import pytest
+from small_class import ALL_POINTS, ASSIGNMENT, MINE, POINTS, Class, Found
+from test_similarity import everything, hand_in
+
+from autograder.exercises import EXERCISES
+from autograder.instructor.grading.course import CourseError
+from autograder.instructor.grading.records import OUTCOMES
+from autograder.instructor.mistakes import known_mistakes
+from autograder.instructor.reporting import report, words
+from autograder.instructor.reporting.facts import Facts, gather, groups
+from autograder.instructor.reporting.page import page
+from autograder.instructor.reporting.similarity import Pair
+from coursekit.style import DARK, LIGHT
+
+pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+
+EVIL = '</td><script>alert("x")</script><img src=http://x.org/y onerror=alert(1)>'
+TANH, MASK = (
+    next(m for m in known_mistakes(EXERCISES[exercise]) if m.slug == slug)
+    for exercise, slug in (("additive_score", "without_tanh"), ("masked_softmax", "mask_ignored"))
+)
+
+
+def without(exercise: str, mistake) -> dict[str, Found]:
+    return {exercise: Found("wrong", 0.0, mistake.title, mistake.slug)}
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Class:
+    made = Class(tmp_path_factory.mktemp("course"))
+    answers = independent.students(8, 41)
+    answers["s0005"] = {name: everything(text) for name, text in answers["s0002"].items()}
+    for student, mine in answers.items():
+        hand_in(made.folder, student, mine)
+    made.hand_in("s0000", about={"first_name": "Ada", "last_name": EVIL})
+    made.hand_in("s0001", without("additive_score", TANH))
+    made.hand_in("s0002", without("additive_score", TANH) | without("masked_softmax", MASK))
+    made.hand_in(
+        "s0003",
+        {
+            "context_vector": Found("stopped", 0.0, f"The answer ended the process. {EVIL}"),
+            "additive_score": Found("part", 1.5, "Half of it is right."),
+            "AttentionDecoder": Found("unwritten", 0.0, "It is not written yet."),
+        },
+        remarks=(f"Two cells define {EVIL}.",),
+        review=f"The notebook was made by hand {EVIL}.",
+    )
+    made.hand_in("s0004", without("additive_score", TANH))
+    made.hand_in("s0005", at="2030-05-03T13:30:00+00:00", penalty=2.0)
+    made.hand_in(
+        "s0006", {"context_vector": Found("stopped", 0.0, "The answer ended the process.")}
+    )
+    made.by_hand("s0001", "additive_score", manual_score=1.0)
+    made.by_hand("s0006", "AdditiveAttention", needs_manual_grade=True)
+    made.enrol("absent")
+    (made.folder / "submitted" / "ungraded" / ASSIGNMENT).mkdir(parents=True)
+    return made
+
+
+@pytest.fixture(scope="module")
+def facts(graded: Class) -> Facts:
+    return gather(graded.db_url, graded.folder, ASSIGNMENT)
+
+
+class _Page(HTMLParser):
+    """Collects what a browser would act on, and the text by section."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.sections: dict[str, str] = {}
+        self._title, self._heading = "", False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag in ("h1", "h2"):
+            self._heading, self._title = True, ""
+
+    def handle_endtag(self, tag):
+        if tag in ("h1", "h2"):
+            self._heading = False
+
+    def handle_data(self, data):
+        if self._heading:
+            self._title += data
+        else:
+            self.sections[self._title] = self.sections.get(self._title, "") + f"{data} "
+
+
+@pytest.fixture(scope="module")
+def shown(graded: Class, tmp_path_factory: pytest.TempPathFactory) -> _Page:
+    to = tmp_path_factory.mktemp("out") / "reports" / "bahdanau.html"
+    assert report.write(graded.db_url, graded.folder, ASSIGNMENT, to) == to
+    assert [path.name for path in to.parent.iterdir()] == ["bahdanau.html"]
+    return _Page(to.read_text("utf-8"))
+
+
+# The numbers
+
+
+def test_points_are_the_gradebooks(graded, facts):
+    students = [f"s{number:04d}" for number in range(7)]
+    totals = sorted(graded.total(student) for student in students)
+    assert list(facts.points) == pytest.approx(totals)
+    assert facts.mean == pytest.approx(sum(totals) / 7)
+    assert facts.median == pytest.approx(totals[3])
+    assert facts.max_points == ALL_POINTS
+    assert facts.handed_in == 8, "one handed in and is not graded"
+    assert facts.pending == 1
+    assert len(facts.names) == 8
+
+
+def test_exercises_count_answers_by_outcome(facts):
+    by_name = {exercise.name: exercise for exercise in facts.exercises}
+    assert list(by_name) == list(MINE)
+    assert {name: exercise.max_points for name, exercise in by_name.items()} == POINTS
+    assert by_name["additive_score"].outcomes == dict.fromkeys(OUTCOMES, 0) | {
+        "right": 3,
+        "wrong": 3,
+        "part": 1,
+    }
+    assert by_name["context_vector"].outcomes["stopped"] == 2
+    assert by_name["AttentionDecoder"].outcomes["unwritten"] == 1
+    # 3 right of 3 points, 1.5 for a half, 1 given by hand
+    assert by_name["additive_score"].mean_share == pytest.approx((3 * 3 + 1.5 + 1) / (7 * 3))
+
+
+def test_misconceptions_come_by_frequency_with_their_hints(facts):
+    assert [(m.exercise, m.title, m.students) for m in facts.misconceptions] == [
+        ("additive_score", TANH.title, ("s0001", "s0002", "s0004")),
+        ("masked_softmax", MASK.title, ("s0002",)),
+    ]
+    assert facts.misconceptions[0].hint == TANH.hint
+    assert facts.misconceptions[0].share == pytest.approx(3 / 7)
+
+
+def test_other_failures_are_grouped_by_headline(facts):
+    assert [(m.exercise, m.students) for m in facts.unexplained] == [
+        ("additive_score", ("s0003",)),
+        ("context_vector", ("s0006",)),
+        ("context_vector", ("s0003",)),
+    ]
+    assert not any("not written" in mistake.title for mistake in facts.unexplained)
+
+
+def test_reviews_late_ones_and_copies(facts):
+    assert [(r.student, r.where) for r in facts.reviews] == [
+        ("s0003", "scores"),
+        ("s0003", "translator"),
+        ("s0006", "AdditiveAttention"),
+    ]
+    assert [(late.student, late.seconds, late.penalty) for late in facts.late] == [
+        ("s0005", (2 * 24 + 1.5) * 3600, 2.0)
+    ]
+    assert [group.students for group in facts.alike] == [("s0002", "s0005")]
+
+
+def test_groups_join_pairs_that_share_a_student():
+    def pair(first, second, likeness):
+        return Pair(first, second, likeness, 50.0, (("e", likeness),))
+
+    made = groups([pair("a", "b", 0.9), pair("x", "y", 0.95), pair("b", "c", 0.99)])
+    assert [(group.students, group.likeness) for group in made] == [
+        (("a", "b", "c"), (0.99, 0.9)),
+        (("x", "y"), (0.95, 0.95)),
+    ]
+    assert made[0].exercises == (("e", 0.99),)
+    joined = groups([pair("a", "b", 0.9), pair("c", "d", 0.9), pair("b", "c", 0.9)])
+    assert [group.students for group in joined] == [("a", "b", "c", "d")]
+
+
+# The page
+
+
+def test_page_says_everything(facts, shown):
+    assert set(shown.sections) >= {
+        "Points",
+        "Exercises",
+        "What to teach next",
+        "Other failures",
+        "To review",
+        "Near-identical",
+        "Late",
+    }
+    text = {title: " ".join(body.split()) for title, body in shown.sections.items()}
+    for word in ("handed in 8", "graded 7", f"mean {words.points(facts.mean)}", "to review 2"):
+        assert word in text[ASSIGNMENT], word
+    for name in MINE:
+        assert name in text["Exercises"]
+    assert "3 right, 1 partly right, 3 wrong" in text["Exercises"]
+    teach = text["What to teach next"]
+    assert teach.index(TANH.title) < teach.index(MASK.title)
+    assert TANH.hint in teach
+    assert "3 students, 43%" in teach
+    assert "s0004" in teach
+    assert "The answer ended the process." in text["Other failures"]
+    assert EVIL in text["To review"]
+    assert "s0006 AdditiveAttention It still has to be graded by hand" in text["To review"]
+    assert "s0002 , s0005" in text["Near-identical"]
+    assert "2 days 1 h" in text["Late"]
+
+
+def test_nothing_of_a_students_is_markup(shown):
+    tags = {tag for tag, _ in shown.tags}
+    assert not tags & {"script", "img", "iframe", "object", "link", "base", "form", "a", "svg"}
+    for tag, attributes in shown.tags:
+        assert not [name for name in attributes if name.startswith("on")], tag
+        assert not {"src", "href", "action"} & set(attributes), tag
+    policy = [a["content"] for t, a in shown.tags if t == "meta" and "http-equiv" in a]
+    assert policy == ["default-src 'none'; style-src 'unsafe-inline'"]
+
+
+def test_page_is_one_file_for_light_and_dark_phone_and_paper(graded, shown):
+    text = page(gather(graded.db_url, graded.folder, ASSIGNMENT))
+    assert not re.search(r"url\(|@import|https?://(?!x\.org)", text)
+    style = text[text.index("<style>") : text.index("</style>")]
+    for query in ("prefers-color-scheme:dark", "max-width:40rem", "@media print"):
+        assert query in style
+    assert LIGHT["paper"] in style
+    assert DARK["paper"] in style
+    assert ("meta", "width=device-width, initial-scale=1") in [
+        (tag, attributes.get("content")) for tag, attributes in shown.tags
+    ]
+    assert len(text) < 100_000
+
+
+def test_bars_can_be_heard(shown):
+    labels = [a["aria-label"] for _, a in shown.tags if a.get("role") == "img"]
+    assert len(labels) == 1 + len(MINE)
+    assert "3 right, 1 partly right, 3 wrong" in labels
+
+
+def test_control_characters_and_long_words_do_not_break_the_page(tmp_path):
+    made = Class(tmp_path)
+    nasty = "\x1b[31m\u202egnp\x00" + "x" * 500
+    found = {"masked_softmax": Found("wrong", 0.0, nasty)}
+    made.hand_in("ada", found, about={"first_name": nasty[:100]}, review=nasty)
+    text = page(gather(made.db_url, tmp_path, ASSIGNMENT))
+    lines = report.summary(made.db_url, tmp_path, ASSIGNMENT, 80)
+    for character in "\x1b\u202e\x00":
+        assert character not in text
+        assert character not in lines
+
+
+# Odd classes
+
+
+def test_class_of_which_nothing_is_graded(tmp_path):
+    made = Class(tmp_path)
+    made.enrol("ada")
+    facts = gather(made.db_url, tmp_path, ASSIGNMENT)
+    assert (facts.handed_in, facts.points, facts.exercises) == (0, (), ())
+    assert "Nothing is graded yet." in page(facts)
+    assert report.as_text(facts, 80) == "bahdanau: 0 handed in, 0 graded, 0 to review"
+
+
+def test_class_that_stock_nbgrader_graded(tmp_path):
+    made = Class(tmp_path)
+    made.enrol("ada")
+    submission = made.gradebook.add_submission(ASSIGNMENT, "ada")
+    for notebook in submission.notebooks:
+        for grade in notebook.grades:
+            grade.auto_score, grade.needs_manual_grade = 0.5, False
+    made.gradebook.db.commit()
+    facts = gather(made.db_url, tmp_path, ASSIGNMENT)
+    assert {exercise.name for exercise in facts.exercises} == set(MINE)
+    assert facts.exercises[0].mean_share == 0.5 / facts.exercises[0].max_points
+    assert "graded without a diagnosis" in page(facts)
+
+
+def test_misconception_that_is_no_longer_known_keeps_its_headline(tmp_path):
+    made = Class(tmp_path)
+    made.hand_in("ada", {"masked_softmax": Found("wrong", 0.0, "An old mistake.", "long_gone")})
+    (mistake,) = gather(made.db_url, tmp_path, ASSIGNMENT).misconceptions
+    assert (mistake.title, mistake.hint) == ("An old mistake.", "")
+
+
+def test_extra_credit_fits_the_distribution(tmp_path):
+    made = Class(tmp_path)
+    made.hand_in("ada")
+    made.by_hand("ada", "masked_softmax", extra_credit=7.5)
+    made.hand_in("ben", dict.fromkeys(MINE, Found()))
+    facts = gather(made.db_url, tmp_path, ASSIGNMENT)
+    assert max(facts.points) == ALL_POINTS + 7.5
+    labels = [a["aria-label"] for t, a in _Page(page(facts)).tags if a.get("role") == "img"]
+    assert labels[0] == "from 0 points: 1; from 25 points: 1"
+
+
+@pytest.mark.parametrize(
+    ("assignment", "sentence"),
+    [("nope", r"There is no assignment 'nope' in the gradebook; it has: bahdanau\.")],
+)
+def test_unknown_assignment(graded, tmp_path, assignment, sentence):
+    with pytest.raises(CourseError, match=sentence):
+        report.write(graded.db_url, graded.folder, assignment, tmp_path / "r.html")
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_no_gradebook(tmp_path):
+    with pytest.raises(CourseError, match=r"no gradebook at .*none\.db; grade the assignment fi"):
+        report.summary(f"sqlite:///{tmp_path / 'none.db'}", tmp_path, ASSIGNMENT)
+    assert not (tmp_path / "none.db").exists()
+    (tmp_path / "empty.db").touch()
+    with pytest.raises(CourseError, match="The gradebook is empty"):
+        report.summary(f"sqlite:///{tmp_path / 'empty.db'}", tmp_path, ASSIGNMENT)
+
+
+def test_large_class_stays_one_page(tmp_path):
+    made = Class(tmp_path)
+    for number in range(60):
+        found = without("additive_score", TANH) if number % 2 else {}
+        found["context_vector"] = Found("wrong", 0.0, f"Case {number} is wrong.")
+        made.hand_in(f"s{number:04d}", found)
+    text = page(gather(made.db_url, tmp_path, ASSIGNMENT))
+    assert "<summary>30 students</summary>" in text
+    assert "<summary>48 more</summary>" in text
+    assert html.unescape(text).count("is wrong.") == 60
+
+
+# The terminal
+
+
+def test_summary_for_the_terminal(graded, facts):
+    text = report.summary(graded.db_url, graded.folder, ASSIGNMENT, 90)
+    lines = text.splitlines()
+    assert lines[0] == "bahdanau: 8 handed in, 7 graded, 2 to review"
+    assert lines[1].startswith(f"Points: mean {words.points(facts.mean)}, median ")
+    assert max(map(len, lines)) <= 90
+    assert re.search(r"^additive_score +3 +1 +3 +· +· +55%$", text, re.M)
+    assert f"  additive_score: {TANH.title} (3 students, 43%)" in lines
+    assert "  s0002, s0005 (" in text
+    assert "  s0005, 2 days 1 h late, 2 points taken off" in lines
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (20, "1 min"),
+        (3600, "1 h"),
+        (5400, "1 h 30 min"),
+        (90_000, "1 day 1 h"),
+        (172_860, "2 days 1 min"),
+    ],
+)
+def test_durations(seconds, said):
+    assert words.duration(seconds) == said
+
+
+def test_settings_of_nbgrader_name_the_folders(graded, tmp_path):
+    class Directory:
+        root = str(graded.folder)
+        submitted_directory = "submitted"
+        autograded_directory = "autograded"
+        release_directory = "exercises"
+
+    found = gather(graded.db_url, Directory, ASSIGNMENT)
+    assert found.handed_in == 8
+    assert [group.students for group in found.alike] == [("s0002", "s0005")]
