@@ -33,7 +33,13 @@ def quick() -> list[Broken]:
 
 
 SHORT = quick()
-LONG = [broken for broken in BANK if broken not in SHORT]
+LONG = [broken for broken in BANK if not broken.slow and broken not in SHORT]
+SLOW = [broken for broken in BANK if broken.slow]
+# They end only at a limit: a short one, so that the test is done the same day.
+LIMITS = """
+c.Grading.cell_seconds = c.Grading.exercise_seconds = 8.0
+c.Grading.notebook_seconds = 60.0
+"""
 
 
 # The bank itself
@@ -76,11 +82,16 @@ def bystander(points: dict[str, float]) -> Handed:
     return hand
 
 
-def graded(released, folder: Path, bank: list[Broken]) -> dict[str, Marked]:
+def graded(released, folder: Path, bank: list[Broken], limits: str = "") -> dict[str, Marked]:
     """Grade a class with these submissions and the bystanders, in a course of its own."""
     course = replace(released, folder=folder)
-    shutil.copy(ROOT / "nbgrader_config.py", folder)
-    shutil.copytree(released.folder / "solutions", folder / "solutions")
+    config = (ROOT / "nbgrader_config.py").read_text(encoding="utf-8")
+    (folder / "nbgrader_config.py").write_text(config + limits, encoding="utf-8")
+    shutil.copytree(
+        released.folder / "solutions",
+        folder / "solutions",
+        ignore=shutil.ignore_patterns("*.ipynb", "__pycache__"),
+    )
     course.nbgrader("generate_assignment", ASSIGNMENT)
     for student, points in BYSTANDERS.items():
         lay(bystander(points).files(), folder / "submitted" / student / ASSIGNMENT)
@@ -99,6 +110,11 @@ def short(released, tmp_path_factory):
 @pytest.fixture(scope="module")
 def long(released, tmp_path_factory):
     return graded(released, tmp_path_factory.mktemp("long"), LONG)
+
+
+@pytest.fixture(scope="module")
+def slow(released, tmp_path_factory):
+    return graded(released, tmp_path_factory.mktemp("slow"), SLOW, LIMITS)
 
 
 def examine(broken: Broken, mine: Marked) -> None:
@@ -144,16 +160,32 @@ def test_earns_what_it_should_in_the_whole_bank(broken, long):
     examine(broken, long[broken.owner])
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("broken", SLOW, ids=lambda b: b.slug)
+def test_earns_what_it_should_when_stopped(broken, slow):
+    assert broken.owner in slow, "not graded"
+    examine(broken, slow[broken.owner])
+
+
+def untouched(student: str, marked: dict[str, Marked]) -> None:
+    """Check that a bystander got what they earned, and nothing else was said."""
+    assert marked[student].points == marked[student].gradebook == BYSTANDERS[student]
+    assert not marked[student].review
+    assert not marked[student].remarks
+
+
 @pytest.mark.parametrize("student", BYSTANDERS)
 def test_the_rest_of_the_class_is_not_touched(student, short):
-    assert short[student].points == short[student].gradebook == BYSTANDERS[student]
-    assert not short[student].review
-    assert not short[student].remarks
+    untouched(student, short)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("student", BYSTANDERS)
-def test_the_rest_of_the_class_is_not_touched_by_any(student, long):
-    assert long[student].points == long[student].gradebook == BYSTANDERS[student]
-    assert not long[student].review
-    assert not long[student].remarks
+def test_the_rest_of_the_class_is_not_touched_by_the_whole_bank(student, long):
+    untouched(student, long)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("student", BYSTANDERS)
+def test_the_rest_of_the_class_is_not_touched_by_the_stopped(student, slow):
+    untouched(student, slow)

@@ -144,6 +144,15 @@ def test_misconceptions_come_by_frequency_with_their_hints(facts):
     assert facts.misconceptions[0].share == pytest.approx(3 / 7)
 
 
+def test_the_most_frequent_mistake_comes_first_wherever_its_exercise_stands(tmp_path):
+    made = Class(tmp_path)
+    made.hand_in("ada", without("additive_score", TANH))
+    made.hand_in("ben", without("masked_softmax", MASK))
+    made.hand_in("cy", without("masked_softmax", MASK))
+    found = gather(made.db_url, tmp_path, ASSIGNMENT).misconceptions
+    assert [mistake.exercise for mistake in found] == ["masked_softmax", "additive_score"]
+
+
 def test_other_failures_are_grouped_by_headline(facts):
     assert [(m.exercise, m.students) for m in facts.unexplained] == [
         ("additive_score", ("s0003",)),

@@ -136,8 +136,8 @@ def number(value: float) -> str:
 def harmless(text: str) -> str:
     """Return a text that a spreadsheet shows and does not run as a formula, on one line.
 
-    A single quote goes before what might begin a formula, as OWASP's ASVS asks for:
-    https://github.com/OWASP/ASVS, requirement "CSV and formula injection".
+    A single quote goes before what might begin a formula, as requirement 1.2.10 of OWASP's
+    Application Security Verification Standard asks for.
     """
     return _quoted(" ".join(text.split()))
 

@@ -59,10 +59,10 @@ class Canvas(Export):
     empty cell takes away a grade or an "EX" (excused) that Canvas has. `missing_as_zero` gives 0
     instead, but not to the excused.
 
-    Formats: https://community.canvaslms.com/t5/Instructor-Guide/How-do-I-import-grades-in-the-Gradebook/ta-p/807
-    and, for what is really read, lib/gradebook_importer.rb and lib/gradebook_exporter.rb of
-    https://github.com/instructure/canvas-lms. Which columns are needed is also in
+    Formats: lib/gradebook_importer.rb and lib/gradebook_exporter.rb of
+    https://github.com/instructure/canvas-lms; for instructors,
     https://teaching.resources.osu.edu/toolsets/carmencanvas/guides/calculating-final-grades/import-csv-file-carmen-grades
+    and https://ts.vcu.edu/askit/teaching-and-learning/canvas/faculty/grading-faculty/gradebook-action-menu-faculty/
     """
 
     roster = Unicode(

@@ -41,9 +41,8 @@ class Moodle(Export):
     With `--Moodle.worksheet=FILE`, the grading worksheet that Moodle offers for one assignment, its
     columns "Grade" and "Feedback comments" are filled in, to be uploaded there again.
 
-    Formats: https://docs.moodle.org/405/en/Grade_import,
-    https://docs.moodle.org/405/en/Assignment_settings (offline grading worksheet), and, for what is
-    really read, grade/import/csv/classes/load_data.php and mod/assign/feedback/offline/ of
+    Formats: https://docs.moodle.org/311/en/Grade_import, and, for what is really read,
+    grade/import/csv/classes/load_data.php and mod/assign/feedback/offline/ of
     https://github.com/moodle/moodle.
     """
 

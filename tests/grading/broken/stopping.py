@@ -14,7 +14,7 @@ from .handing import SCORES, Handed
 BANK = Bank()
 STOPPED = (
     r"time|long|second|stopped|ended|end(s|ed)? the|exit|crash|kill|memory|process|limit|"
-    r"quit|RecursionError|recursion|never|printed|output|not permitted|PermissionError"
+    r"quit|recursion|never|printed|output|not permitted|PermissionError|too large|space"
 )
 
 
@@ -139,7 +139,11 @@ def three_cells_that_kill(hand: Handed) -> None:
     hand.add("import os\nos.abort()", before="text-AdditiveAttention")
 
 
-@BANK()
+@BANK(
+    maybe=["additive_score", "context_vector", "AdditiveAttention"],
+    why="a notebook is not run again and again without end, but the answers are right",
+    says=STOPPED,
+)
 def ten_cells_that_kill(hand: Handed) -> None:
     """Ten own cells end the process."""
     for number in range(10):
@@ -148,7 +152,16 @@ def ten_cells_that_kill(hand: Handed) -> None:
 
 # Exits
 
-_put("above below inside", "exit", "exit()", "exit()")
+_put("above below", "exit", "exit()", "exit()")
+_in_an_answer(
+    "exit-inside",
+    "exit(), in an answer",
+    "exit()",
+    lost=[],
+    maybe=["additive_score"],
+    why="in a notebook exit() lets the function go on, and ends the kernel later",
+    review_if_lost=False,
+)
 _put("above", "quit", "quit()", "quit()")
 _put("above below inside", "sys-exit", "sys.exit()", "import sys\nsys.exit()")
 _put(
@@ -162,10 +175,19 @@ _put("above below inside", "os-exit", "os._exit(0)", "import os\nos._exit(0)")
 _put("above", "os-exit-1", "os._exit(1)", "import os\nos._exit(1)")
 _put("above inside", "abort", "os.abort()", "import os\nos.abort()")
 _put(
-    "above below inside",
+    "above below",
     "kill-9",
     "os.kill of the own process",
     "import os\nos.kill(os.getpid(), 9)",
+)
+_in_an_answer(
+    "kill-9-inside",
+    "os.kill of the own process, in an answer",
+    "import os\nos.kill(os.getpid(), 9)",
+    lost=[],
+    maybe=["additive_score"],
+    why="the first process of a namespace cannot be killed from inside",
+    review_if_lost=False,
 )
 _put("above", "kill-all", "os.kill of every process", "import os\nos.kill(-1, 15)")
 _put("above inside", "kill-parent", "os.kill of the parent", "import os\nos.kill(os.getppid(), 9)")
@@ -205,6 +227,7 @@ BANK.answer(
     lambda right: right + "\n\nimport os\nos._exit(0)\n",
     maybe=["additive_score"],
     why="the function is right, but its own cell ends the process",
+    review_if_lost=False,
     says=STOPPED,
 )
 BANK.answer(
@@ -214,6 +237,7 @@ BANK.answer(
     lambda right: right + "\n\nwhile True:\n    pass\n",
     maybe=["additive_score"],
     why="the function is right, but its own cell never ends",
+    review_if_lost=False,
     says=STOPPED,
     slow=True,
 )

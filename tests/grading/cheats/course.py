@@ -333,7 +333,7 @@ def aftermath(course: Course, cheat: Cheat, report: str) -> list[str]:
 def left_behind(course: Course, cheat: Cheat, seen: Seen) -> list[str]:
     """Return what a cheat has left on the machine, by the mark on it."""
     mark = course.mark(cheat)
-    own = f"/submitted/{cheat.slug}/"
+    own = f"/{cheat.slug}/"  # also copies of what was handed in
     harm = []
     if any(mark in Path(path).name and own not in path for path in seen.files):
         harm.append("leaves files")
