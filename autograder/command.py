@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,13 +18,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _bundle(commands.add_parser("bundle", help="write what students get, without any answer"))
     given = parser.parse_args(arguments)
     try:
-        from autograder.instructor import commands as instructor
+        from autograder.instructor.grading.sandbox import Sandbox, SandboxError
     except ModuleNotFoundError as error:
-        if error.name is None or not error.name.startswith("autograder.instructor"):
+        if error.name is None or not error.name.startswith("autograder."):
             raise
         print("This is the students' copy; grading needs the whole course.", file=sys.stderr)
         return 2
-    return instructor.run(given)
+    started = None
+    if given.command == "grade" and not given.scheduler:
+        # It takes seconds to come up, and so does the import of nbgrader.
+        with contextlib.suppress(SandboxError):  # said later, when the settings are known
+            started = Sandbox(given.unsafe)
+    try:
+        from autograder.instructor import commands as instructor
+
+        return instructor.run(given, started)
+    finally:
+        if started is not None:
+            started.close()
 
 
 def _grade(parser: argparse.ArgumentParser) -> None:

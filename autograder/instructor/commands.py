@@ -14,13 +14,20 @@ from tqdm import tqdm
 from autograder.instructor.grading.course import Course, CourseError
 from autograder.instructor.grading.records import NotebookResult
 from autograder.instructor.grading.running import Run, Summary
-from autograder.instructor.grading.sandbox import SandboxError
+from autograder.instructor.grading.sandbox import Sandbox, SandboxError
 
 
-def run(given: argparse.Namespace) -> int:
-    """Run a subcommand; return the exit status."""
+def run(given: argparse.Namespace, started: Sandbox | None) -> int:
+    """Run a subcommand; return the exit status.
+
+    Args:
+        given: the command line.
+        started: a sandbox that is on its way up, for grading.
+    """
     try:
-        return {"grade": grade, "report": report, "bundle": bundle}[given.command](given)
+        if given.command == "grade":
+            return grade(given, started)
+        return {"report": report, "bundle": bundle}[given.command](given)
     except (CourseError, SandboxError) as error:
         print(f"autograder: {error}", file=sys.stderr)
         return 2
@@ -32,7 +39,7 @@ def run(given: argparse.Namespace) -> int:
         return 130
 
 
-def grade(given: argparse.Namespace) -> int:
+def grade(given: argparse.Namespace, started: Sandbox | None = None) -> int:
     """Grade an assignment and print what came of it."""
     torch.set_num_threads(1)  # the processors are for the submissions
     course = Course(given.course.resolve(), given.db)
@@ -40,7 +47,7 @@ def grade(given: argparse.Namespace) -> int:
         course.settings.unsafe = True
     if given.workers:
         course.settings.workers = given.workers
-    started = time.monotonic()
+    began = time.monotonic()
     work = Run(course, given.assignment, given.student, given.exercise, given.force)
     course.know(given.assignment)
     if course.settings.unsafe:
@@ -51,9 +58,9 @@ def grade(given: argparse.Namespace) -> int:
         with Cluster(given.scheduler, work) as cluster, _bar(work) as bar:
             summary = work.start(cluster, lambda student: bar.update())
     else:
-        with work.here() as machine, _bar(work) as bar:
+        with work.here(started) as machine, _bar(work) as bar:
             summary = work.start(machine, lambda student: bar.update())
-    print(text(work, summary, time.monotonic() - started))
+    print(text(work, summary, time.monotonic() - began))
     return 0
 
 

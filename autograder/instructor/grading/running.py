@@ -161,18 +161,23 @@ class Run:
         self.tests = fingerprints(self.sources)
 
     @contextmanager
-    def here(self) -> Iterator[ThisMachine]:
+    def here(self, started: Sandbox | None = None) -> Iterator[ThisMachine]:
         """Provide this machine with a sandbox.
+
+        Args:
+            started: one that is on its way up, to be used if it is of the right kind.
 
         Raises:
             SandboxError: there is none.
         """
         settings = self.course.settings
-        examination = Examination(self.exercises)
-        modules = [name for source in self.sources.values() for name in source.modules]
-        with Sandbox(
-            settings.unsafe, modules, examination.cases, settings.limits(), settings.times()
-        ) as sandbox:
+        if started is not None and started.unsafe != settings.unsafe:
+            started.close()
+            started = None
+        with started or Sandbox(settings.unsafe) as sandbox:
+            examination = Examination(self.exercises)
+            modules = [name for source in self.sources.values() for name in source.modules]
+            sandbox.equip(modules, examination.cases, settings.limits(), settings.times())
             grader = Grader(self.assignment, self.sources, sandbox, examination, self.tests)
             yield ThisMachine(grader, settings.at_a_time())
 

@@ -109,16 +109,24 @@ class Sandbox:
         times: Times | None = None,
     ):
         self.unsafe = unsafe
-        self.limits = limits or Limits()
-        self.times = times or Times()
-        self._modules = list(modules)
-        self._cases = dict(cases or {})
+        self.equip(modules, cases or {}, limits or Limits(), times or Times())
         self._lock = threading.Lock()
         self._line: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the sandbox)
         self._each_alone = False
         self._begin()
+
+    def equip(
+        self,
+        modules: Sequence[str],
+        cases: Mapping[str, Sequence[Case]],
+        limits: Limits,
+        times: Times,
+    ) -> None:
+        """Say what it is for; it may be on its way up already, but not in use."""
+        self._modules, self._cases = list(modules), dict(cases)
+        self.limits, self.times = limits, times
 
     def __enter__(self) -> Sandbox:
         return self
@@ -165,13 +173,6 @@ class Sandbox:
         header, tensors = plain.pack_cases(self._cases)
         self._tell(b"C", header, tensors)
         self._ready = True
-
-    def give_cases(self, cases: Mapping[str, Sequence[Case]]) -> None:
-        """Replace the cases that answers are tried on."""
-        with self._lock:
-            self._cases = dict(cases)
-            if self._ready:
-                self._tell(b"C", *plain.pack_cases(self._cases))
 
     def _tell(self, what: bytes, header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
         assert self._line is not None

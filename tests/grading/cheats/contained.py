@@ -82,18 +82,22 @@ def run(
         "word": word,
     }
     limit = sum(command.seconds + command.lingers for command in commands) + 30
+    leash, held = os.pipe()  # when this process ends, however it ends, the driver ends too
     driver = subprocess.Popen(
         [*box, sys.executable, __file__, json.dumps(job)],
-        stdin=subprocess.DEVNULL,
+        stdin=leash,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
+    os.close(leash)
     try:
         out, error = driver.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
         driver.kill()
         out, error = driver.communicate()
+    finally:
+        os.close(held)
     try:
         found = json.loads(out)
     except ValueError:
@@ -168,7 +172,18 @@ def _serve(text: str) -> None:
     threading.Thread(target=server.serve_forever, daemon=True).start()
 
 
+def _end_with_the_leash() -> None:
+    sys.stdin.buffer.read()
+    for process in _running:
+        os.killpg(process.pid, signal.SIGKILL)
+    os._exit(1)
+
+
+_running: list[subprocess.Popen[bytes]] = []
+
+
 def _drive(job: Mapping[str, Any]) -> dict[str, Any]:
+    threading.Thread(target=_end_with_the_leash, daemon=True).start()
     _serve(job["answers"])
     before = set(_processes())
     statuses: list[int | None] = []
@@ -199,6 +214,7 @@ def _call(arguments: list[str], seconds: float, job: Mapping[str, Any]) -> tuple
         start_new_session=True,
     )
     os.close(writing)
+    _running.append(process)
     said: list[bytes] = []
     reader = threading.Thread(target=_read, args=(reading, said), daemon=True)
     reader.start()
@@ -209,6 +225,7 @@ def _call(arguments: list[str], seconds: float, job: Mapping[str, Any]) -> tuple
         status = None
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+    _running.clear()
     reader.join(0.5)  # a process that stays behind may hold the pipe
     return status, b"".join(said)[-200_000:].decode("utf-8", "replace")
 
