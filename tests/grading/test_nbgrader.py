@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import re
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,8 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
+from nbgrader.apps import NbGraderAPI
+from nbgrader.apps.baseapp import NbGrader
 
 from autograder.checking import CheckFailed
 from autograder.exercises import EXERCISES
@@ -112,6 +115,10 @@ def graded(released):
             for cell in page.cells:
                 cell.source = written.get(cell.id, cell.source)
             nbformat.write(page, folder / path.name)
+    damaged = released.folder / "submitted" / "damaged" / ASSIGNMENT
+    shutil.copytree(released.folder / "submitted" / "reference" / ASSIGNMENT, damaged)
+    whole = (damaged / "scores.ipynb").read_bytes()
+    (damaged / "scores.ipynb").write_bytes(whole[: len(whole) // 2])
     released.nbgrader("autograde", ASSIGNMENT)
     released.nbgrader("generate_feedback", ASSIGNMENT)
     return released
@@ -128,9 +135,33 @@ def test_points_per_exercise(graded, student):
     assert found == CLASS[student][1]
 
 
+def test_a_damaged_file_costs_its_own_points_and_says_why(graded):
+    with Gradebook(f"sqlite:///{graded.folder / 'gradebook.db'}") as gradebook:
+        pages = gradebook.find_submission(ASSIGNMENT, "damaged").notebooks
+        found = {page.name: (page.score, page.needs_manual_grade) for page in pages}
+    assert found == {"scores": (0.0, True), "translator": (10.0, False)}
+    assert "scores.ipynb is damaged or was cut off in the middle" in feedback(graded, "damaged")
+
+
+def test_formgrader_sees_and_grades_the_class(graded, monkeypatch):
+    """What formgrader's pages and its autograde button call."""
+    monkeypatch.chdir(graded.folder)
+    app = NbGrader()
+    app.initialize([])
+    api = NbGraderAPI(app.coursedir, config=app.config)
+    found = {entry["student"]: entry for entry in api.get_submissions(ASSIGNMENT)}
+    assert set(found) == {*CLASS, "damaged"}
+    assert found["reference"]["score"] == found["reference"]["max_score"] == sum(POINTS.values())
+    assert all(entry["autograded"] for entry in found.values())
+    again = api.autograde(ASSIGNMENT, "reference", force=True, create=True)
+    assert again["success"], again["log"]
+    entry = api.get_submission(ASSIGNMENT, "reference")
+    assert entry["score"] == sum(POINTS.values())
+
+
 def test_no_answer_lies_where_submissions_run(graded):
     files = [p for p in (graded.folder / "autograded").rglob("*") if p.is_file()]
-    assert len(files) == len(CLASS) * len(MASTERS)
+    assert len(files) == (len(CLASS) + 1) * len(MASTERS)
     assert {p.suffix for p in files} == {".ipynb"}
 
 

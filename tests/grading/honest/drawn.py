@@ -61,7 +61,7 @@ def wrong() -> list[Honest]:
                 dict.fromkeys([name for name in lost if name not in partly], 0.0),
                 partly,
                 PARTS if partly else "",
-                quick=i in (0, 3),
+                quick=i == 0,
             )
         )
     return found

@@ -22,7 +22,7 @@ def _without(source: str, *methods: str) -> str:
     return found
 
 
-@BANK(points=dict.fromkeys(POINTS, 0.0), quick=True)
+@BANK(points=dict.fromkeys(POINTS, 0.0))
 def untouched(hand: Handed) -> None:
     """Both notebooks as released."""
     hand.write(**{name: stub(name) for name in POINTS})

@@ -19,7 +19,7 @@ def every(hand: Handed, change: Callable[[str], str]) -> None:
         hand.write(**{name: change(hand.cell(name).source)})
 
 
-@BANK(quick=True)
+@BANK()
 def the_reference(hand: Handed) -> None:
     """The reference answers."""
 
@@ -83,7 +83,7 @@ os.write(2, b"deep down\\n")
     hand.add(noise, before="text-BidirectionalEncoder")
 
 
-@BANK(quick=True)
+@BANK()
 def experiments(hand: Handed) -> None:
     """Own cells with tries, plots, tables and questions between the exercises."""
     tries = (
