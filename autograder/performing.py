@@ -351,10 +351,18 @@ def _refusing(exercise: Exercise) -> contextlib.AbstractContextManager[Any]:
     return _Refusing(exercise) if exercise.forbidden else contextlib.nullcontext()
 
 
+def _default_device() -> torch.device:
+    try:
+        return torch.get_default_device()
+    except (RuntimeError, AssertionError):  # set to a GPU that is not there
+        torch.set_default_device("cpu")
+        return torch.device("cpu")
+
+
 @contextlib.contextmanager
 def usual_settings() -> Iterator[None]:
     """Check with torch's usual settings, whatever a cell has switched on or off for good."""
-    dtype, device = torch.get_default_dtype(), torch.get_default_device()
+    dtype, device = torch.get_default_dtype(), _default_device()
     anomaly = torch.is_anomaly_enabled()
     elsewhere = device.type != "cpu"
     torch.set_default_dtype(torch.float32)

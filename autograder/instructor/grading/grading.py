@@ -31,7 +31,9 @@ from autograder.instructor.grading.source import Source, SourceCell
 from autograder.instructor.grading.submissions import Handed, defines
 from autograder.judging import Verdict
 
-GOES_AT_MOST = 8  # how often a notebook is run, if its cells keep ending the process
+# How often a notebook is run if its cells keep ending the process, and for how long: so many times
+# the time that it has for one go.
+GOES_AT_MOST, TIMES_TOTAL = 40, 2
 _PART = 1_000_000  # indexes from here on are parts of an exercise
 
 Answer = tuple[Mapping[str, Any], Mapping[str, Tensor]]
@@ -122,10 +124,14 @@ class Grader:
             else:
                 verdict, outcome = self._verdict(index, cell, rebuilt, found)
             points = cell.exercise.points if verdict.passed else 0.0
-            if outcome == "wrong" and cell.exercise.parts:
+            stubs = source.names.stubs
+            begun = outcome == "unwritten" and _begun(cell.exercise.name, rebuilt, stubs)
+            if (outcome == "wrong" or begun) and cell.exercise.parts:
                 points, verdict = self._parts(index, cell, rebuilt, beside, found, verdict)
-                outcome = "part" if points else "wrong"
-            if not verdict.passed and found.stopped.get(index) == "broken":
+                outcome = "part" if points else outcome
+            answer = found.answers.get(index, ({}, {}))[0].get("answer")
+            broken = found.stopped.get(index) == "broken" and not verdict.passed
+            if broken or answer == "unusable":
                 review.append(f"{cell.exercise.name}: {verdict.headline}")
             results.append(self._result(cell, points, outcome, verdict))
             rebuilt.page.cells[index].outputs = [nbformat.from_dict(card(verdict))]
@@ -191,7 +197,8 @@ class Grader:
     ) -> None:
         """Run the notebook until it comes to its end or has been tried often enough."""
         goes = 0
-        while goes < GOES_AT_MOST:
+        until = time.monotonic() + TIMES_TOTAL * self._sandbox.times.total
+        while goes < GOES_AT_MOST and time.monotonic() < until:
             cells = []
             for index, cell in enumerate(rebuilt.page.cells):
                 graded = rebuilt.graded.get(index)
@@ -377,6 +384,12 @@ def _stops(rebuilt: Rebuilt, found: _Found) -> list[str]:
     return sentences
 
 
+def _begun(name: str, rebuilt: Rebuilt, stubs: Collection[str]) -> bool:
+    """Tell whether anything was written where an exercise is to be."""
+    texts = [c.source for n, c in enumerate(rebuilt.page.cells) if n not in rebuilt.graded]
+    return any(defines(text, name) and text.strip() not in stubs for text in texts)
+
+
 def _why_missing(name: str, rebuilt: Rebuilt, found: _Found) -> str:
     for index, cell in enumerate(rebuilt.page.cells):
         if cell.cell_type == "code" and index not in rebuilt.graded and defines(cell.source, name):
@@ -389,6 +402,7 @@ def _why_missing(name: str, rebuilt: Rebuilt, found: _Found) -> str:
                         f"{name} is not there, because its cell stopped with "
                         f"{output['ename']}: {message}"
                     )
+            return f"{name} is not there, though a cell defines it; was it deleted again?"
     return f"{name} is not there: no cell of the notebook defines it."
 
 

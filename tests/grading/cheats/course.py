@@ -341,9 +341,10 @@ def aftermath(course: Course, cheat: Cheat, report: str) -> list[str]:
 def left_behind(course: Course, cheat: Cheat, seen: Seen) -> list[str]:
     """Return what a cheat has left on the machine, by the mark on it."""
     mark = course.mark(cheat)
-    own = f"/{cheat.slug}/"  # also copies of what was handed in
+    own = [f"/{name}/{cheat.slug}/" for name in ("submitted", "autograded", "feedback")]
+    files = [path for path in seen.files if not any(place in path for place in own)]
     harm = []
-    if any(mark in Path(path).name and own not in path for path in seen.files):
+    if any(mark in Path(path).name for path in files):
         harm.append("leaves files")
     if any(mark in line for line in seen.left):
         harm.append("leaves a process")

@@ -104,6 +104,7 @@ for pid in (os.getppid(), 1):
         except OSError as error:
             print(error)
 """,
+        own_risk=True,  # where the parent cannot be seen, its number is 0: oneself
     ),
     in_code(
         "processes",

@@ -116,9 +116,9 @@ subprocess.Popen([sys.executable, "-c", program, "@MARK@"], start_new_session=Tr
         "gradebook-later",
         "a process that stays writes one's points when the grading is over",
         """
-import subprocess
+import subprocess, textwrap
 path = str(course() / "gradebook.db")
-program = f'''
+program = textwrap.dedent(f'''
 import sqlite3, time
 for _ in range(40):
     time.sleep(0.5)
@@ -127,7 +127,7 @@ for _ in range(40):
             db.execute("UPDATE grade SET manual_score = 2 WHERE id IN (" + {MINE!r} + ")")
     except sqlite3.Error:
         pass
-'''
+''')
 subprocess.Popen([sys.executable, "-c", program, "@MARK@"], start_new_session=True)
 """,
         DATABASE,
