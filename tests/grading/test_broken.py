@@ -15,7 +15,8 @@ from broken import BANK, KINDS, Broken
 from broken.grading import Marked, grade, marks
 from broken.handing import ASSIGNMENT, POINTS, ROOT, Handed, lay, reference, stub
 
-QUICK = ("cells", "damage", "names", "metadata")  # kinds of which every third one is in `make test`
+OFTEN = ("cells", "damage", "names", "metadata")  # kinds of which more are in the short run
+ALWAYS = ("folder-with-the-name", "kill-parent-above", "killpg-above")  # once harmed the others
 BYSTANDERS = {
     "aaa": dict(POINTS),
     "mmm": POINTS | {"additive_score": 0.0, "BidirectionalEncoder": 0.0},
@@ -28,8 +29,8 @@ def quick() -> list[Broken]:
     found = []
     for kind, bank in KINDS.items():
         fast = [broken for broken in bank if not broken.slow]
-        found += fast[:: 6 if kind in QUICK else 9]
-    return found
+        found += fast[:: 6 if kind in OFTEN else 9]
+    return found + [b for b in BANK if b.slug in ALWAYS and b not in found]
 
 
 SHORT = quick()

@@ -238,6 +238,14 @@ def test_links_are_not_followed(tmp_path):
     assert all(h.cells is None and "is a link" in h.review for h in linked.notebooks.values())
 
 
+def test_a_second_name_of_another_file_is_refused(tmp_path):
+    path = folder(tmp_path / "ada" / "bahdanau", other=RELEASED.read_bytes())
+    (path / "scores.ipynb").hardlink_to(path / "other")
+    found = read_folder(path, NAMES)
+    assert found.notebooks["scores"].cells is None
+    assert "is linked to another file" in found.notebooks["scores"].review
+
+
 def test_a_renamed_file_is_found_by_what_it_holds(tmp_path):
     path = folder(tmp_path / "ada" / "bahdanau", **{"scores (1)__ipynb": RELEASED.read_bytes()})
     found = read_folder(path, NAMES).notebooks

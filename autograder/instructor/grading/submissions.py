@@ -146,6 +146,8 @@ def _bytes(path: Path, at_most: int) -> bytes | str:
                 f"{path.name} is larger than {size} MB; clear its outputs (Kernel, Restart & Clear "
                 "Output) and hand it in again."
             )
+        if status.st_nlink > 1:  # it may be another's, under a second name
+            return f"{path.name} is linked to another file; hand in a copy of its own."
         return page.read(at_most)
 
 

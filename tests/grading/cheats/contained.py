@@ -10,6 +10,7 @@ from __future__ import annotations
 import http.server
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -63,6 +64,7 @@ def run(
     answers: str,
     word: str,
     box: Sequence[str] = (),
+    memory: int | None = None,
 ) -> Seen:
     """Run commands in a box.
 
@@ -73,6 +75,10 @@ def run(
         answers: what is served on 127.0.0.1.
         word: of the files to look for.
         box: what makes the container, `bubblewrap(...)` or `namespaces()`.
+        memory: bytes that a process may take; None for no limit.
+
+    Raises:
+        RuntimeError: the driver itself has failed.
     """
     job = {
         "commands": [asdict(command) for command in commands],
@@ -80,6 +86,7 @@ def run(
         "environment": dict(environment),
         "answers": answers,
         "word": word,
+        "memory": memory,
     }
     limit = sum(command.seconds + command.lingers for command in commands) + 30
     leash, held = os.pipe()  # when this process ends, however it ends, the driver ends too
@@ -101,6 +108,8 @@ def run(
     try:
         found = json.loads(out)
     except ValueError:
+        if b"Traceback" in error:  # of the driver's own: no cheat has done that
+            raise RuntimeError(error.decode("utf-8", "replace")) from None
         return Seen(alive=False, log=error.decode("utf-8", "replace")[-3000:])
     return Seen(
         tuple(found["statuses"]),
@@ -184,6 +193,8 @@ _running: list[subprocess.Popen[bytes]] = []
 
 def _drive(job: Mapping[str, Any]) -> dict[str, Any]:
     threading.Thread(target=_end_with_the_leash, daemon=True).start()
+    if job["memory"]:
+        resource.setrlimit(resource.RLIMIT_AS, (job["memory"], job["memory"]))
     _serve(job["answers"])
     before = set(_processes())
     statuses: list[int | None] = []

@@ -410,7 +410,7 @@ class StockClass:
             commands.append(Command((*NBGRADER, *arguments), 60))
         box = bubblewrap(course.place)
         word = course.mark(cheat)
-        seen = run(commands, course.folder, course.environment, ANSWERS, word, box)
+        seen = run(commands, course.folder, course.environment, ANSWERS, word, box, 6 << 30)
         harm = _ends(seen, len(commands) - cheat.is_read)
         harm += changed(before, digests(course, own))
         harm += bystanders(course, BYSTANDERS if cheat.touches_others else [FIRST])
