@@ -268,7 +268,7 @@ def _guarded(function: Any, arguments: list[Any], shown: str) -> Any:
             f"result instead.{_where(error.__traceback__)}",
         ) from error
     except NotImplementedError as error:
-        if str(error):  # torch's own, about a dtype or a missing forward; the stub's says nothing
+        if _text(error):  # torch's own, about a dtype or a missing forward; the stub's says nothing
             raise Problem("raised", _raised(shown, error)) from error
         raise Problem(
             "unwritten",
@@ -282,7 +282,7 @@ def _guarded(function: Any, arguments: list[Any], shown: str) -> Any:
 def _raised(shown: str, error: BaseException) -> str:
     where = _where(error.__traceback__)
     sentence = f"{shown} raised {type(error).__name__}: {_first_line(error)}{where}"
-    if any(f"'{name}' object has no attribute" in str(error) for name in STAND_INS):
+    if any(f"'{name}' object has no attribute" in _text(error) for name in STAND_INS):
         sentence += (
             "\nThe check passes an attention of its own: call it and its project, and use nothing "
             "else of it."
@@ -291,8 +291,15 @@ def _raised(shown: str, error: BaseException) -> str:
 
 
 def _first_line(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
+    lines = _text(error).strip().splitlines()
     return lines[0] if lines else "(no message)"
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # an error of the student's own, whose __str__ is wrong too
+        return ""
 
 
 def _where(trace: TracebackType | None) -> str:

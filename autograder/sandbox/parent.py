@@ -127,6 +127,7 @@ def _keep(
     child = os.fork()
     if child == 0:
         os.close(leash)
+        os.setsid()  # kill(0, ...) reaches its own process group, and no keeper's
         _submission(channel, job, cases, made, limits, walled, own_walls)
     os.close(frames)
     late = _wait(child, leash, started + job[0]["seconds"])

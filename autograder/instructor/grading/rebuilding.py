@@ -6,6 +6,7 @@ the student added stay where they were, after the cell of the source that they f
 
 from __future__ import annotations
 
+import ast
 import copy
 import re
 from collections.abc import Sequence
@@ -88,7 +89,10 @@ def _place(source: Source, cells: Sequence[StudentCell], remarks: list[str]) -> 
         if given is None:
             _leave(placed, anchor, source, labels, cell)
         elif given.role == "solution":
-            if label in placed.answers:  # split in two, or copied and changed
+            before = placed.answers.get(given.id)
+            if before is not None and (joined := _joined(before, cell)) is not None:
+                placed.answers[given.id] = joined
+            elif before is not None:  # split between two definitions, or copied and changed
                 placed.after.setdefault(given.id, []).append(_as_code(cell))
             else:
                 placed.answers[given.id] = cell
@@ -104,6 +108,22 @@ def _place(source: Source, cells: Sequence[StudentCell], remarks: list[str]) -> 
             if not any(defines(c.source, name) for c in cells):
                 remarks.append(f"The cell of {name} is missing; restore it from the assignment.")
     return placed
+
+
+def _joined(first: StudentCell, second: StudentCell) -> StudentCell | None:
+    """Return the cell that was split in the middle of a definition, or None if it was not."""
+    text = f"{first.source.rstrip()}\n{second.source}"
+    if _parses(text) and not (_parses(first.source) and _parses(second.source)):
+        return StudentCell("code", text, first.grade_id, first.id)
+    return None
+
+
+def _parses(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _name(given: SourceCell) -> str:

@@ -225,7 +225,7 @@ class Sandbox:
         """
         for attempt in (1, 2):
             with tempfile.TemporaryDirectory() as folder:
-                found = self._attempt(cells, files or {}, skip, folder)
+                found = self._attempt(cells, files or {}, skip, folder, attempt == 2)
             if found is not None:
                 return found
             if attempt == 1:  # it may have been killed for want of memory
@@ -240,6 +240,7 @@ class Sandbox:
         files: Mapping[str, bytes],
         skip: Sequence[int],
         folder: str,
+        last: bool,
     ) -> Run | None:
         ours, theirs = socket.socketpair()
         leash, their_leash = socket.socketpair()
@@ -273,10 +274,13 @@ class Sandbox:
                 channel.send(job, contents)
             except OSError:
                 return None
-            return self._follow(channel, leash, {c["index"] for c in cells if "exercise" in c})
+            graded = {cell["index"] for cell in cells if "exercise" in cell}
+            return self._follow(channel, leash, graded, last)
 
-    def _follow(self, channel: Channel, leash: socket.socket, graded: set[int]) -> Run | None:
-        """Read frames until the process ends, hangs or breaks the rules."""
+    def _follow(
+        self, channel: Channel, leash: socket.socket, graded: set[int], last: bool
+    ) -> Run | None:
+        """Read frames until the process ends, hangs or breaks the rules; None to try again."""
         run, ready, at = Run(), False, None
         over = time.monotonic() + self.times.total
         until = over
@@ -310,8 +314,8 @@ class Sandbox:
                 why = "broken"
                 break
         status = self._end(leash, hang_up=bool(why))
-        if not ready and not why:
-            return None
+        if not why and (not ready or (not status and not last)):
+            return None  # the sandbox has failed, not the student's code
         run.end = End(at, why or _why(status))
         return run
 

@@ -113,7 +113,16 @@ def read_folder(folder: Path, names: Mapping[str, Names]) -> Submission:
             if isinstance(content, bytes):
                 room -= len(content)
                 beside[path.name] = content
-    return Submission({n: _choose(n, names, files) for n in names}, beside)
+                if path.suffix.lower() != ".ipynb" and _may_be_a_notebook(content):
+                    files.append(_notebook(path, name))
+    kept = {p.name for p in folder.glob(".ipynb_checkpoints/*.ipynb")}
+    found = {n: _choose(n, names, files, any(name.startswith(n) for name in kept)) for n in names}
+    return Submission(found, beside)
+
+
+def _may_be_a_notebook(content: bytes) -> bool:
+    """Tell whether a file of another name looks like a notebook: scores.ipynb.json, .txt, ..."""
+    return content.lstrip()[:1] == b"{" and b'"cell_type"' in content
 
 
 def _paths(folder: Path) -> list[Path]:
@@ -136,10 +145,11 @@ def _bytes(path: Path, at_most: int) -> bytes | str:
         if path.is_symlink():
             return f"{path.name} is a link to another file; hand in the file itself."
         return f"{path.name} cannot be opened."
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(handle)
+        return f"{path.name} is not a file; hand in the notebook itself."
     with os.fdopen(handle, "rb") as page:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
-            return f"{path.name} is not a file; hand in the notebook itself."
         if status.st_size > at_most:
             size = at_most >> 20
             return (
@@ -264,7 +274,9 @@ def _worked_on(cells: Sequence[StudentCell], names: Names) -> bool:
     )
 
 
-def _choose(notebook: str, names: Mapping[str, Names], files: Sequence[_File]) -> Handed:
+def _choose(
+    notebook: str, names: Mapping[str, Names], files: Sequence[_File], autosaved: bool
+) -> Handed:
     """Pick the file that was handed in for a notebook."""
     mine = names[notebook]
     exact = next((f for f in files if f.name == f"{notebook}.ipynb"), None)
@@ -303,6 +315,9 @@ def _choose(notebook: str, names: Mapping[str, Names], files: Sequence[_File]) -
         return Handed(exact.cells, exact.digest, (why,), why)
     damaged = [f for f in files if f.cells is None]
     remark = f"There is no {notebook}.ipynb among the files that were handed in."
+    if autosaved:
+        remark += " There is an autosaved copy of it; save the notebook itself and hand it in."
+        return Handed(None, "", (remark,), remark)
     if damaged:
         remark += f" {damaged[0].why}"
         return Handed(None, "", (remark,), remark)

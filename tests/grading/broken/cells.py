@@ -244,6 +244,7 @@ def in_the_other_notebook(hand: Handed) -> None:
 @BANK(
     maybe=["additive_score"],
     why="each notebook is graded alone, but the answer is there",
+    review_if_lost=False,
     says=GONE,
 )
 def moved_to_the_other_notebook(hand: Handed) -> None:

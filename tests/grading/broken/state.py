@@ -176,6 +176,7 @@ _own(
     "import sys\nsys.modules.clear()",
     maybe=SCORES,
     why="hardly anything of Python works any more",
+    review_if_lost=False,
     says="ended|Error|stopped|modules|raised|not there",
 )
 _own("gc-off", "the garbage collector is off", "import gc\ngc.disable()\ngc.collect()")

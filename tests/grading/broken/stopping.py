@@ -190,7 +190,16 @@ _in_an_answer(
     review_if_lost=False,
 )
 _put("above", "kill-all", "os.kill of every process", "import os\nos.kill(-1, 15)")
-_put("above inside", "kill-parent", "os.kill of the parent", "import os\nos.kill(os.getppid(), 9)")
+_put("above", "kill-parent", "os.kill of the parent", "import os\nos.kill(os.getppid(), 9)")
+_in_an_answer(
+    "kill-parent-inside",
+    "os.kill of the parent, in an answer",
+    "import os\nos.kill(os.getppid(), 9)",
+    lost=[],
+    maybe=["additive_score"],
+    why="what a process cannot see it cannot kill",
+    review_if_lost=False,
+)
 _put("above", "killpg", "os.killpg of the own group", "import os\nos.killpg(0, 9)")
 _put(
     "above",

@@ -108,7 +108,9 @@ class Cheat:
         attacks: the exercises for which it wants points that it has not earned.
         honest: the points that it deserves, by exercise; 0 for what is not named.
         check: looks at the course afterwards and returns the harm it finds, in a few words each.
-        friend: builds what an accomplice hands in, who is graded before.
+        friend: builds what somebody else hands in, who is graded just before: an accomplice, or
+            a neighbour who is to suffer.
+        friend_deserves: the neighbour's points by exercise, or None for an accomplice.
         lingers: seconds after which it may still do something.
         own_risk: it breaks its own process, or borrows, so that it may lose what it deserves.
         not_on_stock: why stock nbgrader is not tried, or "".
@@ -122,6 +124,7 @@ class Cheat:
     honest: Mapping[str, float] = field(default_factory=lambda: {"context_vector": 1.0})
     check: Check | None = None
     friend: Callable[[Scene], Files] | None = None
+    friend_deserves: Mapping[str, float] | None = None
     lingers: float = 0.0
     own_risk: bool = False
     not_on_stock: str = ""

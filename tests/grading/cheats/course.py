@@ -32,6 +32,7 @@ POINTS = {e.name: e.points for e in EXERCISES.values() if e.assignment == ASSIGN
 BYSTANDERS = {FIRST: dict(POINTS), LAST: dict.fromkeys(POINTS, 0.0)}
 NBGRADER = (sys.executable, "-m", "nbgrader")
 PYTHON = (sys.executable, "-m")
+PAGE_AT_MOST = 30 << 20  # characters of feedback, far more than anybody reads
 ANSWERS = "import torch\n" + "".join(RIGHT.values())
 
 # The course's settings with nbgrader's own preprocessors: what a course without ours would have.
@@ -212,8 +213,8 @@ def hand_in(course: Course, cheat: Cheat) -> None:
 
 
 def friend_of(cheat: Cheat) -> str:
-    """Return the name of a cheat's friend."""
-    return f"a-friend-of-{cheat.slug}"
+    """Return the name of a cheat's friend: the beginning of its own, to be just before it."""
+    return cheat.slug[:-1]
 
 
 # Afterwards
@@ -332,6 +333,12 @@ def aftermath(course: Course, cheat: Cheat, report: str) -> list[str]:
     page = feedback(course, cheat.slug)
     written = text_of(course, cheat.slug)
     harm = leaks(course, page, written)
+    if len(page) > PAGE_AT_MOST:
+        harm.append("floods the feedback page")
+    if cheat.friend_deserves is not None:
+        found = points(course, friend_of(cheat))
+        if any(n > found[name] for name, n in cheat.friend_deserves.items()):
+            harm.append("costs the neighbour points")
     if cheat.check:
         mark = course.mark(cheat)
         harm += cheat.check(After(course.folder, cheat.slug, mark, page, report, written))

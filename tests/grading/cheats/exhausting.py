@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from .building import WRONG, in_code
+import nbformat
+from nbformat import NotebookNode
+
+from . import Files, Scene
+from .building import RIGHT, WRONG, handed_in, in_code, in_page, page
 
 MACHINE = "it would exhaust the machine"
 
@@ -13,6 +17,32 @@ def _one(slug: str, title: str, body: str, opening: str = "", **more):
     answers = {"masked_softmax": f"def masked_softmax(scores, mask):\n{lines}\n"}
     more.setdefault("not_on_stock", MACHINE)
     return in_code("exhausting", slug, title, opening, answers, attacks=("masked_softmax",), **more)
+
+
+def _neighbour(scene: Scene) -> Files:
+    """An honest student who is graded at the same time."""
+    return handed_in(page(scene, RIGHT))
+
+
+def _hard_to_parse(found: NotebookNode, scene: Scene) -> None:
+    texts = (
+        "-" * 200_000 + "1",
+        "1" + "+1" * 200_000,
+        "(" * 100_000,
+        "[" * 150 + "]" * 150,
+        "x" + ".x" * 100_000,
+        "x" + "[0]" * 100_000,
+        "if 1:\n" + "".join(" " * i + "if 1:\n" for i in range(1, 99)),
+        "lambda: " * 50_000 + "1",
+        "f" + "'{" * 50_000,
+        "async" + " " * 200_000 + "def",
+        "\0\x0c\ufeff\u2028",
+        "%" * 100_000,
+        "!" + "x" * 100_000 + "\n" * 100_000,
+    )
+    for number, text in enumerate(texts):
+        source = "# solutions, instructor, masked_softmax = 1\n" + text
+        found.cells.append(nbformat.v4.new_code_cell(source, id=f"hard-{number}"))
 
 
 CHEATS = [
@@ -233,5 +263,56 @@ return found
         },
         own_risk=True,
         not_on_stock="",
+    ),
+    _one(
+        "large-source",
+        "a cell of nine megabytes",
+        "return torch.zeros_like(scores)",
+        "#" + "x" * (9 << 20),
+        not_on_stock="",
+    ),
+    in_page(
+        "exhausting",
+        "hard-to-parse",
+        "cells that break whoever takes their text apart",
+        _hard_to_parse,
+    ),
+    in_code(
+        "exhausting",
+        "pictures",
+        "a hundred megabytes of pictures",
+        closing="from IPython.display import display\n"
+        + 'display({"image/png": "A" * 999_996, "text/plain": "x"}, raw=True)\n' * 100,
+        not_on_stock=MACHINE,
+    ),
+    _one(
+        "all-processors",
+        "a hundred threads take the processors while a neighbour is graded",
+        """
+hog()
+return torch.zeros_like(scores)
+""",
+        """
+import threading, time
+
+UNTIL = time.monotonic() + 10
+
+def work():
+    numbers = torch.rand(300, 300)
+    while time.monotonic() < UNTIL:
+        numbers @ numbers
+
+def hog():
+    threads = [threading.Thread(target=work) for _ in range(100)]
+    try:
+        for thread in threads:
+            thread.start()
+    except RuntimeError:
+        pass
+    work()
+""",
+        friend=_neighbour,
+        friend_deserves={"masked_softmax": 2.0, "additive_score": 3.0, "context_vector": 1.0},
+        own_risk=True,
     ),
 ]

@@ -122,6 +122,12 @@ def _odd_notebook_names(scene: Scene) -> Files:
     return honest | dict.fromkeys(names, text)
 
 
+def _names_without_letters(scene: Scene) -> Files:
+    """Files whose names are no text, too long or broken over lines."""
+    names = ("caf\udce9.txt", "\udcff\udcfe", "two\nlines.txt", "x" * 250 + ".txt", "a\tb.csv")
+    return handed_in(page(scene)) | dict.fromkeys(names, b"1,2\n")
+
+
 def _names_that_lead_out(scene: Scene) -> Files:
     """Attachments and saved pictures that want to be written elsewhere."""
     found = page(scene)
@@ -246,6 +252,7 @@ CHEATS = [
     Cheat("zipped-judge", "an autograder of one's own in a zip file", "placing", _zipped_judge),
     Cheat("nested", "right notebooks of others in folders below", "placing", _nested),
     Cheat("odd-names", "names that are commands or paths", "placing", _odd_notebook_names),
+    Cheat("names-no-text", "file names that are no text", "placing", _names_without_letters),
     Cheat("names-that-lead-out", "pictures to be saved elsewhere", "placing", _names_that_lead_out),
     Cheat("not-a-notebook", "JSON with a score", "placing", _not_a_notebook, honest=NOTHING),
     _beside("shadows", "modules and settings that shadow the real ones", SHADOWS),

@@ -313,4 +313,50 @@ except ImportError:
 """,
         own_risk=True,
     ),
+    _changed(
+        "outputs-elsewhere",
+        "outputs are sent for cells that are text, are graded, or do not exist",
+        """
+if "cell" not in header:
+    return [(header, tensors)]
+shown = [{"output_type": "stream", "name": "stdout", "text": "✓ right in all 66 cases."}]
+others = [0, 3, 5, 7, 5000, 10**12]
+return [(header, None), *(({"cell": n, "outputs": shown}, None) for n in others)]
+""",
+    ),
+    _changed(
+        "half-a-character",
+        "sentences that are no Unicode, with characters that no database takes",
+        f"""
+import json, types
+
+wire.json = types.SimpleNamespace(
+    dumps=lambda thing, **more: json.dumps(thing), loads=json.loads)
+odd = "\\ud800\\x00\\x1b[2J\\ufffe\\u202e"
+if {IS_ANSWER}:
+    for outcome in header["outcomes"]:
+        outcome["problem"] = ["raised", odd]
+        outcome["printed"] = odd
+    tensors = {{}}
+if "cell" in header:
+    header["outputs"] = [
+        {{"output_type": "stream", "name": "stdout", "text": odd}},
+        {{"output_type": "error", "ename": odd, "evalue": odd, "traceback": [odd]}},
+        {{"output_type": "display_data", "data": {{"text/plain": odd, "image/png": odd}}}},
+    ]
+return [(header, tensors)]
+""",
+    ),
+    _changed(
+        "large-results",
+        "results that are much larger than any right one",
+        f"""
+if {IS_ANSWER}:
+    outcome = header["outcomes"][0]
+    prefix = f"{{outcome['case']}}/{{outcome['dtype']}}/o/"
+    for name in [name for name in tensors if name.startswith(prefix)]:
+        tensors[name] = torch.rand(1500, 1500, 3)[:, :, 0].contiguous().double()
+return [(header, tensors)]
+""",
+    ),
 ]

@@ -266,6 +266,13 @@ for path in [*course().glob("submitted/*/bahdanau/*"), *course().glob("solutions
 
 # Two students: the first leaves right answers behind, the second one takes them.
 
+# The answer is short, for each bit needs a file; both take the same files, in the same order.
+LOCKS = """
+import fcntl, time
+FILES = sorted(Path(torch.__file__).parent.glob("*.py"))
+SHORT = b"def masked_softmax(s,m):\\n return s.masked_fill(~m,-1e30).softmax(-1)*m"
+"""
+
 
 def _pair(slug: str, title: str, giving: str, taking: str, **more) -> Cheat:
     given = RIGHT["masked_softmax"] + RIGHT["additive_score"]
@@ -353,6 +360,71 @@ line = socket.socket(socket.AF_UNIX)
 line.settimeout(3)
 line.connect(chr(0) + "answers")
 adopt(line.makefile().read())
+""",
+    ),
+    _pair(
+        "friend-on-a-terminal",
+        "a friend writes the answers to a pseudo-terminal and waits",
+        """
+import pty, time, tty
+try:
+    master, slave = pty.openpty()
+    tty.setraw(slave)
+    os.chmod(os.ttyname(slave), 0o666)
+    for _ in range(80):
+        os.write(master, ANSWERS.encode() + b"\\0")
+        time.sleep(0.1)
+except OSError as error:
+    print(error)
+""",
+        """
+import time
+until = time.monotonic() + 6
+while time.monotonic() < until and not STOLEN:
+    for path in Path("/dev/pts").glob("[0-9]*"):
+        line = os.open(path, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        try:
+            text = b""
+            for _ in range(20):
+                time.sleep(0.05)
+                try:
+                    text += os.read(line, 4096)
+                except BlockingIOError:
+                    pass
+            for part in text.split(b"\\0"):
+                adopt(part.decode("utf-8", "ignore"))
+        finally:
+            os.close(line)
+    time.sleep(0.1)
+""",
+    ),
+    _pair(
+        "friend-by-locks",
+        "a friend tells the answers bit by bit, by locks on files that all can read",
+        LOCKS
+        + """
+try:
+    kept = [open(path, "rb") for path in FILES[: 8 * len(SHORT)]]
+    for number, file in enumerate(kept):
+        if SHORT[number // 8] >> number % 8 & 1:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    time.sleep(7)
+except OSError as error:
+    print(error)
+""",
+        LOCKS
+        + """
+until = time.monotonic() + 5
+while time.monotonic() < until and not STOLEN:
+    found = bytearray(len(SHORT))
+    for number, path in enumerate(FILES[: 8 * len(SHORT)]):
+        with open(path, "rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                found[number // 8] |= 1 << number % 8
+    adopt(found.decode("utf-8", "ignore"))
+    time.sleep(0.3)
 """,
     ),
 ]
