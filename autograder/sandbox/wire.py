@@ -141,5 +141,10 @@ def _tensors(payload: bytes) -> dict[str, Tensor]:
 
 
 def text_of(thing: Any, at_most: int) -> str:
-    """Return a string as a plain str of at most so many characters; anything else as ""."""
-    return str(thing)[:at_most] if isinstance(thing, str) else ""
+    """Return a string as a plain str of at most so many characters; anything else as "".
+
+    Halves of surrogate pairs, which no file and no database takes, become question marks.
+    """
+    if not isinstance(thing, str):
+        return ""
+    return str(thing)[:at_most].encode("utf-8", "replace").decode("utf-8").replace("\0", "")

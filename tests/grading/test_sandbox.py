@@ -357,6 +357,8 @@ def test_outputs_are_rebuilt_from_plain_parts():
     assert found[2] == {"output_type": "stream", "name": "stdout", "text": ""}
     assert len(found) == 4
     assert plain_outputs({"no": "list"}) == []
+    half = plain_outputs([{"output_type": "stream", "name": "stdout", "text": "a\ud800b"}])
+    assert half[0]["text"] == "a?b"
 
 
 # Without bubblewrap

@@ -30,6 +30,7 @@ from autograder.instructor.grading.sandbox import End, Run, Sandbox
 from autograder.instructor.grading.source import Source, SourceCell
 from autograder.instructor.grading.submissions import Handed, defines
 from autograder.judging import Verdict
+from autograder.sandbox.wire import text_of
 
 GOES_AT_MOST = 40  # how often a notebook is run, if its cells keep ending the process
 HANGS_AT_MOST = 3  # how many of them may take their full time
@@ -112,7 +113,8 @@ class Grader:
         for index, cell in rebuilt.graded.items():
             assert cell.exercise is not None
             if handed.cells is None:
-                verdict, outcome = without_verdict(cell.exercise, handed.remarks[0]), "missing"
+                sentence = text_of(handed.remarks[0], 1_000)
+                verdict, outcome = without_verdict(cell.exercise, sentence), "missing"
             elif index in refused:
                 verdict, outcome = without_verdict(cell.exercise, _BORROWED), "refused"
             elif cell.exercise.name not in wanted:
@@ -139,7 +141,9 @@ class Grader:
             if index < _PART and index not in rebuilt.graded:
                 rebuilt.page.cells[index].outputs = [nbformat.from_dict(o) for o in outputs]
         if handed.cells is None:
-            rebuilt.remarks, remarks = [], list(handed.remarks)
+            remarks = list(handed.remarks)
+        # Names of files may hold what is no text.
+        remarks = [text_of(remark, 1_000) for remark in remarks]
         _note(rebuilt.page, remarks)
         result = NotebookResult(
             student,
@@ -148,7 +152,7 @@ class Grader:
             handed.digest,
             tuple(results),
             tuple(remarks),
-            " ".join(dict.fromkeys(review)),
+            text_of(" ".join(dict.fromkeys(review)), 2_000),
             round(time.monotonic() - started, 3),
         )
         return Graded(result, rebuilt.page)
@@ -262,16 +266,13 @@ class Grader:
             verdict = self._examination.judge(exercise, header, tensors)
             if verdict.passed:
                 return verdict, "right"
-            if any(
-                isinstance(entry, dict) and (entry.get("problem") or [""])[0] == "unwritten"
-                for entry in header.get("outcomes", [])
-            ):
+            if _unwritten(header):
                 return verdict, "unwritten"
             if "is the whole answer" in verdict.headline:
                 return verdict, "refused"
             return verdict, "wrong"
         if header.get("answer") == "unusable":
-            sentence = str(header.get("sentence", ""))[:500]
+            sentence = text_of(header.get("sentence"), 500)
             return without_verdict(exercise, sentence), "wrong"
         if header.get("answer") == "missing":
             return without_verdict(exercise, _why_missing(exercise.name, rebuilt, found)), "missing"
@@ -338,12 +339,18 @@ def _complete(answer: Answer | None) -> bool:
     """Tell whether an answer was tried to its end; one that was not there may come later."""
     if answer is None or answer[0].get("answer") != "tried":
         return False
-    outcomes = answer[0].get("outcomes")
-    entries = outcomes if isinstance(outcomes, list) else []
-    return not any(
-        isinstance(entry, dict) and (entry.get("problem") or [""])[0] == "unwritten"
-        for entry in entries
-    )
+    return not _unwritten(answer[0])
+
+
+def _unwritten(header: Mapping[str, Any]) -> bool:
+    """Tell whether a method was found that says only that it is not written yet."""
+    outcomes = header.get("outcomes")
+    problems = [
+        entry.get("problem")
+        for entry in (outcomes if isinstance(outcomes, list) else [])
+        if isinstance(entry, dict)
+    ]
+    return any(isinstance(p, list) and p[:1] == ["unwritten"] for p in problems)
 
 
 def _blame(run: Run, rebuilt: Rebuilt, found: _Found) -> bool:

@@ -269,7 +269,7 @@ class Run:
             if only is not None and old is not None:
                 result = merged(old, result, only)
                 page = _with_old_cards(page, path, only)
-            pages[path.name] = (nbformat.writes(page) + "\n").encode()
+            pages[path.name] = (nbformat.writes(page) + "\n").encode("utf-8", "replace")
             results.append(result)
         beside = self.course.kept(self.course.submitted(self.assignment, task.student), task.beside)
         put(folder, beside | pages, 0o664 if self.course.directory.groupshared else 0o444)

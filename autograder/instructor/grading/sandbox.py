@@ -27,7 +27,7 @@ import coursekit
 from autograder.exercise import Case
 from autograder.sandbox import plain
 from autograder.sandbox.walls import Limits
-from autograder.sandbox.wire import Broken, Channel, Late
+from autograder.sandbox.wire import Broken, Channel, Late, text_of
 
 _BOOTSTRAP = (
     "import sys; sys.path[:0] = sys.argv[3].split(':'); "
@@ -394,7 +394,7 @@ def plain_outputs(given: Any) -> list[dict[str, Any]]:
 
 
 def _text(thing: Any, at_most: int = 25_000) -> str:
-    return str(thing)[:at_most] if isinstance(thing, str) else ""
+    return text_of(thing, at_most)
 
 
 def _site_packages() -> list[Path]:
