@@ -65,10 +65,12 @@ def separate() -> bool:
 
 
 def private_files(limits: Limits) -> None:
-    """Put an empty /tmp, /dev/shm and /proc over those that all submissions would share."""
+    """Put an empty /tmp, /dev/shm, /dev/pts and /proc over what all submissions would share."""
     _mount(None, "/", None, _PRIVATE)
     _mount("tmpfs", "/tmp", "tmpfs", _NOSUID_NODEV, f"size={limits.scratch},mode=700")
     _mount("tmpfs", "/dev/shm", "tmpfs", _NOSUID_NODEV, "size=16m,mode=700")
+    # What is written to a terminal that is left open can be read by the next one.
+    _mount("tmpfs", "/dev/pts", "tmpfs", _NOSUID_NODEV, "size=4k,mode=555")
     try:
         _mount("proc", "/proc", "proc", _NOSUID_NODEV)
     except OSError:  # where the outer /proc is partly covered, Linux allows no new one

@@ -111,6 +111,10 @@ class TestWalls:
         assert shown(sandbox, f"open({path!r}, 'w').write('secret'); None") == ""
         assert "FileNotFoundError" in shown(sandbox, f"open({path!r})")
 
+    def test_no_terminal_is_shared(self, sandbox):
+        assert "OSError" in shown(sandbox, "import os; os.openpty()")
+        assert "FileNotFoundError" in shown(sandbox, "open('/dev/ptmx')")
+
     def test_what_was_handed_in_beside_the_notebook_is_there(self, sandbox):
         files = {"data.txt": b"mine", "helper.py": b"answer = 42\n"}
         assert shown(sandbox, "open('data.txt').read()", files) == "'mine'"
