@@ -6,6 +6,7 @@ those are judged elsewhere by somebody who knows the right ones.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -108,7 +109,9 @@ def place_files(files: Mapping[str, Any], folder: str) -> None:
     os.makedirs(folder, exist_ok=True)
     os.chdir(folder)
     for name, content in files.items():
-        with open(os.path.join(folder, os.path.basename(name)), "wb") as page:
+        path = os.path.join(folder, os.path.basename(name))
+        # A file with an impossible name is missing, which is the student's code's to find out.
+        with contextlib.suppress(OSError), open(path, "wb") as page:
             page.write(bytes(content.numpy()))
     sys.path.insert(0, folder)
 

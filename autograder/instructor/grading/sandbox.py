@@ -265,7 +265,7 @@ class Sandbox:
                 "folder": folder,
             }
             contents = {
-                name: torch.frombuffer(bytearray(text), dtype=torch.uint8)
+                text_of(name, 255): torch.frombuffer(bytearray(text), dtype=torch.uint8)
                 for name, text in files.items()
                 if text
             }

@@ -26,18 +26,18 @@ def _neighbour(scene: Scene) -> Files:
 
 def _hard_to_parse(found: NotebookNode, scene: Scene) -> None:
     texts = (
-        "-" * 200_000 + "1",
-        "1" + "+1" * 200_000,
-        "(" * 100_000,
+        "-" * 30_000 + "1",
+        "1" + "+1" * 30_000,
+        "(" * 30_000,
         "[" * 150 + "]" * 150,
         "x" + ".x" * 100_000,
-        "x" + "[0]" * 100_000,
+        "x" + "[0]" * 20_000,
         "if 1:\n" + "".join(" " * i + "if 1:\n" for i in range(1, 99)),
-        "lambda: " * 50_000 + "1",
+        "lambda: " * 20_000 + "1",
         "f" + "'{" * 50_000,
         "async" + " " * 200_000 + "def",
         "\0\x0c\ufeff\u2028",
-        "%" * 100_000,
+        "%" * 20_000,
         "!" + "x" * 100_000 + "\n" * 100_000,
     )
     for number, text in enumerate(texts):

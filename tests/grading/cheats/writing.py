@@ -266,11 +266,12 @@ for path in [*course().glob("submitted/*/bahdanau/*"), *course().glob("solutions
 
 # Two students: the first leaves right answers behind, the second one takes them.
 
-# The answer is short, for each bit needs a file; both take the same files, in the same order.
+# A bit is a lock on a byte of a file that both can read and that nobody can write.
 LOCKS = """
-import fcntl, time
-FILES = sorted(Path(torch.__file__).parent.glob("*.py"))
-SHORT = b"def masked_softmax(s,m):\\n return s.masked_fill(~m,-1e30).softmax(-1)*m"
+import fcntl, struct, time
+
+def lock(kind, place):
+    return struct.pack("hhqqi", kind, os.SEEK_SET, place, 1, 0)
 """
 
 
@@ -400,31 +401,66 @@ while time.monotonic() < until and not STOLEN:
     ),
     _pair(
         "friend-by-locks",
-        "a friend tells the answers bit by bit, by locks on files that all can read",
+        "a friend tells the answers bit by bit, by locks on a file that all can read",
         LOCKS
         + """
 try:
-    kept = [open(path, "rb") for path in FILES[: 8 * len(SHORT)]]
-    for number, file in enumerate(kept):
-        if SHORT[number // 8] >> number % 8 & 1:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    file = open(torch.__file__, "rb")
+    for number, letter in enumerate(ANSWERS.encode()):
+        for bit in range(8):
+            if letter >> bit & 1:
+                fcntl.fcntl(file, fcntl.F_SETLK, lock(fcntl.F_RDLCK, 8 * number + bit))
     time.sleep(7)
 except OSError as error:
     print(error)
 """,
         LOCKS
         + """
-until = time.monotonic() + 5
+until = time.monotonic() + 6
 while time.monotonic() < until and not STOLEN:
-    found = bytearray(len(SHORT))
-    for number, path in enumerate(FILES[: 8 * len(SHORT)]):
-        with open(path, "rb") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                found[number // 8] |= 1 << number % 8
-    adopt(found.decode("utf-8", "ignore"))
-    time.sleep(0.3)
+    time.sleep(0.5)
+    with open(torch.__file__, "rb") as file:
+        found = bytearray(2000)
+        for place in range(8 * len(found)):
+            held = fcntl.fcntl(file, fcntl.F_GETLK, lock(fcntl.F_WRLCK, place))
+            if struct.unpack("hhqqi", held)[0] != fcntl.F_UNLCK:
+                found[place // 8] |= 1 << place % 8
+    adopt(found.rstrip(b"\\0").decode("utf-8", "ignore"))
+""",
+    ),
+    _pair(
+        "friend-by-opening",
+        "a friend tells the answers by opening files, which inotify reports to all",
+        """
+import time
+files = sorted(Path(torch.__file__).parent.glob("include/ATen/*.h"))
+for _ in range(30):
+    time.sleep(0.2)
+    for letter in b"\\1" + ANSWERS.encode():
+        for number in (letter, 0):  # the same event twice would be reported once
+            open(files[number]).close()
+""",
+        """
+import ctypes, time
+files = sorted(Path(torch.__file__).parent.glob("include/ATen/*.h"))
+libc = ctypes.CDLL(None, use_errno=True)
+line = libc.inotify_init1(os.O_NONBLOCK)
+libc.inotify_add_watch(line, str(files[0].parent).encode(), 0x20)
+until, heard = time.monotonic() + 6, b""
+places = {file.name: number for number, file in enumerate(files[:256])}
+while time.monotonic() < until and not STOLEN:
+    time.sleep(0.01)
+    try:
+        events = os.read(line, 1 << 20)
+    except BlockingIOError:
+        continue
+    while events:
+        size = int.from_bytes(events[12:16], sys.byteorder)
+        number = places.get(events[16:16 + size].rstrip(b"\\0").decode(), 0)
+        heard += bytes([number]) if number else b""
+        events = events[16 + size:]
+    for part in heard.split(b"\\1"):
+        adopt(part.decode("utf-8", "ignore"))
 """,
     ),
 ]
