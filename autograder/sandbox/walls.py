@@ -173,6 +173,9 @@ _FORBIDDEN = {
     "reboot": (169, 142),
     "swapon": (167, 224),
     "swapoff": (168, 225),
+    "inotify_init": (253, -1),
+    "inotify_init1": (294, 26),
+    "fanotify_init": (300, 262),
     "shmget": (29, 194),
     "mq_open": (240, 180),
 }

@@ -433,7 +433,7 @@ while time.monotonic() < until and not STOLEN:
         "a friend tells the answers by opening files, which inotify reports to all",
         """
 import time
-files = sorted(Path(torch.__file__).parent.glob("include/ATen/*.h"))
+files = sorted(Path(torch.__file__).parent.glob("include/ATen/ops/*.h"))
 for _ in range(30):
     time.sleep(0.2)
     for letter in b"\\1" + ANSWERS.encode():
@@ -442,7 +442,7 @@ for _ in range(30):
 """,
         """
 import ctypes, time
-files = sorted(Path(torch.__file__).parent.glob("include/ATen/*.h"))
+files = sorted(Path(torch.__file__).parent.glob("include/ATen/ops/*.h"))
 libc = ctypes.CDLL(None, use_errno=True)
 line = libc.inotify_init1(os.O_NONBLOCK)
 libc.inotify_add_watch(line, str(files[0].parent).encode(), 0x20)
@@ -459,7 +459,7 @@ while time.monotonic() < until and not STOLEN:
         number = places.get(events[16:16 + size].rstrip(b"\\0").decode(), 0)
         heard += bytes([number]) if number else b""
         events = events[16 + size:]
-    for part in heard.split(b"\\1"):
+    for part in heard.split(b"\\1")[1:-1]:
         adopt(part.decode("utf-8", "ignore"))
 """,
     ),
