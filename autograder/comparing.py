@@ -78,9 +78,7 @@ def _compare_output(
 ) -> Difference | None:
     if actual.shape != right.shape:
         return Difference("shape", name, right, actual)
-    if not actual.dtype.is_floating_point or (
-        dtype == torch.float64 and actual.dtype != torch.float64
-    ):
+    if not _kind_is_right(actual, right, dtype):
         return Difference("dtype", name, right, actual)
     real = case.real.get(name)
     if not torch.isfinite(actual).all():
@@ -91,6 +89,17 @@ def _compare_output(
     elif close(actual, right, tolerance):
         return None
     return Difference("value", name, right, actual, real)
+
+
+def _kind_is_right(actual: Tensor, right: Tensor, dtype: torch.dtype) -> bool:
+    """Tell whether a result is of the kind expected: bool, whole numbers, or floating."""
+    if not right.dtype.is_floating_point:
+        return (actual.dtype == torch.bool) == (right.dtype == torch.bool) and not (
+            actual.dtype.is_floating_point
+        )
+    return actual.dtype.is_floating_point and (
+        dtype != torch.float64 or actual.dtype == torch.float64
+    )
 
 
 def close(actual: Tensor, right: Tensor, tolerance: float) -> bool:

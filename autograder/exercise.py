@@ -7,13 +7,43 @@ the oracles (instructors), so that an answer can be run in one place and judged 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from torch import Tensor
 
 from autograder.drawing import Draw
+
+# A name, or several together: ("h", "c") stands for a tuple, {"memory": "m"} for a dict.
+Bundle: TypeAlias = "str | tuple[Bundle, ...] | Mapping[str, Bundle]"
+
+
+def names_in(bundle: Bundle) -> Iterator[str]:
+    """Yield the names of a bundle, in order."""
+    if isinstance(bundle, str):
+        yield bundle
+        return
+    for member in bundle.values() if isinstance(bundle, Mapping) else bundle:
+        yield from names_in(member)
+
+
+def filled(bundle: Bundle, known: Mapping[str, Any]) -> Any:
+    """Return what the names stand for, in the form of the bundle."""
+    if isinstance(bundle, str):
+        return known[bundle]
+    if isinstance(bundle, Mapping):
+        return {key: filled(member, known) for key, member in bundle.items()}
+    return tuple(filled(member, known) for member in bundle)
+
+
+def written(bundle: Bundle) -> str:
+    """Return a bundle as code shows it: (log_probs, (h, c))."""
+    if isinstance(bundle, str):
+        return bundle
+    if isinstance(bundle, Mapping):
+        return "{" + ", ".join(f"{k!r}: {written(v)}" for k, v in bundle.items()) + "}"
+    return f"({', '.join(map(written, bundle))})"
 
 
 @dataclass(frozen=True)
@@ -22,18 +52,32 @@ class Call:
 
     Attributes:
         method: the method of the module; "" calls a function itself, "forward" the module.
-        arguments: names of inputs, or of what earlier calls returned, by position.
-        returns: names given to what comes back; one name for a tensor, several for a tuple.
+        arguments: names of inputs, of given things, or of what earlier calls returned, by position;
+            a tuple or dict of names where the answer takes a tuple or dict of tensors.
+        returns: names given to what comes back; one name for a tensor, several for a tuple, a tuple
+            of names inside for a tuple inside.
+        numbers: names of what may come back as a plain number.
     """
 
     method: str
-    arguments: tuple[str, ...]
-    returns: tuple[str, ...]
+    arguments: tuple[Bundle, ...]
+    returns: tuple[Bundle, ...]
+    numbers: tuple[str, ...] = ()
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Return the names of all arguments, also of those inside a tuple or dict."""
+        return tuple(names_in(self.arguments))
+
+    @property
+    def returned(self) -> tuple[str, ...]:
+        """Return the names of all that comes back, also of what is inside a tuple."""
+        return tuple(names_in(self.returns))
 
 
 @dataclass(frozen=True)
 class StandIn:
-    """A constructor argument that another exercise would build: a class of `stand_ins` by name."""
+    """An argument that another exercise or the learner's data would give: one of `stand_ins`."""
 
     name: str
     arguments: tuple[Any, ...]
@@ -48,6 +92,7 @@ class Case:
         inputs: tensors by name; floating ones are drawn so that float32 holds them exactly, and
             are given to the answer in float32 and in float64.
         calls: in order.
+        given: arguments that are no tensors, by name: numbers, None, or a `StandIn`.
         construct: the constructor's arguments, for classes.
         weights: what is loaded into the module, by the names of its state_dict.
         real: for an output of which only a part counts, a bool tensor of its leading axes.
@@ -58,6 +103,7 @@ class Case:
     name: str
     inputs: Mapping[str, Tensor]
     calls: tuple[Call, ...]
+    given: Mapping[str, Any] = field(default_factory=dict)
     construct: Mapping[str, Any] = field(default_factory=dict)
     weights: Mapping[str, Tensor] = field(default_factory=dict)
     real: Mapping[str, Tensor] = field(default_factory=dict)
@@ -65,7 +111,7 @@ class Case:
     note: str = ""
 
     def __post_init__(self) -> None:
-        returned = {name for call in self.calls for name in call.returns}
+        returned = {name for call in self.calls for name in call.returned}
         for name in (*self.real, *self.upstream):
             if name not in returned:
                 raise ValueError(f"Case {self.name!r}: no call returns {name!r}.")
@@ -92,14 +138,14 @@ class Part:
 
     def of(self, case: Case) -> Case | None:
         """Return the case with this part's calls alone, or None if none of them can be made."""
-        known, calls = set(case.inputs), []
+        known, calls = {*case.inputs, *case.given}, []
         for call in case.calls:
-            if call.method in self.methods and known.issuperset(call.arguments):
+            if call.method in self.methods and known.issuperset(call.needed):
                 calls.append(call)
-                known.update(call.returns)
+                known.update(call.returned)
         if not calls:
             return None
-        left = {name for call in calls for name in call.returns}
+        left = {name for call in calls for name in call.returned}
         return replace(
             case,
             calls=tuple(calls),

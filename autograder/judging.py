@@ -150,7 +150,7 @@ def _headline(exercise: Exercise, trial: Trial, found: Difference) -> str:
     name = found.name
     assert found.expected is not None or found.kind == "changed"
     if found.kind == "changed":
-        if name in case.inputs or any(name in call.arguments for call in case.calls):
+        if name in case.inputs or any(name in call.needed for call in case.calls):
             return f"{exercise.name} writes into its input {name}; compute a new tensor instead."
         return (
             f"{exercise.name} writes into {name} after it has returned it; compute a new tensor in "
@@ -166,6 +166,9 @@ def _headline(exercise: Exercise, trial: Trial, found: Difference) -> str:
         assert found.actual is not None
         given = str(trial.dtype).removeprefix("torch.")
         got = str(found.actual.dtype).removeprefix("torch.")
+        if found.expected is not None and not found.expected.is_floating_point():
+            kind = "bool" if found.expected.dtype == torch.bool else "whole numbers (int64)"
+            return f"{name} is {got}; it must be {kind}."
         return (
             f"{name} is {got} for inputs in {given}; the result must have the inputs' dtype. "
             "Tensors that you create need it too: x.new_zeros(...), or dtype=x.dtype."
@@ -252,7 +255,8 @@ def _details(
         )
         lines.append(f"{exercise.name}({given})")
     shapes = [f"{name} {exercise.shape(name, tensor)}" for name, tensor in case.inputs.items()]
-    lines.append("inputs: " + ", ".join(shapes))
+    plain = [f"{name}={v}" for name, v in case.given.items() if not hasattr(v, "arguments")]
+    lines.append("inputs: " + ", ".join(shapes + plain))
     if found.expected is None:
         return lines
     lines += _show("expected", exercise, found.name, found.expected, found.kind)

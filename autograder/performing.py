@@ -23,8 +23,17 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from autograder.exercise import Call, Case, Exercise, StandIn, takes
-from autograder.stand_ins import STAND_INS
+from autograder.exercise import (
+    Bundle,
+    Call,
+    Case,
+    Exercise,
+    filled,
+    names_in,
+    takes,
+    written,
+)
+from autograder.stand_ins import STAND_INS, built
 
 _HERE = __file__.rsplit("performing", 1)[0]
 _STDLIB = sysconfig.get_paths()["stdlib"]
@@ -146,10 +155,7 @@ def _gradients(
 
 
 def _construct(answer: Any, exercise: Exercise, case: Case, dtype: torch.dtype) -> nn.Module:
-    arguments = [
-        STAND_INS[value.name](*value.arguments) if isinstance(value, StandIn) else value
-        for value in case.construct.values()
-    ]
+    arguments = [built(value) for value in case.construct.values()]
     names = ", ".join(case.construct)
     if not takes(answer, len(arguments)):
         raise Problem(
@@ -191,7 +197,7 @@ def _call_all(
 ) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """Make the calls; return copies of what came back, and everything by name as it is now."""
     copies: dict[str, Tensor] = {}
-    known = dict(known)
+    known = dict(known) | {name: built(value) for name, value in case.given.items()}
     for call in case.calls:
         function = answer if module is None else _method(module, exercise, call)
         shown = f"{exercise.name}.{call.method}" if call.method else exercise.name
@@ -200,12 +206,12 @@ def _call_all(
             raise Problem(
                 "signature",
                 f"{shown} must take {len(call.arguments)} arguments here, "
-                f"({', '.join(call.arguments)}); keep the signature of the stub, "
+                f"{written(call.arguments)}; keep the signature of the stub, "
                 f"{exercise.signature if not call.method else 'with all its arguments'}.",
             )
-        arguments = [known[name] for name in call.arguments]
+        arguments = [filled(bundle, known) for bundle in call.arguments]
         returned = _guarded(function, arguments, shown)
-        for name, tensor in zip(call.returns, _as_tensors(returned, call, shown), strict=True):
+        for name, tensor in zip(call.returned, _as_tensors(returned, call, shown), strict=True):
             copies[name] = tensor.detach().clone()
             known[name] = tensor
     return copies, known
@@ -226,22 +232,11 @@ def _method(module: nn.Module, exercise: Exercise, call: Call) -> Any:
 
 
 def _as_tensors(returned: Any, call: Call, shown: str) -> tuple[Tensor, ...]:
-    wanted = call.returns
     if returned is None:
         raise Problem("returned", f"{shown} returned None; does it end in a return statement?")
-    several = len(wanted) > 1
-    if several and not (isinstance(returned, (tuple, list)) and len(returned) == len(wanted)):
-        got = (
-            f"{len(returned)} things"
-            if isinstance(returned, (tuple, list))
-            else f"one {_type_name(returned)}"
-        )
-        raise Problem(
-            "returned",
-            f"{shown} must return {len(wanted)} tensors: {', '.join(wanted)}; it returned {got}.",
-        )
-    members = tuple(returned) if several else (returned,)
-    for name, member in zip(wanted, members, strict=True):
+    wanted: Bundle = call.returns if len(call.returns) > 1 else call.returns[0]
+    members = tuple(_members(returned, wanted, call, shown))
+    for name, member in zip(names_in(wanted), members, strict=True):
         if not isinstance(member, Tensor):
             raise Problem(
                 "returned",
@@ -249,6 +244,27 @@ def _as_tensors(returned: Any, call: Call, shown: str) -> tuple[Tensor, ...]:
                 f"{_type_name(member)}. Compute with torch's operations, so that gradients flow.",
             )
     return members
+
+
+def _members(returned: Any, wanted: Bundle, call: Call, shown: str) -> Iterator[Any]:
+    """Yield what was returned, in the order of the names; plain numbers become tensors."""
+    if isinstance(wanted, str):
+        plain = wanted in call.numbers and isinstance(returned, (int, float))
+        yield torch.tensor(returned, dtype=torch.float64) if plain else returned
+        return
+    if not (isinstance(returned, (tuple, list)) and len(returned) == len(wanted)):
+        got = (
+            f"{len(returned)} things"
+            if isinstance(returned, (tuple, list))
+            else f"one {_type_name(returned)}"
+        )
+        nested = not all(isinstance(member, str) for member in wanted)
+        things = written(wanted) if nested else ", ".join(names_in(wanted))
+        raise Problem(
+            "returned", f"{shown} must return {len(wanted)} tensors: {things}; it returned {got}."
+        )
+    for member, part in zip(returned, wanted, strict=True):
+        yield from _members(member, part, call, shown)
 
 
 def _type_name(thing: Any) -> str:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 from torch import Tensor, nn
+
+from autograder.exercise import StandIn
 
 
 class DistanceAttention(nn.Module):
@@ -36,4 +41,110 @@ class DistanceAttention(nn.Module):
         return torch.einsum("bn,bnd->bd", weights, keys), weights
 
 
-STAND_INS = {"DistanceAttention": DistanceAttention}
+class PositionAttention(DistanceAttention):
+    """The attention above, but each target position favours other source positions.
+
+    alpha_j = m_j / (1 + |P q - R k_j|^2 + |j - t|), divided by the sum over j.
+
+    Its interface is that of Luong's decoder: `attention(query, keys, mask, position)`.
+    """
+
+    def forward(  # type: ignore[override]
+        self, query: Tensor, keys: Tensor, mask: Tensor, position: int
+    ) -> tuple[Tensor, Tensor]:
+        """Return context (B, d_k) and weights (B, N) for query (B, d_q), keys (B, N, d_k)."""
+        distance = ((query @ self.P.T).unsqueeze(1) - self.project(keys)).square().sum(-1)  # (B, N)
+        away = (torch.arange(keys.shape[1]) - position).abs()  # (N,)
+        closeness = mask / (1 + distance + away)  # (B, N)
+        total = closeness.sum(-1, keepdim=True)  # (B, 1)
+        weights = closeness / total.masked_fill(total == 0, 1.0)  # (B, N)
+        return torch.einsum("bn,bnd->bd", weights, keys), weights
+
+
+class RippleScore(nn.Module):
+    """A score of the checks' own: e_j = sin(P q) . (R k_j), for query (B, d_q) or (B, T, d_q).
+
+    Parameters: `P` (d, d_q) and `R` (d, d_k).
+    """
+
+    def __init__(self, query_size: int, key_size: int, hidden_size: int):
+        super().__init__()
+        self.P = nn.Parameter(torch.zeros(hidden_size, query_size))
+        self.R = nn.Parameter(torch.zeros(hidden_size, key_size))
+
+    def forward(self, query: Tensor, keys: Tensor) -> Tensor:
+        """Return scores (B, N), or (B, T, N)."""
+        return _bilinear(torch.sin(query @ self.P.T), keys @ self.R.T)
+
+
+class CountingScore:
+    """A score without parameters, for functions that take one: e_j = 2 sin(C q) . cos(D k_j).
+
+    C and D are fixed: entries count 1, 2, 3, ... through rows and columns, in radians.
+    """
+
+    def __init__(self, query_size: int, key_size: int):
+        self._C = _counted(3, query_size)
+        self._D = _counted(3, key_size)
+
+    def __call__(self, query: Tensor, keys: Tensor) -> Tensor:
+        """Return scores (B, N), or (B, T, N)."""
+        of_query = torch.sin(query @ self._C.to(query.dtype).T)
+        return 2 * _bilinear(of_query, torch.cos(keys @ self._D.to(keys.dtype).T))
+
+
+def _counted(rows: int, columns: int) -> Tensor:
+    return torch.sin(torch.arange(1.0, rows * columns + 1, dtype=torch.float64)).reshape(
+        rows, columns
+    )
+
+
+def _bilinear(query: Tensor, keys: Tensor) -> Tensor:
+    return torch.einsum("b...d,bnd->b...n", query, keys)
+
+
+class TableStep:
+    """A next-word model for searches: `step(tokens (K,), state) -> (log_probs (K, V), state)`.
+
+    The state holds a table of scores (K, V, V) for each hypothesis: row y of it scores the words
+    after y. Each word that is read turns the table, so that what comes next depends on all words
+    before it, and on the right hypothesis' state being carried along. `kind` says how the table is
+    packed: "tensor", "dict" ({"tables": ..., "deep": (..., ...)}) or "tuple".
+    """
+
+    def __init__(self, kind: str):
+        self._kind = kind
+
+    def __call__(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
+        """Return log p of every next word, (K, V), and the new state."""
+        if self._kind == "tensor":
+            log_probs, table = self._read(tokens, state)
+            return log_probs, table
+        if self._kind == "tuple":
+            log_probs, table = self._read(tokens, state[0] + state[1])
+            return log_probs, (table - state[1], state[1])
+        first, second = state["deep"]
+        log_probs, table = self._read(tokens, state["tables"] + first - second)
+        return log_probs, {"tables": table - first + second, "deep": (first, second)}
+
+    def _read(self, tokens: Tensor, table: Tensor) -> tuple[Tensor, Tensor]:
+        rows = torch.arange(len(tokens), device=tokens.device)  # (K,)
+        log_probs = table[rows, tokens].log_softmax(dim=-1)  # (K, V)
+        turned = torch.stack(
+            [one.roll(int(y) + 1, dims=1) for one, y in zip(table, tokens, strict=True)]
+        )
+        return log_probs, turned
+
+
+STAND_INS: dict[str, Callable[..., Any]] = {
+    "DistanceAttention": DistanceAttention,
+    "PositionAttention": PositionAttention,
+    "RippleScore": RippleScore,
+    "CountingScore": CountingScore,
+    "TableStep": TableStep,
+}
+
+
+def built(value: Any) -> Any:
+    """Return the object that a `StandIn` names, and anything else as it is."""
+    return STAND_INS[value.name](*value.arguments) if isinstance(value, StandIn) else value

@@ -1,9 +1,13 @@
-"""Writes the fixtures: what the oracles and the known mistakes give on the students' cases."""
+"""Writes the fixtures: what the oracles and the known mistakes give on the students' cases.
+
+python -m autograder.instructor.fixtures [ASSIGNMENT ...]
+"""
 
 from __future__ import annotations
 
 import gzip
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -82,7 +86,8 @@ def _keep(
 ) -> None:
     for name, tensor in members.items():
         if tensor is not None:
-            tensors[f"{prefix}/{name}"] = tensor.to(dtype).contiguous().clone()
+            kept = tensor.to(dtype) if tensor.is_floating_point() else tensor
+            tensors[f"{prefix}/{name}"] = kept.contiguous().clone()
 
 
 def _odd(outcome: Outcome, gradients: bool) -> dict[str, Any]:
@@ -98,5 +103,5 @@ def _odd(outcome: Outcome, gradients: bool) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    for name in assignments():
+    for name in sys.argv[1:] or assignments():
         write(name)

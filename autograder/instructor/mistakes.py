@@ -31,7 +31,7 @@ def known_mistakes(exercise: Exercise) -> list[Mistake]:
     """
     module = importlib.import_module(f"solutions.{exercise.assignment}.misconceptions")
     found = []
-    for code in module.MISCONCEPTIONS[exercise.name]:
+    for code in module.MISCONCEPTIONS.get(exercise.name, []):
         title, _, hint = (inspect.getdoc(code) or "").partition("\n\n")
         if not title or not hint:
             raise ValueError(f"{code.__name__}: its docstring needs a title and a hint.")

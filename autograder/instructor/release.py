@@ -1,4 +1,7 @@
-"""Writes `exercises/` anew with nbgrader, in a throw-away course: no gradebook is touched."""
+"""Writes `exercises/` anew with nbgrader, in a throw-away course: no gradebook is touched.
+
+python -m autograder.instructor.release [ASSIGNMENT ...]
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from autograder.instructor.fixtures import assignments
@@ -14,8 +18,12 @@ from autograder.instructor.notebooks import ROOT
 RELEASED = ROOT / "exercises"
 
 
-def release(destination: Path = RELEASED) -> None:
-    """Write the students' notebooks of all assignments into `destination`.
+def release(destination: Path = RELEASED, names: Sequence[str] = ()) -> None:
+    """Write the students' notebooks into `destination`.
+
+    Args:
+        destination: gets a folder for each assignment.
+        names: of the assignments; all of them unless given.
 
     Raises:
         RuntimeError: nbgrader failed; its last lines are in the message.
@@ -23,12 +31,13 @@ def release(destination: Path = RELEASED) -> None:
     with tempfile.TemporaryDirectory() as folder:
         course = Path(folder)
         shutil.copy(ROOT / "nbgrader_config.py", course)
-        shutil.copytree(
-            ROOT / "solutions",
-            course / "solutions",
-            ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints"),
-        )
-        for assignment in assignments():
+        for assignment in names or assignments():
+            shutil.copytree(
+                ROOT / "solutions" / assignment,
+                course / "solutions" / assignment,
+                ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints"),
+            )
+        for assignment in names or assignments():
             command = [sys.executable, "-m", "nbgrader", "generate_assignment", assignment]
             done = subprocess.run(
                 command,
@@ -47,4 +56,4 @@ def release(destination: Path = RELEASED) -> None:
 
 
 if __name__ == "__main__":
-    release()
+    release(names=sys.argv[1:])

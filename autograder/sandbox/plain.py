@@ -31,7 +31,9 @@ def pack_cases(cases: Mapping[str, Sequence[Case]]) -> tuple[dict[str, Any], dic
         for number, case in enumerate(drawn):
             entry: dict[str, Any] = {
                 "name": case.name,
-                "calls": [[c.method, list(c.arguments), list(c.returns)] for c in case.calls],
+                # JSON makes lists of tuples; `_bundle` makes tuples of lists.
+                "calls": [[c.method, c.arguments, c.returns, c.numbers] for c in case.calls],
+                "given": [[n, _packed_argument(v)] for n, v in case.given.items()],
                 "construct": [[n, _packed_argument(v)] for n, v in case.construct.items()],
             }
             for what in _TENSORS_OF_A_CASE:
@@ -67,12 +69,21 @@ def _case(entry: Mapping[str, Any], prefix: str, tensors: Mapping[str, Tensor]) 
     return Case(
         name=entry["name"],
         inputs=members["inputs"],
-        calls=tuple(Call(m, tuple(a), tuple(r)) for m, a, r in entry["calls"]),
+        calls=tuple(
+            Call(m, _bundle(a), _bundle(r), tuple(numbers)) for m, a, r, numbers in entry["calls"]
+        ),
+        given={name: _argument(value) for name, value in entry["given"]},
         construct={name: _argument(value) for name, value in entry["construct"]},
         weights=members["weights"],
         real=members["real"],
         upstream=members["upstream"],
     )
+
+
+def _bundle(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _bundle(member) for key, member in value.items()}
+    return tuple(map(_bundle, value)) if isinstance(value, (list, tuple)) else value
 
 
 def _argument(value: Any) -> Any:
@@ -151,7 +162,7 @@ def unpack_outcomes(
 
 def _outcome(entry: Mapping[str, Any], tensors: Mapping[str, Tensor], case: Case) -> Outcome:
     prefix = f"{entry['case']}/{entry['dtype']}"
-    returned = [name for call in case.calls for name in call.returns]
+    returned = [name for call in case.calls for name in call.returned]
     leaves = [*(n for n, t in case.inputs.items() if t.is_floating_point()), *case.weights]
     outputs = {n: t for n in returned if (t := tensors.get(f"{prefix}/o/{n}")) is not None}
     gradients = {n: tensors.get(f"{prefix}/g/{n}") for n in leaves}

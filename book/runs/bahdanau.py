@@ -4,30 +4,17 @@
     python book/runs/bahdanau.py --attention fixed    # one context for all steps
     python book/runs/bahdanau.py --max-words 10       # trained on sentences of up to 10 words
 
-The epoch is chosen by BLEU on the validation set; the test set is read once, after that.
-Writes book/results/<model>.<data>.json.
+Writes book/results/<model>.<data>.json; `harness.py` says how.
 """
 
 from __future__ import annotations
 
-import argparse
-import time
-from collections.abc import Sequence
+from harness import parser, record
+from torch import nn
 
-import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
-
-from coursekit import datasets, results
-from coursekit.batching import TranslationBatch, batches_by_length
-from coursekit.metrics import bleu, entropy
-from coursekit.training import device, seed_everything, train
-from coursekit.translation import FixedContext, Translator, attention_weights, translate
-from coursekit.vocabulary import EOS, PAD, SubwordVocabulary
+from coursekit.translation import FixedContext, Translator
 from solutions.bahdanau.scores import AdditiveAttention
 from solutions.bahdanau.translator import AttentionDecoder, BidirectionalEncoder
-
-BINS = [(1, 7), (8, 10), (11, 13), (14, 16), (17, 19), (20, 22), (23, 40)]  # words of the source
 
 
 def build(
@@ -42,203 +29,22 @@ def build(
     return Translator(encoder, decoder)
 
 
-SMOOTHING = 0.1
-
-
-def loss(model: nn.Module, batch: TranslationBatch) -> Tensor:
-    """Return the label-smoothed cross entropy per real target token."""
-    logits, _ = model(batch.source, batch.lengths, batch.previous)  # (B, T, V)
-    return F.cross_entropy(
-        logits.flatten(0, 1), batch.target.flatten(), ignore_index=PAD, label_smoothing=SMOOTHING
-    )
-
-
-@torch.no_grad()
-def perplexity(model: Translator, pairs: Sequence[tuple[list[int], list[int]]]) -> float:
-    """Return exp of the mean negative log probability per subword, teacher forced, all tokens."""
-    total, count = 0.0, 0
-    for batch in batches_by_length(pairs, 128, seed=0):
-        batch = batch.to(device())
-        logits, _ = model(batch.source, batch.lengths, batch.previous)
-        total += F.cross_entropy(
-            logits.flatten(0, 1), batch.target.flatten(), ignore_index=PAD, reduction="sum"
-        ).item()
-        count += int((batch.target != PAD).sum())
-    return float(torch.tensor(total / count).exp())
-
-
-def by_length(
-    sources: Sequence[str], hypotheses: Sequence[str], references: Sequence[str]
-) -> list[dict[str, float]]:
-    """Return BLEU and the number of sentences for each range of source lengths, in words."""
-    rows = []
-    for low, high in BINS:
-        chosen = [i for i, s in enumerate(sources) if low <= len(s.split()) <= high]
-        if chosen:
-            score = bleu([hypotheses[i] for i in chosen], [references[i] for i in chosen]).score
-            rows.append({"from": low, "to": high, "sentences": len(chosen), "bleu": score})
-    return rows
-
-
-def used_states(model: Translator, sources: list[list[int]], targets: list[list[int]]) -> dict:
-    """Return how concentrated the weights are over the model's own translations."""
-    kept = [(s, t) for s, t in zip(sources, targets, strict=True) if t]
-    rows = attention_weights(model, [s for s, _ in kept], [[*t, EOS] for _, t in kept])
-    entropies = torch.cat([entropy(w) for w in rows])
-    largest = torch.cat([w.max(dim=-1).values for w in rows])
-    lengths = torch.cat([torch.full((len(w),), float(w.shape[1])) for w in rows])
-    shares = torch.tensor([0.1, 0.25, 0.5, 0.75, 0.9])
-    return {
-        "mean_entropy_nats": entropies.mean().item(),
-        "mean_effective_states": entropies.exp().mean().item(),
-        "mean_states": lengths.mean().item(),
-        "mean_largest_weight": largest.mean().item(),
-        "effective_states_quantiles": entropies.exp().quantile(shares).tolist(),
-        "quantiles": shares.tolist(),
-        "target_tokens": len(entropies),
-    }
-
-
-def run(options: argparse.Namespace, seed: int, corpus: datasets.ParallelCorpus) -> dict:
-    """Train once; return the run's seed, metrics, seconds, history and further measurements."""
-    seed_everything(seed)
-    source_words = SubwordVocabulary([s for s, _ in corpus.train], options.subwords)
-    target_words = SubwordVocabulary([t for _, t in corpus.train], options.subwords)
-
-    def encoded(pairs: Sequence[tuple[str, str]]) -> list[tuple[list[int], list[int]]]:
-        return [(source_words.encode(s), target_words.encode(t)) for s, t in pairs]
-
-    short = [pair for pair in corpus.train if len(pair[0].split()) <= options.max_words]
-    training, validation = encoded(short), encoded(corpus.validation)
-    model = build(
-        options.attention, len(source_words), len(target_words), options.width, options.dropout
-    )
-
-    def translated(pairs: Sequence[tuple[str, str]]) -> list[str]:
-        found = translate(model, [source_words.encode(s) for s, _ in pairs])
-        return [target_words.decode(ids) for ids in found]
-
-    def validate(_: nn.Module) -> dict[str, float]:
-        score = bleu(translated(corpus.validation), [t for _, t in corpus.validation]).score
-        row = {"bleu": score, "perplexity": perplexity(model, validation)}
-        print(f"seed {seed}: {row}, {time.perf_counter() - started:.0f} s", flush=True)
-        return row
-
-    started = time.perf_counter()
-    history = train(
-        model,
-        lambda epoch: batches_by_length(training, options.batch_size, seed=1000 * seed + epoch),
-        loss,
-        epochs=options.epochs,
-        learning_rate=options.learning_rate,
-        decay=True,
-        validate=validate,
-        select="bleu",
-        patience=options.patience,
-        precision=getattr(torch, options.precision),
-        progress=False,
-    )
-    seconds = time.perf_counter() - started
-    sources, references = [s for s, _ in corpus.test], [t for _, t in corpus.test]
-    hypotheses = translated(corpus.test)  # the one reading of the test set
-    score = bleu(hypotheses, references)
-    found = {
-        "seed": seed,
-        "metrics": {
-            "bleu": score.score,
-            "perplexity": perplexity(model, encoded(corpus.test)),
-            "validation_bleu": history.epochs[history.best_epoch - 1]["bleu"],
-        },
-        "seconds": seconds,
-        "best_epoch": history.best_epoch,
-        "training_pairs": len(training),
-        "parameters": sum(p.numel() for p in model.parameters()),
-        "signature": score.signature,
-        "history": history.epochs,
-        "by_length": by_length(sources, hypotheses, references),
-        "examples": [
-            {"source": sources[i], "reference": references[i], "translation": hypotheses[i]}
-            for i in range(0, len(sources), len(sources) // 10)
-        ],
-    }
-    if options.attention == "additive":
-        encoded_sources = [source_words.encode(s) for s in sources]
-        found["used_states"] = used_states(
-            model, encoded_sources, translate(model, encoded_sources)
-        )
-        found["alignments"] = pictures(model, source_words, target_words, encoded_sources[:400:40])
-    if options.weights:
-        torch.save(model.state_dict(), options.weights)
-    return found
-
-
-def pictures(
-    model: Translator,
-    source_words: SubwordVocabulary,
-    target_words: SubwordVocabulary,
-    sources: list[list[int]],
-) -> list[dict]:
-    """Return the weights behind some translations, to be drawn: rows are target subwords."""
-    targets = [[*ids, EOS] for ids in translate(model, sources)]
-    return [
-        {
-            "source": source_words.tokens(source),
-            "target": target_words.tokens(target),
-            "weights": [[round(w, 3) for w in row] for row in weights.tolist()],
-        }
-        for source, target, weights in zip(
-            sources, targets, attention_weights(model, sources, targets), strict=True
-        )
-    ]
-
-
 def main() -> None:
     """Read the command line, train with each seed, record."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--attention", choices=["additive", "fixed"], default="additive")
-    parser.add_argument("--max-words", type=int, default=100, help="longest source sentence")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[1])
-    parser.add_argument("--epochs", type=int, default=14)
-    parser.add_argument("--patience", type=int, default=None)
-    parser.add_argument("--batch-size", type=int, default=64)
-    parser.add_argument("--width", type=int, default=256)
-    parser.add_argument("--dropout", type=float, default=0.2)
-    parser.add_argument("--learning-rate", type=float, default=1.5e-3)
-    parser.add_argument(
-        "--precision",
-        choices=["float32", "bfloat16"],
-        default="bfloat16",
-        help="bfloat16 is faster where the processor has it",
-    )
-    parser.add_argument("--subwords", type=int, default=8000)
-    parser.add_argument("--data", default="multi30k-de-en")
-    parser.add_argument("--weights", help="also save the trained weights in this file")
-    options = parser.parse_args()
-    corpus = datasets.load(options.data)
-    runs = [run(options, seed, corpus) for seed in options.seeds]
+    arguments = parser(__doc__.splitlines()[0])
+    arguments.add_argument("--attention", choices=["additive", "fixed"], default="additive")
+    options = arguments.parse_args()
     limit = "all" if options.max_words >= 100 else str(options.max_words)
     name = {"additive": "rnnsearch", "fixed": "rnnencdec"}[options.attention]
-    settings = {
-        key: value
-        for key, value in vars(options).items()
-        if key not in ("data", "seeds", "weights")
-    }
-    results.record(
+    record(
         f"{name}-{limit}",
-        options.data,
-        runs=[{k: v for k, v in r.items() if k not in ("parameters", "signature")} for r in runs],
-        parameters=runs[0]["parameters"],
-        data_sha256=corpus.data_sha256,
-        command="python book/runs/bahdanau.py "
-        + " ".join(
-            f"--{key.replace('_', '-')} {value}"
-            for key, value in vars(options).items()
-            if key in ("attention", "max_words", "epochs")
-        )
-        + " --seeds "
-        + " ".join(map(str, options.seeds)),
-        scorer=runs[0]["signature"],
-        settings=settings,
+        "book/runs/bahdanau.py",
+        options,
+        lambda source, target: build(
+            options.attention, source, target, options.width, options.dropout
+        ),
+        options.attention == "additive",
+        arguments.parse_args([]),
     )
 
 

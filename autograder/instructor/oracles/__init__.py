@@ -1,22 +1,30 @@
 """Independent ways to compute what a right answer gives: float64, one sentence at a time.
 
 An oracle shares nothing with the reference solution. It gets the case's arguments and returns the
-outputs by name; gradients come from autograd through the oracle.
+outputs by name; gradients come from autograd through the oracle. Among the arguments are those of
+the constructor and what is no tensor; a stand-in arrives built, except in the constructor's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from autograder.comparing import Expected
 from autograder.exercise import Case, Exercise
-from autograder.instructor.oracles import bahdanau
+from autograder.instructor.oracles import bahdanau, embeddings, luong, seq2seq
+from autograder.stand_ins import built
 
-Oracle = Callable[[dict[str, Tensor], dict[str, Tensor]], dict[str, Tensor]]
-ORACLES: dict[str, Oracle] = {**bahdanau.ORACLES}
+Oracle = Callable[[dict[str, Any], dict[str, Tensor]], dict[str, Tensor]]
+ORACLES: dict[str, Oracle] = {
+    **embeddings.ORACLES,
+    **seq2seq.ORACLES,
+    **bahdanau.ORACLES,
+    **luong.ORACLES,
+}
 
 
 def expected(exercise: Exercise, case: Case) -> Expected:
@@ -28,7 +36,8 @@ def expected(exercise: Exercise, case: Case) -> Expected:
     weights = {
         name: tensor.detach().clone().requires_grad_() for name, tensor in case.weights.items()
     }
-    outputs = ORACLES[exercise.name](inputs, weights)
+    given = {name: built(value) for name, value in case.given.items()}
+    outputs = ORACLES[exercise.name]({**case.construct, **given, **inputs}, weights)
     total = torch.zeros((), dtype=torch.float64)
     for name, upstream in case.upstream.items():
         product = outputs[name] * upstream
@@ -39,5 +48,5 @@ def expected(exercise: Exercise, case: Case) -> Expected:
         found = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
         for (name, leaf), gradient in zip(leaves.items(), found, strict=True):
             gradients[name] = torch.zeros_like(leaf) if gradient is None else gradient
-    returned = [name for call in case.calls for name in call.returns]
+    returned = [name for call in case.calls for name in call.returned]
     return Expected({name: outputs[name].detach() for name in returned}, gradients)

@@ -1,0 +1,138 @@
+"""The exercises of the assignment `embeddings`: what is called with which inputs."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from autograder.drawing import Draw
+from autograder.exercise import Call, Case, Exercise
+
+
+def _loss_cases(draw: Draw) -> list[Case]:
+    call = (Call("", ("center", "context", "negatives"), ("loss",)),)
+
+    def case(name: str, center: Tensor, context: Tensor, negatives: Tensor, note: str = "") -> Case:
+        inputs = {"center": center, "context": context, "negatives": negatives}
+        return Case(name, inputs, call, upstream={"loss": draw.tensor(shift=3.0)}, note=note)
+
+    def drawn(name: str, b: int, k: int, d: int, note: str = "") -> Case:
+        return case(name, draw.tensor(b, d), draw.tensor(b, d), draw.tensor(b, k, d), note)
+
+    def large() -> Case:
+        """Dot products of about 200 and 1000 of both signs, for neighbours and negatives."""
+        b, k, d = 4, 2, 3
+        center = draw.tensor(b, d)
+        wanted = torch.tensor([1000.0, -1000.0, 200.0, -200.0], dtype=torch.float64)
+        others = torch.stack([wanted.roll(1), wanted.roll(2) / 2], dim=1)  # (B, K)
+        along = center / (center**2).sum(-1, keepdim=True)  # (B, d): its dot product with v is 1
+        return case(
+            "large dot products",
+            center,
+            _held(wanted.unsqueeze(-1) * along + draw.tensor(b, d)),
+            _held(others.unsqueeze(-1) * along.unsqueeze(1) + draw.tensor(b, k, d)),
+            "Only large dot products go wrong: a probability of exp(-1000) rounds to 0, but its "
+            "logarithm is an ordinary number. Compute log sigma in one step, without the "
+            "probability in between.",
+        )
+
+    b, k, d = draw.sizes(3)
+    return [
+        drawn("one pair, one negative", 1, 1, 3),
+        drawn("two pairs, three negatives", 2, 3, 4),
+        drawn("all sizes different", b, k, d),
+        drawn("one negative for each pair", b, 1, d),
+        drawn("as many negatives as pairs", b, b, d),
+        drawn("vectors as long as there are negatives: as many of one as of the other", b, k, k),
+        drawn("all sizes equal", b, b, b),
+        large(),
+        case(
+            "vectors of zeros only: all dot products equal 0",
+            torch.zeros(b, d, dtype=torch.float64),
+            draw.tensor(b, d),
+            draw.tensor(b, k, d),
+        ),
+    ]
+
+
+def _held(numbers: Tensor) -> Tensor:
+    """Round to what float32 holds."""
+    return numbers.float().double()
+
+
+def _model_cases(draw: Draw) -> list[Case]:
+    call = Call("forward", ("context",), ("logits",))
+    # What a module keeps from one batch must not get into the next.
+    other = Call("forward", ("other_context",), ("other_logits",))
+
+    def case(name: str, context: Tensor, v: int, m: int, h: int, second: bool = False) -> Case:
+        b, n = context.shape
+        inputs = {"context": context}
+        if second:
+            inputs["other_context"] = draw.tokens(b + 1, n, vocabulary_size=v)
+        return Case(
+            name,
+            inputs,
+            (call, other) if second else (call,),
+            construct={
+                "vocabulary_size": v,
+                "embedding_size": m,
+                "window": n,
+                "hidden_size": h,
+            },
+            weights={
+                "embedding.weight": draw.tensor(v, m),
+                "hidden.weight": draw.tensor(h, n * m, scale=0.5),
+                "hidden.bias": draw.tensor(h, scale=0.5),
+                "output.weight": draw.tensor(v, h),
+                "output.bias": draw.tensor(v, scale=0.5),
+                "direct.weight": draw.tensor(v, n * m, scale=0.7),
+            },
+            upstream={"logits": draw.tensor(b, v)},
+            note="The first batch through the module is right, a second one (other_...) is not: "
+            "keep nothing of one call for the next."
+            if second
+            else "",
+        )
+
+    def words(b: int, n: int, v: int) -> Tensor:
+        return draw.tokens(b, n, vocabulary_size=v)
+
+    b, n, m, h = draw.sizes(4, 2, 6)
+    return [
+        case("one context of one word", words(1, 1, 5), 5, 2, 3),
+        case("two contexts of three words", words(2, 3, 7), 7, 2, 4),
+        case("all sizes different", words(b, n, 11), 11, m, h),
+        case("all sizes equal", words(4, 4, 4), 4, 4, 4),
+        case("as many hidden units and words as numbers in x", words(2, 3, 6), 6, 2, 6),
+        case("the same word all through the context", words(2, 1, 7).expand(2, 3).clone(), 7, 2, 4),
+        case("a second batch through the same module", words(2, 3, 7), 7, 2, 4, second=True),
+    ]
+
+
+EXERCISES = [
+    Exercise(
+        name="negative_sampling_loss",
+        assignment="embeddings",
+        notebook="vectors",
+        points=3,
+        signature="(center, context, negatives)",
+        axes={"center": "B d", "context": "B d", "negatives": "B K d", "loss": ""},
+        cases=_loss_cases,
+    ),
+    Exercise(
+        name="NeuralLanguageModel",
+        assignment="embeddings",
+        notebook="vectors",
+        points=4,
+        signature="(context)",
+        axes={
+            "context": "B n",
+            "logits": "B V",
+            "other_context": "C n",
+            "other_logits": "C V",
+        },
+        cases=_model_cases,
+        is_class=True,
+    ),
+]

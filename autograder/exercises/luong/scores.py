@@ -1,0 +1,7 @@
+"""The exercises of the notebook `luong/scores`: what is called with which inputs."""
+
+from __future__ import annotations
+
+from autograder.exercise import Exercise
+
+EXERCISES: list[Exercise] = []

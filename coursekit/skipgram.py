@@ -1,0 +1,124 @@
+"""Examples for training word vectors: pairs of neighbouring words, and words drawn as negatives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class SkipGramBatch:
+    """Pairs of neighbouring words, each with words that are no neighbours.
+
+    Attributes:
+        center: (B,), ids of the words in the middle.
+        context: (B,), for each an id of a word near it.
+        negatives: (B, K), for each pair K ids drawn at random.
+    """
+
+    center: Tensor
+    context: Tensor
+    negatives: Tensor
+
+    def to(self, device: torch.device | str) -> SkipGramBatch:
+        """Return the same batch on another device."""
+        return SkipGramBatch(
+            self.center.to(device), self.context.to(device), self.negatives.to(device)
+        )
+
+
+def neighbour_pairs(sentences: Iterable[Sequence[int]], window: int) -> Tensor:
+    """Return every word of every sentence with each word at most `window` places away.
+
+    Args:
+        sentences: each a sequence of ids.
+        window: how far to look to either side, at least 1.
+
+    Returns:
+        ids (P, 2): the word in the middle and its neighbour; each pair comes both ways round.
+
+    Raises:
+        ValueError: the window is not positive.
+    """
+    if window < 1:
+        raise ValueError(f"window must be at least 1, not {window}.")
+    pairs = [
+        (word, sentence[j])
+        for sentence in sentences
+        for i, word in enumerate(sentence)
+        for j in range(max(0, i - window), min(len(sentence), i + window + 1))
+        if j != i
+    ]
+    return torch.tensor(pairs, dtype=torch.long).reshape(-1, 2)  # (P, 2)
+
+
+def noise_distribution(
+    sentences: Iterable[Sequence[int]], vocabulary_size: int, power: float = 0.75
+) -> Tensor:
+    """Return the distribution that negatives are drawn from: frequencies raised to a power.
+
+    P(w) = f(w)^0.75 / sum over w' of f(w')^0.75. Rare words are drawn more often than they occur.
+
+    Args:
+        sentences: the training sentences, each a sequence of ids.
+        vocabulary_size: V; an id that never occurs gets probability 0.
+        power: 0 draws all words that occur equally often, 1 as often as they occur.
+
+    Returns:
+        probabilities (V,).
+
+    Raises:
+        ValueError: there is no word in the sentences.
+
+    Source: Mikolov et al. (2013b), section 2.2.
+    """
+    ids = torch.tensor([i for sentence in sentences for i in sentence], dtype=torch.long)
+    if len(ids) == 0:
+        raise ValueError("The sentences hold no word to count.")
+    counts = torch.bincount(ids, minlength=vocabulary_size).double()  # (V,)
+    raised = torch.where(counts > 0, counts**power, 0.0)  # (V,)
+    return (raised / raised.sum()).float()  # (V,)
+
+
+def skipgram_batches(
+    pairs: Tensor, noise: Tensor, negatives: int, batch_size: int, seed: int
+) -> Iterator[SkipGramBatch]:
+    """Yield all pairs once, in random order, each with freshly drawn negatives.
+
+    A negative may by chance be the neighbour itself, as in the paper's own program.
+
+    Args:
+        pairs: what `neighbour_pairs` returned, (P, 2).
+        noise: what `noise_distribution` returned, (V,).
+        negatives: K, how many to draw for each pair.
+        batch_size: pairs in a batch; the last one may hold fewer.
+        seed: order and negatives are a function of it; pass another one in each epoch.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    for rows in torch.randperm(len(pairs), generator=generator).split(batch_size):
+        drawn = torch.multinomial(
+            noise, len(rows) * negatives, replacement=True, generator=generator
+        )
+        center, context = pairs[rows].unbind(1)  # (B,), (B,)
+        yield SkipGramBatch(center, context, drawn.reshape(len(rows), negatives))
+
+
+def nearest(vectors: Tensor, word: int, count: int) -> list[tuple[int, float]]:
+    """Return the words whose vectors point most nearly the same way as a word's.
+
+    Args:
+        vectors: one for each word, (V, d).
+        word: id of the word; it is not its own neighbour.
+        count: how many words.
+
+    Returns:
+        ids with their cosine similarity, the nearest first.
+    """
+    similarity = F.cosine_similarity(vectors, vectors[word].unsqueeze(0), dim=-1)  # (V,)
+    similarity = similarity.index_fill(0, torch.tensor(word, device=vectors.device), -torch.inf)
+    values, ids = similarity.topk(min(count, len(vectors) - 1))
+    return list(zip(ids.tolist(), values.tolist(), strict=True))
