@@ -66,14 +66,20 @@ D ?= multi30k-de-en
 data: $(VENV)/.book ## Fetch a data set: make data D=multi30k-de-en
 	$(RUN) -m coursekit.datasets $(D)
 
-full: $(VENV)/.book ## Train the chapter's translator at full size on Multi30k (an hour on a CPU)
-	$(RUN) book/runs/bahdanau.py
+M ?= bahdanau
+full: $(VENV)/.book ## Train a chapter's translator at full size (M=seq2seq, bahdanau or luong; an hour on a CPU)
+	$(RUN) book/runs/$(M).py
 
-full-all: $(VENV)/.book ## The same with and without attention, on all and on short sentences
+full-all: $(VENV)/.book ## All recorded runs of translators again, one after the other (a day on a CPU)
+	$(RUN) book/runs/seq2seq.py
+	$(RUN) book/runs/seq2seq.py --order forward
+	$(RUN) book/runs/seq2seq.py --model gru
 	$(RUN) book/runs/bahdanau.py --attention additive
 	$(RUN) book/runs/bahdanau.py --attention fixed
 	$(RUN) book/runs/bahdanau.py --attention additive --max-words 10
 	$(RUN) book/runs/bahdanau.py --attention fixed --max-words 10
+	$(RUN) book/runs/luong.py
+	$(RUN) book/runs/luong.py --attention local-p
 
 bench: $(VENV)/.book ## Measure a training step with U h computed once against in every step
 	$(RUN) book/runs/bench_projection.py

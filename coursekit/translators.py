@@ -1,7 +1,8 @@
 """The glue of the other translators: each pairs an encoder with a decoder for `translate`.
 
 All have the interface of `translation.Translator`: `model(source, lengths, previous)` returns
-logits and weights (None where there is no attention), `start` encodes and `step` scores the next word.
+logits and weights (None where there is no attention), `start` encodes and `step` scores the next
+word.
 """
 
 from __future__ import annotations

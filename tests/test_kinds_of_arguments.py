@@ -1,0 +1,165 @@
+"""Exercises whose arguments and results are more than single floating tensors."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from autograder.comparing import Expected
+from autograder.exercise import Call, Case, Exercise, Part, StandIn, filled, names_in, written
+from autograder.judging import Trial, judge
+from autograder.performing import Outcome, perform
+from autograder.sandbox.plain import pack_cases, unpack_cases
+from autograder.sandbox.wire import Channel, pack
+from autograder.stand_ins import TableStep
+
+INPUTS = {
+    "x": torch.tensor([1.0, 2.0]).double(),
+    "h": torch.tensor([3.0, 4.0]).double(),
+    "c": torch.tensor([5.0, 6.0]).double(),
+}
+CALL = Call(
+    "",
+    ("x", ("h", "c"), {"first": "x", "rest": ("h",)}, "K"),
+    ("near", ("total", "position"), "score"),
+    numbers=("score",),
+)
+CASE = Case("one", INPUTS, (CALL,), given={"K": 2}, upstream={"total": torch.ones(2).double()})
+RIGHT = Expected(
+    {
+        "near": torch.tensor([True, False]),
+        "total": torch.tensor([9.0, 12.0]).double(),
+        "position": torch.tensor([1, 2]),
+        "score": torch.tensor(4.5).double(),
+    },
+    {"x": torch.ones(2).double(), "h": torch.ones(2).double(), "c": torch.ones(2).double()},
+)
+KINDS = Exercise("kinds", "none", "none", 1, "(x, state, parts, K)", {}, lambda draw: [CASE])
+
+
+def answer(x, state, parts, K):
+    assert isinstance(state, tuple)
+    assert set(parts) == {"first", "rest"}
+    h, c = state
+    return x < K, (x + h + c, torch.tensor([1, 2])), K * 2.25
+
+
+def verdict(code):
+    outcome = perform(code, KINDS, CASE)
+    return judge(KINDS, [Trial(CASE, torch.float64, RIGHT, outcome)], [])
+
+
+def test_a_right_answer_passes():
+    assert verdict(answer).passed
+
+
+def test_lists_in_place_of_tuples_and_a_tensor_in_place_of_a_number_pass():
+    def lists(x, state, parts, K):
+        near, pair, score = answer(x, state, parts, K)
+        return [near, list(pair), torch.tensor(score, dtype=x.dtype)]
+
+    assert verdict(lists).passed
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda n, p, s: (n.double(), p, s), "near is float64; it must be bool."),
+        (lambda n, p, s: (n.long(), p, s), "near is int64; it must be bool."),
+        (
+            lambda n, p, s: (n, (p[0], p[1].double()), s),
+            "position is float64; it must be whole numbers (int64).",
+        ),
+        (lambda n, p, s: (n, (p[0], p[1] + 1), s), "position has wrong values."),
+        (lambda n, p, s: (~n, p, s), "near has wrong values."),
+        (lambda n, p, s: (n, p, s + 1), "score has wrong values."),
+        (
+            lambda n, p, s: (n, *p),
+            "must return 2 tensors: total, position; it returned one torch.Tensor.",
+        ),
+        (
+            lambda n, p, s: (n, p),
+            "must return 3 tensors: (near, (total, position), score); it returned 2 things.",
+        ),
+        (lambda n, p, s: (2.0, p, s), "must return near as a torch.Tensor; it returned a float."),
+    ],
+)
+def test_a_wrong_kind_or_value_is_named(change, said):
+    found = verdict(lambda *given: change(*answer(*given)))
+    assert not found.passed
+    assert said in found.headline
+
+
+def test_what_is_given_stands_in_the_details():
+    found = verdict(lambda *given: (answer(*given)[0], answer(*given)[1], 0.0))
+    assert any("K=2" in line for line in found.details)
+
+
+def test_a_part_needs_all_that_its_calls_take():
+    first = Call("first", ("x", "K"), ("y",))
+    second = Call("second", (("x", "y"),), ("z",))
+    case = Case("two", INPUTS, (first, second), given={"K": 1})
+    assert Part("both", ("first", "second"), 1).of(case).calls == (first, second)
+    assert Part("second", ("second",), 1).of(case) is None  # y comes from the first
+
+
+def test_cases_cross_the_wire_as_they_are():
+    stand_in = StandIn("TableStep", ("dict",))
+    case = Case("one", INPUTS, (CALL,), given={"K": 2, "D": 1.5, "none": None, "step": stand_in})
+    header, tensors = pack_cases({"kinds": [case]})
+    import socket
+
+    here, there = socket.socketpair()
+    here.sendall(pack(header, tensors))
+    received, payload = Channel(there).receive()
+    back = unpack_cases(received, payload)["kinds"][0]
+    assert back.calls == case.calls
+    assert back.given == case.given
+    assert torch.equal(back.inputs["h"], case.inputs["h"])
+    outcome = perform(answer, KINDS, back)
+    assert outcome.problem is None
+
+
+def test_names_of_a_bundle():
+    bundle = ("a", ("b", {"k": "c"}))
+    assert list(names_in(bundle)) == ["a", "b", "c"]
+    assert filled(bundle, {"a": 1, "b": 2, "c": 3}) == (1, (2, {"k": 3}))
+    assert written(bundle) == "(a, (b, {'k': c}))"
+
+
+@pytest.mark.parametrize("kind", ["tensor", "tuple", "dict"])
+def test_the_table_model_gives_the_same_in_every_packing(kind):
+    table = torch.randn(1, 5, 5).double()
+    zero = torch.zeros(1, 5, 5).double()
+    state = {
+        "tensor": table,
+        "tuple": (table - 1, zero + 1),
+        "dict": {"tables": table - 2, "deep": (zero + 3, zero + 1)},
+    }[kind]
+    step, plain = TableStep(kind), TableStep("tensor")
+    expected = table
+    for token in (2, 4, 0):
+        log_probs, state = step(torch.tensor([token]), state)
+        wanted, expected = plain(torch.tensor([token]), expected)
+        assert torch.allclose(log_probs, wanted)
+        assert torch.allclose(log_probs.exp().sum(-1), torch.ones(1).double())
+
+
+def test_the_table_model_remembers_all_words():
+    step = TableStep("tensor")
+    start = torch.randn(1, 5, 5).double()
+
+    def after(*words):
+        state = start
+        for word in words:
+            log_probs, state = step(torch.tensor([word]), state)
+        return log_probs
+
+    assert not torch.allclose(after(1, 3), after(2, 3))
+
+
+def test_an_outcome_without_gradients_is_right_where_none_are_asked():
+    case = Case("one", INPUTS, (Call("", ("x",), ("y",)),))
+    right = Expected({"y": torch.tensor([1, 2])}, {})
+    outcome = Outcome({"y": torch.tensor([1, 2], dtype=torch.int32)})
+    assert judge(KINDS, [Trial(case, torch.float32, right, outcome)], []).passed
