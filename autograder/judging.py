@@ -212,10 +212,10 @@ def _empty_row(case: Case, what: str) -> str:
 def _broken_property(exercise: Exercise, trial: Trial, found: Difference) -> str:
     """Return a sentence about a property of attention weights that does not hold, or ""."""
     masked_by = exercise.weights_over.get(found.name)
-    if masked_by is None or found.actual is None:
+    mask = trial.case.inputs.get(masked_by) if masked_by else None
+    if mask is None or found.actual is None:
         return ""
     weights = found.actual
-    mask = trial.case.inputs[masked_by]
     if mask.dim() < weights.dim():
         mask = mask.unsqueeze(1)
     mask = mask.expand(weights.shape)

@@ -80,17 +80,19 @@ class RippleScore(nn.Module):
 class CountingScore:
     """A score without parameters, for functions that take one: e_j = 2 sin(C q) . cos(D k_j).
 
-    C and D are fixed: entries count 1, 2, 3, ... through rows and columns, in radians.
+    C and D are fixed: entries are the sines of 1, 2, 3, ... through rows and columns. `shift` is
+    added to every score.
     """
 
-    def __init__(self, query_size: int, key_size: int):
+    def __init__(self, query_size: int, key_size: int, shift: float = 0.0):
         self._C = _counted(3, query_size)
         self._D = _counted(3, key_size)
+        self._shift = shift
 
     def __call__(self, query: Tensor, keys: Tensor) -> Tensor:
         """Return scores (B, N), or (B, T, N)."""
         of_query = torch.sin(query @ self._C.to(query.dtype).T)
-        return 2 * _bilinear(of_query, torch.cos(keys @ self._D.to(keys.dtype).T))
+        return 2 * _bilinear(of_query, torch.cos(keys @ self._D.to(keys.dtype).T)) + self._shift
 
 
 def _counted(rows: int, columns: int) -> Tensor:
@@ -107,10 +109,14 @@ class TableStep:
     """A next-word model for searches: `step(tokens (K,), state) -> (log_probs (K, V), state)`.
 
     The state holds a table of scores (K, V, V) for each hypothesis: row y of it scores the words
-    after y. Each word that is read turns the table, so that what comes next depends on all words
-    before it, and on the right hypothesis' state being carried along. `kind` says how the table is
-    packed: "tensor", "dict" ({"tables": ..., "deep": (..., ...)}) or "tuple".
+    after y. Each word y that is read moves all rows on by y + 1, so that what comes next depends on
+    all words before it, and on the right hypothesis' state being carried along; and it shrinks the
+    table by `SHRINK`, so that no two sentences get the same numbers in another order. `kind` says
+    how the table is packed: "tensor"; "tuple", two tensors whose sum it is; or "dict",
+    {"tables": a, "deep": (b, c)} with a + b - c.
     """
+
+    SHRINK = 15 / 16
 
     def __init__(self, kind: str):
         self._kind = kind
@@ -118,22 +124,22 @@ class TableStep:
     def __call__(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
         """Return log p of every next word, (K, V), and the new state."""
         if self._kind == "tensor":
-            log_probs, table = self._read(tokens, state)
-            return log_probs, table
+            return self._read(tokens, state)
+        # All tensors of the new state tell the hypotheses apart: none may be left unsorted.
         if self._kind == "tuple":
             log_probs, table = self._read(tokens, state[0] + state[1])
-            return log_probs, (table - state[1], state[1])
+            return log_probs, (0.25 * table, 0.75 * table)
         first, second = state["deep"]
         log_probs, table = self._read(tokens, state["tables"] + first - second)
-        return log_probs, {"tables": table - first + second, "deep": (first, second)}
+        return log_probs, {"tables": 0.5 * table, "deep": (0.75 * table, 0.25 * table)}
 
     def _read(self, tokens: Tensor, table: Tensor) -> tuple[Tensor, Tensor]:
         rows = torch.arange(len(tokens), device=tokens.device)  # (K,)
         log_probs = table[rows, tokens].log_softmax(dim=-1)  # (K, V)
         turned = torch.stack(
-            [one.roll(int(y) + 1, dims=1) for one, y in zip(table, tokens, strict=True)]
+            [one.roll(int(y) + 1, dims=0) for one, y in zip(table, tokens, strict=True)]
         )
-        return log_probs, turned
+        return log_probs, self.SHRINK * turned
 
 
 STAND_INS: dict[str, Callable[..., Any]] = {

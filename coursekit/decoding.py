@@ -47,6 +47,38 @@ def greedy_decode(step: Step, state: Any, bos_id: int, eos_id: int, max_length: 
     return torch.stack(sentence, dim=1)  # (B, L)
 
 
+def choose(state: Any, rows: Tensor) -> Any:
+    """Pick sentences or hypotheses out of a decoder's state, in the order asked for.
+
+    Row k of the result is row `rows[k]` of the state. A row may be picked several times, or never.
+
+    Args:
+        state: a tensor, or a dict, list or tuple of such, also nested, with the hypotheses on
+            axis 0; what is no tensor is passed on as it is.
+        rows: indices from 0, (K,), whole numbers.
+
+    Returns:
+        the state of the chosen rows, in new tensors: the one that was given stays as it is.
+    """
+    if isinstance(state, Tensor):
+        return state.index_select(0, rows.to(state.device))  # (K, ...)
+    if isinstance(state, dict):
+        return {name: choose(member, rows) for name, member in state.items()}
+    if isinstance(state, (list, tuple)):
+        members = [choose(member, rows) for member in state]
+        return type(state)(*members) if hasattr(state, "_fields") else type(state)(members)
+    return state
+
+
+def device_of(state: Any) -> torch.device:
+    """Return the device that a decoder's state is on, for the tokens that go with it.
+
+    Args:
+        state: a tensor, or a dict, list or tuple of such, also nested.
+    """
+    return _first_tensor(state).device
+
+
 def _first_tensor(state: Any) -> Tensor:
     for tensor in _tensors(state):
         return tensor

@@ -1,11 +1,12 @@
 """The data a chapter or notebook trains on, by the size that the reader has chosen.
 
 "quick" is the embedded English-Korean corpus, whose word links are known; "full" is Multi30k,
-German to English.
+German to English. A language model trains on the English side of either.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -43,21 +44,32 @@ class TranslationData:
     links: list[frozenset[tuple[int, int]]] | None = field(default=None)
 
 
-def translation_data(size: str, seed: int = 1) -> TranslationData:
+def translation_data(
+    size: str,
+    seed: int = 1,
+    language: str = "korean",
+    pairs: int = 14_000,
+    max_length: int = 26,
+) -> TranslationData:
     """Return what to train a translator on.
 
     Args:
-        size: "quick", 14,000 made-up pairs of 4 to 26 words, or "full", Multi30k's 29,000.
+        size: "quick", made-up pairs from English, or "full", Multi30k's 29,000.
         seed: of the embedded corpus.
+        language: what the embedded corpus translates into, "korean" or "french".
+        pairs: training pairs of the embedded corpus.
+        max_length: longest source sentence of the embedded corpus, in words; the shortest has 4.
 
     Raises:
         DatasetError: "full", and the data cannot be had; the sentence says what to do.
     """
-    return _embedded(seed) if size == "quick" else _multi30k()
+    return _embedded(seed, language, pairs, max_length) if size == "quick" else _multi30k()
 
 
-def _embedded(seed: int) -> TranslationData:
-    parts = corpora.splits("korean", 14_000, 200, 600, seed=seed, min_length=4, max_length=26)
+def _embedded(seed: int, language: str, pairs: int, max_length: int) -> TranslationData:
+    parts = corpora.splits(
+        language, pairs, 200, 600, seed=seed, min_length=4, max_length=max_length
+    )
     source = WordVocabulary([pair.source for pair in parts.train])
     target = WordVocabulary([pair.target for pair in parts.train])
 
@@ -65,7 +77,7 @@ def _embedded(seed: int) -> TranslationData:
         return [(source.encode(pair.source), target.encode(pair.target)) for pair in pairs]
 
     return TranslationData(
-        "English to Korean, made by the course",
+        f"English to {language.capitalize()}, made by the course",
         source,
         target,
         encoded(parts.train),
@@ -95,3 +107,50 @@ def _multi30k() -> TranslationData:
         [len(s.split()) for s, _ in corpus.test],
         [t for _, t in corpus.test],
     )
+
+
+@dataclass(frozen=True)
+class LanguageData:
+    """Sentences of one language, encoded, with the vocabulary to read them.
+
+    Attributes:
+        name: what it is, for a caption.
+        vocabulary: of the words, each an id.
+        train: sentences as ids, each ending in <eos>.
+        validation: likewise, to choose settings by.
+        test: likewise, to report on.
+    """
+
+    name: str
+    vocabulary: WordVocabulary
+    train: list[list[int]]
+    validation: list[list[int]]
+    test: list[list[int]]
+
+
+def language_data(size: str, seed: int = 1) -> LanguageData:
+    """Return what to train a language model on.
+
+    Args:
+        size: "quick", 12,000 made-up English sentences of 4 to 26 words, or "full", the 29,000
+            English captions of Multi30k in lower case and without punctuation, words that come
+            only once unknown.
+        seed: of the embedded corpus.
+
+    Raises:
+        DatasetError: "full", and the data cannot be had; the sentence says what to do.
+    """
+    if size == "quick":
+        name = "English, made by the course"
+        made = corpora.splits("korean", 12_000, 500, 1_000, seed=seed, min_length=4, max_length=26)
+        parts = [[list(pair.source) for pair in part] for part in made]
+    else:
+        name = "Multi30k, English"
+        corpus = datasets.load("multi30k-de-en")
+        parts = [
+            [re.findall(r"[\w'-]+", english.lower()) for _, english in part]
+            for part in (corpus.train, corpus.validation, corpus.test)
+        ]
+    vocabulary = WordVocabulary(parts[0], minimum_count=1 if size == "quick" else 2)
+    train, validation, test = ([vocabulary.encode(words) for words in part] for part in parts)
+    return LanguageData(name, vocabulary, train, validation, test)

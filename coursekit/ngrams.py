@@ -71,9 +71,7 @@ class NgramModel:
             raise ValueError("order and vocabulary_size must be at least 1.")
         self.order = order
         self.vocabulary_size = vocabulary_size
-        self.discounts = (
-            list(discounts) if isinstance(discounts, Sequence) else [discounts] * order
-        )
+        self.discounts = list(discounts) if isinstance(discounts, Sequence) else [discounts] * order
         if len(self.discounts) != order or not all(0 <= d <= 1 for d in self.discounts):
             raise ValueError(f"give {order} discounts from 0 to 1, not {discounts}.")
         self._counts: list[dict[tuple[int, ...], int]] = []  # of n-grams of 1, 2, ... words
@@ -94,9 +92,7 @@ class NgramModel:
         for k, often in enumerate(seen, start=1):
             if k < self.order:
                 after = Counter(ngram[1:] for ngram in seen[k])
-                self._counts.append(
-                    {g: n if g[0] == BOS else after[g] for g, n in often.items()}
-                )
+                self._counts.append({g: n if g[0] == BOS else after[g] for g, n in often.items()})
             else:
                 self._counts.append(dict(often))
         self._totals, self._types = [], []
@@ -163,9 +159,7 @@ class NgramModel:
         windows = []
         for sentence in sentences:
             words = (BOS, *sentence)
-            windows += [
-                words[max(0, i - self.order + 1) : i + 1] for i in range(1, len(words))
-            ]
+            windows += [words[max(0, i - self.order + 1) : i + 1] for i in range(1, len(words))]
         return windows
 
     def _found(self, windows: Iterable[tuple[int, ...]]) -> np.ndarray:

@@ -1,12 +1,21 @@
-"""Greedy decoding with a scripted model: what it says is known beforehand."""
+"""Greedy decoding with a scripted model, rows of a state, and beam search.
+
+The scripted model says what is known beforehand. Of beam search the reference solution is tested:
+it is compared with greedy decoding and with a search through all sentences.
+"""
 
 from __future__ import annotations
+
+from collections import namedtuple
+from itertools import product
 
 import pytest
 import torch
 
-from coursekit.decoding import greedy_decode
+from autograder.stand_ins import TableStep
+from coursekit.decoding import choose, device_of, greedy_decode
 from coursekit.vocabulary import BOS, EOS, PAD
+from solutions.seq2seq.decoding import beam_search
 
 V = 10
 SCRIPT = torch.tensor(
@@ -124,3 +133,87 @@ def test_no_graph_is_kept():
     tokens = greedy_decode(step, torch.zeros(2, 1), BOS, EOS, 3)
     assert tokens.dtype == torch.long
     assert not any(seen)
+
+
+# Choosing rows of a state
+
+ROWS = torch.tensor([2, 0, 2])
+
+
+def test_choose_picks_rows_in_the_order_asked_for():
+    state = torch.arange(6.0).reshape(3, 2)
+    assert choose(state, ROWS).tolist() == [[4, 5], [0, 1], [4, 5]]
+    assert choose(state, torch.tensor([], dtype=torch.long)).shape == (0, 2)
+
+
+def test_choose_keeps_the_form_of_the_state():
+    Pair = namedtuple("Pair", ["h", "c"])
+    line, mask = torch.tensor([5, 6, 7]), torch.tensor([True, False, False])
+    state = {"a": (line, [mask, None]), "b": Pair(line, 3), "c": ()}
+    found = choose(state, ROWS)
+    assert found["a"][0].tolist() == [7, 5, 7]
+    assert found["a"][1][0].tolist() == [False, True, False]
+    assert found["a"][1][1] is None
+    assert type(found["a"]) is tuple
+    assert type(found["a"][1]) is list
+    assert found["b"].h.tolist() == [7, 5, 7]
+    assert found["b"].c == 3
+    assert found["c"] == ()
+
+
+def test_choose_leaves_the_state_it_was_given_alone():
+    state = {"h": torch.zeros(3, 2)}
+    choose(state, ROWS)["h"].add_(1)
+    assert (state["h"] == 0).all()
+
+
+def test_the_device_of_a_state_is_that_of_its_tensors():
+    assert device_of({"a": (None, torch.zeros(1))}) == torch.device("cpu")
+    with pytest.raises(ValueError, match="holds no tensor"):
+        device_of((None,))
+
+
+# Beam search
+
+
+def table(seed, v):
+    return 2 * torch.randn(1, v, v, generator=torch.Generator().manual_seed(seed)).double()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_beam_of_one_is_greedy_decoding(seed):
+    step, state = TableStep("tensor"), table(seed, 5)
+    tokens, score = beam_search(step, state, 1, 2, 3, 6)
+    (greedy,) = greedy_decode(step, state, 2, 3, 6)
+    assert torch.equal(tokens, greedy)
+    assert tokens.dtype == torch.long
+    assert float(score) == pytest.approx(total(state, tokens.tolist()))
+
+
+def total(state, words):
+    """log p of a sentence, word by word."""
+    step, found = TableStep("tensor"), 0.0
+    for last, word in zip([2, *words], words, strict=False):
+        log_probs, state = step(torch.tensor([last]), state)
+        found += log_probs[0, word].item()
+    return found
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.7, 1.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_beam_that_holds_everything_finds_the_best_of_all_sentences(seed, alpha):
+    state, longest = table(seed, 4), 4
+    sentences = {
+        words[: words.index(3) + 1] if 3 in words else words
+        for words in product(range(4), repeat=longest)
+    }
+    best = max(sentences, key=lambda words: total(state, words) / len(words) ** alpha)
+    tokens, score = beam_search(TableStep("tensor"), state, 1000, 2, 3, longest, alpha)
+    assert tuple(tokens.tolist()) == best
+    assert float(score) == pytest.approx(total(state, best) / len(best) ** alpha)
+
+
+def test_a_beam_search_keeps_no_graph():
+    state = table(0, 4).requires_grad_()
+    _, score = beam_search(TableStep("tensor"), state, 3, 2, 3, 5)
+    assert not score.requires_grad

@@ -146,7 +146,28 @@ def numpy_decoder(x, w):
     return found
 
 
+def numpy_negative_sampling(x, w):
+    v, words = x["center"], np.concatenate([x["context"][:, None], -x["negatives"]], 1)
+    scores = np.einsum("bd,bkd->bk", v, words)
+    doubts = np.maximum(-scores, 0) + np.log1p(np.exp(-np.abs(scores)))
+    return {"loss": doubts.sum(1).mean()}
+
+
+def numpy_language_model(x, w):
+    found = {}
+    for name in x:
+        vectors = w["embedding.weight"][x[name]]
+        joined = vectors.reshape(len(vectors), -1)
+        inside = np.tanh(w["hidden.bias"] + joined @ w["hidden.weight"].T)
+        found[name.replace("context", "logits")] = (
+            w["output.bias"] + joined @ w["direct.weight"].T + inside @ w["output.weight"].T
+        )
+    return found
+
+
 FORMULAS = {
+    "negative_sampling_loss": numpy_negative_sampling,
+    "NeuralLanguageModel": numpy_language_model,
     "masked_softmax": numpy_softmax,
     "additive_score": numpy_score,
     "context_vector": numpy_context,

@@ -43,11 +43,11 @@ def _loss_cases(draw: Draw) -> list[Case]:
         drawn("all sizes different", b, k, d),
         drawn("one negative for each pair", b, 1, d),
         drawn("as many negatives as pairs", b, b, d),
-        drawn("vectors as long as there are negatives: as many of one as of the other", b, k, k),
+        drawn("as many negatives as numbers in a vector", b, k, k),
         drawn("all sizes equal", b, b, b),
         large(),
         case(
-            "vectors of zeros only: all dot products equal 0",
+            "every dot product is 0",
             torch.zeros(b, d, dtype=torch.float64),
             draw.tensor(b, d),
             draw.tensor(b, k, d),
@@ -69,7 +69,7 @@ def _model_cases(draw: Draw) -> list[Case]:
         b, n = context.shape
         inputs = {"context": context}
         if second:
-            inputs["other_context"] = draw.tokens(b + 1, n, vocabulary_size=v)
+            inputs["other_context"] = draw.tokens(b + 2, n, vocabulary_size=v)
         return Case(
             name,
             inputs,

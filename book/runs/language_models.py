@@ -13,7 +13,8 @@ from __future__ import annotations
 import argparse
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from torch import Tensor, nn
 
 from coursekit import datasets, results
 from coursekit.ngrams import NgramModel, context_windows, perplexity
+from coursekit.skipgram import nearest
 from coursekit.training import device, seed_everything, train
 from coursekit.vocabulary import UNK, WordVocabulary
 from solutions.embeddings.vectors import NeuralLanguageModel
@@ -30,14 +32,15 @@ from solutions.embeddings.vectors import NeuralLanguageModel
 DATA = "wikitext-2"
 WINDOW = 4  # words of context, those that a 5-gram has
 ORDERS = (1, 2, 3, 4, 5)
-SIZES = ((15, 25), (30, 50), (60, 100))  # numbers in a word's vector, hidden units
+SIZES = ((15, 25), (30, 50), (60, 50))  # numbers in a word's vector, hidden units
+LOOKED_UP = ("king", "river", "blue", "three", "she", "city", "wrote", "1990", "album", "large")
 SCORER = "exp of the mean negative log probability of a word or <eos>, <unk> counted as a word"
 
 
 class Text:
     """The corpus as ids: the training part up to so many words, validation and test whole."""
 
-    def __init__(self, corpus: datasets.TextCorpus, words: int, vocabulary_size: int) -> None:
+    def __init__(self, corpus: datasets.Corpus[str], words: int, vocabulary_size: int) -> None:
         training: list[list[str]] = []
         taken = 0
         for line in _lines(corpus.train):
@@ -82,24 +85,61 @@ def probabilities(model: nn.Module, contexts: Tensor, words: Tensor) -> np.ndarr
     return torch.cat(found).double().exp().numpy()
 
 
-def learn(
-    text: Text, embedding: int, hidden: int, options: argparse.Namespace
-) -> tuple[nn.Module, dict[str, Any]]:
-    """Train a neural language model; return it and its run without test results."""
+@dataclass
+class Model:
+    """What was trained, what it stores, and what is to be recorded of it.
+
+    Attributes:
+        given: sentences -> the probability of each of their words, one array (N,).
+        parameters: how many numbers the model stores.
+        run: seed, seconds, metrics and history.
+        more: its settings and what else is worth keeping.
+    """
+
+    given: Callable[[list[list[int]]], np.ndarray]
+    parameters: int
+    run: dict[str, Any]
+    more: dict[str, Any]
+
+    @property
+    def validation(self) -> float:
+        """Perplexity on the validation set, by which models are compared before the test."""
+        return self.run["metrics"]["validation_perplexity"]
+
+
+def count(text: Text, order: int, seed: int) -> Model:
+    """Count n-grams and tune the discounts."""
+    started, worked = time.perf_counter(), time.process_time()
+    model = NgramModel(order, len(text.vocabulary)).fit(text.training).tune(text.validation)
+    run = {
+        "seed": seed,
+        "metrics": {"validation_perplexity": model.perplexity(text.validation)},
+        "seconds": time.perf_counter() - started,
+        "processor_seconds": time.process_time() - worked,
+    }
+    settings = {"order": order, "discounts": model.discounts}
+    return Model(model.probabilities, model.stored_counts, run, {"settings": settings})
+
+
+def learn(text: Text, embedding: int, hidden: int, options: argparse.Namespace) -> Model:
+    """Train a neural language model; the epoch with the lowest validation perplexity is kept."""
     seed_everything(options.seed)
     rows = torch.column_stack(context_windows(text.training, WINDOW))  # (N, window + 1)
-    held_out = context_windows(text.validation, WINDOW)
     model = NeuralLanguageModel(len(text.vocabulary), embedding, WINDOW, hidden)
 
     def batches(epoch: int) -> Sequence[Tensor]:
         generator = torch.Generator().manual_seed(1000 * options.seed + epoch)
         return rows[torch.randperm(len(rows), generator=generator)].split(options.batch_size)
 
-    def validate(m: nn.Module) -> dict[str, float]:
-        found = perplexity(probabilities(m, *held_out))
-        print(f"m = {embedding}, h = {hidden}: {found:.1f}", flush=True)
-        return {"perplexity": found, "better": -found}
+    def given(sentences: list[list[int]]) -> np.ndarray:
+        return probabilities(model, *context_windows(sentences, WINDOW))
 
+    def validate(_: nn.Module) -> dict[str, float]:
+        found = perplexity(given(text.validation))
+        print(f"m = {embedding}, h = {hidden}: validation perplexity {found:.1f}", flush=True)
+        return {"perplexity": found, "minus_perplexity": -found}
+
+    worked = time.process_time()
     history = train(
         model,
         batches,
@@ -108,20 +148,50 @@ def learn(
         learning_rate=options.learning_rate,
         decay=True,
         validate=validate,
-        select="better",
+        select="minus_perplexity",
         precision=getattr(torch, options.precision),
         progress=False,
     )
-    return model, {
+    for epoch in history.epochs:
+        del epoch["minus_perplexity"]
+    run = {
         "seed": options.seed,
         "metrics": {"validation_perplexity": history.epochs[history.best_epoch - 1]["perplexity"]},
         "seconds": history.seconds,
+        "processor_seconds": time.process_time() - worked,
         "best_epoch": history.best_epoch,
-        "history": [
-            {key: value for key, value in epoch.items() if key != "better"}
-            for epoch in history.epochs
-        ],
+        "history": history.epochs,
     }
+    vectors, words = model.embedding.weight.detach().cpu(), text.vocabulary
+    more = {
+        "settings": {
+            key: getattr(options, key)
+            for key in ("epochs", "batch_size", "learning_rate", "precision")
+        }
+        | {"embedding": embedding, "hidden": hidden, "window": WINDOW},
+        "neighbours": {
+            word: [words.words[i] for i, _ in nearest(vectors, words.ids[word], 5)]
+            for word in LOOKED_UP
+            if word in words.ids
+        },
+    }
+    return Model(given, sum(p.numel() for p in model.parameters()), run, more)
+
+
+def mean_of(first: tuple[str, Model], second: tuple[str, Model], text: Text) -> Model:
+    """The mean of two models' probabilities."""
+    (name, one), (other_name, other) = first, second
+
+    def given(sentences: list[list[int]]) -> np.ndarray:
+        return (one.given(sentences) + other.given(sentences)) / 2
+
+    run = {
+        "seed": one.run["seed"],
+        "metrics": {"validation_perplexity": perplexity(given(text.validation))},
+        "seconds": one.run["seconds"] + other.run["seconds"],
+    }
+    settings = {"of": [name, other_name], "weights": [0.5, 0.5]}
+    return Model(given, one.parameters + other.parameters, run, {"settings": settings})
 
 
 def seen(text: Text) -> np.ndarray:
@@ -150,73 +220,30 @@ def main() -> None:
     options = parser.parse_args()
     corpus = datasets.load(DATA)
     text = Text(corpus, options.words, options.vocabulary_size)
-    models: dict[str, tuple[Any, int, dict[str, Any], dict[str, Any]]] = {}
-    for order in ORDERS:
-        started = time.perf_counter()
-        counted = NgramModel(order, len(text.vocabulary)).fit(text.training)
-        counted.tune(text.validation)
-        metrics = {"validation_perplexity": counted.perplexity(text.validation)}
-        print(f"{order}-gram: {metrics}", flush=True)
-        seconds = time.perf_counter() - started
-        run = {"seed": options.seed, "metrics": metrics, "seconds": seconds}
-        more = {"order": order, "discounts": counted.discounts}
-        models[f"ngram-{order}"] = (counted, counted.stored_counts, run, more)
-    for embedding, hidden in SIZES:
-        learnt, run = learn(text, embedding, hidden, options)
-        size = sum(p.numel() for p in learnt.parameters())
-        more = {"embedding": embedding, "hidden": hidden, "window": WINDOW}
-        models[f"neural-lm-{embedding}-{hidden}"] = (learnt, size, run, more)
-
-    def best(kind: str) -> str:
-        names = [name for name in models if name.startswith(kind)]
-        return min(names, key=lambda name: models[name][2]["metrics"]["validation_perplexity"])
-
-    pair = best("neural-lm"), best("ngram")
-    # The one reading of the test set.
-    test_windows = context_windows(text.test, WINDOW)
-    found = {
-        name: model.probabilities(text.test)
-        if isinstance(model, NgramModel)
-        else probabilities(model, *test_windows)
-        for name, (model, *_) in models.items()
-    }
-    held_out = [
-        models[pair[0]][0],
-        models[pair[1]][0],
-    ]
-    mixed_validation = (
-        probabilities(held_out[0], *context_windows(text.validation, WINDOW))
-        + held_out[1].probabilities(text.validation)
-    ) / 2
-    found["mixed"] = (found[pair[0]] + found[pair[1]]) / 2
-    models["mixed"] = (
-        None,
-        models[pair[0]][1] + models[pair[1]][1],
-        {
-            "seed": options.seed,
-            "metrics": {"validation_perplexity": perplexity(mixed_validation)},
-            "seconds": models[pair[0]][2]["seconds"] + models[pair[1]][2]["seconds"],
-        },
-        {"of": pair, "weights": [0.5, 0.5]},
-    )
+    counted = {f"ngram-{n}": count(text, n, options.seed) for n in ORDERS}
+    for name, model in counted.items():
+        print(f"{name}: validation perplexity {model.validation:.1f}", flush=True)
+    learnt = {f"neural-lm-{m}-{h}": learn(text, m, h, options) for m, h in SIZES}
+    best = [min(kind.items(), key=lambda item: item[1].validation) for kind in (learnt, counted)]
+    models = counted | learnt | {"mixed": mean_of(best[0], best[1], text)}
     known = seen(text)
-    for name, (_, size, run, more) in models.items():
-        metrics = {
-            "perplexity": perplexity(found[name]),
-            **run["metrics"],
-            "perplexity_of_seen": perplexity(found[name][known]),
-            "perplexity_of_unseen": perplexity(found[name][~known]),
+    for name, model in models.items():
+        given = model.given(text.test)  # the one reading of the test set
+        metrics = model.run["metrics"] | {
+            "perplexity": perplexity(given),
+            "perplexity_of_seen": perplexity(given[known]),
+            "perplexity_of_unseen": perplexity(given[~known]),
         }
         results.record(
             name,
             DATA,
-            runs=[run | {"metrics": metrics}],
-            parameters=size,
+            runs=[model.run | {"metrics": metrics}],
+            parameters=model.parameters,
             data_sha256=corpus.data_sha256,
             command="python book/runs/language_models.py",
             scorer=SCORER,
-            settings=vars(options) | more,
             text=text.describe() | {"test_unseen": float(np.mean(~known))},
+            **model.more,
         )
 
 

@@ -1,5 +1,16 @@
 """Explorers: interactive figures that run in the static page, with no kernel and no server."""
 
 from coursekit.explorers.alignment import AlignmentExplorer
+from coursekit.explorers.beam import BeamExplorer, SearchRecorder
+from coursekit.explorers.scores import ScoresExplorer
+from coursekit.explorers.state import StateExplorer
+from coursekit.explorers.window import WindowExplorer
 
-__all__ = ["AlignmentExplorer"]
+__all__ = [
+    "AlignmentExplorer",
+    "BeamExplorer",
+    "ScoresExplorer",
+    "SearchRecorder",
+    "StateExplorer",
+    "WindowExplorer",
+]

@@ -11,29 +11,10 @@ import anywidget
 import numpy as np
 import traitlets
 
-from coursekit import style
+from coursekit.explorers.theme import stylesheet
 from coursekit.plots import array
 
 _HERE = Path(__file__).parent
-
-
-def _stylesheet() -> str:
-    """The explorer's CSS; its colours are the site's variables, or Jupyter's, or style.py's own."""
-    jupyter = {
-        "paper": "--jp-layout-color1",
-        "panel": "--jp-layout-color2",
-        "line": "--jp-border-color2",
-        "ink": "--jp-content-font-color1",
-        "muted": "--jp-content-font-color2",
-    }
-    lines = []
-    for name in ("paper", "panel", "line", "ink", "muted", "accent", "accent-ink", "gold"):
-        value = style.LIGHT[name]
-        if name in jupyter:
-            value = f"var({jupyter[name]}, {value})"
-        lines.append(f"  --{name}: var(--course-{name}, {value});")
-    rules = (_HERE / "alignment.css").read_text(encoding="utf-8")
-    return ".alignment-explorer {\n" + "\n".join(lines) + "\n}\n" + rules
 
 
 class AlignmentExplorer(anywidget.AnyWidget):
@@ -55,7 +36,7 @@ class AlignmentExplorer(anywidget.AnyWidget):
     """
 
     _esm = _HERE / "alignment.js"
-    _css = _stylesheet()
+    _css = stylesheet("alignment-explorer", _HERE / "alignment.css")
 
     sentences = traitlets.List(traitlets.Dict()).tag(sync=True)
     sentence = traitlets.Int(0).tag(sync=True)

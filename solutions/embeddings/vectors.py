@@ -169,18 +169,14 @@ class NeuralLanguageModel(nn.Module):
 # examine(NeuralLanguageModel)
 # ### END HIDDEN TESTS
 
-# %% [markdown] nbgrader={"grade": false, "grade_id": "text-train", "locked": true, "solution": false}
-# ## Your own word vectors
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-data", "locked": true, "solution": false}
+# ## Something to read
 #
-# The corpus is made by the course: 6,000 English sentences of 4 to 20 words, such as *the dark
-# markets that the bird does not watch are not small*. Nobody tells the model what any word means.
-#
-# Each word has two vectors, one for its part as a centre and one for its part as a context: a word
-# hardly ever stands next to itself, and with a single vector its dot product with itself would be
-# large. The negatives are drawn by frequency to the power 3/4, as in the paper. Training takes a few
-# seconds on a CPU. To train on real sentences instead (the English side of Multi30k, half a minute
-# more), set `COURSEKIT_SIZE=full` before you start Jupyter, or in a cell:
-# `import os; os.environ["COURSEKIT_SIZE"] = "full"`.
+# The corpus is made by the course: English sentences of 4 to 20 words, such as *the dark markets
+# that the bird does not watch are not small*. Nobody tells a model what any of the words means.
+# Both trainings below take less than a minute on a CPU. To train on real sentences instead (the
+# English side of Multi30k, descriptions of photographs; some minutes), set `COURSEKIT_SIZE=full`
+# before you start Jupyter, or in a cell: `import os; os.environ["COURSEKIT_SIZE"] = "full"`.
 
 # %% nbgrader={"grade": false, "grade_id": "data", "locked": true, "solution": false} tags=["active-ipynb"]
 # import re
@@ -191,20 +187,31 @@ class NeuralLanguageModel(nn.Module):
 # if not settings.grading():
 #     size = settings.size()
 #     if size == "quick":
-#         parts = corpora.splits("korean", 6_000, 0, 1_000, seed=1, min_length=4, max_length=20)
-#         known, unseen = ([pair.source for pair in part] for part in (parts.train, parts.test))
+#         parts = corpora.splits("korean", 6_000, 500, 1_000, seed=1, min_length=4, max_length=20)
+#         texts = [[pair.source for pair in part] for part in parts]
 #         samples = ["king", "goat", "mice", "apple", "book", "car", "garden", "runs", "opens", "five"]
 #     else:
 #         corpus = datasets.load("multi30k-de-en")
-#         known, unseen = (
+#         texts = [
 #             [re.findall(r"[\w'-]+", english.lower()) for _, english in part]
-#             for part in (corpus.train, corpus.test)
-#         )
+#             for part in (corpus.train, corpus.validation, corpus.test)
+#         ]
 #         samples = ["man", "dog", "guitar", "red", "street", "runs", "eating", "two", "beach", "snow"]
-#     vocabulary = WordVocabulary(known, minimum_count=1 if size == "quick" else 3)
+#     vocabulary = WordVocabulary(texts[0], minimum_count=1 if size == "quick" else 3)
 #     V = len(vocabulary)
-#     print(f"{len(known)} sentences, {sum(map(len, known))} words, {V} different ones")
-#     print("for example:", " ".join(known[3]))
+#     # ids of the training, validation and test sentences, each with <eos> at its end
+#     known, held_out, unseen = ([vocabulary.encode(words) for words in text] for text in texts)
+#     print(f"{len(known)} sentences, {sum(map(len, texts[0]))} words, {V - 4} different ones")
+#     print("for example:", " ".join(texts[0][3]))
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-vectors", "locked": true, "solution": false}
+# ## Your own word vectors
+#
+# Each word has two vectors, one for its part as a centre and one for its part as a context: a word
+# hardly ever stands next to itself, and with a single vector its dot product with itself would be
+# large all the same. Neighbours are the two words to either side. The negatives are drawn by
+# frequency to the power 3/4, as in the paper (which also leaves out some of the most frequent words;
+# we do not).
 
 # %% nbgrader={"grade": false, "grade_id": "train-vectors", "locked": true, "solution": false} tags=["active-ipynb"]
 # from coursekit.skipgram import nearest, neighbour_pairs, noise_distribution, skipgram_batches
@@ -229,7 +236,7 @@ class NeuralLanguageModel(nn.Module):
 #
 #
 # if not settings.grading():
-#     sentences = [vocabulary.encode(words, eos=False) for words in known]
+#     sentences = [ids[:-1] for ids in known]  # without <eos>, which is no word
 #     pairs = neighbour_pairs(sentences, window=2)  # (P, 2)
 #     noise = noise_distribution(sentences, V)  # (V,)
 #     seed_everything(1)
@@ -245,9 +252,9 @@ class NeuralLanguageModel(nn.Module):
 #     print(f"{len(pairs)} pairs; loss per epoch:", *(f"{x:.2f}" for x in history.column("loss")))
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-neighbours", "locked": true, "solution": false}
-# A word's nearest neighbours, by the cosine between the vectors. If they look drawn at random,
-# compare your loss per epoch with that of a model that knows nothing: every dot product 0, so
-# $(1 + K) \log 2 = 4.16$.
+# A word's nearest neighbours, by the cosine between the vectors. Should they look drawn at random:
+# is your loss below that of a model that knows nothing? There every dot product is 0, and the loss
+# $(1 + 5) \log 2 = 4.16$.
 
 # %% nbgrader={"grade": false, "grade_id": "neighbours", "locked": true, "solution": false} tags=["active-ipynb"]
 # if not settings.grading():
@@ -259,64 +266,34 @@ class NeuralLanguageModel(nn.Module):
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-language", "locked": true, "solution": false}
 # ## Your own language model
 #
-# Now the next word. For comparison, a model that counts: how often did this word follow these $n$
-# words in training? Most sequences of four words in a new sentence have never been seen, so the
-# model goes back to the counts for three, two and one word where it has little to go by
-# (Witten-Bell smoothing: the fewer different words have followed a context, the more its counts are
-# trusted).
+# Now the next word. Its rival counts: how often did this word follow these $n$ words in training?
+# Most sequences of five words in a new sentence have never been seen, so the counts for long
+# sequences are mixed with those for shorter ones (Kneser-Ney smoothing, whose discounts are chosen
+# on held-out sentences). Both models get the same words of context.
 #
 # *Perplexity* is $\exp$ of the mean loss per word, the end of the sentence counted as one: the model
 # is as unsure as if it had to choose among so many words. Lower is better.
 
-# %% nbgrader={"grade": false, "grade_id": "count", "locked": true, "solution": false} tags=["active-ipynb"]
-# import math
-# from collections import Counter
-#
-# from coursekit.vocabulary import BOS
-#
-#
-# def windows(sentences, n):
-#     """Every word with the n words before it: lists of n + 1 ids."""
-#     padded = [[BOS] * n + sentence for sentence in sentences]
-#     return [ids[i : i + n + 1] for ids in padded for i in range(len(ids) - n)]
-#
-#
-# def count_perplexity(known, unseen, n):
-#     seen, total, different = Counter(), Counter(), Counter()
-#     for row in windows(known, n):
-#         for i in range(n + 1):  # contexts of n, n - 1, ..., 0 words
-#             before, word = tuple(row[i:-1]), row[-1]
-#             different[before] += (before, word) not in seen
-#             seen[before, word] += 1
-#             total[before] += 1
-#     loss, rows = 0.0, windows(unseen, n)
-#     for row in rows:
-#         p = 1 / V
-#         for i in reversed(range(n + 1)):
-#             before, word = tuple(row[i:-1]), row[-1]
-#             if before in total:
-#                 trust = different[before]
-#                 p = (seen[before, word] + trust * p) / (total[before] + trust)
-#         loss -= math.log(p)
-#     return math.exp(loss / len(rows))
-
 # %% nbgrader={"grade": false, "grade_id": "train-language", "locked": true, "solution": false} tags=["active-ipynb"]
+# from coursekit.ngrams import NgramModel, context_windows
+#
+#
 # def language_loss(model, rows):
 #     return F.cross_entropy(model(rows[:, :-1]), rows[:, -1])
 #
 #
 # def perplexity(model, rows):
-#     device = next(model.parameters()).device
+#     where = next(model.parameters()).device
 #     with torch.no_grad():
-#         parts = [language_loss(model, part.to(device)) * len(part) for part in rows.split(4096)]
-#     return math.exp(sum(parts).item() / len(rows))
+#         parts = [language_loss(model, part.to(where)) * len(part) for part in rows.split(2048)]
+#     return (sum(parts) / len(rows)).exp().item()
 #
 #
 # if not settings.grading():
-#     known_ids, unseen_ids = ([vocabulary.encode(s) for s in part] for part in (known, unseen))
 #     print("words before    perplexity of counts    of your model")
 #     for n in (1, 2, 4):
-#         rows, new = (torch.tensor(windows(ids, n)) for ids in (known_ids, unseen_ids))  # (P, n + 1)
+#         counts = NgramModel(n + 1, V).fit(known).tune(held_out)
+#         rows = torch.column_stack(context_windows(known, n))  # (P, n + 1): n words, then the next
 #         seed_everything(1)
 #         model = NeuralLanguageModel(V, embedding_size=32, window=n, hidden_size=64)
 #         train(
@@ -324,16 +301,17 @@ class NeuralLanguageModel(nn.Module):
 #             lambda epoch: rows[torch.randperm(len(rows))].split(256),
 #             language_loss,
 #             epochs=5,
-#             learning_rate=5e-3,
+#             learning_rate=5e-3 if size == "quick" else 2e-3,
 #             decay=True,
 #             progress=False,
 #         )
-#         counted = count_perplexity(known_ids, unseen_ids, n)
-#         print(f"{n:>12}    {counted:20.1f}    {perplexity(model, new):13.1f}")
+#         yours = perplexity(model, torch.column_stack(context_windows(unseen, n)))
+#         print(f"{n:>12}    {counts.perplexity(unseen):>20.1f}    {yours:>13.1f}")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-questions", "locked": true, "solution": false}
-# Counts gain from a second word of context and lose with the fourth; your model still finds
-# something in four words, since it need not have met them together.
+# On the made-up sentences both models gain from a second word of context. From two more the counts
+# gain next to nothing, since so long a sequence is hardly ever met again; your model need not have
+# met the very words, only words like them.
 #
 # **To think about.** Change one thing and train again:
 #

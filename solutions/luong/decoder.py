@@ -10,12 +10,45 @@
 #     name: python3
 # ---
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "title", "locked": true, "solution": false}
+# # Luong attention II: the decoder
+#
+# Bahdanau's decoder looks at the source first and moves on afterwards. Luong, Pham and Manning (2015)
+# turn this round: the decoder moves on, looks with its *new* state, and joins what it found with what
+# it knows. In this notebook you build that decoder. At the end it translates with the attention that
+# you wrote in `scores.ipynb`.
+#
+# | exercise | what it computes | paper | difficulty | minutes |
+# | --- | --- | --- | --- | --- |
+# | `attentional_state` | context and state joined | eq. 5 | ●○○ | 5 |
+# | `LuongDecoder` | one step, the whole sentence | eq. 5, 6, section 3.3 | ●●● | 40 |
+#
+# **Shapes.** $B$ sentences in the batch, $S$ source positions, $T$ target positions, $V$ words in
+# the target vocabulary, $d$ the size of a state, $e$ of an embedding, $a$ of a key. The keys are the
+# encoder's states. Source sentences end in padding; the mask is boolean and `True` means *a real
+# word*.
+
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "solution": false}
 import torch
 from torch import Tensor, nn
 
 # %% nbgrader={"grade": false, "grade_id": "setup-check", "locked": true, "solution": false} tags=["active-ipynb"]
 # from autograder import check
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-attentional_state", "locked": true, "solution": false}
+# ## `attentional_state`
+#
+# The decoder knows two things about target word $t$: its state $h_t$, which has read all words before
+# it, and the context $c_t$, which the attention found in the source. A layer of its own mixes them
+# into the *attentional state*:
+#
+# $$\tilde h_t = \tanh\left(W_c\,[c_t ; h_t]\right)
+# \qquad c: (\dots, a),\quad h: (\dots, d),\quad W_c: (n, a + d),\quad \tilde h: (\dots, n)$$
+#
+# The context comes first, and there is no bias. The leading axes are $(B,)$ for one target word or
+# $(B, T)$ for all of them; your function should not care.
+#
+# *Luong et al. (2015), equation 5. Difficulty ●○○, about 5 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "attentional_state", "locked": false, "solution": true}
@@ -46,6 +79,47 @@ def attentional_state(context: Tensor, state: Tensor, W: Tensor) -> Tensor:
 
 # examine(attentional_state)
 # ### END HIDDEN TESTS
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-LuongDecoder", "locked": true, "solution": false}
+# ## `LuongDecoder`
+#
+# For each target word the decoder does four things, in this order:
+#
+# 1. **Move on.** $h_t = f\left(h_{t-1},\, [E y_{t-1} ; \tilde h_{t-1}]\right)$: a GRU cell that reads
+#    the word before and the attentional state of the step before, in this order.
+# 2. **Attend.** The *new* state is the query: $c_t = \sum_s \alpha_{ts}\, \bar h_s$, with the weights
+#    $\alpha_t$ computed from $h_t$ and the keys $\bar h_s$.
+# 3. **Join.** $\tilde h_t = \tanh\left(W_c\,[c_t ; h_t]\right)$.
+# 4. **Score the words.** $\mathrm{logits}_t = W_s\, \tilde h_t$, and
+#    $p(y_t \mid y_1, \dots, y_{t-1}, x) = \mathrm{softmax}(\mathrm{logits}_t)$.
+#
+# $$E y: (B, e),\quad h, \tilde h: (B, d),\quad \bar h: (B, S, a),\quad W_c: (d, a + d),\quad
+# W_s: (V, d),\quad \mathrm{logits}: (B, T, V)$$
+#
+# **Input feeding.** In step 1 the cell also reads $\tilde h_{t-1}$. Without it, the decoder would
+# choose where to look in each step without knowing where it has looked before, since neither $c$ nor
+# $\tilde h$ comes back into the recurrence. Before the first word nothing has been looked at:
+# $\tilde h_0 = 0$. With `input_feeding=False` the cell reads $E y_{t-1}$ alone.
+#
+# **Two models side by side.**
+#
+# | | Bahdanau | Luong |
+# | --- | --- | --- |
+# | the query for word $t$ | $s_{t-1}$, the old state | $h_t$, the new state |
+# | the way to the word | $s_{t-1} \to \alpha_t \to c_t \to s_t \to$ word | $h_{t-1} \to h_t \to \alpha_t \to c_t \to \tilde h_t \to$ word |
+# | how the past of attention comes back | $c_t$ goes into the cell | $\tilde h_{t-1}$ goes into the cell |
+#
+# The decoder does not know what attention it uses; it is given one and calls
+# `attention(query, keys, mask, position)`. The position is the index of the target word, from 0: a
+# global attention has no use for it, the local attention of `local.ipynb` has. `step` gets the
+# position and hands it on; `forward` counts. The check passes an attention of its own; below, you pass
+# yours.
+#
+# In training the decoder is given the true words (*teacher forcing*): `tokens[:, t]` is the word
+# before the one that `logits[:, t]` predicts, so `tokens` starts with the id that marks the beginning
+# of a sentence.
+#
+# *Luong et al. (2015), equations 5 and 6, section 3.3. Difficulty ●●●, about 40 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "LuongDecoder", "locked": false, "solution": true}
@@ -135,9 +209,7 @@ class LuongDecoder(nn.Module):
         state, attentional = first_state, torch.zeros_like(first_state)  # (B, d) each
         found, weights = [], []
         for t in range(tokens.shape[1]):
-            state, attentional, alpha = self.step(
-                embedded[:, t], state, attentional, keys, mask, t
-            )
+            state, attentional, alpha = self.step(embedded[:, t], state, attentional, keys, mask, t)
             found.append(attentional)
             weights.append(alpha)
         logits = self.output(self.dropout(torch.stack(found, 1)))  # (B, T, V)
@@ -153,3 +225,129 @@ class LuongDecoder(nn.Module):
 # examine(LuongDecoder)
 # ### END HIDDEN TESTS
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-together", "locked": true, "solution": false}
+# ## Your own translator
+#
+# The next cells put your decoder to work. They need the checks above to pass, and those of
+# `scores.ipynb`: the notebook is run to bring over your scores and your `attention`. The encoder is
+# that of the assignment before, given here: it reads the sentence in both directions, so its keys have
+# $a = 2d$ numbers.
+#
+# The corpus is made by the course: English sentences and their Korean translations, 14,000 to train
+# on. Training takes less than a minute on a CPU. To train on real data instead (Multi30k, German to
+# English; better with a GPU), set `COURSEKIT_SIZE=full` before you start Jupyter, or in a cell:
+# `import os; os.environ["COURSEKIT_SIZE"] = "full"`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "encoder", "locked": true, "solution": false}
+class BidirectionalEncoder(nn.Module):
+    """Bahdanau's encoder: a key [forward; backward] for each source word, and the first state."""
+
+    def __init__(self, vocabulary_size: int, embedding_size: int, hidden_size: int, dropout: float):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
+        self.rnn = nn.GRU(embedding_size, hidden_size, batch_first=True, bidirectional=True)
+        self.first_state = nn.Linear(hidden_size, hidden_size)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, source: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """Return keys (B, S, 2d) and the decoder's first state (B, d) for ids (B, S)."""
+        words = self.dropout(self.embedding(source))  # (B, S, e)
+        rows = nn.utils.rnn.pack_padded_sequence(words, lengths.cpu(), True, False)
+        both, last = self.rnn(rows)  # last: (2, B, d)
+        keys, _ = nn.utils.rnn.pad_packed_sequence(both, True, total_length=source.shape[1])
+        return self.dropout(keys), torch.tanh(self.first_state(last[1]))
+
+
+# %% nbgrader={"grade": false, "grade_id": "together", "locked": true, "solution": false} tags=["active-ipynb"]
+# from coursekit import settings
+#
+# # Not while grading, and not again when local.ipynb runs this notebook.
+# training = not settings.grading() and "__file__" not in globals()
+# if training:
+#     %run scores.ipynb
+
+# %% nbgrader={"grade": false, "grade_id": "train", "locked": true, "solution": false} tags=["active-ipynb"]
+# import torch.nn.functional as F
+#
+# from coursekit.batching import batches_by_length
+# from coursekit.lessons import translation_data
+# from coursekit.training import seed_everything, train
+# from coursekit.translators import LuongTranslator
+# from coursekit.vocabulary import PAD
+#
+#
+# def loss(model, batch):
+#     logits, weights = model(batch.source, batch.lengths, batch.previous)  # (B, T, V), (B, T, S)
+#     return F.cross_entropy(logits.flatten(0, 1), batch.target.flatten(), ignore_index=PAD)
+#
+#
+# if training:
+#     size = settings.size()
+#     data = translation_data(size)
+#     e, d, dropout, rate, epochs = {
+#         "quick": (64, 96, 0.0, 6e-3, 3),
+#         "full": (256, 256, 0.2, 1.5e-3, 14),
+#     }[size]
+#     seed_everything(1)
+#     look = GlobalAttention(Score("general", query_size=d, key_size=2 * d))
+#     model = LuongTranslator(
+#         BidirectionalEncoder(len(data.source_words), e, d, dropout),
+#         LuongDecoder(len(data.target_words), e, d, 2 * d, look, dropout=dropout),
+#     )
+#     history = train(
+#         model,
+#         lambda epoch: batches_by_length(data.train, 64, seed=epoch),
+#         loss,
+#         epochs=epochs,
+#         learning_rate=rate,
+#         decay=True,
+#     )
+#     print("loss per epoch:", ", ".join(f"{x:.2f}" for x in history.column("loss")))
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-translate", "locked": true, "solution": false}
+# It translates. The sentences are from the test set: it has never seen them.
+
+# %% nbgrader={"grade": false, "grade_id": "translate", "locked": true, "solution": false} tags=["active-ipynb"]
+# if training:
+#     from coursekit.metrics import exact_match
+#     from coursekit.translation import translate
+#
+#     found = translate(model, [source for source, _ in data.test])
+#     translations = [data.target_words.decode(ids) for ids in found]
+#     for i in range(5):
+#         print("source      ", data.source_words.decode(data.test[i][0]))
+#         print("reference   ", data.references[i])
+#         print("your model  ", translations[i], "\n")
+#     if size == "quick":
+#         print(f"{exact_match(translations, data.references):.0%} of the test sentences are right")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-picture", "locked": true, "solution": false}
+# And this is where it looked: a row for each target word. The outlines are the word links of the
+# grammar (quick size only), which were not used in training.
+
+# %% nbgrader={"grade": false, "grade_id": "picture", "locked": true, "solution": false} tags=["active-ipynb"]
+# if training:
+#     from coursekit import plots, style
+#     from coursekit.translation import attention_weights
+#
+#     style.use()
+#     i = next(i for i, length in enumerate(data.source_lengths) if length == 12)
+#     source, target = data.test[i]
+#     (weights,) = attention_weights(model, [source], [target])  # (T, S)
+#     axes = plots.alignment(
+#         weights,
+#         data.source_words.tokens(source),
+#         data.target_words.tokens(target),
+#         links=data.links[i] if data.links else None,
+#     )
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-questions", "locked": true, "solution": false}
+# **To think about.** Change one thing and train again:
+#
+# 1. Build the decoder with `input_feeding=False`. Does it say a word twice, or leave one out, more
+#    often than before? Why should it?
+# 2. Without input feeding, the attention of all target words can be computed at once: which lines of
+#    `forward` must stay in the loop, and which need not?
+# 3. Give the decoder `Score("dot", ...)`. It needs queries and keys of one size: what would you change
+#    in the encoder?

@@ -10,12 +10,49 @@
 #     name: python3
 # ---
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "title", "locked": true, "solution": false}
+# # Luong attention III: local attention
+#
+# A global attention scores every source word for every target word. For a long text that is much work
+# for few words that matter. Luong, Pham and Manning (2015) look at a *window* only: the decoder first
+# decides where, and then spreads its attention over the words around that position. In this notebook
+# you build the window, the two ways to place it, and the module that `LuongDecoder` can use in place of a
+# global attention.
+#
+# | exercise | what it computes | paper | difficulty | minutes |
+# | --- | --- | --- | --- | --- |
+# | `local_window` | which words are near the position | section 3.2 | ●●○ | 10 |
+# | `predictive_position` | the position, from the decoder's state | eq. 9 | ●○○ | 10 |
+# | `gaussian_weights` | less weight far from the position | eq. 10 | ●●○ | 10 |
+# | `LocalAttention` | all of it, in both kinds | section 3.2, eq. 7, 9, 10 | ●●○ | 30 |
+#
+# **Positions** count from 0, like indices in Python, and are *real numbers*: the decoder may look at
+# 3.4. They are never rounded. The paper counts from 1; nothing else changes.
+#
+# **Shapes.** $B$ sentences in the batch, $N$ source positions, of which the first $S$ are real words
+# (`lengths`, a different $S$ for each sentence) and the rest padding. $D$, half the width of the
+# window, is a number that you choose before training; it need not be whole.
+
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "solution": false}
 import torch
 from torch import Tensor, nn
 
 # %% nbgrader={"grade": false, "grade_id": "setup-check", "locked": true, "solution": false} tags=["active-ipynb"]
 # from autograder import check
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-local_window", "locked": true, "solution": false}
+# ## `local_window`
+#
+# The window around position $p$ reaches from $p - D$ to $p + D$, with both ends. A word belongs to it
+# if it is near enough *and* there is such a word:
+#
+# $$w_s = \left[\; |s - p| \le D \;\text{ and }\; s < S \;\right]
+# \qquad p: (B,),\quad S: (B,),\quad s = 0, \dots, N - 1,\quad w: (B, N) \text{ bool}$$
+#
+# For whole $p$ and $D$ these are $2D + 1$ words. At the ends of a sentence the window is cut, not
+# moved. It may be empty: around $p = 9$ in a sentence of 5 words with $D = 2$ there is nothing.
+#
+# *Luong et al. (2015), section 3.2. Difficulty ●●○, about 10 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "local_window", "locked": false, "solution": true}
@@ -50,6 +87,21 @@ def local_window(position: Tensor, lengths: Tensor, D: float, N: int) -> Tensor:
 # examine(local_window)
 # ### END HIDDEN TESTS
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-predictive_position", "locked": true, "solution": false}
+# ## `predictive_position`
+#
+# Where should the window be? If both languages have their words in about the same order, at $p_t = t$:
+# that is the *monotonic* kind. If not, the decoder has to tell. A small network reads its state and
+# gives a share between 0 and 1: how far into the sentence to look. Times the sentence's length it is a
+# position.
+#
+# $$p_t = S \cdot \mathrm{sigmoid}\left(v^\top \tanh(W h_t)\right)
+# \qquad h: (B, d),\quad W: (n, d),\quad v: (n,),\quad S: (B,),\quad p: (B,)$$
+#
+# The paper writes $W_p$ and $v_p$. $S$ is the length of the sentence itself, not of the batch.
+#
+# *Luong et al. (2015), equation 9. Difficulty ●○○, about 10 minutes.*
+
 
 # %% nbgrader={"grade": false, "grade_id": "predictive_position", "locked": false, "solution": true}
 def predictive_position(state: Tensor, lengths: Tensor, W: Tensor, v: Tensor) -> Tensor:
@@ -80,6 +132,22 @@ def predictive_position(state: Tensor, lengths: Tensor, W: Tensor, v: Tensor) ->
 
 # examine(predictive_position)
 # ### END HIDDEN TESTS
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-gaussian_weights", "locked": true, "solution": false}
+# ## `gaussian_weights`
+#
+# A window says yes or no, and a yes or no has no gradient: moved a little, it usually holds the same
+# words, so nothing could teach $W$ and $v$ where to look. Therefore the weights are multiplied by a
+# Gaussian centred at $p$. Move $p$ a little, and all weights change a little: the gradient gets through.
+#
+# $$a_s = \alpha_s \exp\left(-\frac{(s - p)^2}{2\sigma^2}\right), \quad \sigma = \frac{D}{2}
+# \qquad \alpha: (B, N),\quad p: (B,),\quad a: (B, N)$$
+#
+# The Gaussian is 1 at $p$ and $e^{-2} \approx 0.14$ at the window's ends, two $\sigma$ away. The
+# weights are *not* divided by their sum again: they add up to less than 1, and a context from far away
+# comes out small.
+#
+# *Luong et al. (2015), equation 10. Difficulty ●●○, about 10 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "gaussian_weights", "locked": false, "solution": true}
@@ -112,6 +180,33 @@ def gaussian_weights(weights: Tensor, position: Tensor, D: float) -> Tensor:
 
 # examine(gaussian_weights)
 # ### END HIDDEN TESTS
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-LocalAttention", "locked": true, "solution": false}
+# ## `LocalAttention`
+#
+# Now the whole, for one target word:
+#
+# 1. **Where?** $p_t = t$ for "monotonic", the prediction from the query $h_t$ for "predictive".
+# 2. **Which words?** Those of the window around $p_t$.
+# 3. **How much of each?** The softmax of their scores, over the window *alone*: a word outside has no
+#    part in the sum of the denominator.
+# 4. **The Gaussian**, for "predictive" only. "monotonic" takes the weights of the softmax as they are.
+# 5. **The context**, the sum of the keys with these weights.
+#
+# $$\alpha_s = \frac{w_s \exp e_s}{\sum_{s'} w_{s'} \exp e_{s'}}, \qquad
+# a_s = \begin{cases}\alpha_s & \text{monotonic} \\
+# \alpha_s \exp\left(-\frac{(s - p_t)^2}{2\sigma^2}\right) & \text{predictive}\end{cases}, \qquad
+# c_t = \sum_s a_s \bar h_s$$
+#
+# $$h_t: (B, d_q),\quad \bar h: (B, N, d_k),\quad e, w, \alpha, a: (B, N),\quad c: (B, d_k)$$
+#
+# The score is a module that you are given: `score(query, keys)` returns $(B, N)$. In a mask all real
+# words come first, so their number is $S$. A window without any real word, as for a monotonic position
+# behind the end of a short sentence, gives weights and a context of 0, and gradients of 0, not NaN.
+#
+# Use your three functions; the check uses everything together.
+#
+# *Luong et al. (2015), section 3.2, equations 7, 9 and 10. Difficulty ●●○, about 30 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "LocalAttention", "locked": false, "solution": true}
@@ -167,7 +262,8 @@ class LocalAttention(nn.Module):
         weights = weights.masked_fill(nothing, 0.0)
         if self.kind == "predictive":
             weights = gaussian_weights(weights, centre, self.D)  # (B, N)
-        return torch.einsum("bn,bnd->bd", weights, keys), weights
+        context = torch.einsum("bn,bnd->bd", weights, keys)  # (B, d_k)
+        return context, weights
         ### END SOLUTION
 
 
@@ -179,3 +275,152 @@ class LocalAttention(nn.Module):
 # examine(LocalAttention)
 # ### END HIDDEN TESTS
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-drawing", "locked": true, "solution": false}
+# ## See it
+#
+# One query, a sentence of 12 words, and one row of scores, used three times: by a softmax over all
+# words, by a monotonic window around word 4, and by a predicted one. $W$ and $v$ are set by hand so that
+# the prediction is 7.4. The shaded part is the window; the dashed line is the Gaussian at the words,
+# drawn at 0.4 of its size.
+
+# %% nbgrader={"grade": false, "grade_id": "drawing", "locked": true, "solution": false} tags=["active-ipynb"]
+# from coursekit import settings
+#
+#
+# class FixedScore(nn.Module):
+#     """Gives the same scores whatever is asked."""
+#
+#     def __init__(self, scores):
+#         super().__init__()
+#         self.scores = scores
+#
+#     def forward(self, query, keys):
+#         return self.scores
+#
+#
+# if not settings.grading():
+#     import matplotlib.pyplot as plt
+#
+#     from coursekit import style
+#
+#     style.use()
+#     N, D, t, p = 12, 2.5, 4, 7.4
+#     scores = torch.tensor([[0.2, 1.1, -0.4, 0.9, 0.1, 1.4, 0.6, 1.2, 1.5, -0.3, 1.7, 0.8]])
+#     query, keys, mask = torch.ones(1, 1), torch.randn(1, N, 3), torch.ones(1, N).bool()
+#     monotonic = LocalAttention("monotonic", FixedScore(scores), 1, 1, D)
+#     predictive = LocalAttention("predictive", FixedScore(scores), 1, 1, D)
+#     with torch.no_grad():
+#         predictive.W.fill_(1.0)
+#         predictive.v.fill_(torch.logit(torch.tensor(p / N)) / torch.tanh(torch.tensor(1.0)))
+#         rows = {
+#             "softmax over all words": (scores.softmax(dim=1), None),
+#             f"monotonic, p = {t}": (monotonic(query, keys, mask, t)[1], float(t)),
+#             f"predictive, p = {p}": (predictive(query, keys, mask, t)[1], p),
+#         }
+#     figure, panels = plt.subplots(3, 1, sharex=True, figsize=(6.6, 5.0), layout="constrained")
+#     for panel, (title, (weights, centre)) in zip(panels, rows.items()):
+#         if centre is not None:
+#             panel.axvspan(centre - D, centre + D, color=style.SERIES[5], alpha=0.25, linewidth=0)
+#             panel.axvline(centre, color=style.SERIES[1], linewidth=1)
+#         panel.bar(range(N), weights[0], width=0.6)
+#         if title.startswith("predictive"):
+#             bell = gaussian_weights(torch.ones(1, N), torch.tensor([centre]), D)[0]
+#             panel.plot(range(N), 0.4 * bell, "--", color=style.SERIES[1], linewidth=1)
+#         panel.set(ylim=(0, 0.45), ylabel="weight", title=f"{title}: sum {weights.sum():.2f}")
+#     panels[-1].set(xlabel="source position", xticks=range(N), xlim=(-0.6, N - 0.4))
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-together", "locked": true, "solution": false}
+# ## Your decoder with your local attention
+#
+# The corpus is that of `decoder.ipynb`, English to Korean. The verb of an English sentence stands in
+# its middle, that of a Korean one at its end, so the order of the words changes much. Which kind will
+# cope?
+#
+# The next cells bring over your scores and your decoder: they run `scores.ipynb` and `decoder.ipynb`, so
+# the checks of all three notebooks have to pass. Both kinds are trained with $D = 4$ on the sentences of up
+# to 12 words, each for less than a minute on a CPU.
+
+# %% nbgrader={"grade": false, "grade_id": "together", "locked": true, "solution": false} tags=["active-ipynb"]
+# if not settings.grading():
+#     %run scores.ipynb
+#     %run decoder.ipynb
+
+# %% nbgrader={"grade": false, "grade_id": "train", "locked": true, "solution": false} tags=["active-ipynb"]
+# import torch.nn.functional as F
+#
+# from coursekit.batching import batches_by_length
+# from coursekit.lessons import translation_data
+# from coursekit.training import seed_everything, train
+# from coursekit.translators import LuongTranslator
+# from coursekit.vocabulary import PAD
+#
+#
+# def loss(model, batch):
+#     logits, weights = model(batch.source, batch.lengths, batch.previous)  # (B, T, V), (B, T, S)
+#     return F.cross_entropy(logits.flatten(0, 1), batch.target.flatten(), ignore_index=PAD)
+#
+#
+# if not settings.grading():
+#     from coursekit.metrics import exact_match
+#     from coursekit.translation import translate
+#
+#     data, longest = translation_data("quick"), 13  # words, <eos> counted
+#     pairs = [pair for pair in data.train if len(pair[0]) <= longest]
+#     short = [i for i, (source, _) in enumerate(data.test) if len(source) <= longest]
+#     references = [data.references[i] for i in short]
+#     e, d = 48, 96
+#     models = {}
+#     for kind in ("monotonic", "predictive"):
+#         seed_everything(1)
+#         look = LocalAttention(kind, Score("general", d, 2 * d), query_size=d, hidden_size=d, D=4)
+#         models[kind] = LuongTranslator(
+#             BidirectionalEncoder(len(data.source_words), e, d, dropout=0.0),
+#             LuongDecoder(len(data.target_words), e, d, 2 * d, look),
+#         )
+#         history = train(
+#             models[kind],
+#             lambda epoch: batches_by_length(pairs, 64, seed=epoch),
+#             loss,
+#             epochs=8,
+#             learning_rate=6e-3,
+#             decay=True,
+#         )
+#         found = translate(models[kind], [data.test[i][0] for i in short])
+#         right = exact_match([data.target_words.decode(ids) for ids in found], references)
+#         print(
+#             f"{kind}: loss per epoch {', '.join(f'{x:.2f}' for x in history.column('loss'))};",
+#             f"{right:.0%} of the test sentences are right",
+#         )
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-picture", "locked": true, "solution": false}
+# This is where they looked, a row for each target word. The monotonic window moves down the diagonal.
+# Where does the predicted one go?
+
+# %% nbgrader={"grade": false, "grade_id": "picture", "locked": true, "solution": false} tags=["active-ipynb"]
+# if not settings.grading():
+#     from coursekit import plots
+#     from coursekit.translation import attention_weights
+#
+#     i = next(i for i, length in enumerate(data.source_lengths) if length == 12)
+#     source, target = data.test[i]
+#     figure, panels = plt.subplots(1, 2, figsize=(10, 5.4), layout="constrained")
+#     for panel, (kind, model) in zip(panels, models.items()):
+#         (weights,) = attention_weights(model, [source], [target])  # (T, S)
+#         plots.alignment(
+#             weights,
+#             data.source_words.tokens(source),
+#             data.target_words.tokens(target),
+#             links=data.links[i],
+#             ax=panel,
+#             title=kind,
+#         )
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-questions", "locked": true, "solution": false}
+# **To think about.**
+#
+# 1. Leave the Gaussian out of the predictive kind and train again. What happens to the gradients of $W$
+#    and $v$, and to where the model looks?
+# 2. Make $D$ larger. From which $D$ on is the monotonic kind nearly a global attention, and what is then
+#    left of the saving?
+# 3. The encoder's states have read the whole sentence. How can a model with a window of 9 words know
+#    what stands outside it?

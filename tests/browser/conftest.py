@@ -156,7 +156,7 @@ def go_to(visit: Visit, url: str) -> None:
     views = page.locator("script[type='application/vnd.jupyter.widget-view+json']").count()
     if views:
         page.wait_for_function(
-            "n => document.querySelectorAll('.jupyter-widgets, .alignment-explorer').length >= n",
+            "n => document.querySelectorAll('.jupyter-widgets, [class$=-explorer]').length >= n",
             arg=views,
         )
     page.wait_for_load_state("networkidle")

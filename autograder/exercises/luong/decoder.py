@@ -2,6 +2,230 @@
 
 from __future__ import annotations
 
-from autograder.exercise import Exercise
+import torch
+from torch import Tensor
 
-EXERCISES: list[Exercise] = []
+from autograder.drawing import Draw, below
+from autograder.exercise import Call, Case, Exercise, Part, StandIn
+
+_KEPT = (
+    "The first batch through the module is right, a second one (other_...) is not: keep nothing "
+    "of one call for the next."
+)
+
+
+def _state_cases(draw: Draw) -> list[Case]:
+    call = (Call("", ("context", "state", "W"), ("attentional",)),)
+
+    def case(name: str, leading: tuple[int, ...], a: int, d: int, n: int, note: str = "") -> Case:
+        inputs = {
+            "context": draw.tensor(*leading, a),
+            "state": draw.tensor(*leading, d),
+            "W": draw.tensor(n, a + d, scale=0.6),
+        }
+        upstream = {"attentional": draw.tensor(*leading, n)}
+        return Case(name, inputs, call, upstream=upstream, note=note)
+
+    b, t, a, d, n = draw.sizes(5)
+    while a + d in (b, t, n):  # a + d is the size of an axis too
+        b, t, a, d, n = draw.sizes(5)
+    return [
+        case("one sentence", (1,), 2, 3, 4),
+        case("all sizes different", (b,), a, d, n),
+        case("context and state of one size", (b,), a, a, n),
+        case(
+            "all target words at once",
+            (b, t),
+            a,
+            d,
+            n,
+            "The leading axes (...) may be (B,) or (B, T): work on the last axis alone.",
+        ),
+        case("as many words as sentences", (b, b), a, d, n),
+        case("all sizes equal", (b,), b, b, b),
+    ]
+
+
+def _decoder_cases(draw: Draw) -> list[Case]:
+    calls = (
+        Call(
+            "step",
+            ("embedded", "state", "attentional", "keys", "mask", "position"),
+            ("next_state", "next_attentional", "step_weights"),
+        ),
+        Call("forward", ("tokens", "keys", "mask", "state"), ("logits", "weights")),
+    )
+    # What a module keeps from one sentence must not get into the next.
+    other_calls = (
+        Call(
+            "step",
+            ("embedded", "state", "attentional", "other_keys", "other_mask", "other_position"),
+            ("other_next_state", "other_next_attentional", "other_step_weights"),
+        ),
+        Call(
+            "forward",
+            ("other_tokens", "other_keys", "other_mask", "other_state"),
+            ("other_logits", "other_weights"),
+        ),
+    )
+
+    def given(mask: Tensor, t: int, v: int, d: int, a: int) -> dict[str, Tensor]:
+        b, s = mask.shape
+        keys = draw.tensor(b, s, a)
+        return {
+            "tokens": draw.tokens(b, t, vocabulary_size=v),
+            "keys": torch.where(mask.unsqueeze(-1), keys, 2 * keys),  # padding is not 0
+            "mask": mask,
+            "state": draw.tensor(b, d, scale=0.6),
+        }
+
+    def case(
+        name: str,
+        mask: Tensor,
+        t: int,
+        v: int,
+        e: int,
+        d: int,
+        a: int,
+        position: int,
+        feeding: bool | None = None,
+        other_mask: Tensor | None = None,
+        note: str = "",
+    ) -> Case:
+        b, s = mask.shape
+        inputs = given(mask, t, v, d, a)
+        inputs |= {"embedded": draw.tensor(b, e), "attentional": draw.tensor(b, d, scale=0.6)}
+        positions = {"position": position}
+        if other_mask is not None:
+            second = given(other_mask, t, v, d, a)
+            inputs |= {f"other_{key}": tensor for key, tensor in second.items()}
+            positions["other_position"] = position + 2
+        construct = {
+            "vocabulary_size": v,
+            "embedding_size": e,
+            "hidden_size": d,
+            "key_size": a,
+            "attention": StandIn("PositionAttention", (d, a, 3)),
+        }
+        if feeding is not None:
+            construct["input_feeding"] = feeding
+        width = e if feeding is False else e + d
+        return Case(
+            name,
+            inputs,
+            calls if other_mask is None else (*calls, *other_calls),
+            given=positions,
+            construct=construct,
+            weights={
+                "attention.P": draw.tensor(3, d),
+                "attention.R": draw.tensor(3, a),
+                "embedding.weight": draw.tensor(v, e),
+                "cell.weight_ih": draw.tensor(3 * d, width, scale=0.6),
+                "cell.weight_hh": draw.tensor(3 * d, d, scale=0.6),
+                "cell.bias_ih": draw.tensor(3 * d, scale=0.3),
+                "cell.bias_hh": draw.tensor(3 * d, scale=0.3),
+                "combine.weight": draw.tensor(d, a + d, scale=0.6),
+                "output.weight": draw.tensor(v, d),
+            },
+            upstream={
+                "next_state": draw.tensor(b, d),
+                "next_attentional": draw.tensor(b, d),
+                "step_weights": draw.tensor(b, s),
+                "logits": draw.tensor(b, t, v),
+                "weights": draw.tensor(b, t, s),
+            },
+            note=note,
+        )
+
+    b, s, t, d, e, a = draw.sizes(6, 2, 7)
+    lengths = draw.lengths(b, s)
+    empty = below(lengths, s)
+    empty[0] = False
+    one = torch.ones(1, 1, dtype=torch.bool)
+    return [
+        case("one source word, one target word", one, 1, 5, 2, 3, 4, 0),
+        case(
+            "one sentence, two target words", torch.ones(1, 3, dtype=torch.bool), 2, 5, 2, 3, 4, 1
+        ),
+        case("sentences of different length", below(lengths, s), t, 9, e, d, a, 3),
+        case(
+            "without input feeding",
+            below(torch.tensor([2, 3]), 3),
+            4,
+            6,
+            2,
+            3,
+            5,
+            2,
+            feeding=False,
+            note="This decoder is built with input_feeding=False: its cell reads E y_{t-1} alone.",
+        ),
+        case("a sentence without any real word", empty, t, 9, e, d, a, 1),
+        case(
+            "state, embedding and key of one size",
+            below(lengths, s),
+            t,
+            9,
+            e,
+            e,
+            e,
+            2,
+            feeding=True,
+        ),
+        case(
+            "a second batch through the same module",
+            below(torch.tensor([2, 3]), 3),
+            2,
+            5,
+            2,
+            3,
+            4,
+            1,
+            other_mask=below(torch.tensor([3, 1]), 3),
+            note=_KEPT,
+        ),
+    ]
+
+
+_AXES = {
+    "tokens": "B T",
+    "keys": "B S a",
+    "mask": "B S",
+    "state": "B d",
+    "embedded": "B e",
+    "attentional": "B d",
+    "next_state": "B d",
+    "next_attentional": "B d",
+    "step_weights": "B S",
+    "logits": "B T V",
+    "weights": "B T S",
+}
+
+EXERCISES: list[Exercise] = [
+    Exercise(
+        name="attentional_state",
+        assignment="luong",
+        notebook="decoder",
+        points=2,
+        signature="(context, state, W)",
+        axes={"context": "... a", "state": "... d", "W": "n a+d", "attentional": "... n"},
+        cases=_state_cases,
+    ),
+    Exercise(
+        name="LuongDecoder",
+        assignment="luong",
+        notebook="decoder",
+        points=6,
+        signature="(tokens, keys, mask, first_state)",
+        axes=_AXES | {f"other_{name}": axes for name, axes in _AXES.items()},
+        cases=_decoder_cases,
+        weights_over={
+            "weights": "mask",
+            "step_weights": "mask",
+            "other_weights": "other_mask",
+            "other_step_weights": "other_mask",
+        },
+        is_class=True,
+        parts=(Part("step", ("step",), 4), Part("forward", ("forward",), 2)),
+    ),
+]

@@ -2,6 +2,180 @@
 
 from __future__ import annotations
 
-from autograder.exercise import Exercise
+from collections.abc import Iterator
 
-EXERCISES: list[Exercise] = []
+import torch
+from torch import Tensor
+
+from autograder.drawing import Draw
+from autograder.exercise import Bundle, Call, Case, Exercise, StandIn
+from autograder.stand_ins import TableStep
+
+_STATES: dict[str, Bundle] = {
+    "tensor": "table",
+    "tuple": ("table", "more"),
+    "dict": {"tables": "table", "deep": ("more", "less")},
+}
+_APART = 5e-6  # what float32 rounds is less
+
+
+def _tables(
+    draw: Draw, kind: str, v: int, scale: float, eos_id: int, end: float
+) -> dict[str, Tensor]:
+    """Return the state's tensors; `end` makes eos more or less probable than the other words.
+
+    Probabilities are uneven enough for long sentences to have a chance against short ones.
+    """
+    table = draw.tensor(1, v, v, scale=scale)
+    table[..., eos_id] += end
+    found = {"table": table.float().double()}  # held by float32 exactly
+    if kind != "tensor":
+        found["more"] = draw.tensor(1, v, v, scale=0.5)
+    if kind == "dict":
+        found["less"] = draw.tensor(1, v, v, scale=0.5)
+    return found
+
+
+def _sentences(
+    table: Tensor, bos_id: int, eos_id: int, max_length: int
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield the totals of all beginnings of 1, 2, ... words, and whether each is finished.
+
+    Nothing is searched, all is written out: `TableStep` moves its rows on by y + 1 for each word y
+    that it reads, so the total of these and the number of words say what comes next.
+    """
+    v = table.shape[-1]
+    words = torch.arange(v)
+    last, moved = torch.tensor([bos_id]), torch.zeros(1, dtype=torch.long)
+    totals = torch.zeros(1, dtype=torch.float64)
+    for length in range(1, max_length + 1):
+        log_p = (TableStep.SHRINK ** (length - 1) * table[0]).log_softmax(-1)  # (V, V)
+        totals = (totals.unsqueeze(1) + log_p[(last - moved) % v]).flatten()  # (N V,)
+        moved = (moved + last + 1).repeat_interleave(v)
+        last = words.repeat(len(last))
+        ends = (last == eos_id) | (length == max_length)
+        yield totals, ends
+        last, moved, totals = last[~ends], moved[~ends], totals[~ends]
+
+
+def _good(table: Tensor, ids: tuple[int, int], max_length: int, penalty: float) -> bool:
+    """Tell whether a table makes a good case.
+
+    No two good sentences may be so close that rounding could decide between them, and the best one
+    is longer than a word.
+    """
+    beginnings, scores = [], []
+    for length, (totals, ends) in enumerate(_sentences(table, *ids, max_length), start=1):
+        beginnings.append(totals)
+        scores.append(totals[ends] / length**penalty)
+    finished = torch.cat(scores)
+    if any(_closest(numbers) < _APART for numbers in (*beginnings, finished)):
+        return False
+    return max_length == 1 or not (scores[0] == finished.max()).any()
+
+
+def _closest(numbers: Tensor) -> float:
+    """Return the smallest gap between the best hundred numbers."""
+    best = numbers.sort(descending=True).values[:100]
+    return -float(best.diff().max()) if len(best) > 1 else 1.0
+
+
+def _beam_cases(draw: Draw) -> list[Case]:
+    def case(
+        name: str,
+        v: int,
+        beam_size: int,
+        max_length: int,
+        penalty: float | None = None,
+        ids: tuple[int, int] | None = None,
+        kind: str = "tensor",
+        scale: float = 1.8,
+        end: float = 0.0,
+        note: str = "",
+    ) -> Case:
+        if ids is None:
+            bos_id = draw.integer(0, v - 1)
+            ids = bos_id, (bos_id + draw.integer(1, v - 1)) % v
+        sum_of = {"tensor": (1, 0, 0), "tuple": (1, 1, 0), "dict": (1, 1, -1)}[kind]
+        for _ in range(50):  # a few are enough
+            inputs = _tables(draw, kind, v, scale, ids[1], end)
+            parts = zip(sum_of, inputs.values(), strict=False)
+            table = sum((k * part for k, part in parts), torch.zeros(1))
+            if _good(table, ids, max_length, penalty or 0.0):
+                break
+        given = {
+            "step": StandIn("TableStep", (kind,)),
+            "beam_size": beam_size,
+            "bos_id": ids[0],
+            "eos_id": ids[1],
+            "max_length": max_length,
+        }
+        if penalty is not None:
+            given["length_penalty"] = penalty
+        names = ("beam_size", "bos_id", "eos_id", "max_length", "length_penalty")
+        arguments = ("step", _STATES[kind], *(name for name in names if name in given))
+        call = Call("", arguments, ("tokens", "score"), numbers=("score",))
+        return Case(name, inputs, (call,), given=given, note=note)
+
+    return [
+        case("three words, two hypotheses", 3, 2, 3),
+        case("a beam of one", 5, 1, 5, note="A beam of 1 is greedy decoding."),
+        case("four words, two hypotheses", 4, 2, 5, ids=(2, 3)),
+        case("five words, three hypotheses", 5, 3, 5),
+        case("seven words, four hypotheses", 7, 4, 4, ids=(2, 3), end=-1.0),
+        case("sentences that end in time", 3, 3, 8, end=1.0),
+        case("sentences that all are cut off", 7, 3, 2, end=-2.0),
+        case("sentences of one word at most", 5, 3, 1),
+        case(
+            "a beam larger than the vocabulary",
+            4,
+            6,
+            5,
+            note="The first step has only V extensions to choose from, fewer than beam_size.",
+        ),
+        case("the state is a tuple", 5, 3, 5, kind="tuple", end=-1.0, note=_NESTED),
+        case("the state is a nested dict", 5, 4, 5, kind="dict", end=-1.0, note=_NESTED),
+        case("a length penalty of 1", 5, 3, 5, 1.0, ids=(2, 3)),
+        case("a length penalty of 1, a wider beam", 4, 5, 6, 1.0),
+        case("a length penalty of 0.6", 5, 4, 5, 0.6),
+        case("a length penalty of 2", 3, 3, 7, 2.0),
+        case("a length penalty of 1, the beam wider than the vocabulary", 3, 5, 6, 1.0),
+        case("a length penalty of 0.5, the state a tuple", 4, 3, 6, 0.5, kind="tuple"),
+        case("a length penalty of exactly 0", 4, 3, 4, 0.0, ids=(1, 0)),
+        *(
+            case(f"long sentences, {k} hypotheses, {v} words, {n}", v, k, longest, scale=1.5)
+            for v, k, longest in ((3, 2, 9), (3, 3, 9), (3, 4, 9), (4, 3, 7), (4, 4, 7), (5, 3, 6))
+            for n in ("one", "two", "three")
+        ),
+        *(
+            case(f"long sentences, {k} hypotheses, a length penalty of {alpha}", v, k, most, alpha)
+            for v, k, most, alpha in (
+                (3, 3, 9, 1.2),
+                (4, 4, 7, 1.0),
+                (5, 5, 6, 1.0),
+                (3, 2, 9, 1.0),
+                (3, 4, 9, 0.8),
+                (4, 3, 7, 0.3),
+                (4, 6, 7, 0.6),
+            )
+        ),
+    ]
+
+
+_NESTED = (
+    "Every tensor in the state has the hypotheses on its axis 0, also inside a tuple or dict: all "
+    "of them have to be put into the new order, as coursekit.decoding.choose does."
+)
+
+
+EXERCISES = [
+    Exercise(
+        name="beam_search",
+        assignment="seq2seq",
+        notebook="decoding",
+        points=5,
+        signature="(step, state, beam_size, bos_id, eos_id, max_length, length_penalty=0.0)",
+        axes={"table": "K V V", "more": "K V V", "less": "K V V", "tokens": "L", "score": ""},
+        cases=_beam_cases,
+    ),
+]

@@ -1,0 +1,93 @@
+"""The course on a scale of time: what becomes a vector, and how, in four columns."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
+
+from coursekit import style
+from coursekit.timeline import ENTRIES
+
+COLUMNS = {
+    "a word:\none vector": ("bengio2003", "mikolov2013b"),
+    "a sentence:\none vector": ("cho2014", "sutskever2014"),
+    "many vectors,\nto choose from": (
+        "bahdanau2015",
+        "xu2015",
+        "luong2015",
+        "yang2016",
+        "lin2017",
+    ),
+    "attention\nalone": ("vaswani2017", "devlin2019"),
+}
+# Named in the first chapter, without a chapter of their own: column, date, idea, authors.
+BESIDE = (
+    (0, 2013 + 0.5 / 12, "Skip-gram", "Mikolov et al. (a)"),
+    (0, 2016 + 6.5 / 12, "Subword vectors", "Bojanowski et al."),
+    (3, 2018 + 5.5 / 12, "GPT", "Radford et al."),
+)
+BREAK = 2012.5  # before it stands nothing but 2003, and the scale is broken
+
+
+PLACES = (0.0, 1.08, 2.2, 3.27)  # of the columns
+ROOM = 0.42  # what two lines of text need, in years
+
+
+def draw() -> Figure:
+    """Draw time downwards and the four columns side by side."""
+    ink, muted, line = (style.LIGHT[name] for name in ("ink", "muted", "line"))
+    figure, axes = plt.subplots(figsize=(6.8, 7.6), layout="constrained")
+    axes.set_xlim(-0.42, 4.1)
+    axes.set_ylim(6.75, -1.55)
+    axes.axis("off")
+    for year in range(2013, 2020):
+        y = _place(year)
+        axes.plot([-0.06, 4.1], [y, y], color=line, linewidth=0.6, zorder=0)
+        axes.text(-0.1, y, str(year), ha="right", va="center", fontsize=9, color=muted)
+    axes.text(-0.1, _place(2003), "2003", ha="right", va="center", fontsize=9, color=muted)
+    axes.text(-0.1, -0.05, "...", ha="right", va="center", fontsize=9, color=muted)
+    by_key = {entry.key: entry for entry in ENTRIES}
+    for column, (heading, keys) in enumerate(COLUMNS.items()):
+        x = PLACES[column]
+        axes.text(x, -1.3, heading, va="center", weight="bold", fontsize=9.5, color=ink)
+        axes.plot([x, x], [-0.9, 6.6], color=line, linewidth=1.2, zorder=1)
+        marks = [
+            (e.year + (e.month - 1 + e.day / 31) / 12, e.idea, e.authors, True)
+            for e in (by_key[key] for key in keys)
+        ]
+        marks += [(when, idea, who, False) for c, when, idea, who in BESIDE if c == column]
+        _column(axes, x, sorted(marks), style.SERIES[column])
+    return figure
+
+
+def _place(when: float) -> float:
+    return when - BREAK if when > BREAK else -0.6
+
+
+def _column(axes: Axes, x: float, marks: list[tuple[float, str, str, bool]], colour: str) -> None:
+    """Draw the papers of a column; labels that would touch move apart, the dots do not."""
+    dots = [_place(when) for when, *_ in marks]
+    labels = list(dots)
+    for i in range(1, len(labels)):
+        missing = ROOM - (labels[i] - labels[i - 1])
+        if missing > 0:
+            labels[i - 1] -= missing / 2
+            labels[i] += missing / 2
+    ink, muted, paper = (style.LIGHT[name] for name in ("ink", "muted", "paper"))
+    halo = [withStroke(linewidth=3, foreground=paper)]  # keeps the lines of the years off the text
+    for dot, y, (_, idea, authors, followed) in zip(dots, labels, marks, strict=True):
+        face = colour if followed else paper
+        axes.plot(x, dot, "o", markersize=8, color=face, mec=colour, mew=1.8, zorder=3)
+        for text, below, size, shade in ((idea, -0.08, 8.5, ink), (authors, 0.11, 7.5, muted)):
+            axes.text(
+                x + 0.07,
+                y + below,
+                text,
+                va="center",
+                fontsize=size,
+                color=shade,
+                path_effects=halo,
+                zorder=3,
+            )

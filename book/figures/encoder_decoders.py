@@ -1,0 +1,120 @@
+"""The picture of the two encoder-decoders: Cho's context at every step, Sutskever's first state."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+
+from coursekit import style
+
+SOURCE = ["how", "are", "you"]
+TARGET = ["잘", "지내", "<eos>"]
+PITCH = 1.55
+
+
+def draw() -> Figure:
+    """Draw both models side by side for one sentence of three words."""
+    figure, (cho, sutskever) = plt.subplots(1, 2, figsize=(8.2, 4.1), layout="constrained")
+    _cho(cho)
+    _sutskever(sutskever)
+    return figure
+
+
+def _cho(axes: Axes) -> None:
+    _frame(axes, "Cho et al.: GRU, $c$ at every step")
+    orange = style.SERIES[1]
+    _encoder(axes, SOURCE)
+    context = (3.2, 4.15)
+    _box(axes, *context, "$c$", orange)
+    _arrow(axes, (1 + 2 * PITCH, 1.98), (context[0] + 0.25, context[1] - 0.42), orange)
+    for t in range(3):
+        x = 5.9 + t * PITCH
+        # To the state, and past it to the prediction.
+        _arrow(axes, (context[0] + 0.5, context[1]), (x - 0.3, 1.98), orange, curve=-0.12)
+        _arrow(axes, (context[0] + 0.5, context[1] + 0.1), (x - 0.25, 5.25), orange, curve=0.1)
+    _decoder(axes, cho=True)
+
+
+def _sutskever(axes: Axes) -> None:
+    _frame(axes, "Sutskever et al.: LSTM, reversed, $v$ at the start")
+    orange = style.SERIES[1]
+    _encoder(axes, SOURCE[::-1])
+    _arrow(axes, (1 + 2 * PITCH + 0.5, 1.6), (5.9 - 0.5, 1.6), orange, width=2.4)
+    axes.text(5.0, 1.95, "$v$", ha="center", va="center", fontsize=12)
+    _decoder(axes, cho=False)
+
+
+def _frame(axes: Axes, title: str) -> None:
+    axes.set_xlim(0.2, 10.3)
+    axes.set_ylim(-0.2, 6.2)
+    axes.axis("off")
+    axes.set_title(title, fontsize=9.5)
+
+
+def _encoder(axes: Axes, words: list[str]) -> None:
+    blue = style.SERIES[0]
+    for j, word in enumerate(words):
+        x = 1 + j * PITCH
+        axes.text(x, 0.25, word, ha="center", va="center", fontsize=10)
+        _arrow(axes, (x, 0.5), (x, 1.2), style.LIGHT["muted"])
+        _box(axes, x, 1.6, rf"$h_{j + 1}$", blue)
+        if j:
+            _arrow(axes, (x - PITCH + 0.5, 1.6), (x - 0.5, 1.6), blue)
+
+
+def _decoder(axes: Axes, cho: bool) -> None:
+    green = style.SERIES[2]
+    before = ["<bos>", *style.labels(TARGET[:-1])]
+    for t, (read, written) in enumerate(zip(before, style.labels(TARGET), strict=True)):
+        x = 5.9 + t * PITCH
+        axes.text(x, 0.25, read, ha="center", va="center", fontsize=10)
+        _arrow(axes, (x, 0.5), (x, 1.2), style.LIGHT["muted"])
+        _box(axes, x, 1.6, rf"$s_{t + 1}$", green)
+        if t:
+            _arrow(axes, (x - PITCH + 0.5, 1.6), (x - 0.5, 1.6), green)
+        _arrow(axes, (x, 1.98), (x, 5.2), green)
+        if cho:  # the word before reaches the prediction as well
+            _arrow(axes, (x + 0.3, 0.45), (x + 0.15, 5.2), style.LIGHT["muted"], curve=0.22)
+        axes.text(x, 5.5, written, ha="center", va="center", fontsize=10)
+
+
+def _box(axes: Axes, x: float, y: float, label: str, colour: str) -> None:
+    axes.add_patch(
+        FancyBboxPatch(
+            (x - 0.46, y - 0.36),
+            0.92,
+            0.72,
+            boxstyle="round,pad=0.02,rounding_size=0.15",
+            facecolor=style.LIGHT["paper"],
+            edgecolor=colour,
+            linewidth=1.8,
+            zorder=3,
+        )
+    )
+    axes.text(x, y, label, ha="center", va="center", fontsize=12, zorder=4)
+
+
+def _arrow(
+    axes: Axes,
+    start: tuple[float, float],
+    end: tuple[float, float],
+    colour: str,
+    width: float = 1.3,
+    curve: float = 0.0,
+) -> None:
+    axes.add_patch(
+        FancyArrowPatch(
+            start,
+            end,
+            arrowstyle="-|>",
+            mutation_scale=10,
+            color=colour,
+            linewidth=width,
+            shrinkA=0,
+            shrinkB=0,
+            connectionstyle=f"arc3,rad={curve}",
+            zorder=2,
+        )
+    )

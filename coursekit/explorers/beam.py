@@ -1,0 +1,177 @@
+"""Follow a beam search step by step: which hypotheses are kept, cut and finished."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import torch
+import traitlets
+from torch import Tensor
+
+from coursekit.decoding import Step, device_of
+from coursekit.explorers.theme import stylesheet
+
+_HERE = Path(__file__).parent
+FATES = ("kept", "cut", "finished")
+
+
+class SearchRecorder:
+    """A model's `step` that writes down what a search asks it.
+
+    It carries the words of each hypothesis along in the state, so that whatever the search does
+    with the state can be seen from outside:
+
+        recorder = SearchRecorder(model.step)
+        tokens, score = beam_search(recorder, recorder.start(state), 4, BOS, EOS, 30)
+        steps = recorder.steps(4, EOS, vocabulary.tokens)
+
+    Args:
+        step: `step(tokens (K,), state) -> (log_probs (K, V), state)`.
+    """
+
+    def __init__(self, step: Step):
+        self._step = step
+        self._calls: list[tuple[list[tuple[int, ...]], Tensor]] = []
+
+    def start(self, state: Any) -> dict[str, Any]:
+        """Return the state that the search begins with; forgets an earlier search."""
+        self._calls = []
+        words = torch.zeros(1, 0, dtype=torch.long, device=device_of(state))  # (1, 0)
+        return {"state": state, "words": words}
+
+    def __call__(self, tokens: Tensor, state: dict[str, Any]) -> tuple[Tensor, dict[str, Any]]:
+        """Return log p of every next word, (K, V), and the new state."""
+        words = torch.cat([state["words"], tokens.unsqueeze(1)], dim=1)  # (K, L)
+        log_probs, moved = self._step(tokens, state["state"])
+        self._calls.append(([tuple(row) for row in words.tolist()], log_probs.detach().cpu()))
+        return log_probs, {"state": moved, "words": words}
+
+    def steps(
+        self,
+        beam_size: int,
+        eos_id: int,
+        names: Callable[[Sequence[int]], Sequence[str]],
+        cut: int = 3,
+    ) -> list[list[dict[str, Any]]]:
+        """Return the extensions of each step, best first, with what became of them.
+
+        Args:
+            beam_size: of the search that was recorded.
+            eos_id: id that ends a sentence.
+            names: ids to words.
+            cut: how many of the extensions that were not kept are listed.
+
+        Returns:
+            for each step a list of {"parent": place in the list of the step before, or -1,
+            "word", "log_p", "total", "fate": "kept", "cut" or "finished"}.
+        """
+        found: list[list[dict[str, Any]]] = []
+        live: dict[tuple[int, ...], tuple[int, float]] = {}  # words -> place, total
+        places = beam_size
+        for (hypotheses, log_probs), after in zip(
+            self._calls, [*(set(h) for h, _ in self._calls[1:]), None], strict=True
+        ):
+            extensions = []
+            for words, row in zip(hypotheses, log_probs, strict=True):
+                parent, total = live.get(words, (-1, 0.0))
+                best = row.topk(min(len(row), beam_size + cut))
+                extensions += [
+                    (total + value, words, word, parent, value)
+                    for value, word in zip(best.values.tolist(), best.indices.tolist(), strict=True)
+                ]
+            extensions.sort(key=lambda extension: -extension[0])
+            live, listed, ended = {}, [], 0
+            for place, (total, words, word, parent, value) in enumerate(extensions[: places + cut]):
+                fate = "cut"
+                if after is not None and (*words, word) in after:
+                    fate = "kept"
+                    live[(*words, word)] = (place, total)
+                elif place < places:
+                    fate = "finished"
+                    ended += 1
+                listed.append(
+                    {
+                        "parent": parent,
+                        "word": names([word])[0] if word != eos_id else "<eos>",
+                        "log_p": round(value, 3),
+                        "total": round(total, 3),
+                        "fate": fate,
+                    }
+                )
+            places -= ended
+            found.append(listed)
+        return found
+
+
+class BeamExplorer(anywidget.AnyWidget):
+    """An interactive beam search: the tree of hypotheses, one step at a time.
+
+    The reader chooses a sentence and a beam size and steps through the search with buttons or a
+    slider. It works in the published page without a kernel.
+
+    Args:
+        sources: the words of each source sentence.
+        searches: for each sentence, beam size -> steps as `SearchRecorder.steps` gives them.
+
+    Raises:
+        ValueError: when there is nothing to show or the steps do not fit together.
+    """
+
+    _esm = _HERE / "beam.js"
+    _css = stylesheet("beam-explorer", _HERE / "beam.css")
+
+    searches = traitlets.List(traitlets.Dict()).tag(sync=True)
+    search = traitlets.Int(0).tag(sync=True)
+    beam = traitlets.Int(0).tag(sync=True)
+    position = traitlets.Int(0).tag(sync=True)
+
+    def __init__(
+        self,
+        sources: Sequence[Sequence[str]],
+        searches: Sequence[Mapping[int, Sequence[Sequence[Mapping[str, Any]]]]],
+        **options: Any,
+    ) -> None:
+        if not len(sources) or len(sources) != len(searches):
+            raise ValueError(
+                f"give as many searches as there are sentences, at least one: there are "
+                f"{len(sources)} sentences and {len(searches)} searches."
+            )
+        members = []
+        for i, (words, sizes) in enumerate(zip(sources, searches, strict=True)):
+            if isinstance(words, str) or not words or not sizes:
+                raise ValueError(f"sentence {i} must be a list of words with at least one search.")
+            for size, steps in sizes.items():
+                _check(steps, f"the search of sentence {i} with a beam of {size}")
+            members.append(
+                {
+                    "source": list(words),
+                    "beams": [
+                        {"size": int(size), "steps": [[dict(e) for e in step] for step in steps]}
+                        for size, steps in sorted(sizes.items())
+                    ],
+                }
+            )
+        super().__init__(searches=members, **options)
+
+
+def _check(steps: Any, what: str) -> None:
+    before = 0
+    for number, step in enumerate(steps):
+        for extension in step:
+            if not {"parent", "word", "log_p", "total", "fate"} <= extension.keys():
+                raise ValueError(f"{what} has an extension without all its parts in step {number}.")
+            if extension["fate"] not in FATES or not math.isfinite(extension["total"]):
+                raise ValueError(
+                    f"{what} has an extension in step {number} whose fate is none of "
+                    f"{', '.join(FATES)} or whose total is no number."
+                )
+            parent = extension["parent"]
+            if (parent != -1) if number == 0 else not 0 <= parent < before:
+                raise ValueError(f"{what} has an extension in step {number} without a parent.")
+        before = len(step)
+    if not before:
+        raise ValueError(f"{what} has no steps.")

@@ -1,0 +1,90 @@
+"""Move a query and compare the scores of the same keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import numpy as np
+import traitlets
+
+from coursekit.explorers.theme import stylesheet
+from coursekit.plots import array
+
+_HERE = Path(__file__).parent
+LIMIT = 3.0  # the plane that is drawn reaches from -3 to 3 on both axes
+
+
+class ScoresExplorer(anywidget.AnyWidget):
+    """Four scores side by side: a query in the plane that the reader moves, and fixed keys.
+
+    The reader drags the query, moves it with the arrow keys (with Shift in larger steps), or makes
+    it longer and shorter with buttons. For each key the score and the softmax weight are computed
+    in the browser: q . k; q . k / sqrt(2); q^T W k; v^T tanh(W [q; k]).
+
+    Args:
+        words: a name for each of the N keys.
+        keys: (N, 2), each number between -3 and 3.
+        query: where the query begins, (2,), each number between -3 and 3.
+        general: W of the general score, (2, 2).
+        concat: W of the concat score, (h, 4); its first two columns belong to the query.
+        v: v of the concat score, (h,).
+
+    Raises:
+        ValueError: when the sizes do not fit together or a number is out of range.
+    """
+
+    _esm = _HERE / "scores.js"
+    _css = stylesheet("scores-explorer", _HERE / "scores.css")
+
+    words = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    points = traitlets.List(traitlets.List(traitlets.Float())).tag(sync=True)
+    query = traitlets.List(traitlets.Float()).tag(sync=True)
+    general = traitlets.List(traitlets.List(traitlets.Float())).tag(sync=True)
+    concat = traitlets.List(traitlets.List(traitlets.Float())).tag(sync=True)
+    v = traitlets.List(traitlets.Float()).tag(sync=True)
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        keys: Any,
+        query: Any,
+        general: Any,
+        concat: Any,
+        v: Any,
+        **options: Any,
+    ) -> None:
+        words = list(words) if not isinstance(words, str) else []
+        if not words or not all(isinstance(word, str) and word for word in words):
+            raise ValueError("words must be a list of names, one for each key.")
+        hidden = _numbers(v, "v", 1).shape[0]
+        super().__init__(
+            words=words,
+            points=_fitting(keys, "keys", (len(words), 2), LIMIT),
+            query=_fitting(query, "query", (2,), LIMIT),
+            general=_fitting(general, "general", (2, 2)),
+            concat=_fitting(concat, "concat", (hidden, 4)),
+            v=_fitting(v, "v", (hidden,)),
+            **options,
+        )
+
+
+def _numbers(values: Any, name: str, axes: int) -> np.ndarray:
+    try:
+        found = array(values)
+    except (TypeError, ValueError):
+        found = np.empty(0)
+    if found.ndim != axes or not found.size or not np.isfinite(found).all():
+        raise ValueError(f"{name} must be finite numbers in a table with {axes} axes.")
+    return found
+
+
+def _fitting(values: Any, name: str, shape: tuple[int, ...], limit: float = np.inf) -> list[Any]:
+    found = _numbers(values, name, len(shape))
+    if found.shape != shape:
+        raise ValueError(f"{name} must have the shape {shape}, not {found.shape}.")
+    if (abs(found) > limit).any():
+        raise ValueError(f"{name} must lie between {-limit:g} and {limit:g}.")
+    return found.tolist()

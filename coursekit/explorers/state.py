@@ -1,0 +1,82 @@
+"""Read a sentence word by word and see how much of each earlier word the state still holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets
+
+from coursekit.explorers.theme import stylesheet
+from coursekit.plots import array
+
+_HERE = Path(__file__).parent
+
+
+class StateExplorer(anywidget.AnyWidget):
+    """An interactive recurrent state: after each word, how much is left of the words before it.
+
+    The reader moves through the sentence with a slider, the arrow keys, the buttons, a click or
+    "play"; a list offers the sentences when there are several. It works in the published page
+    without a kernel.
+
+    Args:
+        words: the S words that are read, or a list of several sentences' words.
+        left: (S, S), row t for the state after word t, column j for how much of word j is left in
+            it (array, tensor or nested list); only j <= t counts. Or one such for each sentence.
+            Kept with 3 decimals.
+        what: one sentence that says what is measured; it stands below the picture.
+
+    Raises:
+        ValueError: when words and numbers do not fit together.
+    """
+
+    _esm = _HERE / "state.js"
+    _css = stylesheet("state-explorer", _HERE / "state.css")
+
+    examples = traitlets.List(traitlets.Dict()).tag(sync=True)
+    example = traitlets.Int(0).tag(sync=True)
+    position = traitlets.Int(0).tag(sync=True)
+    what = traitlets.Unicode("").tag(sync=True)
+
+    def __init__(
+        self,
+        words: Sequence[str] | Sequence[Sequence[str]],
+        left: Any,
+        what: str = "",
+        **options: Any,
+    ) -> None:
+        if isinstance(words, str) or not len(words):
+            raise ValueError("words must be a list of at least one word.")
+        if isinstance(words[0], str):
+            examples = [_example(words, left, "")]
+        else:
+            if len(words) != len(left):
+                raise ValueError(
+                    f"there are {len(words)} sentences but {len(left)} tables of what is left."
+                )
+            examples = [
+                _example(sentence, table, f" of sentence {i}")
+                for i, (sentence, table) in enumerate(zip(words, left, strict=True))
+            ]
+        super().__init__(examples=examples, what=what, **options)
+
+
+def _example(words: Any, left: Any, where: str) -> dict[str, Any]:
+    """One sentence as plain lists for the browser: row t has t + 1 numbers."""
+    words = list(words)
+    if not words or not all(isinstance(word, str) for word in words):
+        raise ValueError(f"the words{where} must be a list of at least one word.")
+    table = array(left)
+    if table.shape != (len(words), len(words)):
+        raise ValueError(
+            f"what is left{where} must have one row and one column for each of the "
+            f"{len(words)} words, not the shape {table.shape}."
+        )
+    rows = [[round(value, 3) for value in row[: t + 1]] for t, row in enumerate(table.tolist())]
+    if not all(math.isfinite(value) and value >= 0 for row in rows for value in row):
+        raise ValueError(f"what is left{where} must be numbers that are not negative.")
+    return {"words": words, "left": rows}

@@ -1,0 +1,1 @@
+"""Answers to the exercises of the assignment `luong`, one module for each exercise."""

@@ -1,0 +1,1 @@
+"""Answers to the exercises of the assignment `seq2seq`, one module for each exercise."""

@@ -1,0 +1,147 @@
+"""The explorers of chapter 2 as they run in the built page."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from conftest import site_folder
+
+pytestmark = pytest.mark.browser
+
+PAGE = "book/02_seq2seq.html"
+
+
+@pytest.fixture(scope="module")
+def states():
+    """The state that Python gave each explorer of the page, by a key that it alone has."""
+    path = site_folder() / PAGE
+    if not path.is_file():
+        pytest.skip("the chapter is not built")
+    script = r'<script type="application/vnd.jupyter.widget-state\+json">(.*?)</script>'
+    models = {}
+    for state in re.findall(script, path.read_text(encoding="utf-8"), re.S):
+        models.update(json.loads(state)["state"])
+    found = {}
+    for model in models.values():
+        for key in ("examples", "searches"):
+            if key in model["state"]:
+                found[key] = model["state"]
+    return found
+
+
+@pytest.mark.parametrize("width", [1280, 390, 360])
+def test_the_state_explorer_shows_the_numbers_that_python_gave(visit, states, width):
+    opened = visit(PAGE, width=width)
+    explorer = opened.page.locator(".state-explorer")
+    for i, example in enumerate(states["examples"]["examples"]):
+        explorer.locator("select").select_option(str(i))
+        assert explorer.locator("li .sx-word").all_inner_texts() == example["words"]
+        for position in (0, len(example["words"]) - 1, 1):
+            explorer.locator("input[type=range]").fill(str(position + 1))
+            expect_state(explorer, example, position)
+    assert opened.problems() == {}
+
+
+def test_the_state_explorer_works_with_keyboard_buttons_and_click(visit, states):
+    opened = visit(PAGE)
+    explorer = opened.page.locator(".state-explorer")
+    example = states["examples"]["examples"][0]
+    last = len(example["words"]) - 1
+    explorer.locator("input[type=range]").focus()
+    opened.page.keyboard.press("End")
+    expect_state(explorer, example, last)
+    opened.page.keyboard.press("ArrowRight")  # there is nothing behind the last
+    expect_state(explorer, example, last)
+    opened.page.keyboard.press("ArrowLeft")
+    expect_state(explorer, example, last - 1)
+    explorer.get_by_role("button", name="Next").click()
+    expect_state(explorer, example, last)
+    explorer.get_by_role("button", name="Back").click()
+    expect_state(explorer, example, last - 1)
+    explorer.locator("li").first.locator(".sx-cell").nth(2).click()
+    expect_state(explorer, example, 2)
+    explorer.locator("input[type=range]").fill(str(last + 1))
+    explorer.get_by_role("button", name="Play").click()  # starts again at the first word
+    expect_state(explorer, example, 0)
+    explorer.get_by_role("button", name="Stop").click()
+    assert opened.problems() == {}
+
+
+def expect_state(explorer, example: dict, position: int) -> None:
+    """The explorer shows the state after a word: numbers, the count and the sentence in words."""
+    row = example["left"][position]
+    shown = explorer.locator("li .sx-number").all_inner_texts()
+    assert [float(text) for text in shown[: position + 1]] == pytest.approx(row, abs=0.00501)
+    assert set(shown[position + 1 :]) <= {"–"}
+    words = example["words"]
+    assert explorer.locator(".sx-count").inner_text() == (
+        f"{position + 1} of {len(words)} words read"
+    )
+    told = explorer.locator("[aria-live]").inner_text()
+    assert told.startswith(f"State after “{words[position]}”: {words[0]} ")
+
+
+@pytest.mark.parametrize("width", [1280, 390, 360])
+def test_the_beam_explorer_shows_the_search_that_python_recorded(visit, states, width):
+    opened = visit(PAGE, width=width)
+    explorer = opened.page.locator(".beam-explorer")
+    sentences, sizes = explorer.locator("select").all()
+    following = explorer.get_by_role("button", name="Next")
+    for i, search in enumerate(states["searches"]["searches"]):
+        sentences.select_option(str(i))
+        for k, beam in enumerate(search["beams"]):
+            sizes.select_option(str(k))
+            while explorer.get_by_role("button", name="Back").get_attribute("aria-disabled") == (
+                "false"
+            ):
+                explorer.get_by_role("button", name="Back").click()
+            for position in range(len(beam["steps"]) + 1):
+                expect_search(explorer, beam, position)
+                following.click()
+            expect_search(explorer, beam, len(beam["steps"]))  # there is nothing behind the end
+    overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert opened.page.evaluate(overflow) <= 0
+    assert opened.problems() == {}
+
+
+def test_the_beam_explorer_works_with_the_keyboard(visit, states):
+    opened = visit(PAGE)
+    page = opened.page
+    explorer = page.locator(".beam-explorer")
+    beam = states["searches"]["searches"][0]["beams"][0]
+    explorer.get_by_role("button", name="Next").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Space")
+    expect_search(explorer, beam, 2)
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Enter")
+    expect_search(explorer, beam, 1)
+    explorer.locator(".bx-view").focus()
+    page.keyboard.press("ArrowRight")  # scrolls the tree, does not turn the page
+    assert page.url.endswith(PAGE)
+    assert opened.problems() == {}
+
+
+def expect_search(explorer, beam: dict, position: int) -> None:
+    """The explorer shows the first steps of a search: boxes, their fates and the words."""
+    boxes = sum(len(step) for step in beam["steps"][:position])
+    assert explorer.locator(".bx-box").count() == boxes + 1  # and <bos>
+    for fate in ("cut", "finished"):
+        expected = sum(e["fate"] == fate for step in beam["steps"][:position] for e in step)
+        assert explorer.locator(f".bx-box.bx-{fate}").count() == expected
+    told = explorer.locator("[aria-live]").inner_text()
+    if position == 0:
+        assert told.startswith("Before the first step")
+        return
+    assert told.startswith(f"Step {position}: ")
+    for extension in beam["steps"][position - 1]:
+        assert f"{extension['word']}” {extension['total']:.2f}" in told
+    ended = position == len(beam["steps"])
+    assert ("The search ends" in told) == ended
+    if ended:
+        finished = [e for step in beam["steps"] for e in step if e["fate"] == "finished"]
+        best = max(e["total"] for e in finished)
+        assert told.endswith(f"{best:.2f}.")
+        assert explorer.locator(".bx-box.bx-won").count() <= len(beam["steps"])

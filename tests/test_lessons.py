@@ -1,0 +1,44 @@
+"""What the chapters train on."""
+
+from __future__ import annotations
+
+import pytest
+
+from coursekit import datasets, lessons
+from coursekit.vocabulary import EOS, UNK
+
+
+@pytest.fixture(scope="module")
+def quick() -> lessons.LanguageData:
+    return lessons.language_data("quick")
+
+
+def test_quick_language_data(quick):
+    assert [len(part) for part in (quick.train, quick.validation, quick.test)] == [12000, 500, 1000]
+    for part in (quick.train, quick.validation, quick.test):
+        for ids in part:
+            assert ids[-1] == EOS and EOS not in ids[:-1]
+            assert 4 <= len(ids) - 1 <= 26
+    assert not any(UNK in ids for ids in quick.train)
+
+
+def test_test_sentences_are_new(quick):
+    known = set(map(tuple, quick.train))
+    assert not known & set(map(tuple, quick.validation + quick.test))
+
+
+def test_full_language_data_is_the_english_side(monkeypatch):
+    corpus = datasets.ParallelCorpus(
+        "multi30k-de-en", "", "", {},
+        {
+            "train": [("Zwei Hunde.", "Two dogs."), ("Zwei Katzen!", "Two cats don't sleep.")],
+            "validation": [("Ein Hund.", "A dog.")],
+            "test": [("Zwei.", "Two cats.")],
+        },
+    )  # fmt: skip
+    monkeypatch.setattr(datasets, "load", {"multi30k-de-en": corpus}.__getitem__)
+    data = lessons.language_data("full")
+    assert data.vocabulary.words[4:] == ["two"]  # all others come only once
+    assert data.train == [[4, UNK, EOS], [4, UNK, UNK, UNK, EOS]]
+    assert data.validation == [[UNK, UNK, EOS]]
+    assert data.test == [[4, UNK, EOS]]
