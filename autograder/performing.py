@@ -211,7 +211,9 @@ def _call_all(
             )
         arguments = [filled(bundle, known) for bundle in call.arguments]
         returned = _guarded(function, arguments, shown)
-        for name, tensor in zip(call.returned, _as_tensors(returned, call, shown), strict=True):
+        dtype = next((t.dtype for t in known.values() if _is_floating(t)), torch.float32)
+        tensors = _as_tensors(returned, call, shown, dtype)
+        for name, tensor in zip(call.returned, tensors, strict=True):
             copies[name] = tensor.detach().clone()
             known[name] = tensor
     return copies, known
@@ -231,11 +233,15 @@ def _method(module: nn.Module, exercise: Exercise, call: Call) -> Any:
     return method
 
 
-def _as_tensors(returned: Any, call: Call, shown: str) -> tuple[Tensor, ...]:
+def _is_floating(thing: Any) -> bool:
+    return isinstance(thing, Tensor) and thing.is_floating_point()
+
+
+def _as_tensors(returned: Any, call: Call, shown: str, dtype: torch.dtype) -> tuple[Tensor, ...]:
     if returned is None:
         raise Problem("returned", f"{shown} returned None; does it end in a return statement?")
     wanted: Bundle = call.returns if len(call.returns) > 1 else call.returns[0]
-    members = tuple(_members(returned, wanted, call, shown))
+    members = tuple(_members(returned, wanted, call, shown, dtype))
     for name, member in zip(names_in(wanted), members, strict=True):
         if not isinstance(member, Tensor):
             raise Problem(
@@ -246,11 +252,13 @@ def _as_tensors(returned: Any, call: Call, shown: str) -> tuple[Tensor, ...]:
     return members
 
 
-def _members(returned: Any, wanted: Bundle, call: Call, shown: str) -> Iterator[Any]:
+def _members(
+    returned: Any, wanted: Bundle, call: Call, shown: str, dtype: torch.dtype
+) -> Iterator[Any]:
     """Yield what was returned, in the order of the names; plain numbers become tensors."""
     if isinstance(wanted, str):
         plain = wanted in call.numbers and isinstance(returned, (int, float))
-        yield torch.tensor(returned, dtype=torch.float64) if plain else returned
+        yield torch.tensor(returned, dtype=dtype) if plain else returned
         return
     if not (isinstance(returned, (tuple, list)) and len(returned) == len(wanted)):
         got = (
@@ -264,7 +272,7 @@ def _members(returned: Any, wanted: Bundle, call: Call, shown: str) -> Iterator[
             "returned", f"{shown} must return {len(wanted)} tensors: {things}; it returned {got}."
         )
     for member, part in zip(returned, wanted, strict=True):
-        yield from _members(member, part, call, shown)
+        yield from _members(member, part, call, shown, dtype)
 
 
 def _type_name(thing: Any) -> str:

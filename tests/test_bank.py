@@ -75,13 +75,19 @@ def test_bank_is_large_and_names_are_unique(exercise):
     assert len({entry.name for entry in mine}) == len(mine)
 
 
+def _outputs(exercise):
+    return expected(exercise, exercise.draw(1)[0]).outputs.values()
+
+
 def test_float64_is_remarked_upon():
     wide = [e for e in ALL if e.answer.__name__ in ("float64_kept", "Wide")]
     # Ids and masks have no precision.
     floating = {
         name
         for name, exercise in EXERCISES.items()
-        if any(t.is_floating_point() for t in expected(exercise, exercise.draw(1)[0]).outputs.values())
+        if any(
+            t.is_floating_point() for t in expected(exercise, exercise.draw(1)[0]).outputs.values()
+        )
     }
     assert {e.exercise for e in wide} == floating
     for entry in wide:

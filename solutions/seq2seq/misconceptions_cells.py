@@ -107,8 +107,8 @@ def state_bias_forgotten(x: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
     There are two biases, as in torch: bias_ih beside the input's product and bias_hh beside the
     state's.
     """
-    *others, bias_hh = weights
-    return right.gru_cell(x, h, *others, torch.zeros_like(bias_hh))
+    weight_ih, weight_hh, bias_ih, bias_hh = weights
+    return right.gru_cell(x, h, weight_ih, weight_hh, bias_ih, torch.zeros_like(bias_hh))
 
 
 def candidate_without_tanh(x: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
@@ -253,8 +253,8 @@ def second_bias_forgotten(x: Tensor, state: State, *weights: Tensor) -> State:
     There are two biases, as in torch: bias_ih beside the input's product and bias_hh beside the
     state's. Both are added.
     """
-    *others, bias_hh = weights
-    return right.lstm_cell(x, state, *others, torch.zeros_like(bias_hh))
+    weight_ih, weight_hh, bias_ih, bias_hh = weights
+    return right.lstm_cell(x, state, weight_ih, weight_hh, bias_ih, torch.zeros_like(bias_hh))
 
 
 def memory_detached(x: Tensor, state: State, *weights: Tensor) -> State:
