@@ -33,7 +33,7 @@ from autograder.exercise import (
     takes,
     written,
 )
-from autograder.stand_ins import STAND_INS, built
+from autograder.stand_ins import USES, built
 
 _HERE = __file__.rsplit("performing", 1)[0]
 _STDLIB = sysconfig.get_paths()["stdlib"]
@@ -306,11 +306,9 @@ def _guarded(function: Any, arguments: list[Any], shown: str) -> Any:
 def _raised(shown: str, error: BaseException) -> str:
     where = _where(error.__traceback__)
     sentence = f"{shown} raised {type(error).__name__}: {_first_line(error)}{where}"
-    if any(f"'{name}' object has no attribute" in _text(error) for name in STAND_INS):
-        sentence += (
-            "\nThe check passes an attention of its own: call it and its project, and use nothing "
-            "else of it."
-        )
+    for name, use in USES.items():
+        if f"'{name}' object has no attribute" in _text(error):
+            sentence += f"\nThe check passes {use}, and use nothing else of it."
     return sentence
 
 

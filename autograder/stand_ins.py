@@ -150,6 +150,15 @@ STAND_INS: dict[str, Callable[..., Any]] = {
     "TableStep": TableStep,
 }
 
+# How each is used, for an answer that uses it in another way.
+USES = {
+    "DistanceAttention": "an attention of its own: call it and its project",
+    "PositionAttention": "an attention of its own: call it with (query, keys, mask, position)",
+    "RippleScore": "a score of its own: call it with (query, keys)",
+    "CountingScore": "a score of its own: call it with (query, keys)",
+    "TableStep": "a next-word model of its own: call it with (tokens, state)",
+}
+
 
 def built(value: Any) -> Any:
     """Return the object that a `StandIn` names, and anything else as it is."""

@@ -11,7 +11,7 @@ from autograder.judging import Trial, judge
 from autograder.performing import Outcome, perform
 from autograder.sandbox.plain import pack_cases, unpack_cases
 from autograder.sandbox.wire import Channel, pack
-from autograder.stand_ins import TableStep
+from autograder.stand_ins import STAND_INS, USES, TableStep
 
 INPUTS = {
     "x": torch.tensor([1.0, 2.0]).double(),
@@ -163,3 +163,19 @@ def test_an_outcome_without_gradients_is_right_where_none_are_asked():
     right = Expected({"y": torch.tensor([1, 2])}, {})
     outcome = Outcome({"y": torch.tensor([1, 2], dtype=torch.int32)})
     assert judge(KINDS, [Trial(case, torch.float32, right, outcome)], []).passed
+
+
+def test_whoever_looks_into_a_stand_in_is_told_how_to_use_it():
+    case = Case(
+        "one",
+        INPUTS,
+        (Call("", ("x", "score"), ("y",)),),
+        given={"score": StandIn("CountingScore", (2, 2))},
+    )
+    outcome = perform(lambda x, score: x @ score.W, KINDS, case)
+    assert outcome.problem[0] == "raised"
+    assert "a score of its own: call it with (query, keys), and use nothing" in outcome.problem[1]
+
+
+def test_every_stand_in_says_how_it_is_used():
+    assert USES.keys() == STAND_INS.keys()
