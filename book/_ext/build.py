@@ -20,7 +20,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-BEHIND = ("coursekit", "autograder", "solutions", "book/results")  # what cells import and read
+# What cells import and read.
+BEHIND = ("coursekit", "autograder", "solutions", "book/results", "book/runs", "book/figures")
 LOOKS = ("book/_ext", "book/_static", "_config.yml", "_toc.yml")  # what all pages are dressed in
 
 

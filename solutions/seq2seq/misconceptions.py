@@ -1,6 +1,10 @@
 """Mistakes that people really make in the assignment `seq2seq`, one module for each notebook."""
 
-from solutions.seq2seq import misconceptions_cells, misconceptions_decoding, misconceptions_encoder_decoder
+from solutions.seq2seq import (
+    misconceptions_cells,
+    misconceptions_decoding,
+    misconceptions_encoder_decoder,
+)
 
 MISCONCEPTIONS = {
     **misconceptions_cells.MISCONCEPTIONS,
