@@ -206,9 +206,9 @@ def main() -> None:
     """Read the command line, count, train, choose, read the test set, record."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--words", type=int, default=800_000, help="of the training set")
+    parser.add_argument("--words", type=int, default=400_000, help="of the training set")
     parser.add_argument("--vocabulary-size", type=int, default=10_000)
-    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--batch-size", type=int, default=256)
     parser.add_argument("--learning-rate", type=float, default=2e-3)
     parser.add_argument(
