@@ -72,17 +72,19 @@ full: $(VENV)/.book ## Train a chapter's translator at full size (M=seq2seq, bah
 
 full-all: $(VENV)/.book ## All recorded runs of translators again, one after the other (a day on a CPU)
 	$(RUN) book/runs/seq2seq.py
-	$(RUN) book/runs/seq2seq.py --order forward
 	$(RUN) book/runs/seq2seq.py --model gru
 	$(RUN) book/runs/bahdanau.py --attention additive
 	$(RUN) book/runs/bahdanau.py --attention fixed
 	$(RUN) book/runs/bahdanau.py --attention additive --max-words 10
 	$(RUN) book/runs/bahdanau.py --attention fixed --max-words 10
 	$(RUN) book/runs/luong.py
-	$(RUN) book/runs/luong.py --attention local-p
+	$(RUN) book/runs/luong.py --attention local-p --epochs 10
+	$(RUN) book/runs/luong.py --data tatoeba-eng-kor --epochs 25 --batch-size 32 --dropout 0.4 --subwords 2000
+	$(RUN) book/runs/language_models.py
 
-bench: $(VENV)/.book ## Measure a training step with U h computed once against in every step
+bench: $(VENV)/.book ## Measure training steps: U h once or in every step; Bahdanau's decoder against Luong's
 	$(RUN) book/runs/bench_projection.py
+	$(RUN) book/runs/bench_decoders.py
 
 cheats: $(VENV)/.test ## Print what cheating gains with stock nbgrader and with ours
 	$(RUN) -m tests.grading.cheats

@@ -16,8 +16,8 @@
 # Bahdanau's score is a small network. Luong, Pham and Manning (2015) asked what else could tell how
 # well a decoder state fits an encoder state, and tried scores that are simpler and faster. In this
 # notebook you write theirs, the scaled dot product that the Transformer made of one of them two years
-# later, and the function `attention` that works with any of them. `local.ipynb` then looks at a window
-# only, and `decoder.ipynb` puts it all into a translator.
+# later, and the function `attention` that works with any of them. `decoder.ipynb` then puts it into
+# a translator, and `local.ipynb` looks at a window only.
 #
 # | exercise | what it computes | source | difficulty | minutes |
 # | --- | --- | --- | --- | --- |
