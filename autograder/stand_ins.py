@@ -102,7 +102,10 @@ def _counted(rows: int, columns: int) -> Tensor:
 
 
 def _bilinear(query: Tensor, keys: Tensor) -> Tensor:
-    return torch.einsum("b...d,bnd->b...n", query, keys)
+    """Return q . k_j = (|q + k_j|^2 - |q - k_j|^2) / 4; written as an answer would not be."""
+    keys = keys if query.dim() == 2 else keys.unsqueeze(1)  # (B, N, d) or (B, 1, N, d)
+    asked = query.unsqueeze(-2)  # (B, 1, d) or (B, T, 1, d)
+    return ((asked + keys).square().sum(-1) - (asked - keys).square().sum(-1)) / 4
 
 
 class TableStep:

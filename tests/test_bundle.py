@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import gzip
+import importlib
 import inspect
 import io
 import json
 import os
+import pkgutil
 import re
 import shutil
 import subprocess
@@ -28,6 +30,13 @@ from autograder.instructor.mistakes import known_mistakes
 ROOT = Path(__file__).resolve().parent.parent
 SOLVED = re.compile(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", re.S)
 SHORTEST = 15  # a line of fewer characters says nothing: `return x`
+# Longer ones that say nothing either: any code has such a loop, such an index.
+SAYS_NOTHING = {
+    "mask=mask.unsqueeze(1)",
+    "forlengthinrange(1,max_length+1):",
+    "for_inrange(max_length):",
+    "positions=torch.arange(tokens.shape[1],device=tokens.device)",
+}
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +70,7 @@ def squeezed(text: str) -> str:
 
 def telling(lines: list[str], known: str) -> set[str]:
     found = {squeezed(line) for line in lines}
+    found -= SAYS_NOTHING
     return {line for line in found if len(line) > SHORTEST and line not in known}
 
 
@@ -97,7 +107,8 @@ def lines_of_mistakes() -> set[str]:
 
 def lines_of_oracles() -> set[str]:
     modules = [
-        m for name, m in vars(oracles).items() if inspect.ismodule(m) and "oracles" in m.__name__
+        importlib.import_module(module.name)
+        for module in pkgutil.walk_packages(oracles.__path__, f"{oracles.__name__}.")
     ]
     assert modules
     functions = [f for m in modules for f in vars(m).values() if inspect.isfunction(f)]
@@ -393,7 +404,8 @@ def test_what_is_not_released_stays_out(course):
     (leftovers / ".ipynb_checkpoints").mkdir()
     shutil.copy(leftovers / "scores.ipynb", leftovers / ".ipynb_checkpoints")
     names = [name for name in bundle.contents(course) if name.startswith("exercises/")]
-    assert names == ["exercises/bahdanau/scores.ipynb", "exercises/bahdanau/translator.ipynb"]
+    released = (ROOT / "exercises").glob("*/*.ipynb")
+    assert sorted(names) == sorted(path.relative_to(ROOT).as_posix() for path in released)
 
 
 def test_files_that_belong_to_an_assignment_are_handed_out(course):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -83,9 +84,9 @@ class SearchRecorder:
                     (total + value, words, word, parent, value)
                     for value, word in zip(best.values.tolist(), best.indices.tolist(), strict=True)
                 ]
-            extensions.sort(key=lambda extension: -extension[0])
+            listing = sorted(extensions, key=itemgetter(0), reverse=True)[: places + cut]
             live, listed, ended = {}, [], 0
-            for place, (total, words, word, parent, value) in enumerate(extensions[: places + cut]):
+            for place, (total, words, word, parent, value) in enumerate(listing):
                 fate = "cut"
                 if after is not None and (*words, word) in after:
                     fate = "kept"
