@@ -6,6 +6,7 @@ import re
 import shutil
 import textwrap
 from dataclasses import dataclass, field
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import anywidget
 import pybtex.plugin
 import pydata_sphinx_theme
 from docutils import nodes
+from pybtex.database import parse_file
 from pybtex.style.formatting.unsrt import Style as UnsortedStyle
 from pybtex.style.labels import BaseLabelStyle
 from pybtex.style.sorting.author_year_title import SortingStyle
@@ -43,16 +45,30 @@ class AuthorYearLabels(BaseLabelStyle):
     """Labels such as "Bahdanau et al., 2015", the same text as the citations'."""
 
     def format_labels(self, sorted_entries: Any) -> Any:
-        """Yield one label for each entry; a second one in the same year gets the letter b."""
-        seen: dict[str, int] = {}
+        """Yield one label for each entry, the same on every page; a year's second gets the b."""
         for entry in sorted_entries:
-            people = [" ".join(p.prelast_names + p.last_names) for p in entry.persons["author"]]
-            who = people[0] if len(people) == 1 else " and ".join(people)
-            if len(people) > 2:
-                who = f"{people[0]} et al."
-            label = f"{who}, {entry.fields['year']}"
-            seen[label] = seen.get(label, 0) + 1
-            yield label + ("" if seen[label] == 1 else "abcdefgh"[seen[label] - 1])
+            yield _labels()[entry.key.lower()]
+
+
+def _label(entry: Any) -> str:
+    people = [" ".join(p.prelast_names + p.last_names) for p in entry.persons["author"]]
+    who = people[0] if len(people) == 1 else " and ".join(people)
+    if len(people) > 2:
+        who = f"{people[0]} et al."
+    return f"{who}, {entry.fields['year']}"
+
+
+@cache
+def _labels() -> dict[str, str]:
+    """Return the labels of all works by key: a page's list alone does not know of the others."""
+    works = parse_file(str(Path(__file__).parents[1] / "references.bib")).entries.values()
+    seen: dict[str, int] = {}
+    found: dict[str, str] = {}
+    for entry in SortingStyle().sort(works):
+        label = _label(entry)
+        seen[label] = seen.get(label, 0) + 1
+        found[entry.key.lower()] = label + ("" if seen[label] == 1 else "abcdefgh"[seen[label] - 1])
+    return found
 
 
 class AuthorYearStyle(UnsortedStyle):
