@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
+import mmap
 import os
 import platform
 import signal
@@ -24,6 +25,8 @@ _NEW_NAMESPACES = 0x10000000 | 0x20000000 | 0x00020000 | 0x08000000  # user, pid
 _NOSUID_NODEV, _PRIVATE, _REMOUNT_READ_ONLY_BIND = 2 | 4, 1 << 18 | 1 << 14, 32 | 1 | 4096
 _SET_SECCOMP, _SET_NO_NEW_PRIVILEGES, _DROP_FROM_BOUNDING_SET = 22, 38, 24
 _LAST_CAPABILITY = 63
+
+OUT_OF_MEMORY = 73  # exit status where a cell has left no memory to what comes after it
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,19 @@ def set_limits(limits: Limits) -> None:
         resource.setrlimit(what, (most, most))
     # Python turns a file that grows too large into an error only if the signal is ignored.
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+
+def room_left(limits: Limits) -> bool:
+    """Tell whether an eighth of the memory is free for what comes after a cell.
+
+    Where a cell has taken nearly all of it, the next operation of torch may raise an error, give up
+    or crash; to end at once says whose fault it was, and the cell can be left out.
+    """
+    try:
+        mmap.mmap(-1, limits.memory // 8).close()
+    except (OSError, MemoryError):
+        return False
+    return True
 
 
 def _address_space() -> int:

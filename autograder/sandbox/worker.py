@@ -19,6 +19,7 @@ from autograder.exercise import Case
 from autograder.exercises import EXERCISES
 from autograder.performing import Outcome, perform
 from autograder.sandbox import shell as shells
+from autograder.sandbox import walls
 from autograder.sandbox.plain import DTYPES, pack_outcomes
 from autograder.sandbox.wire import Channel
 
@@ -32,13 +33,13 @@ def run(job: Mapping[str, Any], cases: Cases, shell: shells.GradingShell, channe
     tried again at the end.
 
     Args:
-        job: `cells`, a list of {"index", "source"} or {"index", "exercise", "cases"}, and `skip`,
-            the indexes that stopped the process in an earlier attempt.
+        job: `cells`, a list of {"index", "source"} or {"index", "exercise", "cases"}; `skip`, the
+            indexes that stopped the process in an earlier attempt; and `limits`, those of `walls`.
         cases: by the name that a cell gives.
         shell: runs the cells.
         channel: where the outputs and outcomes go.
     """
-    skip = set(job["skip"])
+    skip, limits = set(job["skip"]), walls.Limits(**job["limits"])
     again: list[tuple[Mapping[str, Any], Any]] = []
     for cell in job["cells"]:
         if cell["index"] in skip:
@@ -46,6 +47,8 @@ def run(job: Mapping[str, Any], cases: Cases, shell: shells.GradingShell, channe
         channel.send({"at": cell["index"]})
         if "exercise" not in cell:
             outputs = shells.run_cell(shell, cell["source"])
+            if not walls.room_left(limits):
+                os._exit(walls.OUT_OF_MEMORY)
             channel.send({"cell": cell["index"], "outputs": _sendable(outputs)})
         elif not _try(cell, cases, shell, channel):
             again.append((cell, shell.user_ns.get(cell["exercise"])))

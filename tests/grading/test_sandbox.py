@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -163,14 +162,28 @@ class TestWalls:
     @pytest.mark.parametrize(
         "code",
         [
-            "kept = []\nwhile True: kept.append(bytearray(10_000_000))",
+            "bytearray(10**11)",
             "import torch\ntorch.ones(10**11)",
-            "import torch\nkept = [torch.ones(1_000_000) for _ in range(100_000)]",
+            "def eat(kept):\n    while True: kept.append(bytearray(10_000_000))\n"
+            "try:\n    eat([])\nexcept MemoryError:\n    print('MemoryError')",
         ],
     )
     def test_memory_is_limited(self, sandbox, code):
         found = shown(sandbox, code)
         assert "MemoryError" in found or "can't allocate memory" in found
+
+    @pytest.mark.parametrize(
+        "code",
+        [
+            "kept = []\nwhile True: kept.append(bytearray(10_000_000))",
+            "import torch\nkept = []\nwhile True: kept.append(torch.ones(1_000_000))",
+        ],
+    )
+    def test_cell_that_keeps_all_memory_is_where_it_ends(self, sandbox, code):
+        cells = [{"index": 0, "source": "1"}, {"index": 1, "source": code}]
+        run = sandbox.run([*cells, {"index": 2, "source": "2"}])
+        assert (run.end.at, run.end.why) == (1, "memory")
+        assert 2 not in run.outputs
 
     def test_files_are_limited(self, sandbox):
         assert "File too large" in shown(sandbox, "open('x', 'wb').write(bytes(20_000_000))")
@@ -184,7 +197,9 @@ class TestWalls:
             "import threading, time\n"
             "for _ in range(5000): threading.Thread(target=time.sleep, args=(99,)).start()"
         )
-        assert "can't start new thread" in shown(sandbox, code)
+        run = sandbox.run([{"index": 0, "source": code}])
+        # Each takes address space: where their number is not limited (for root), memory is.
+        assert run.end.why == "memory" or "can't start new thread" in str(run.outputs)
 
     def test_output_is_limited_and_costs_nothing(self, sandbox):
         found = shown(sandbox, "for _ in range(300): print('x' * 1_000_000)\nprint('end')")

@@ -324,12 +324,14 @@ _BORROWED = (
 _STOPPED = {
     "time": "{name} did not come to its end in {seconds} seconds; is there a loop without end?",
     "killed": "{name} ended the process it ran in: a crash in compiled code, or too much memory.",
+    "memory": "{name} took all the memory that a submission may use.",
     "exit": "{name} ended the process it ran in, as os._exit() does; return the result instead.",
     "broken": "{name} sent something that is no answer; it has to return tensors, no more.",
 }
 _LEFT_OUT = {
     "time": "took too long",
     "killed": "crashed the process, or took too much memory",
+    "memory": "took nearly all the memory that a submission may use",
     "exit": "ended the process",
     "broken": "wrote to files that are not its own",
 }

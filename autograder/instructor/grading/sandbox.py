@@ -26,7 +26,7 @@ import autograder
 import coursekit
 from autograder.exercise import Case
 from autograder.sandbox import plain
-from autograder.sandbox.walls import Limits
+from autograder.sandbox.walls import OUT_OF_MEMORY, Limits
 from autograder.sandbox.wire import Broken, Channel, Late, text_of
 
 _BOOTSTRAP = (
@@ -361,6 +361,8 @@ def _is_index(thing: Any) -> bool:
 def _why(status: Mapping[str, Any]) -> str:
     if status.get("late"):
         return "time"
+    if status.get("exit") == OUT_OF_MEMORY:
+        return "memory"
     return "killed" if status.get("signal") else "exit"
 
 
