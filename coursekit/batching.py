@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -73,16 +74,28 @@ def batches_by_length(
         batch_size: pairs in a batch; the last one of a pool may hold fewer.
         seed: the order is a function of it; pass another one in each epoch.
     """
+    keys = [(len(source), len(target)) for source, target in pairs]
+    for batch in order_by_length(keys, batch_size, seed):
+        yield translation_batch([pairs[i] for i in batch])
+
+
+def order_by_length(keys: Sequence[Any], batch_size: int, seed: int) -> list[list[int]]:
+    """Return the indices of all items once, in random batches of similar length.
+
+    Items are shuffled, sorted by length within pools of fifty batches, and the batches shuffled.
+
+    Args:
+        keys: the length of each item, or several lengths to sort by.
+        batch_size: items in a batch; the last one of a pool may hold fewer.
+        seed: the order is a function of it.
+    """
     generator = random.Random(seed)
-    order = list(range(len(pairs)))
+    order = list(range(len(keys)))
     generator.shuffle(order)
     pool = 50 * batch_size
     batches = []
     for start in range(0, len(order), pool):
-        members = sorted(
-            order[start : start + pool], key=lambda i: (len(pairs[i][0]), len(pairs[i][1]))
-        )
+        members = sorted(order[start : start + pool], key=keys.__getitem__)
         batches += [members[i : i + batch_size] for i in range(0, len(members), batch_size)]
     generator.shuffle(batches)
-    for batch in batches:
-        yield translation_batch([pairs[i] for i in batch])
+    return batches

@@ -15,19 +15,25 @@ class WordVocabulary:
     Args:
         sentences: the training sentences, each a sequence of words.
         minimum_count: a rarer word becomes <unk>.
+        size: number of ids at most, special ones included: the most frequent words get them.
 
     Raises:
         TypeError: a sentence is a string, here or in `encode`.
     """
 
-    def __init__(self, sentences: Iterable[Sequence[str]], minimum_count: int = 1):
+    def __init__(
+        self,
+        sentences: Iterable[Sequence[str]],
+        minimum_count: int = 1,
+        size: int | None = None,
+    ):
         counts = Counter(word for sentence in sentences for word in _words(sentence))
         # Most frequent first; equal counts in alphabetical order, so that ids never depend on luck.
         kept = sorted(
             (word for word, n in counts.items() if n >= minimum_count),
             key=lambda word: (-counts[word], word),
         )
-        self.words = [*SPECIAL, *kept]
+        self.words = [*SPECIAL, *kept][:size]
         self.ids = {word: i for i, word in enumerate(self.words)}
 
     def __len__(self) -> int:

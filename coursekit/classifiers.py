@@ -1,0 +1,144 @@
+"""Classifiers without attention to compare with, and what all classifiers are trained by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from coursekit.documents import DocumentBatch, TextBatch
+from coursekit.training import device
+
+Pool = Callable[[Tensor, Tensor], Tensor]
+
+
+class PooledClassifier(nn.Module):
+    """A sentence vector by pooling, over the states of a BiLSTM or over the embeddings themselves.
+
+    logits = W_o pool(h_1 ... h_N) + b_o, with h_j = [h_j->; h_j<-], or h_j = E x_j without an RNN.
+
+    Args:
+        vocabulary_size: number of ids.
+        embedding_size: size of an embedding.
+        hidden_size: size of a state in each direction; 0 for no RNN, as in fastText.
+        pool: `pool(states (B, N, d), mask (B, N))` returns sentence vectors (B, d).
+        classes: number of classes.
+        dropout: acts in training on the embedded words and on the sentence vector.
+
+    Source: Joulin et al. (2017), "Bag of Tricks for Efficient Text Classification", without RNN.
+    """
+
+    def __init__(
+        self,
+        vocabulary_size: int,
+        embedding_size: int,
+        hidden_size: int,
+        pool: Pool,
+        classes: int,
+        dropout: float = 0.0,
+    ):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
+        self.rnn = (
+            nn.LSTM(embedding_size, hidden_size, batch_first=True, bidirectional=True)
+            if hidden_size
+            else None
+        )
+        self.pool = pool
+        self.output = nn.Linear(2 * hidden_size or embedding_size, classes)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
+        """Return logits (B, C) for ids (B, N) of which `lengths` (B,) are real."""
+        states = self.dropout(self.embedding(tokens))  # (B, N, e)
+        if self.rnn is not None:
+            packed = nn.utils.rnn.pack_padded_sequence(
+                states, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
+            )
+            states, _ = nn.utils.rnn.pad_packed_sequence(
+                self.rnn(packed)[0], batch_first=True, total_length=tokens.shape[1]
+            )  # (B, N, 2d)
+        return self.output(self.dropout(self.pool(states, real_words(tokens, lengths))))  # (B, C)
+
+
+class ConvolutionalClassifier(nn.Module):
+    """Filters over windows of words, and the largest answer of each.
+
+    c_jk = relu(w_k . [E x_j; ...; E x_{j+n-1}] + b_k),  logits = W_o (max_j c_jk)_k + b_o
+
+    A text shorter than a window is filled up with padding; windows that reach into the padding
+    behind the last word count where their first word is real.
+
+    Source: Kim (2014), "Convolutional Neural Networks for Sentence Classification".
+    """
+
+    def __init__(
+        self,
+        vocabulary_size: int,
+        embedding_size: int,
+        filters: int,
+        classes: int,
+        windows: tuple[int, ...] = (3, 4, 5),
+        dropout: float = 0.0,
+    ):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
+        self.windows = nn.ModuleList(nn.Conv1d(embedding_size, filters, n) for n in windows)
+        self.output = nn.Linear(filters * len(windows), classes)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
+        """Return logits (B, C) for ids (B, N) of which `lengths` (B,) are real."""
+        mask = real_words(tokens, lengths).unsqueeze(2)  # (B, N, 1)
+        embedded = self.dropout(self.embedding(tokens)).masked_fill(~mask, 0.0)  # (B, N, e)
+        largest = []
+        for window in self.windows:
+            (n,) = window.kernel_size
+            padded = F.pad(embedded.transpose(1, 2), (0, n - 1))  # (B, e, N + n - 1)
+            answers = torch.relu(window(padded))  # (B, f, N), not negative
+            largest.append(answers.masked_fill(~mask.transpose(1, 2), 0.0).amax(dim=2))  # (B, f)
+        return self.output(self.dropout(torch.cat(largest, dim=1)))  # (B, C)
+
+
+def real_words(tokens: Tensor, lengths: Tensor) -> Tensor:
+    """Return the mask (B, N), True where a word is real, of ids (B, N) with `lengths` (B,)."""
+    return torch.arange(tokens.shape[1], device=tokens.device) < lengths.unsqueeze(1)  # (B, N)
+
+
+def outputs(model: nn.Module, batch: TextBatch | DocumentBatch) -> tuple[Any, ...]:
+    """Return what a classifier gives for a batch as a tuple: logits first, then any weights."""
+    if isinstance(batch, DocumentBatch):
+        found = model(batch.documents)
+    else:
+        found = model(batch.tokens, batch.lengths)
+    return found if isinstance(found, tuple) else (found,)
+
+
+def classification_loss(model: nn.Module, batch: TextBatch | DocumentBatch) -> Tensor:
+    """Return the mean cross entropy of a batch, for `coursekit.training.train`."""
+    return F.cross_entropy(outputs(model, batch)[0], batch.labels)
+
+
+@torch.no_grad()
+def predictions(
+    model: nn.Module, batches: Iterable[TextBatch | DocumentBatch]
+) -> tuple[Tensor, Tensor]:
+    """Return the predicted and the true class of every text, (M,) each, in the batches' order."""
+    was_training = model.training
+    model.eval()
+    found, true = [], []
+    for batch in batches:
+        there = batch.to(device())
+        found.append(outputs(model, there)[0].argmax(dim=1).cpu())
+        true.append(batch.labels.cpu())
+    model.train(was_training)
+    return torch.cat(found), torch.cat(true)
+
+
+def accuracy(model: nn.Module, batches: Iterable[TextBatch | DocumentBatch]) -> float:
+    """Return the share of texts that get their class, from 0 to 1."""
+    found, true = predictions(model, batches)
+    return (found == true).double().mean().item()

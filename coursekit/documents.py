@@ -1,0 +1,161 @@
+"""Texts for classifiers: raw text to words and sentences, ids, and batches of similar length."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from coursekit.batching import order_by_length, pad
+from coursekit.vocabulary import PAD, WordVocabulary
+
+EncodedText = tuple[Sequence[int], int]  # ids, label
+EncodedDocument = tuple[Sequence[Sequence[int]], int]  # ids of each sentence, label
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[^\w\s]")
+_BREAK = re.compile(r"<br\s*/?>|\n")  # a line break of a web page, or of the text itself
+_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+")
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text in lower case, each punctuation mark one of them.
+
+    Line breaks of web pages (`<br />`) separate words; `don't` is one word.
+    """
+    return _WORD.findall(_BREAK.sub(" ", text).lower())
+
+
+def sentences(text: str) -> list[list[str]]:
+    """Return the sentences of a text, each a list of words; sentences without words are left out.
+
+    A sentence ends at a line break, or at . ! ? … before a space.
+    """
+    parts = (part for line in _BREAK.split(text) for part in _END.split(line))
+    return [found for part in parts if (found := words(part))]
+
+
+def encode_document(
+    document: Sequence[Sequence[str]],
+    vocabulary: WordVocabulary,
+    max_words: int = 50,
+    max_sentences: int = 40,
+) -> list[list[int]]:
+    """Return the ids of a document's sentences.
+
+    A sentence of more than `max_words` words is cut into several; of more than `max_sentences`
+    sentences the first and the last half are kept: a review's verdict is often at its end.
+
+    Raises:
+        TypeError: the document is a string, or its sentences are.
+    """
+    if isinstance(document, str):
+        raise TypeError("A document is a list of sentences; cut the text with sentences(text).")
+    pieces = [
+        vocabulary.encode(sentence[start : start + max_words], eos=False)
+        for sentence in document
+        for start in range(0, len(sentence), max_words)
+    ]
+    if len(pieces) > max_sentences:
+        head = max_sentences // 2
+        pieces = [*pieces[:head], *pieces[len(pieces) - (max_sentences - head) :]]
+    return pieces
+
+
+def middle_cut(ids: Sequence[int], most: int) -> list[int]:
+    """Return ids of which at most `most` are left: the first and the last half."""
+    if len(ids) <= most:
+        return list(ids)
+    head = most // 2
+    return [*ids[:head], *ids[len(ids) - (most - head) :]]
+
+
+@dataclass(frozen=True)
+class TextBatch:
+    """Texts as padded ids.
+
+    Attributes:
+        tokens: (B, N).
+        lengths: (B,), the number of real tokens in each row; 0 for an empty text.
+        labels: (B,), the class of each text.
+    """
+
+    tokens: Tensor
+    lengths: Tensor
+    labels: Tensor
+
+    def to(self, device: torch.device | str) -> TextBatch:
+        """Return the same batch on another device."""
+        return TextBatch(*(t.to(device) for t in (self.tokens, self.lengths, self.labels)))
+
+
+@dataclass(frozen=True)
+class DocumentBatch:
+    """Documents as padded ids.
+
+    Attributes:
+        documents: (B, L, T), 0 behind a sentence's words and behind a document's sentences.
+        labels: (B,), the class of each document.
+    """
+
+    documents: Tensor
+    labels: Tensor
+
+    def to(self, device: torch.device | str) -> DocumentBatch:
+        """Return the same batch on another device."""
+        return DocumentBatch(self.documents.to(device), self.labels.to(device))
+
+
+def text_batch(items: Sequence[EncodedText], length: int = 1) -> TextBatch:
+    """Pad texts to the longest of them, and to no less than `length`."""
+    lengths = [len(ids) for ids, _ in items]
+    columns = max([length, *lengths])
+    rows = [[*ids, *[PAD] * (columns - len(ids))] for ids, _ in items]
+    return TextBatch(
+        torch.tensor(rows, dtype=torch.long),  # (B, N)
+        torch.tensor(lengths),  # (B,)
+        torch.tensor([label for _, label in items]),  # (B,)
+    )
+
+
+def document_batch(items: Sequence[EncodedDocument]) -> DocumentBatch:
+    """Pad documents to the most sentences and the most words among them, at least one of each."""
+    rows = max([1, *(len(document) for document, _ in items)])
+    columns = max([1, *(len(sentence) for document, _ in items for sentence in document)])
+    filled = [[*document, *[[]] * (rows - len(document))] for document, _ in items]
+    flat = pad([*(sentence for document in filled for sentence in document), [PAD] * columns])[:-1]
+    return DocumentBatch(
+        flat.reshape(len(items), rows, columns),  # (B, L, T)
+        torch.tensor([label for _, label in items]),  # (B,)
+    )
+
+
+def text_batches(
+    items: Sequence[EncodedText], batch_size: int, seed: int, length: int = 1
+) -> Iterator[TextBatch]:
+    """Yield all texts once, in random batches of similar length.
+
+    Args:
+        items: (ids, label) of each text.
+        batch_size: texts in a batch.
+        seed: the order is a function of it; pass another one in each epoch.
+        length: pad to this length at least (for comparison: the longest text's).
+    """
+    for batch in order_by_length([len(ids) for ids, _ in items], batch_size, seed):
+        yield text_batch([items[i] for i in batch], length)
+
+
+def document_batches(
+    items: Sequence[EncodedDocument], batch_size: int, seed: int
+) -> Iterator[DocumentBatch]:
+    """Yield all documents once, in random batches of a similar number of sentences.
+
+    Args:
+        items: (ids of each sentence, label) of each document.
+        batch_size: documents in a batch.
+        seed: the order is a function of it; pass another one in each epoch.
+    """
+    for batch in order_by_length([len(document) for document, _ in items], batch_size, seed):
+        yield document_batch([items[i] for i in batch])
