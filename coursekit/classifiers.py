@@ -86,6 +86,7 @@ class ConvolutionalClassifier(nn.Module):
     ):
         super().__init__()
         self.embedding = nn.Embedding(vocabulary_size, embedding_size)
+        self.widths = windows
         self.windows = nn.ModuleList(nn.Conv1d(embedding_size, filters, n) for n in windows)
         self.output = nn.Linear(filters * len(windows), classes)
         self.dropout = nn.Dropout(dropout)
@@ -95,8 +96,7 @@ class ConvolutionalClassifier(nn.Module):
         mask = real_words(tokens, lengths).unsqueeze(2)  # (B, N, 1)
         embedded = self.dropout(self.embedding(tokens)).masked_fill(~mask, 0.0)  # (B, N, e)
         largest = []
-        for window in self.windows:
-            (n,) = window.kernel_size
+        for n, window in zip(self.widths, self.windows, strict=True):
             padded = F.pad(embedded.transpose(1, 2), (0, n - 1))  # (B, e, N + n - 1)
             answers = torch.relu(window(padded))  # (B, f, N), not negative
             largest.append(answers.masked_fill(~mask.transpose(1, 2), 0.0).amax(dim=2))  # (B, f)

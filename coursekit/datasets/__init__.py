@@ -13,6 +13,7 @@ from coursekit.datasets.corpus import (
 )
 from coursekit.datasets.errors import DatasetError
 from coursekit.datasets.loading import describe, load, names
+from coursekit.datasets.own import own_table
 from coursekit.datasets.registry import Registry, read_registry
 
 __all__ = [
@@ -26,5 +27,6 @@ __all__ = [
     "describe",
     "load",
     "names",
+    "own_table",
     "read_registry",
 ]

@@ -25,6 +25,7 @@ import pooch  # type: ignore[import-untyped]
 import requests
 from tqdm import tqdm  # type: ignore[import-untyped]
 
+from coursekit.datasets.archives import archive_members
 from coursekit.datasets.errors import DatasetError
 from coursekit.datasets.registry import RemoteFile
 
@@ -225,9 +226,32 @@ def _member(archive: bytes, name: str) -> bytes:
 
 
 def _verify(content: bytes, expected: str) -> None:
-    found = hashlib.sha256(content).hexdigest()
+    kind = expected.split(":")[0] if ":" in expected else "SHA-256"
+    found = _CHECKSUMS[kind](content)
     if found != expected:
-        raise _Unusable(f"has a wrong checksum (SHA-256 expected {expected}, found {found})")
+        raise _Unusable(f"has a wrong checksum ({kind} expected {expected}, found {found})")
+
+
+def _git(content: bytes) -> str:
+    """Return the SHA-1 by which git names a file of this content."""
+    header = f"blob {len(content)}\0".encode()
+    return "git:" + hashlib.sha1(header + content, usedforsecurity=False).hexdigest()
+
+
+def _tree(content: bytes) -> str:
+    """Return one checksum for the files in an archive, however they were packed."""
+    lines = sorted(
+        (name, hashlib.sha256(text).hexdigest()) for name, text in archive_members(content)
+    )
+    page = "".join(f"{checksum}  {name}\n" for name, checksum in lines)
+    return "tree:" + hashlib.sha256(page.encode()).hexdigest()
+
+
+_CHECKSUMS = {
+    "SHA-256": lambda content: hashlib.sha256(content).hexdigest(),
+    "git": _git,
+    "tree": _tree,
+}
 
 
 def _why(reason: BaseException) -> str:

@@ -4,9 +4,11 @@ line pairs         files: source, target. Two files with a sentence per line.
 tab pairs          files: one. `columns`: [source, target]; `member`: the name inside a zip.
 links              files: source, target, links. Links are lines `i-j i-j ...`, counted from 0.
 conllu links       files: source.conllu, target.conllu, alignment.json (PUD).
-labelled table     files: one, tab separated. `text`, `label`: columns; `header`: lines to skip.
-labelled folders   files: one tar. `pattern`: a regular expression for member names whose group 1
-                   is the class; `labels`: class to number.
+labelled table     files: one, tab separated. `text`, `label`: columns; `header`: lines to skip;
+                   `labels`: what stands there to number, where it is not the class itself.
+labelled folders   files: one archive. `pattern`: a regular expression for member names whose group
+                   1 is the class; `labels`: class to number; `encodings`: tried in turn, UTF-8 if
+                   not given.
 lines              files: one.
 """
 
@@ -15,19 +17,19 @@ from __future__ import annotations
 import io
 import json
 import re
-import tarfile
 import zipfile
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from coursekit.corpora import SentencePair
+from coursekit.datasets.archives import archive_members
 
 Reader = Callable[[list[bytes], Mapping[str, Any]], list[Any]]
 
 
-def _lines(raw: bytes) -> list[str]:
+def lines_of(raw: bytes, encoding: str = "utf-8") -> list[str]:
     """Lines ended by a newline only: str.splitlines would also break at U+2028 inside a text."""
-    text = raw.decode("utf-8-sig")  # drops the byte order mark some files start with
+    text = raw.decode(encoding).removeprefix("\ufeff")  # the mark that some files start with
     lines = text.split("\n")
     if lines and not lines[-1]:
         lines.pop()
@@ -36,7 +38,7 @@ def _lines(raw: bytes) -> list[str]:
 
 def read_line_pairs(files: list[bytes], options: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Pairs (source, target) from two files of the same number of lines."""
-    source, target = (_lines(raw) for raw in files)
+    source, target = (lines_of(raw) for raw in files)
     if len(source) != len(target):
         raise ValueError(f"{len(source)} source lines but {len(target)} target lines")
     return [(a.strip(), b.strip()) for a, b in zip(source, target, strict=True)]
@@ -49,14 +51,14 @@ def read_tab_pairs(files: list[bytes], options: Mapping[str, Any]) -> list[tuple
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             raw = archive.read(options["member"])
     source, target = options["columns"]
-    rows = (line.split("\t") for line in _lines(raw))
+    rows = (line.split("\t") for line in lines_of(raw))
     return [(row[source].strip(), row[target].strip()) for row in rows]
 
 
 def read_links(files: list[bytes], options: Mapping[str, Any]) -> list[SentencePair]:
     """Tokenised sentences with their links `i-j`; a link outside its sentence is left out."""
     pairs = []
-    for source_line, target_line, links_line in zip(*map(_lines, files), strict=True):
+    for source_line, target_line, links_line in zip(*map(lines_of, files), strict=True):
         source, target = tuple(source_line.split()), tuple(target_line.split())
         links = (tuple(map(int, link.split("-"))) for link in links_line.split())
         pairs.append(
@@ -72,7 +74,7 @@ def read_links(files: list[bytes], options: Mapping[str, Any]) -> list[SentenceP
 def _conllu(raw: bytes) -> list[list[str]]:
     """The syntactic words of each sentence, without contractions (`2-3`) and elisions (`2.1`)."""
     sentences: list[list[str]] = [[]]
-    for line in _lines(raw):
+    for line in lines_of(raw):
         if not line.strip():
             if sentences[-1]:
                 sentences.append([])
@@ -101,29 +103,39 @@ def read_conllu_links(files: list[bytes], options: Mapping[str, Any]) -> list[Se
 def read_labelled_table(files: list[bytes], options: Mapping[str, Any]) -> list[tuple[str, int]]:
     """Pairs (text, label) from two columns of a table; rows without a text are left out."""
     (raw,) = files
-    rows = (line.split("\t") for line in _lines(raw)[options.get("header", 0) :])
-    items = ((row[options["text"]].strip(), int(row[options["label"]])) for row in rows)
+    rows = (line.split("\t") for line in lines_of(raw)[options.get("header", 0) :])
+    numbers = options.get("labels", {})
+    labels = ((row[options["text"]].strip(), row[options["label"]]) for row in rows)
+    items = ((text, int(numbers.get(label, label))) for text, label in labels)
     return [(text, label) for text, label in items if text]
 
 
 def read_labelled_folders(files: list[bytes], options: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """Pairs (text, label) from a tar archive with a folder for each class, in order of name."""
+    """Pairs (text, label) from an archive with a folder for each class, in order of name."""
     (raw,) = files
     pattern = re.compile(options["pattern"])
     found = []
-    with tarfile.open(fileobj=io.BytesIO(raw)) as archive:
-        for member in archive:
-            match = pattern.search(member.name)
-            stream = archive.extractfile(member) if match else None
-            if match and stream:
-                text = stream.read().decode("utf-8").strip()
-                found.append((match[1], member.name.rsplit("/", 1)[-1], text))
+    for name, content in archive_members(raw):
+        if match := pattern.search(name):
+            text = _decoded(content, options.get("encodings", ["utf-8"])).strip()
+            found.append((match[1], name.rsplit("/", 1)[-1], text))
     return [(text, options["labels"][label]) for label, _, text in sorted(found)]
+
+
+def _decoded(content: bytes, encodings: list[str]) -> str:
+    """The text in the first of the encodings that it is valid in."""
+    *first, last = encodings
+    for encoding in first:
+        try:
+            return content.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    return content.decode(last)
 
 
 def read_lines(files: list[bytes], options: Mapping[str, Any]) -> list[str]:
     """The lines of one file."""
-    return [line.strip() for line in _lines(files[0])]
+    return [line.strip() for line in lines_of(files[0])]
 
 
 READERS: Mapping[str, Reader] = {

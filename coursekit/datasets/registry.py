@@ -7,7 +7,10 @@
                                         without .gz or .xz
             "urls": [...],              mirrors in the order tried; "URL#member" takes one
                                         member out of a zip or tar archive
-            "sha256": "...",            of the uncompressed content
+            "sha256": "...",            of the uncompressed content; where only another checksum is
+                                        known, "git:" and the SHA-1 by which git names a file of
+                                        this content, or "tree:" and the SHA-256 of the lines
+                                        `sha256  name` of an archive's files, by name
             "also": [{"path": ..., "sha256": ...}]    other local files that will do (optional)
         }
     },
@@ -46,7 +49,8 @@ class RemoteFile:
 
     Attributes:
         path: `folder/name`, in the folder COURSEKIT_DATA and in the cache.
-        sha256: checksum of the uncompressed content (of the archive, where `path` names one).
+        sha256: checksum of the uncompressed content (of the archive, where `path` names one), with
+            the prefix "git:" or "tree:" where it is another one.
         urls: mirrors, in the order tried.
         also: other local files (path, sha256) that serve as well, looked for in COURSEKIT_DATA.
     """

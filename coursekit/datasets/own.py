@@ -1,0 +1,82 @@
+"""Reads a reader's own texts with their classes from a file."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from coursekit.datasets.corpus import LabelledCorpus
+from coursekit.datasets.dividing import divide
+from coursekit.datasets.errors import DatasetError
+from coursekit.datasets.readers import lines_of
+
+
+def own_table(
+    path: str | Path,
+    *,
+    text: int = 0,
+    label: int = 1,
+    header: int = 0,
+    encoding: str = "utf-8",
+    validation: int = 0,
+    test: int = 0,
+    seed: int = 1,
+) -> LabelledCorpus:
+    """Read texts with their classes from a file of your own, one in each line, tab separated.
+
+    Args:
+        path: the file.
+        text: the column of the texts, counted from 0.
+        label: the column of the classes, whole numbers from 0.
+        header: lines to skip at the top.
+        encoding: of the file; Korean files are often "cp949".
+        validation: texts to take out as validation set.
+        test: texts to take out as test set.
+        seed: of what is taken out.
+
+    Raises:
+        DatasetError: there is no such file, it is in another encoding, or a line is not as it
+            should be; one sentence says which one and what to do.
+    """
+    where = Path(path).expanduser()
+    try:
+        raw = where.read_bytes()
+    except OSError as reason:
+        raise DatasetError(f"Cannot read {where} ({reason.strerror}): check the path.") from reason
+    try:
+        lines = lines_of(raw, encoding)
+    except LookupError as reason:
+        raise DatasetError(
+            f"There is no encoding called {encoding!r}: use 'utf-8', or 'cp949' for old Korean "
+            "files."
+        ) from reason
+    except UnicodeDecodeError as reason:
+        raise DatasetError(
+            f"{where} is not in the encoding {encoding} (byte {reason.start} does not fit): save "
+            "it as UTF-8, or name its encoding, as in encoding='cp949'."
+        ) from reason
+    items = []
+    for number, line in enumerate(lines[header:], header + 1):
+        row = line.split("\t")
+        if len(row) <= max(text, label):
+            raise DatasetError(
+                f"Line {number} of {where} has {len(row)} column(s), separated by tabs; the text "
+                f"is wanted in column {text} and the class in column {label}, counted from 0."
+            )
+        if not row[label].strip().isdecimal():
+            raise DatasetError(
+                f"Line {number} of {where} has the class {row[label].strip()!r}; classes are whole "
+                "numbers from 0 (skip a heading with header=1)."
+            )
+        items.append((row[text].strip(), int(row[label])))
+    if not items:
+        raise DatasetError(
+            f"{where} holds no texts: put one in each line, with a tab and its class."
+        )
+    splits: dict[str, Any] = {"train": items}
+    if validation or test:
+        divided = divide(items, seed, validation, test)
+        splits = {part: found for part, found in divided.items() if found}
+    checksum = {where.name: hashlib.sha256(raw).hexdigest()}
+    return LabelledCorpus(where.stem, "your own", "your own", checksum, splits)
