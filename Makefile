@@ -25,7 +25,7 @@ book: $(VENV)/.book ## Install, run all chapters and build the HTML book into _b
 	$(RUN) book/_ext/build.py
 
 test: $(VENV)/.test lint book ## Install and run the tests: units, checks, release, a graded class, the book
-	$(RUN) -m pytest -m "not slow and not browser"
+	OMP_NUM_THREADS=1 $(RUN) -m pytest -n 2 --dist loadgroup -m "not slow and not browser"
 
 test-all: $(VENV)/.test lint book ## All tests, also those in the browser (needs Chromium)
 	$(RUN) -m pytest
@@ -67,10 +67,11 @@ data: $(VENV)/.book ## Fetch a data set: make data D=multi30k-de-en
 	$(RUN) -m coursekit.datasets $(D)
 
 M ?= bahdanau
-full: $(VENV)/.book ## Train a chapter's translator at full size (M=seq2seq, bahdanau or luong; an hour on a CPU)
-	$(RUN) book/runs/$(M).py
+O ?=
+full: $(VENV)/.book ## Train a chapter's model at full size (M=seq2seq, bahdanau, luong or classifiers; an hour on a CPU; O="--model han")
+	$(RUN) book/runs/$(M).py $(O)
 
-full-all: $(VENV)/.book ## All recorded runs of translators again, one after the other (a day on a CPU)
+full-all: $(VENV)/.book ## All recorded runs again, one after the other (a day on a CPU)
 	$(RUN) book/runs/seq2seq.py
 	$(RUN) book/runs/seq2seq.py --model gru
 	$(RUN) book/runs/bahdanau.py --attention additive
@@ -81,6 +82,16 @@ full-all: $(VENV)/.book ## All recorded runs of translators again, one after the
 	$(RUN) book/runs/luong.py --attention local-p --epochs 10
 	$(RUN) book/runs/luong.py --data tatoeba-eng-kor --epochs 25 --batch-size 32 --dropout 0.4 --subwords 2000
 	$(RUN) book/runs/language_models.py
+	$(RUN) book/runs/classifiers.py --epochs 6 --learning-rate 2e-3
+	$(RUN) book/runs/classifiers.py --model structured --epochs 6 --learning-rate 2e-3
+	$(RUN) book/runs/classifiers.py --model han --epochs 6 --learning-rate 2e-3
+	$(RUN) book/runs/classifiers.py --model average --learning-rate 2e-3
+	$(RUN) book/runs/classifiers.py --model cnn --epochs 6
+	$(RUN) book/runs/classifiers.py --data nsmc --width 128 --batch-size 128 --epochs 4 --vocabulary 16000 --learning-rate 2e-3
+	$(RUN) book/runs/classifiers.py --data bbc --model han --epochs 20 --batch-size 16 --learning-rate 2e-3
+	for data in imdb nsmc bbc; do for model in logistic-regression naive-bayes; do $(RUN) book/runs/bags.py --model $$model --data $$data; done; done
+	$(RUN) book/runs/recipe.py
+	$(RUN) book/runs/recipe.py --masked
 
 bench: $(VENV)/.book ## Measure training steps: U h once or in every step; Bahdanau's decoder against Luong's
 	$(RUN) book/runs/bench_projection.py
