@@ -15,7 +15,8 @@ from coursekit.documents import DocumentBatch, document_batch, text_batch
 from coursekit.metrics import entropy
 from coursekit.training import device
 
-EXAMPLES = 12  # reviews shown, at most 120 words each
+EXAMPLES = 12  # reviews quoted, at most 120 words each
+QUOTED = ("imdb", "nsmc")  # whole texts of others are somebody's property
 OPINIONS = ("good", "bad", "not good", "not bad")
 BINS = 20  # of the histogram of a word's weight
 
@@ -42,7 +43,8 @@ def at(
     found["selection"] = {name: torch.cat(values).mean().item() for name, values in sums.items()}
     if looks is not None and looks.seen:
         found["word_weights"] = looks.table()
-    found["examples"] = _examples(model, task)
+    if options.data in QUOTED:
+        found["examples"] = _examples(model, task)
     return found
 
 
