@@ -259,6 +259,97 @@ def timeline(entries: Sequence[Entry], title: str | None = None) -> Figure:
     return figure
 
 
+def over_picture(
+    picture: Any,
+    words: Sequence[str],
+    weights: Any,
+    regions: Sequence[Any] | None = None,
+    columns: int = 6,
+    width: float = 7.0,
+    title: str | None = None,
+) -> Figure:
+    """Draw attention over a picture: the picture, then once for each word where it was looked at.
+
+    A place without weight is dark, the place with the largest weight is as bright as in the
+    picture.
+
+    Args:
+        picture: uint8 (H, W, 3).
+        words: the T words.
+        weights: (T, N), N = n * n places of an n x n feature map, row by row.
+        regions: for each word the places that it is about, bool (N,), or None; drawn as outlines.
+        columns: panels in a row.
+        width: of the figure, in inches.
+        title: the figure's title.
+
+    Returns:
+        The figure: panel 0 is the picture, panel 1 + t is word t.
+
+    Raises:
+        ValueError: when the shapes do not fit the words.
+    """
+    image, matrix = np.asarray(picture), array(weights)
+    grid = round(matrix.shape[-1] ** 0.5) if matrix.ndim == 2 else 0
+    if matrix.shape != (len(words), grid * grid):
+        raise ValueError(
+            f"weights must have the shape ({len(words)}, n * n), a row for each word, "
+            f"not {matrix.shape}."
+        )
+    if regions is not None and len(regions) != len(words):
+        raise ValueError(f"there are {len(words)} words but {len(regions)} regions.")
+    count = len(words) + 1
+    columns = min(columns, count)
+    rows = -(-count // columns)
+    side = width / columns
+    figure, axes = plt.subplots(
+        rows, columns, figsize=(width, rows * (side + 0.2)), layout="constrained", squeeze=False
+    )
+    for ax in axes.flat:
+        ax.set_axis_off()
+    axes.flat[0].imshow(image, interpolation="nearest")
+    for t, word in enumerate(words):
+        ax = axes.flat[t + 1]
+        look(ax, image, matrix[t], None if regions is None else regions[t])
+        ax.set_title(word, fontsize=9, weight="normal", loc="center", pad=3)
+    if title:
+        figure.suptitle(title, fontsize=10)
+    return figure
+
+
+def look(ax: Axes, picture: Any, weights: Any, region: Any = None) -> None:
+    """Draw one look at a picture: dark where there is little weight, and a region's outline.
+
+    Args:
+        ax: where to draw.
+        picture: uint8 (H, W, 3).
+        weights: (N,), N = n * n places of an n x n feature map, row by row.
+        region: bool (N,), the places to outline, or None.
+    """
+    image, row = np.asarray(picture), array(weights)
+    grid = round(row.size**0.5)
+    height, across = image.shape[0] // grid, image.shape[1] // grid  # of a place, in pixels
+    light = 0.15 + 0.85 * row.reshape(grid, grid) / max(row.max(), 1e-12)  # (n, n)
+    light = np.kron(light, np.ones((height, across)))  # (H, W)
+    ax.imshow((image * light[..., None]).astype(np.uint8), interpolation="nearest")
+    ax.set_axis_off()
+    if region is None:
+        return
+    inside = np.pad(array(region).reshape(grid, grid) > 0, 1)  # a border that is outside
+    for (i, j), here in np.ndenumerate(inside):
+        if not here:
+            continue
+        left, top = (j - 1) * across - 0.5, (i - 1) * height - 0.5
+        right, bottom = left + across, top + height
+        for di, dj, xs, ys in (
+            (-1, 0, (left, right), (top, top)),
+            (1, 0, (left, right), (bottom, bottom)),
+            (0, -1, (left, left), (top, bottom)),
+            (0, 1, (right, right), (top, bottom)),
+        ):
+            if not inside[i + di, j + dj]:
+                ax.plot(xs, ys, color=style.SERIES[4], linewidth=1.5, solid_capstyle="projecting")
+
+
 def _look(i: int, marker: bool) -> dict[str, Any]:
     """Colour, line style and marker of series i: told apart without colour as well."""
     look: dict[str, Any] = {

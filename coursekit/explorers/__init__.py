@@ -2,15 +2,20 @@
 
 from coursekit.explorers.alignment import AlignmentExplorer
 from coursekit.explorers.beam import BeamExplorer, SearchRecorder
+from coursekit.explorers.gaze import GazeExplorer, Look
 from coursekit.explorers.scores import ScoresExplorer
 from coursekit.explorers.state import StateExplorer
 from coursekit.explorers.window import WindowExplorer
+from coursekit.explorers.words import WordsExplorer
 
 __all__ = [
     "AlignmentExplorer",
     "BeamExplorer",
+    "GazeExplorer",
+    "Look",
     "ScoresExplorer",
     "SearchRecorder",
     "StateExplorer",
     "WindowExplorer",
+    "WordsExplorer",
 ]

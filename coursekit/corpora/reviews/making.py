@@ -1,0 +1,220 @@
+"""Makes reviews: draws a verdict, the sentences that say it, and others that do not."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from coursekit.corpora.reviews.lexicon import (
+    CONTRASTS,
+    FAMILIES,
+    HEARSAY,
+    NEUTRAL,
+    PHRASES,
+    REACTIONS,
+    TOPICS,
+    VERDICTS,
+)
+from coursekit.corpora.reviews.review import Review
+
+RATINGS = (1, 2, 3, 4, 5)
+CONTRAST = 30  # of a hundred deciding sentences, so many contain a contrast
+OPINION = 50  # of a hundred other sentences, so many contain an opinion
+AGAINST = 30  # of a hundred such opinions, so many go against the verdict
+LONGEST = 20  # words of a sentence
+ATTEMPTS = 200  # draws of a known review in a row before the grammar counts as exhausted
+SLOT = re.compile(r"\{(\w+)\}")
+
+
+class ReviewSplits(NamedTuple):
+    """Three sets of reviews without a text in common."""
+
+    train: list[Review]
+    validation: list[Review]
+    test: list[Review]
+
+
+class _Writer:
+    """Writes the sentences of one review."""
+
+    def __init__(self, random_source: random.Random, topic: str, rating: int) -> None:
+        self.random = random_source
+        self.topic = TOPICS[topic]
+        self.rating = rating
+
+    def chance(self, percent: int) -> bool:
+        """True in so many cases of a hundred."""
+        return self.random.randrange(100) < percent
+
+    def other_rating(self, against: int) -> int:
+        """A rating on the other side of the verdict in so many cases of a hundred, else on its."""
+        high = (self.rating > 3) != self.chance(50 if self.rating == 3 else against)
+        return self.random.choice((4, 5) if high else (1, 2))
+
+    def fill(self, template: str, rating: int, other: int) -> str:
+        """Fill the slots of a template, and those of what fills them."""
+        if template.count("{role}") == 2:
+            first, second = self.random.sample(FAMILIES["role"], 2)
+            template = template.replace("{role}", first, 1).replace("{role}", second, 1)
+        return SLOT.sub(lambda slot: self.slot(slot[1], rating, other), template)
+
+    def slot(self, name: str, rating: int, other: int) -> str:
+        """What stands in one slot."""
+        choose = self.random.choice
+        if name in FAMILIES:
+            return choose(FAMILIES[name])
+        if name == "thing":
+            return choose(self.topic.things)
+        if name == "it":
+            return "it" if self.chance(60) else f"the {choose(self.topic.things)}"
+        if name == "aspect":
+            return choose(self.topic.aspects)
+        if name == "tried":
+            return self.topic.tried
+        if name == "phrase":
+            return self.fill(choose(PHRASES[rating]), rating, other)
+        if name == "reaction":
+            return self.fill(choose(REACTIONS[rating]), rating, other)
+        if name == "verdict":
+            return self.fill(choose(VERDICTS), rating, other)
+        # The rest goes by the other rating and decides nothing.
+        if name == "word":
+            families = {1: "awful", 2: "bad", 4: "good", 5: "great"}
+            return choose(FAMILIES[families[other]])
+        table = {"other": PHRASES, "other_reaction": REACTIONS}[name]
+        return self.fill(choose(table[other]), other, other).replace("*", "")
+
+    def deciding(self) -> str:
+        """A sentence that says the verdict; its deciding words are marked with a star."""
+        templates = CONTRASTS if self.chance(CONTRAST) else VERDICTS
+        return self.fill(self.random.choice(templates), self.rating, self.other_rating(100))
+
+    def idle(self) -> str:
+        """A sentence that says nothing about the verdict."""
+        if self.chance(OPINION):
+            other = self.other_rating(AGAINST)
+            # Opinions of others as often as opinions inside the story or beside the thing.
+            group = HEARSAY if self.chance(65) else self.topic.told
+            return self.fill(self.random.choice(group), other, other).replace("*", "")
+        group = self.topic.neutral if self.chance(65) else NEUTRAL
+        return self.fill(self.random.choice(group), self.rating, self.rating)
+
+
+def _words(sentence: str) -> list[str]:
+    """The words of a marked sentence, with "an" before a vowel."""
+    words = sentence.split()
+    return [
+        "an" if word == "a" and words[i + 1].lstrip("*")[0] in "aeiou" else word
+        for i, word in enumerate(words)
+    ]
+
+
+def _draw(random_source: random.Random, topic: str, rating: int, count: int) -> Review:
+    writer = _Writer(random_source, topic, rating)
+    deciding = 1 + (count > 3 and writer.chance(35))
+    where = frozenset(random_source.sample(range(count), deciding))
+    marked: list[str] = []
+    for i in range(count):
+        text = ""
+        while not text or text in marked or len(text.split()) > LONGEST:
+            text = writer.deciding() if i in where else writer.idle()
+        marked.append(text)
+    sentences = [_words(text) for text in marked]
+    stars = frozenset(
+        (i, j)
+        for i, sentence in enumerate(sentences)
+        for j, word in enumerate(sentence)
+        if word.startswith("*")
+    )
+    plain = tuple(tuple(word.lstrip("*") for word in sentence) for sentence in sentences)
+    return Review(plain, rating, stars, where, topic)
+
+
+def reviews(
+    number: int,
+    seed: int,
+    *,
+    min_sentences: int = 1,
+    max_sentences: int = 8,
+    ratings: Sequence[int] = RATINGS,
+    topics: Sequence[str] = tuple(TOPICS),
+) -> list[Review]:
+    """Make reviews whose verdict, deciding words and deciding sentences are known.
+
+    The same arguments give the same reviews on every machine, and no text comes twice. One
+    sentence, in longer reviews sometimes two, says what the writer thinks; it may stand anywhere.
+    The others tell a story, or what somebody else thought, or what was expected, in the same words
+    of praise and blame; not all of them agree with the writer, and what stands on the other side
+    of a "but" never does. "good" alone therefore says little; "it was not good at all" says all.
+
+    Args:
+        number: how many.
+        seed: of the generator.
+        min_sentences: fewest sentences of a review, at least 1.
+        max_sentences: most sentences of a review.
+        ratings: the ratings, drawn evenly; without 3, two opposite halves.
+        topics: the topics, drawn evenly.
+
+    Returns:
+        The reviews.
+
+    Raises:
+        ValueError: an argument is out of its range, or there are not so many different reviews.
+    """
+    if number < 0:
+        raise ValueError(f"number must be 0 or more, not {number}.")
+    if not 1 <= min_sentences <= max_sentences:
+        raise ValueError(
+            "min_sentences must be at least 1 and not greater than max_sentences, "
+            f"not {min_sentences} and {max_sentences}."
+        )
+    for name, given, known in (("ratings", ratings, RATINGS), ("topics", topics, tuple(TOPICS))):
+        if not given or not set(given) <= set(known):
+            raise ValueError(f"{name} must be some of {', '.join(map(str, known))}.")
+    random_source = random.Random(seed)
+    seen: set[tuple[tuple[str, ...], ...]] = set()
+    made: list[Review] = []
+    while len(made) < number:
+        for _ in range(ATTEMPTS):
+            rating = random_source.choice(ratings)
+            topic = random_source.choice(topics)
+            count = random_source.randint(min_sentences, max_sentences)
+            review = _draw(random_source, topic, rating, count)
+            if review.sentences not in seen:
+                break
+        else:
+            raise ValueError(
+                f"Only {len(made)} different reviews were found for {number}: "
+                "ask for fewer or longer ones."
+            )
+        seen.add(review.sentences)
+        made.append(review)
+    return made
+
+
+def splits(
+    train: int, validation: int, test: int, seed: int, *, ratings: Sequence[int] = RATINGS
+) -> ReviewSplits:
+    """Make training, validation and test sets that share no text.
+
+    Args:
+        train: reviews in the training set.
+        validation: reviews in the validation set.
+        test: reviews in the test set.
+        seed: of the generator.
+        ratings: as for `reviews`.
+
+    Returns:
+        The three sets.
+
+    Raises:
+        ValueError: a number is negative, or there are not so many different reviews.
+    """
+    for name, value in (("train", train), ("validation", validation), ("test", test)):
+        if value < 0:
+            raise ValueError(f"{name} must be 0 or more, not {value}.")
+    made = reviews(train + validation + test, seed, ratings=ratings)
+    # The smallest first: a larger training set then keeps the same test set.
+    return ReviewSplits(made[test + validation :], made[test : test + validation], made[:test])

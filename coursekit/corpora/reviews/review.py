@@ -1,0 +1,43 @@
+"""What a review is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Review:
+    """A review, its verdict, and what the verdict rests on.
+
+    Attributes:
+        sentences: the words of each sentence, lower case and without punctuation.
+        rating: the writer's verdict, 1 (worst) to 5 (best).
+        deciding_words: pairs (sentence, word), both counted from 0: the words that say what the
+            writer thinks, with their negation and what strengthens or weakens them.
+        deciding_sentences: the sentences that these words stand in.
+        topic: what is reviewed: "film", "book", "hotel" or "restaurant".
+    """
+
+    sentences: tuple[tuple[str, ...], ...]
+    rating: int
+    deciding_words: frozenset[tuple[int, int]]
+    deciding_sentences: frozenset[int]
+    topic: str
+
+    @property
+    def label(self) -> int:
+        """1 for a rating above 3, else 0."""
+        return int(self.rating > 3)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All words, one sentence after the other."""
+        return tuple(word for sentence in self.sentences for word in sentence)
+
+    @property
+    def deciding_positions(self) -> frozenset[int]:
+        """Where in `words` the deciding words stand."""
+        starts = [0]
+        for sentence in self.sentences:
+            starts.append(starts[-1] + len(sentence))
+        return frozenset(starts[i] + j for i, j in self.deciding_words)

@@ -1,0 +1,289 @@
+"""Drawn scenes: small pictures of a few things, each with a caption whose words have known places.
+
+The things of a scene are named from left to right, so a scene has exactly one caption::
+
+    a small red circle above a blue square
+    a white cross below a large green triangle beside a yellow diamond
+
+A thing of middle size has no word for its size. Colours of a scene differ, so a colour tells which
+thing is meant; shapes and sizes may come twice.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+CANVAS = 48
+"""Height and width of a picture, in pixels."""
+
+SHAPES = ("circle", "square", "triangle", "cross", "diamond")
+COLOURS = {
+    "red": (214, 40, 40),
+    "green": (30, 150, 70),
+    "blue": (40, 90, 215),
+    "yellow": (240, 205, 50),
+    "purple": (150, 60, 175),
+    "white": (245, 245, 245),
+}
+SIZES = {"small": (3.6, 4.4), "medium": (5.6, 6.6), "large": (8.0, 9.2)}
+"""Smallest and largest half width of a thing, in pixels, by its size."""
+
+RELATIONS = ("above", "below", "beside")
+KINDS = {
+    "size": ("small", "large"),
+    "colour": tuple(COLOURS),
+    "shape": SHAPES,
+    "relation": RELATIONS,
+}
+"""The content words by kind; all that is left is "a" (and a medium thing's size is not said)."""
+
+_KIND_OF = {word: kind for kind, words in KINDS.items() for word in words}
+_APART = 4  # pixels between the columns of neighbours in the caption: their order can be seen
+_CLEAR = 1.4  # how much more vertical than horizontal "above" must be, and "beside" the other way
+_ATTEMPTS = 200
+
+
+@dataclass(frozen=True)
+class Thing:
+    """One thing of a scene.
+
+    Attributes:
+        shape: one of `SHAPES`.
+        colour: one of `COLOURS`.
+        size: "small", "medium" or "large".
+        row: of its centre, in pixels from the top.
+        column: of its centre, in pixels from the left.
+        radius: half its width and height, in pixels.
+    """
+
+    shape: str
+    colour: str
+    size: str
+    row: float
+    column: float
+    radius: float
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words that say what it is: a (size) colour shape."""
+        size = () if self.size == "medium" else (self.size,)
+        return ("a", *size, self.colour, self.shape)
+
+    def cover(self) -> np.ndarray:
+        """How much of each pixel it covers, (48, 48), from 0 to 1."""
+        rows, columns = np.mgrid[:CANVAS, :CANVAS].astype(float)
+        y, x = rows - self.row, columns - self.column
+        r = self.radius
+        # The distance to the edge, in pixels, negative inside.
+        if self.shape == "circle":
+            edge = np.sqrt(x * x + y * y) - r
+        elif self.shape == "square":
+            edge = np.maximum(abs(x), abs(y)) - 0.9 * r
+        elif self.shape == "diamond":
+            edge = (abs(x) + abs(y) - r) / 1.4142
+        elif self.shape == "cross":
+            bar = 0.36 * r
+            edge = np.minimum(
+                np.maximum(abs(x) - r, abs(y) - bar), np.maximum(abs(x) - bar, abs(y) - r)
+            )
+        else:  # a triangle that stands on its base
+            edge = np.maximum(y - 0.85 * r, (2 * abs(x) - y - 0.95 * r) / 2.2361)
+        return np.clip(0.5 - edge, 0.0, 1.0)  # (48, 48)
+
+    def mask(self) -> np.ndarray:
+        """The pixels that it covers at least by half, bool (48, 48)."""
+        return self.cover() >= 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A picture, its caption, and what each word of it is about.
+
+    Attributes:
+        picture: uint8 (48, 48, 3), red, green, blue.
+        words: the caption.
+        things: what is to be seen, in the order of the caption.
+        about: for each word the indices of the things it speaks of: one for the words of a thing,
+            two for a relation, none for "a".
+    """
+
+    picture: np.ndarray
+    words: tuple[str, ...]
+    things: tuple[Thing, ...]
+    about: tuple[tuple[int, ...], ...]
+
+    def region(self, position: int) -> np.ndarray:
+        """The pixels of the things that a word speaks of, bool (48, 48); none for "a".
+
+        Args:
+            position: of the word in the caption, from 0.
+        """
+        found = np.zeros((CANVAS, CANVAS), dtype=bool)
+        for thing in self.about[position]:
+            found |= self.things[thing].mask()
+        return found
+
+
+class SceneSplits(NamedTuple):
+    """Three sets of scenes without a caption in common."""
+
+    train: list[Scene]
+    validation: list[Scene]
+    test: list[Scene]
+
+
+def kind(word: str) -> str | None:
+    """Return "size", "colour", "shape" or "relation"; None for a word without content."""
+    return _KIND_OF.get(word)
+
+
+def scenes(number: int, seed: int, things: tuple[int, int] = (2, 3)) -> list[Scene]:
+    """Draw scenes; the same arguments give the same scenes on every machine.
+
+    Args:
+        number: how many.
+        seed: of the generator.
+        things: the smallest and the largest number of things in a scene, from 1 to 3.
+
+    Returns:
+        The scenes.
+
+    Raises:
+        ValueError: a number is out of range.
+    """
+    _check(things, number=number)
+    return _draw(number, random.Random(seed), things, set())
+
+
+def splits(
+    train: int, validation: int, test: int, seed: int, things: tuple[int, int] = (2, 3)
+) -> SceneSplits:
+    """Draw training, validation and test scenes that share no caption.
+
+    Args:
+        train: scenes in the training set.
+        validation: scenes in the validation set.
+        test: scenes in the test set.
+        seed: of the generator.
+        things: the smallest and the largest number of things in a scene, from 1 to 3.
+
+    Returns:
+        The three sets; a larger training set keeps the same other two.
+
+    Raises:
+        ValueError: a number is out of range, or there are not so many different captions.
+    """
+    _check(things, train=train, validation=validation, test=test)
+    source, taken = random.Random(seed), set[tuple[str, ...]]()
+    parts = []
+    for number in (test, validation, train):
+        parts.append(_draw(number, source, things, taken))
+        taken |= {scene.words for scene in parts[-1]}
+    return SceneSplits(parts[2], parts[1], parts[0])
+
+
+def caption(things: tuple[Thing, ...]) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
+    """Return the words that describe things from left to right, and what each word is about."""
+    words: list[str] = []
+    about: list[tuple[int, ...]] = []
+    for i, thing in enumerate(things):
+        if i:
+            words.append(relation(things[i - 1], thing))
+            about.append((i - 1, i))
+        words += thing.words
+        about += [(), *[(i,)] * (len(thing.words) - 1)]
+    return tuple(words), tuple(about)
+
+
+def relation(first: Thing, second: Thing) -> str:
+    """Return where the first thing is, seen from the second: "above", "below" or "beside" it."""
+    down, right = second.row - first.row, second.column - first.column
+    if abs(right) > abs(down):
+        return "beside"
+    return "above" if down > 0 else "below"
+
+
+def _check(things: tuple[int, int], **numbers: int) -> None:
+    for name, value in numbers.items():
+        if value < 0:
+            raise ValueError(f"{name} must be 0 or more, not {value}.")
+    fewest, most = things
+    if not 1 <= fewest <= most <= 3:
+        raise ValueError(f"things must be two numbers from 1 to 3 that ascend, not {things}.")
+
+
+def _draw(
+    number: int,
+    source: random.Random,
+    counts: tuple[int, int],
+    taken: set[tuple[str, ...]],
+) -> list[Scene]:
+    """Draw so many scenes, none with a caption that is taken."""
+    made: list[Scene] = []
+    refused = 0
+    while len(made) < number:
+        things = _place(source, source.randint(*counts))
+        words, about = caption(things)
+        noise = source.getrandbits(32)
+        if words in taken:
+            refused += 1
+            if refused > 50 * number + _ATTEMPTS:
+                raise ValueError(
+                    "There are not so many different captions: ask for fewer scenes, or for more "
+                    "things in a scene."
+                )
+            continue
+        made.append(Scene(_paint(things, noise), words, things, about))
+    return made
+
+
+def _place(source: random.Random, count: int) -> tuple[Thing, ...]:
+    """Draw things and places for them such that nothing overlaps and every relation is clear."""
+    while True:
+        colours = source.sample(tuple(COLOURS), count)
+        sizes = [source.choice(tuple(SIZES)) for _ in range(count)]
+        shapes = [source.choice(SHAPES) for _ in range(count)]
+        for _ in range(_ATTEMPTS):
+            found = []
+            for shape, colour, size in zip(shapes, colours, sizes, strict=True):
+                radius = source.uniform(*SIZES[size])
+                low, high = radius + 1, CANVAS - 2 - radius
+                row, column = source.uniform(low, high), source.uniform(low, high)
+                found.append(Thing(shape, colour, size, row, column, radius))
+            found.sort(key=lambda thing: thing.column)
+            if all(_apart(*pair) for pair in combinations(found, 2)) and all(
+                _clear(*pair) for pair in pairwise(found)
+            ):
+                return tuple(found)
+
+
+def _apart(one: Thing, other: Thing) -> bool:
+    """Whether the squares around two things leave at least two pixels between them."""
+    distance = max(abs(one.row - other.row), abs(one.column - other.column))
+    return distance >= one.radius + other.radius + 2
+
+
+def _clear(first: Thing, second: Thing) -> bool:
+    """Whether nobody can doubt the order of two things and their relation."""
+    down, right = abs(second.row - first.row), second.column - first.column
+    return right >= _APART and max(down, right) >= _CLEAR * min(down, right)
+
+
+def _paint(things: tuple[Thing, ...], seed: int) -> np.ndarray:
+    """The picture: a grey ground that is not quite even, the things, and a little noise."""
+    generator = np.random.default_rng(seed)
+    level, across, down = generator.uniform((85, -25, -25), (145, 25, 25))
+    ramp = np.linspace(-1.0, 1.0, CANVAS)
+    ground = level + across * ramp + down * ramp[:, None]  # (48, 48)
+    picture = np.repeat(ground[:, :, None], 3, axis=2)  # (48, 48, 3)
+    for thing in things:
+        light = generator.uniform(0.85, 1.0)
+        cover = thing.cover()[:, :, None]  # (48, 48, 1)
+        picture += cover * (light * np.array(COLOURS[thing.colour], dtype=float) - picture)
+    picture += generator.integers(-10, 11, (CANVAS, CANVAS, 1))
+    return np.clip(np.rint(picture), 0, 255).astype(np.uint8)

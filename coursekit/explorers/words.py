@@ -1,0 +1,114 @@
+"""Read a text whose words are coloured by the weight that a classifier gives them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets
+
+from coursekit.explorers.theme import stylesheet
+from coursekit.plots import array
+
+_HERE = Path(__file__).parent
+
+
+class WordsExplorer(anywidget.AnyWidget):
+    """An interactive text: the stronger a word's colour, the more weight it has.
+
+    The reader picks the text and the view, which is a model or one of its hops, with the keyboard
+    or the mouse; the colour's scale can be that of the strongest word shown, or from 0 to 1. With
+    weights of sentences, each sentence stands on a line of its own, with its weight at the margin.
+    It works in the published page without a kernel.
+
+    Args:
+        texts: the texts, each a mapping with
+            "words": a list of the words, or a list of sentences that are lists of words;
+            "weights": view -> (N,), the weight of each of the N words, one sentence after the
+                other (array, tensor or nested list); kept with 3 decimals. Or, for sentences, a
+                list with the weights of each sentence's words;
+            "sentence_weights": optional, view -> (L,), the weight of each of the L sentences;
+            "marked": optional, the positions of words to underline, such as those that decide;
+            "title": optional, what to call the text in the list;
+            "told": optional, view -> one sentence, such as what the model predicts.
+        marked: what the underlined words are; it stands below the text.
+
+    Raises:
+        ValueError: there is no text, or words and numbers do not fit together.
+    """
+
+    _esm = _HERE / "words.js"
+    _css = stylesheet("words-explorer", _HERE / "words.css")
+
+    texts = traitlets.List(traitlets.Dict()).tag(sync=True)
+    text = traitlets.Int(0).tag(sync=True)
+    view = traitlets.Unicode("").tag(sync=True)
+    absolute = traitlets.Bool(False).tag(sync=True)  # colours from 0 to 1
+    marked = traitlets.Unicode("").tag(sync=True)
+
+    def __init__(
+        self, texts: Sequence[Mapping[str, Any]], marked: str = "", **options: Any
+    ) -> None:
+        if not len(texts):
+            raise ValueError("texts must hold at least one text.")
+        prepared = [_prepared(text, i) for i, text in enumerate(texts)]
+        views = list(prepared[0]["weights"])
+        for i, text in enumerate(prepared):
+            if list(text["weights"]) != views:
+                raise ValueError(f"text {i} must have weights for {', '.join(views)}.")
+        super().__init__(texts=prepared, view=views[0], marked=marked, **options)
+
+
+def _prepared(text: Mapping[str, Any], i: int) -> dict[str, Any]:
+    """One text as plain lists for the browser."""
+    given = text["words"]
+    if isinstance(given, str):
+        raise ValueError(f"the words of text {i} must be a list; split the text first.")
+    nested = len(given) > 0 and not isinstance(given[0], str)
+    sentences = [list(sentence) for sentence in given] if nested else [list(given)]
+    count = sum(map(len, sentences))
+    if not text["weights"]:
+        raise ValueError(f"text {i} must have the weights of at least one view.")
+    weights = {}
+    for name, values in text["weights"].items():
+        if nested and not _numbers(values):  # a row for each sentence
+            values = [value for row in values for value in _numbers(row)]
+        weights[name] = _checked(values, count, f"the weights of {name!r} in text {i}", "word")
+    sentence_weights = {
+        name: _checked(
+            values, len(sentences), f"the sentences' weights of {name!r} in text {i}", "sentence"
+        )
+        for name, values in text.get("sentence_weights", {}).items()
+    }
+    marked = sorted(int(position) for position in text.get("marked", ()))
+    if any(not 0 <= position < count for position in marked):
+        raise ValueError(f"text {i} has {count} words; a marked position lies outside.")
+    return {
+        "sentences": sentences,
+        "weights": weights,
+        "sentence_weights": sentence_weights,
+        "marked": marked,
+        "title": text.get("title", ""),
+        "told": dict(text.get("told", {})),
+    }
+
+
+def _numbers(values: Any) -> list[float]:
+    """The values as a flat list; empty if they are no row of numbers."""
+    try:
+        numbers = array(values)
+    except (TypeError, ValueError):
+        return []
+    return numbers.tolist() if numbers.ndim == 1 else []
+
+
+def _checked(values: Any, count: int, what: str, of: str) -> list[float]:
+    """The values as rounded numbers, one for each word or sentence, none below 0 or above 1."""
+    numbers = _numbers(values)
+    fitting = all(math.isfinite(value) and -1e-6 <= value <= 1 + 1e-4 for value in numbers)
+    if len(numbers) != count or not fitting:
+        raise ValueError(f"{what} must be {count} numbers from 0 to 1, one for each {of}.")
+    return [round(min(max(value, 0.0), 1.0), 3) for value in numbers]
