@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -21,12 +21,13 @@ class Difference:
     """Where an outcome is not what was expected.
 
     Attributes:
-        kind: "shape", "dtype", "finite", "value", "no gradient", "gradient", "changed", or the kind
-            of a problem that ended the case.
+        kind: "shape", "dtype", "finite", "value", "random" (what a case's relation says),
+            "no gradient", "gradient", "changed", or the kind of a problem that ended the case.
         name: of the output, input or weight.
         expected: what it should be, or None.
         actual: what it is, or None.
         real: bool mask of the part that counts, or None.
+        sentence: what a case's relation says, or "".
     """
 
     kind: str
@@ -34,11 +35,15 @@ class Difference:
     expected: Tensor | None = None
     actual: Tensor | None = None
     real: Tensor | None = None
+    sentence: str = ""
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What a right answer returns: outputs and gradients in float64."""
+    """What a right answer returns: outputs and gradients in float64.
+
+    Of random outputs only shape and kind are meant.
+    """
 
     outputs: Mapping[str, Tensor]
     gradients: Mapping[str, Tensor]
@@ -55,14 +60,24 @@ def difference(
     if outcome.problem and not outcome.outputs:
         return Difference(outcome.problem[0], "")
     tolerance = TOLERANCE[dtype]
-    for name, right in expected.outputs.items():
+    # In the order of the calls, which a file of expected values does not keep.
+    returned = [name for call in case.calls for name in call.returned]
+    for name in filter(expected.outputs.__contains__, returned):
+        right = expected.outputs[name]
         found = _compare_output(name, outcome.outputs[name], right, case, tolerance, dtype)
         if found:
             return found
+    if case.relation and (said := case.relation(case, replace(outcome, gradients={}))):
+        return Difference("random", "", sentence=said)
+    for name in case.random:
+        if not torch.isfinite(outcome.outputs[name]).all():
+            return Difference("finite", name, actual=outcome.outputs[name])
     if outcome.changed:
         return Difference("changed", outcome.changed[0])
     if outcome.problem:
         return Difference(outcome.problem[0], "")
+    if case.relation:
+        return _random_gradients(case, outcome)
     for name, right in expected.gradients.items():
         gradient = outcome.gradients.get(name)
         if gradient is None:
@@ -73,6 +88,18 @@ def difference(
     return None
 
 
+def _random_gradients(case: Case, outcome: Outcome) -> Difference | None:
+    """Let the case's relation judge gradients that depend on what was drawn."""
+    leaves = {**case.inputs, **case.weights}
+    for name, gradient in outcome.gradients.items():
+        if gradient is not None and not (
+            gradient.shape == leaves[name].shape and torch.isfinite(gradient).all()
+        ):
+            return Difference("gradient", name, actual=gradient)
+    said = case.relation(case, outcome) if case.relation and outcome.gradients else ""
+    return Difference("gradient", "", sentence=said) if said else None
+
+
 def _compare_output(
     name: str, actual: Tensor, right: Tensor, case: Case, tolerance: float, dtype: torch.dtype
 ) -> Difference | None:
@@ -81,6 +108,8 @@ def _compare_output(
     if not _kind_is_right(actual, right, dtype):
         return Difference("dtype", name, right, actual)
     real = case.real.get(name)
+    if name in case.random:  # the relation comes first
+        return None
     if not torch.isfinite(actual).all():
         return Difference("finite", name, right, actual, real)
     if real is not None:
@@ -109,6 +138,25 @@ def close(actual: Tensor, right: Tensor, tolerance: float) -> bool:
             actual.double(), right.double(), rtol=tolerance, atol=tolerance, equal_nan=True
         )
     )
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """What is wrong with an outcome of a random case, in terms that two draws have in common."""
+
+    kind: str = ""
+    name: str = ""
+    sentence: str = ""
+
+    @property
+    def about_gradients(self) -> bool:
+        """Whether the values are right."""
+        return "gradient" in self.kind
+
+
+def complaint(found: Difference | None) -> Complaint:
+    """Return what a difference says of a random case; an empty one if there is none."""
+    return Complaint(found.kind, found.name, found.sentence) if found else Complaint()
 
 
 def _finite(tensor: Tensor) -> bool:

@@ -9,11 +9,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from torch import Tensor
 
 from autograder.drawing import Draw
+
+if TYPE_CHECKING:
+    from autograder.performing import Outcome
 
 # A name, or several together: ("h", "c") stands for a tuple, {"memory": "m"} for a dict.
 Bundle: TypeAlias = "str | tuple[Bundle, ...] | Mapping[str, Bundle]"
@@ -98,6 +101,14 @@ class Case:
         real: for an output of which only a part counts, a bool tensor of its leading axes.
         upstream: for each output through which gradients are sent, the gradient at the output.
         note: what it means if this case alone goes wrong, a sentence for the student, or "".
+        random: outputs that depend on chance. Their shape, kind and finiteness are compared with
+            the oracle's, their values are not, and neither are the case's gradients.
+        relation: judges random outputs instead: it gets the case and what came back, and returns ""
+            or one sentence about what cannot be right, without numbers, so that two draws of the
+            same mistake get the same sentence. Outputs have the right shapes and kinds when it is
+            called, but may hold NaN. It is called once without gradients, then, if it said
+            nothing, once with them. It must find (almost) never anything in a right answer,
+            whatever the way it draws, see `chance`. It stays where answers are judged.
     """
 
     name: str
@@ -109,12 +120,16 @@ class Case:
     real: Mapping[str, Tensor] = field(default_factory=dict)
     upstream: Mapping[str, Tensor] = field(default_factory=dict)
     note: str = ""
+    random: tuple[str, ...] = ()
+    relation: Callable[[Case, Outcome], str] | None = None
 
     def __post_init__(self) -> None:
         returned = {name for call in self.calls for name in call.returned}
-        for name in (*self.real, *self.upstream):
+        for name in (*self.real, *self.upstream, *self.random):
             if name not in returned:
                 raise ValueError(f"Case {self.name!r}: no call returns {name!r}.")
+        if bool(self.random) != bool(self.relation):
+            raise ValueError(f"Case {self.name!r}: random outputs and a relation go together.")
 
     @property
     def elements(self) -> int:
@@ -137,7 +152,10 @@ class Part:
     points: float
 
     def of(self, case: Case) -> Case | None:
-        """Return the case with this part's calls alone, or None if none of them can be made."""
+        """Return the case with this part's calls alone, or None if none of them can be made.
+
+        A relation needs all random outputs: a case that keeps only some of them is left out.
+        """
         known, calls = {*case.inputs, *case.given}, []
         for call in case.calls:
             if call.method in self.methods and known.issuperset(call.needed):
@@ -146,11 +164,16 @@ class Part:
         if not calls:
             return None
         left = {name for call in calls for name in call.returned}
+        random = tuple(name for name in case.random if name in left)
+        if random and random != case.random:
+            return None
         return replace(
             case,
             calls=tuple(calls),
             real={name: mask for name, mask in case.real.items() if name in left},
             upstream={name: tensor for name, tensor in case.upstream.items() if name in left},
+            random=random,
+            relation=case.relation if random else None,
         )
 
 

@@ -8,11 +8,19 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from autograder.comparing import Difference, Expected, agrees, difference
+from autograder.comparing import (
+    Complaint,
+    Difference,
+    Expected,
+    agrees,
+    complaint,
+    difference,
+)
 from autograder.exercise import Case, Exercise
 from autograder.performing import Outcome
 
 DTYPES = (torch.float64, torch.float32)
+_RANDOM_AT_MOST = 3  # outputs that are shown when a relation does not hold
 
 
 @dataclass(frozen=True)
@@ -27,12 +35,21 @@ class Trial:
 
 @dataclass(frozen=True)
 class Misconception:
-    """A known mistake: its name and hint, and what it gives on each case (in float64)."""
+    """A known mistake: its name and hint, and what it gives on each case (in float64).
+
+    Attributes:
+        slug: its name.
+        title: one sentence.
+        hint: what it is about.
+        outcome: what it gives on a case without random outputs.
+        complaint: what is wrong with what it gives on a case with random outputs.
+    """
 
     slug: str
     title: str
     hint: str
     outcome: Callable[[Case], Outcome]
+    complaint: Callable[[Case], Complaint]
 
 
 @dataclass(frozen=True)
@@ -70,6 +87,7 @@ def judge(
         exercise: the exercise.
         trials: all cases in all dtypes.
         misconceptions: known mistakes; named only if exactly one explains every float64 trial.
+            Two answers draw differently: a random output is explained if the same is wrong with it.
     """
     failed = [
         (trial, found)
@@ -110,11 +128,8 @@ def _explain(
     trials: Sequence[Trial], misconceptions: Sequence[Misconception]
 ) -> Misconception | None:
     exact = [trial for trial in trials if trial.dtype == torch.float64]
-    kinds = {
-        found.kind
-        for t in exact
-        if (found := difference(t.case, t.outcome, t.expected, t.dtype)) is not None
-    }
+    found = [complaint(difference(t.case, t.outcome, t.expected, t.dtype)) for t in exact]
+    kinds = {complained.kind for complained in found} - {""}
     if not kinds or "dtype" in kinds:  # no known mistake is about precision
         return None
     values_wrong = bool(kinds - {"no gradient", "gradient"})
@@ -122,11 +137,22 @@ def _explain(
         mistake
         for mistake in misconceptions
         if all(
-            agrees(t.case, t.outcome, mistake.outcome(t.case), gradients=not values_wrong)
-            for t in exact
+            _explains(mistake, trial, complained, gradients=not values_wrong)
+            for trial, complained in zip(exact, found, strict=True)
         )
     ]
     return matching[0] if len(matching) == 1 else None
+
+
+def _explains(mistake: Misconception, trial: Trial, found: Complaint, gradients: bool) -> bool:
+    """Tell whether a mistake explains what an answer gave in one trial."""
+    case = trial.case
+    if case.relation is None:
+        return agrees(case, trial.outcome, mistake.outcome(case), gradients)
+    theirs = mistake.complaint(case)
+    if not gradients:
+        found, theirs = (Complaint() if c.about_gradients else c for c in (found, theirs))
+    return found == theirs
 
 
 def _remarks(trials: Sequence[Trial]) -> list[str]:
@@ -147,8 +173,9 @@ def _headline(exercise: Exercise, trial: Trial, found: Difference) -> str:
     outcome, case = trial.outcome, trial.case
     if outcome.problem and found.kind == outcome.problem[0]:
         return outcome.problem[1]
+    if found.sentence:
+        return found.sentence
     name = found.name
-    assert found.expected is not None or found.kind == "changed"
     if found.kind == "changed":
         if name in case.inputs or any(name in call.needed for call in case.calls):
             return f"{exercise.name} writes into its input {name}; compute a new tensor instead."
@@ -257,9 +284,14 @@ def _details(
     shapes = [f"{name} {exercise.shape(name, tensor)}" for name, tensor in case.inputs.items()]
     plain = [f"{name}={v}" for name, v in case.given.items() if not hasattr(v, "arguments")]
     lines.append("inputs: " + ", ".join(shapes + plain))
+    if found.kind == "random":
+        for name in case.random[:_RANDOM_AT_MOST]:
+            lines += _show("yours", exercise, name, trial.outcome.outputs[name], found.kind)
+        return lines
     if found.expected is None:
         return lines
-    lines += _show("expected", exercise, found.name, found.expected, found.kind)
+    if found.name not in case.random:  # there are many right ones
+        lines += _show("expected", exercise, found.name, found.expected, found.kind)
     if found.actual is not None:
         lines += _show("yours", exercise, found.name, found.actual, found.kind)
         if found.kind in ("value", "gradient"):

@@ -61,6 +61,61 @@ class PositionAttention(DistanceAttention):
         return torch.einsum("bn,bnd->bd", weights, keys), weights
 
 
+class HopAttention(nn.Module):
+    """Several looks of the checks' own at the words of a sentence: `attention(states, mask)`.
+
+    A_kj = m_j / (1 + |P_k - R h_j|^2), divided by the sum over j; a sentence without a real word
+    gets zeros. Each look k has a place P_k of its own, and likes the states near to it.
+
+    Parameters: `P` (r, n) and `R` (n, d).
+    """
+
+    def __init__(self, state_size: int, place_size: int, hops: int):
+        super().__init__()
+        self.P = nn.Parameter(torch.zeros(hops, place_size))
+        self.R = nn.Parameter(torch.zeros(place_size, state_size))
+
+    def forward(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Return (B, r, d) and weights (B, r, N) for states (B, N, d) and mask (B, N)."""
+        places = (states @ self.R.T).unsqueeze(-3)  # (B, 1, N, n)
+        gap = (self.P.unsqueeze(-2) - places).square().sum(-1)  # (B, r, N)
+        closeness = mask.unsqueeze(-2) / (1 + gap)  # (B, r, N)
+        total = closeness.sum(-1, keepdim=True)  # (B, r, 1)
+        shares = closeness / total.masked_fill(total == 0, 1.0)  # (B, r, N)
+        return (shares.unsqueeze(-1) * states.unsqueeze(-3)).sum(-2), shares
+
+
+class PoolAttention(HopAttention):
+    """The attention above with a single look: (B, d) and weights (B, N)."""
+
+    def __init__(self, state_size: int, place_size: int):
+        super().__init__(state_size, place_size, 1)
+
+    def forward(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Return (B, d) and weights (B, N) for states (B, N, d) and mask (B, N)."""
+        found, shares = super().forward(states, mask)
+        return found[..., 0, :], shares[..., 0, :]
+
+
+class GlanceAttention(DistanceAttention):
+    """The attention above for pictures, of which every place is real: no mask.
+
+    alpha_j = 1 / (1 + |P q - R k_j|^2), divided by the sum over j. The context is made smaller by
+    1 / (1 + |P q|^2), so that it is not what the weights alone would give.
+
+    Its interface is that of a caption's decoder: `attention(query, annotations)`.
+    """
+
+    def forward(  # type: ignore[override]
+        self, query: Tensor, annotations: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return context (B, d_k) and weights (B, N) for query (B, d_q) and (B, N, d_k)."""
+        everywhere = torch.ones(annotations.shape[:2], dtype=torch.bool)
+        context, weights = super().forward(query, annotations, everywhere)
+        smaller = 1 + (query @ self.P.T).square().sum(-1, keepdim=True)  # (B, 1)
+        return context / smaller, weights
+
+
 class RippleScore(nn.Module):
     """A score of the checks' own: e_j = sin(P q) . (R k_j), for query (B, d_q) or (B, T, d_q).
 
@@ -145,21 +200,34 @@ class TableStep:
         return log_probs, self.SHRINK * turned
 
 
+def generator(seed: int) -> torch.Generator:
+    """Return a generator of random numbers that begins at a seed."""
+    return torch.Generator().manual_seed(seed)
+
+
 STAND_INS: dict[str, Callable[..., Any]] = {
     "DistanceAttention": DistanceAttention,
     "PositionAttention": PositionAttention,
+    "GlanceAttention": GlanceAttention,
+    "HopAttention": HopAttention,
+    "PoolAttention": PoolAttention,
     "RippleScore": RippleScore,
     "CountingScore": CountingScore,
     "TableStep": TableStep,
+    "Generator": generator,
 }
 
 # How each is used, for an answer that uses it in another way.
 USES = {
     "DistanceAttention": "an attention of its own: call it and its project",
     "PositionAttention": "an attention of its own: call it with (query, keys, mask, position)",
+    "HopAttention": "an attention of its own: call it with (states, mask)",
+    "PoolAttention": "an attention of its own: call it with (states, mask)",
+    "GlanceAttention": "an attention of its own: call it with (query, annotations)",
     "RippleScore": "a score of its own: call it with (query, keys)",
     "CountingScore": "a score of its own: call it with (query, keys)",
     "TableStep": "a next-word model of its own: call it with (tokens, state)",
+    "Generator": "a torch.Generator: hand it on to what draws, as generator=generator",
 }
 
 

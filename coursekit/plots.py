@@ -328,7 +328,7 @@ def look(ax: Axes, picture: Any, weights: Any, region: Any = None) -> None:
     image, row = np.asarray(picture), array(weights)
     grid = round(row.size**0.5)
     height, across = image.shape[0] // grid, image.shape[1] // grid  # of a place, in pixels
-    light = 0.15 + 0.85 * row.reshape(grid, grid) / max(row.max(), 1e-12)  # (n, n)
+    light = 0.25 + 0.75 * row.reshape(grid, grid) / max(row.max(), 1e-12)  # (n, n)
     light = np.kron(light, np.ones((height, across)))  # (H, W)
     ax.imshow((image * light[..., None]).astype(np.uint8), interpolation="nearest")
     ax.set_axis_off()

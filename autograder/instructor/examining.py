@@ -5,10 +5,15 @@ from __future__ import annotations
 import inspect
 import secrets
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import Any
+
+import torch
 
 from autograder import cards
 from autograder.checking import CheckFailed, find
+from autograder.comparing import Complaint, complaint, difference
 from autograder.exercise import Case, Exercise
 from autograder.instructor.mistakes import known_mistakes
 from autograder.instructor.oracles import expected
@@ -83,9 +88,19 @@ def _tried(answer: Any, exercise: Exercise, seeds: list[int]) -> list[Trial]:
 def misconceptions(exercise: Exercise) -> list[Misconception]:
     """Return the exercise's known mistakes; what they give on a case is computed when asked."""
     return [
-        Misconception(mistake.slug, mistake.title, mistake.hint, _outcomes(mistake.code, exercise))
+        Misconception(
+            mistake.slug,
+            mistake.title,
+            mistake.hint,
+            outcome := _outcomes(mistake.code, exercise),
+            partial(_complaint, exercise, outcome),
+        )
         for mistake in known_mistakes(exercise)
     ]
+
+
+def _complaint(exercise: Exercise, outcome: Callable[[Case], Outcome], case: Case) -> Complaint:
+    return complaint(difference(case, outcome(case), expected(exercise, case), torch.float64))
 
 
 def _outcomes(code: Any, exercise: Exercise) -> Any:

@@ -9,6 +9,7 @@ import gzip
 import json
 import sys
 from collections.abc import Mapping
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import torch
 from safetensors.torch import save
 from torch import Tensor
 
-from autograder.comparing import close, difference
+from autograder.comparing import close, complaint, difference
 from autograder.exercise import Exercise
 from autograder.exercises import EXERCISES
 from autograder.fixtures import FOLDER, SEEDS
@@ -51,9 +52,15 @@ def _exercise(exercise: Exercise, tensors: dict[str, Tensor]) -> dict[str, Any]:
         for case in exercise.draw(seed)
     }
     for key, (_, right) in cases.items():
+        case = cases[key][0]
         prefix = f"{exercise.name}/{key}/expected"
-        _keep(tensors, f"{prefix}/outputs", dict(right.outputs), torch.float64)
-        _keep(tensors, f"{prefix}/gradients", dict(right.gradients), torch.float64)
+        outputs = {
+            name: torch.zeros_like(tensor) if name in case.random else tensor
+            for name, tensor in right.outputs.items()
+        }
+        _keep(tensors, f"{prefix}/outputs", outputs, torch.float64)
+        if not case.relation:
+            _keep(tensors, f"{prefix}/gradients", dict(right.gradients), torch.float64)
     mistakes: dict[str, Any] = {}
     for mistake in known_mistakes(exercise):
         outcomes = {key: perform(mistake.code, exercise, case) for key, (case, _) in cases.items()}
@@ -65,6 +72,10 @@ def _exercise(exercise: Exercise, tensors: dict[str, Tensor]) -> dict[str, Any]:
         values_right = all(d is None or "gradient" in d.kind for d in found.values())
         odd: dict[str, Any] = {}
         for key, outcome in outcomes.items():
+            if cases[key][0].relation:
+                if found[key]:
+                    odd[key] = {"complaint": list(astuple(complaint(found[key])))}
+                continue
             prefix = f"{exercise.name}/{key}/{mistake.slug}"
             # What a mistake gets right is not stored twice.
             rights = cases[key][1].outputs

@@ -52,7 +52,7 @@ def _packed_argument(value: Any) -> Any:
 
 
 def unpack_cases(header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> dict[str, list[Case]]:
-    """Return the cases that `pack_cases` packed; their notes stay behind."""
+    """Return the cases that `pack_cases` packed; notes and relations stay behind."""
     return {
         exercise: [
             _case(entry, f"{exercise}/{number}", tensors) for number, entry in enumerate(entries)

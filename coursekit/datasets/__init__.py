@@ -12,12 +12,15 @@ from coursekit.datasets.corpus import (
     TextCorpus,
 )
 from coursekit.datasets.errors import DatasetError
+from coursekit.datasets.flickr8k import CaptionedCorpus, CaptionedPicture, load_flickr8k
 from coursekit.datasets.loading import describe, load, names
 from coursekit.datasets.own import own_table
 from coursekit.datasets.registry import Registry, read_registry
 
 __all__ = [
     "AlignedCorpus",
+    "CaptionedCorpus",
+    "CaptionedPicture",
     "Corpus",
     "DatasetError",
     "LabelledCorpus",
@@ -26,6 +29,7 @@ __all__ = [
     "TextCorpus",
     "describe",
     "load",
+    "load_flickr8k",
     "names",
     "own_table",
     "read_registry",

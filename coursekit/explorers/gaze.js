@@ -151,7 +151,7 @@ function render({ model, el }) {
     const weights = scene.weights[word];
     const largest = Math.max(...weights);
     shades.forEach((shade, place) => {
-      const dark = plain.checked ? 0 : 0.82 * (1 - weights[place] / largest);
+      const dark = plain.checked ? 0 : 0.75 * (1 - weights[place] / largest);
       shade.setAttribute("fill-opacity", dark.toFixed(3));
     });
     const region = plain.checked ? [] : scene.regions[word];

@@ -10,12 +10,49 @@
 #     name: python3
 # ---
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "title", "locked": true, "solution": false}
+# # Show, attend and tell I: looking at a picture
+#
+# A picture has no words that an encoder could read one by one. Xu et al. (2015) make a list all the same:
+# the last map of a convolutional network has a vector for each place of the picture, and before each word
+# of the caption the decoder chooses among the places. In this notebook you build that list, two ways of
+# choosing, and the two losses that go with them. In `captioner.ipynb` a decoder uses them.
+#
+# | exercise | what it computes | paper | difficulty | minutes |
+# | --- | --- | --- | --- | --- |
+# | `annotation_vectors` | a vector for each place | section 3.1.1 | ●○○ | 5 |
+# | `SoftAttention` | the mean of all places, with weights and a gate | eq. 4, 5, 13, section 4.2.1 | ●●○ | 20 |
+# | `doubly_stochastic_penalty` | every place should get its look | eq. 14 | ●●○ | 15 |
+# | `hard_attention` | one place, drawn by lot | eq. 8, 9 | ●●○ | 20 |
+# | `reinforce_loss` | how weights learn although a lot was drawn | eq. 11, 12 | ●●○ | 15 |
+#
+# **Shapes.** $B$ pictures in the batch, $C$ channels, $H$ rows and $W$ columns of a map, $N = HW$ places,
+# $T$ words of a caption, $d_q$ the size of a query (the decoder's state), $d_k$ of an annotation, $d$ of the
+# hidden layer that compares them. All places of a picture are real, so nothing masks them. Captions differ
+# in length: their mask is boolean, and `True` means *a real word*.
+
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "solution": false}
 import torch
 from torch import Tensor, nn
 
 # %% nbgrader={"grade": false, "grade_id": "setup-check", "locked": true, "solution": false} tags=["active-ipynb"]
 # from autograder import check
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-annotation_vectors", "locked": true, "solution": false}
+# ## `annotation_vectors`
+#
+# A network that only has to name a picture flattens its last map into one long vector, and what was where
+# is lost. Here the map is kept. Its number at channel $c$, row $i$ and column $j$ describes what the
+# network found around that place, so the $C$ numbers of one place together are its *annotation*. What the
+# decoder needs is a list of them, row by row, as one reads:
+#
+# $$a_{n} = \mathrm{map}[:, \lfloor n / W \rfloor, n \bmod W], \quad n = 0, \dots, HW - 1
+# \qquad \mathrm{map}: (B, C, H, W),\quad a: (B, HW, C)$$
+#
+# Each annotation keeps its numbers together. Look at one small map before you trust a `reshape`: the shape
+# may be right while the numbers of a place are scattered over the list.
+#
+# *Xu et al. (2015), section 3.1.1. Difficulty ●○○, about 5 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "annotation_vectors", "locked": false, "solution": true}
@@ -44,6 +81,30 @@ def annotation_vectors(feature_map: Tensor) -> Tensor:
 
 # examine(annotation_vectors)
 # ### END HIDDEN TESTS
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-SoftAttention", "locked": true, "solution": false}
+# ## `SoftAttention`
+#
+# Where to look is decided like in the chapters before: a small network compares the decoder's state with
+# each annotation, and a softmax over the places makes weights of it.
+#
+# $$e_i = v^\top \tanh\left(W h_{t-1} + U a_i\right), \qquad
+# \alpha_i = \frac{\exp e_i}{\sum_k \exp e_k}$$
+#
+# $$h_{t-1}: (B, d_q),\quad a: (B, N, d_k),\quad W: (d, d_q),\quad U: (d, d_k),\quad v: (d,),\quad
+# e, \alpha: (B, N)$$
+#
+# New is the *gate*. Some words are not in the picture: "a", or "of". Before each word the decoder decides how
+# much the picture counts at all, with one number between 0 and 1, computed from its state:
+#
+# $$\beta = \mathrm{sigmoid}\left(w_\beta h_{t-1} + b_\beta\right), \qquad
+# z = \beta \sum_i \alpha_i a_i \qquad \beta: (B,),\quad z: (B, d_k)$$
+#
+# The gate makes the context smaller; the weights stay what they were and sum to 1. The method `beta` returns
+# $\beta$, and `forward` returns $z$ and $\alpha$. The parameters are made for you; the linear layer `gate` holds
+# $w_\beta$ and $b_\beta$.
+#
+# *Xu et al. (2015), equations 4, 5 and 13, and section 4.2.1. Difficulty ●●○, about 20 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "SoftAttention", "locked": false, "solution": true}
@@ -108,6 +169,24 @@ class SoftAttention(nn.Module):
 # examine(SoftAttention)
 # ### END HIDDEN TESTS
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-doubly_stochastic_penalty", "locked": true, "solution": false}
+# ## `doubly_stochastic_penalty`
+#
+# The weights of one word sum to 1 over the places: the softmax sees to that. Nothing says that a place
+# gets any look in the whole caption; the decoder could stare at one spot from the first word to the last.
+# So a second sum is asked for: what a place gets from *all words together* should come near to 1.
+#
+# $$L = \frac{1}{B} \sum_b \sum_i \left(1 - \sum_t m_{t}\, \alpha_{ti}\right)^2
+# \qquad \alpha: (B, T, N),\quad m: (B, T) \text{ bool},\quad L: ()$$
+#
+# Both sums cannot be 1 everywhere unless there are as many words as places; the paper hopes for places that
+# are not left out. Added to the loss with a small factor $\lambda$, it is a push, not a law.
+#
+# After its last word a caption is padding, and the weights there mean nothing. A caption without any real
+# word has a penalty of 0, and still counts as one of the $B$ pictures.
+#
+# *Xu et al. (2015), equation 14. Difficulty ●●○, about 15 minutes.*
+
 
 # %% nbgrader={"grade": false, "grade_id": "doubly_stochastic_penalty", "locked": false, "solution": true}
 def doubly_stochastic_penalty(weights: Tensor, mask: Tensor) -> Tensor:
@@ -138,6 +217,29 @@ def doubly_stochastic_penalty(weights: Tensor, mask: Tensor) -> Tensor:
 
 # examine(doubly_stochastic_penalty)
 # ### END HIDDEN TESTS
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-hard_attention", "locked": true, "solution": false}
+# ## `hard_attention`
+#
+# Soft attention sees a mixture of all places. *Hard* attention looks at one place at a time, like an eye. Which
+# one is decided by lot, and the weights are the chances:
+#
+# $$s \sim \mathrm{Multinoulli}(\alpha), \qquad z = \sum_i s_i a_i, \qquad
+# \log p(s) = \log \alpha_i \text{ at the place drawn}$$
+#
+# $$\alpha, s: (B, N),\quad a: (B, N, d_v),\quad z: (B, d_v),\quad \log p(s): (B,)$$
+#
+# $s$ is one-hot: 1 at the place drawn and 0 elsewhere. Each picture has a draw of its own. A place of weight
+# 0 is never drawn, but it stands in the row: mind the logarithm of 0.
+#
+# **Chance that can be repeated.** Everything is drawn with the `generator`, so that the same seed gives the
+# same places; with `None`, torch's own generator draws. The check passes generators of several seeds and
+# looks at what must hold for *any* way of drawing: how you draw is up to you.
+#
+# **Gradients.** A lot that was drawn has no gradient, the sample is a constant. Still two things learn: the
+# values, through $z$, and the weights, through $\log p(s)$. The next exercise turns that into a loss.
+#
+# *Xu et al. (2015), equations 8 and 9, section 4.1. Difficulty ●●○, about 20 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "hard_attention", "locked": false, "solution": true}
@@ -175,6 +277,24 @@ def hard_attention(
 # examine(hard_attention)
 # ### END HIDDEN TESTS
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-reinforce_loss", "locked": true, "solution": false}
+# ## `reinforce_loss`
+#
+# Where hard attention looked cannot be improved by following the gradient back through the lot. Williams
+# (1992) found another way, REINFORCE: let the model look, see how good the caption became (its reward $R$),
+# and make looks that were followed by a good caption more probable. What is usual, the *baseline* $b$, is
+# subtracted first: better than usual is praised, worse than usual is blamed.
+#
+# $$L = -\frac{1}{B} \sum_b (R - b) \sum_t m_{t} \log p(s_t)
+# \qquad \log p(s): (B, T),\quad R: (B,),\quad b: \text{a number or } (B,),\quad m: (B, T)$$
+#
+# In the paper the reward is the log-probability of the true caption, and the baseline its moving average.
+# Both are judgements, not something to be changed by this loss: **no gradient flows into $R$ or $b$**, also
+# if they come from a network. Subtracting $b$ does not change the gradient on average, only how much it
+# jumps about: the last cells of this notebook show by how much.
+#
+# *Williams (1992); Xu et al. (2015), equations 11 and 12, section 4.1. Difficulty ●●○, about 15 minutes.*
+
 
 # %% nbgrader={"grade": false, "grade_id": "reinforce_loss", "locked": false, "solution": true}
 def reinforce_loss(
@@ -209,3 +329,57 @@ def reinforce_loss(
 
 # examine(reinforce_loss)
 # ### END HIDDEN TESTS
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-look", "locked": true, "solution": false}
+# ## See it learn
+#
+# One picture of nine places, and nothing to see but a number: the place in the middle pays 10, all others pay
+# 9. The model knows only what the place it looked at has paid. Its scores start at 0, so that all places
+# have the same weight. The next cell lets it look 300 times, in batches of 8, once with the mean reward so far
+# as a baseline and once without one, and draws the weight of the place in the middle, for ten seeds each.
+
+# %% nbgrader={"grade": false, "grade_id": "look", "locked": true, "solution": false} tags=["active-ipynb"]
+# from coursekit import settings
+#
+#
+# def learn(seed, with_baseline, places=9, looks=300, batch=8, rate=0.2):
+#     """Return the weight of the place in the middle after each batch of looks."""
+#     generator = torch.Generator().manual_seed(seed)
+#     pays = torch.full((places,), 9.0)
+#     pays[places // 2] = 10.0
+#     scores, usual, found = torch.zeros(places, requires_grad=True), 0.0, []
+#     for step in range(looks):
+#         weights = scores.softmax(dim=0).expand(batch, places)  # (B, N)
+#         values = pays.expand(batch, places).unsqueeze(2)  # (B, N, 1)
+#         reward, _, log_prob = hard_attention(weights, values, generator)  # (B, 1), -, (B,)
+#         mask = torch.ones(batch, 1, dtype=torch.bool)  # one look for each picture
+#         baseline = usual if with_baseline else 0.0
+#         loss = reinforce_loss(log_prob.unsqueeze(1), reward.squeeze(1), baseline, mask)
+#         (gradient,) = torch.autograd.grad(loss, scores)
+#         scores = (scores - rate * gradient).detach().requires_grad_()
+#         usual += (reward.mean().item() - usual) / (step + 1)
+#         found.append(weights[0, places // 2].item())
+#     return found
+#
+#
+# # Not while grading, and not again when captioner.ipynb runs this notebook.
+# if not settings.grading() and "__file__" not in globals():
+#     import matplotlib.pyplot as plt
+#
+#     from coursekit import style
+#
+#     style.use()
+#     figure, panels = plt.subplots(1, 2, sharey=True, figsize=(7.0, 2.8), layout="constrained")
+#     for panel, with_baseline in zip(panels, (True, False)):
+#         for seed in range(10):
+#             panel.plot(learn(seed, with_baseline), color=style.SERIES[0], alpha=0.5, linewidth=1)
+#         panel.set(title="with a baseline" if with_baseline else "without", xlabel="batches of looks")
+#     panels[0].set(ylabel="weight of the best place", ylim=(0, 1.02))
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-questions", "locked": true, "solution": false}
+# **To think about.**
+#
+# 1. Without a baseline all rewards are positive, so every place that is looked at becomes more probable. Why do
+#    some runs find the best place all the same, and what happens in the others?
+# 2. Give the place in the middle a reward of 1 and all others 0. Does the baseline still help?
+# 3. Soft attention on this picture would return the mean of all rewards. What could it learn from that?

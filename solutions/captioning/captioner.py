@@ -10,12 +10,61 @@
 #     name: python3
 # ---
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "title", "locked": true, "solution": false}
+# # Show, attend and tell II: a caption, word by word
+#
+# In `attention.ipynb` you built two ways to look at a picture. Here you build what does the looking: the decoder
+# of Xu et al. (2015), an LSTM that looks before every word. At the end it describes pictures that it has
+# never seen, and you draw where it looked for each word.
+#
+# | exercise | what it computes | paper | difficulty | minutes |
+# | --- | --- | --- | --- | --- |
+# | `CaptionDecoder` | the start, one step, the read-out, the whole caption | eq. 1 to 3, 7, section 3.1.2 | ●●● | 45 |
+#
+# **Shapes.** $B$ pictures in the batch, $N$ places of a picture, $T$ words of a caption, $V$ words in the
+# vocabulary, $d$ the size of a state, $e$ of an embedding, $d_k$ of an annotation.
+
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "solution": false}
 import torch
 from torch import Tensor, nn
 
 # %% nbgrader={"grade": false, "grade_id": "setup-check", "locked": true, "solution": false} tags=["active-ipynb"]
 # from autograder import check
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-CaptionDecoder", "locked": true, "solution": false}
+# ## `CaptionDecoder`
+#
+# Four methods, each a few lines.
+#
+# 1. **`start`.** Before the first word the decoder gets an impression of the whole picture: the mean of all
+#    annotations. An LSTM has two vectors to begin with, its state $h$ and its memory $c$, and each has a layer
+#    of its own.
+#
+#    $$h_0 = \tanh\left(W_h \bar a + b_h\right),\quad c_0 = \tanh\left(W_c \bar a + b_c\right),\quad
+#    \bar a = \frac{1}{N}\sum_i a_i \qquad a: (B, N, d_k),\quad h, c: (B, d)$$
+#
+# 2. **`step`.** Look, then move on. The query is the state *before* this word, and what the attention returns
+#    is the context, gate and all: take it as it is.
+#
+#    $$z_t = \mathrm{attention}(h_{t-1}, a), \qquad
+#    (h_t, c_t) = \mathrm{LSTM}\left([E y_{t-1} ; z_t],\, (h_{t-1}, c_{t-1})\right)
+#    \qquad E y: (B, e),\quad z: (B, d_k)$$
+#
+# 3. **`readout`.** Three things speak about the next word: the word before, the state, and what is seen right
+#    now. They are added, and one more layer scores the vocabulary.
+#
+#    $$\mathrm{logits}_t = L_o\left(E y_{t-1} + L_h h_t + L_z z_t\right) + b_o
+#    \qquad L_h: (e, d),\quad L_z: (e, d_k),\quad L_o: (V, e),\quad \mathrm{logits}: (B, V)$$
+#
+#    The leading axes may be $(B,)$ or $(B, T)$; there is no tanh, and the softmax is part of the loss.
+#
+# 4. **`forward`.** In training the true words are known (*teacher forcing*): `tokens[:, t]` is the word before
+#    the one that `logits[:, t]` predicts, so `tokens` begins with the id that marks the beginning of a caption.
+#
+# The decoder is given its attention and calls `attention(query, annotations)`, which returns a context
+# $(B, d_k)$ and weights $(B, N)$. The check passes an attention of its own; below, you pass yours.
+#
+# *Xu et al. (2015), equations 1 to 3 and 7, section 3.1.2. Difficulty ●●●, about 45 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "CaptionDecoder", "locked": false, "solution": true}
@@ -133,3 +182,138 @@ class CaptionDecoder(nn.Module):
 
 # examine(CaptionDecoder)
 # ### END HIDDEN TESTS
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-together", "locked": true, "solution": false}
+# ## Your own captioner
+#
+# The next cells put it to work. They need the check above to pass, and those of `attention.ipynb`: the notebook
+# is run to bring over your `annotation_vectors`, your `SoftAttention` and your penalty (for question 1).
+#
+# The pictures are drawn by the course: two or three things on a grey ground, each with a caption such as "a
+# small red circle above a blue square". Since they are drawn, the course knows which pixels every word is
+# about. Nobody tells the model: it sees pictures and captions, nothing else.
+#
+# First a small convolutional network learns to name single things; its last map, 8 by 8 places, becomes the
+# list of annotations. Then your decoder learns from the annotations of 3,000 pictures. Both together take about
+# half a minute on a CPU. With `COURSEKIT_SIZE=full`, set before you start Jupyter, there are more pictures and
+# more epochs.
+
+# %% nbgrader={"grade": false, "grade_id": "together", "locked": true, "solution": false} tags=["active-ipynb"]
+# from coursekit import settings
+#
+# training = not settings.grading()  # cells that train do nothing while grading
+# if training:
+#     %run attention.ipynb
+
+# %% nbgrader={"grade": false, "grade_id": "encoder", "locked": true, "solution": false} tags=["active-ipynb"]
+# from coursekit.captioning import (
+#     Classifier,
+#     PictureEncoder,
+#     caption_batches,
+#     class_batches,
+#     classification_loss,
+#     feature_maps,
+#     pictures_of,
+# )
+# from coursekit.corpora.scenes import scenes, splits
+# from coursekit.training import seed_everything, train
+# from coursekit.vocabulary import PAD, WordVocabulary
+#
+# if training:
+#     number, epochs = {"quick": (3000, 14), "full": (4000, 40)}[settings.size()]
+#     data = splits(number, 0, 300, seed=1)
+#     seed_everything(1)
+#     encoder = PictureEncoder()
+#     single = scenes(number, seed=2, things=(1, 1))
+#     train(
+#         Classifier(encoder),
+#         lambda epoch: class_batches(single, 32, seed=epoch),
+#         classification_loss,
+#         epochs=4,
+#         learning_rate=0.01,
+#         decay=True,
+#     )
+#     words = WordVocabulary([scene.words for scene in data.train])
+#     captions = [words.encode(scene.words) for scene in data.train]
+#     annotations = annotation_vectors(feature_maps(encoder, pictures_of(data.train)))
+#     print("annotations", tuple(annotations.shape), "of", len(captions), "pictures")
+
+# %% nbgrader={"grade": false, "grade_id": "train", "locked": true, "solution": false} tags=["active-ipynb"]
+# import torch.nn.functional as F
+#
+#
+# def loss(model, batch):
+#     logits, weights = model(batch.previous, batch.annotations)  # (B, T, V), (B, T, N)
+#     return F.cross_entropy(logits.flatten(0, 1), batch.target.flatten(), ignore_index=PAD)
+#
+#
+# if training:
+#     seed_everything(1)
+#     look = SoftAttention(query_size=64, key_size=50, hidden_size=16)
+#     model = CaptionDecoder(len(words), 32, 64, 50, look)
+#     history = train(
+#         model,
+#         lambda epoch: caption_batches(annotations, captions, 48, seed=epoch),
+#         loss,
+#         epochs=epochs,
+#         learning_rate=0.01,
+#         decay=True,
+#     )
+#     print("loss per epoch:", ", ".join(f"{x:.2f}" for x in history.column("loss")))
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-describe", "locked": true, "solution": false}
+# It describes pictures it has not seen. The last line says how many captions of the test set are right from
+# the first to the last word; a caption with one wrong word counts as wrong.
+
+# %% nbgrader={"grade": false, "grade_id": "describe", "locked": true, "solution": false} tags=["active-ipynb"]
+# if training:
+#     from coursekit.captioning import greedy_captions
+#
+#     test = annotation_vectors(feature_maps(encoder, pictures_of(data.test)))
+#     found = greedy_captions(model, test)
+#     written = [words.decode(caption.ids) for caption in found]
+#     true = [" ".join(scene.words) for scene in data.test]
+#     for i in range(5):
+#         print("the picture  ", true[i])
+#         print("your model   ", written[i], "\n")
+#     right = sum(a == b for a, b in zip(written, true)) / len(true)
+#     print(f"{right:.0%} of the captions are right in every word")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-picture", "locked": true, "solution": false}
+# And this is where it looked. The brighter a place, the larger its weight. The lines above the pictures compare that with
+# the truth: for each kind of word the mean share of the weight that lies on the things the word is about, when the
+# model reads the true caption, against the share of the picture that these things cover.
+
+# %% nbgrader={"grade": false, "grade_id": "picture", "locked": true, "solution": false} tags=["active-ipynb"]
+# if training:
+#     import matplotlib.pyplot as plt
+#
+#     from coursekit import style
+#     from coursekit.captioning import gaze, looks
+#
+#     style.use()
+#     scene, caption = data.test[0], found[0]
+#     shown = words.tokens(caption.ids)
+#     columns = 5
+#     rows = -(-len(shown) // columns)
+#     figure, panels = plt.subplots(rows, columns, figsize=(7.0, 1.6 * rows), layout="constrained")
+#     for panel in panels.flat:
+#         panel.set_axis_off()
+#     for panel, word, weights in zip(panels.flat, shown, caption.weights):
+#         share = weights.reshape(8, 8) / weights.max()
+#         light = share.repeat_interleave(6, 0).repeat_interleave(6, 1).unsqueeze(2)  # (48, 48, 1)
+#         panel.imshow(torch.tensor(scene.picture) / 255 * (0.25 + 0.75 * light))
+#         panel.set_title(word, fontsize=9)
+#     where = looks(model, test, [words.encode(scene.words) for scene in data.test])
+#     for kind, one in gaze(where, data.test).items():
+#         print(f"{kind:9} {one.share:.0%} of the weight, {one.chance:.0%} of the picture")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-questions", "locked": true, "solution": false}
+# **To think about.** Change one thing and train again:
+#
+# 1. Add `0.01 * doubly_stochastic_penalty(weights, batch.mask)` to the loss. Does the model look elsewhere, and
+#    are the captions better or worse? How many words would a caption need to give all 64 places their look?
+# 2. Let `SoftAttention.beta` return ones. Which words did the gate close for? (Print `look.beta(...)` for
+#    the states of one caption.)
+# 3. Find a wrong word and look at the places it came from. Did the model look at the right thing and misname
+#    it, or did it look at the wrong thing?

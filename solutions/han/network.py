@@ -10,12 +10,36 @@
 #     name: python3
 # ---
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "title", "locked": true, "solution": false}
+# # Documents II: the hierarchical attention network
+#
+# A document is not one long sentence. Its words form sentences, its sentences form the document,
+# and both levels have words, or sentences, that matter and others that do not. The network of Yang
+# et al. (2016) has the same form. In this notebook you put its five parts together. At the end it
+# reads reviews, with your own attention on both levels.
+#
+# | exercise | what it computes | paper | difficulty | minutes |
+# | --- | --- | --- | --- | --- |
+# | `HierarchicalAttentionNetwork` | from words to the class of a document | figure 2, eq. 1 to 11 | ●●● | 60 |
+#
+# **Shapes.** $B$ documents in the batch, $L$ sentences, $T$ words in a sentence, $V$ words in the
+# vocabulary, $e$ the size of an embedding, $d$ of a GRU's state in one direction, $C$ classes.
+# Documents are ids $(B, L, T)$; the id 0 is padding, behind the words of a sentence and behind the
+# sentences of a document.
+
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "solution": false}
 import torch
 from torch import Tensor, nn
 
 # %% nbgrader={"grade": false, "grade_id": "setup-check", "locked": true, "solution": false} tags=["active-ipynb"]
 # from autograder import check
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-read", "locked": true, "solution": false}
+# ## Given: `read`
+#
+# Recurrent networks and padding again. You have written this before; here it is given. `read` runs
+# a network over padded sequences, each with its own length, and a length may be 0: such a row holds
+# numbers that mean nothing, and that nobody must look at.
 
 
 # %% nbgrader={"grade": false, "grade_id": "read", "locked": true, "solution": false}
@@ -27,6 +51,45 @@ def read(rnn: nn.Module, x: Tensor, lengths: Tensor) -> Tensor:
     return nn.utils.rnn.pad_packed_sequence(
         rnn(packed)[0], batch_first=True, total_length=x.shape[1]
     )[0]
+
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-HierarchicalAttentionNetwork", "locked": true, "solution": false}
+# ## `HierarchicalAttentionNetwork`
+#
+# Five parts, from the bottom to the top:
+#
+# 1. **Word encoder.** A bidirectional GRU reads each sentence by itself: $h_{it} =
+#    [\overrightarrow{h}_{it} ; \overleftarrow{h}_{it}]$ for word $t$ of sentence $i$.
+# 2. **Word attention.** $s_i,\ \alpha_i = \mathrm{attention}_w(h_{i1}, \dots, h_{iT})$: a vector
+#    for each sentence.
+# 3. **Sentence encoder.** A second bidirectional GRU reads the sentence vectors of a document: $h_i
+#    = [\overrightarrow{h}_i ; \overleftarrow{h}_i]$.
+# 4. **Sentence attention.** $v,\ \alpha = \mathrm{attention}_s(h_1, \dots, h_L)$: a vector for the
+#    document.
+# 5. **Classifier.** $\mathrm{logits} = W_c v + b_c$. (Equation 11 has a softmax around it; in this
+#    course the loss takes it.)
+#
+# $$h_{it}: (B, L, T, 2d),\quad \alpha_{it}: (B, L, T),\quad s_i: (B, L, 2d),\quad h_i: (B, L, 2d),\quad
+# \alpha_i: (B, L),\quad v: (B, 2d),\quad W_c: (C, 2d)$$
+#
+# * **Two levels, one trick.** On the word level the $B$ documents of $L$ sentences are $B \cdot L$
+#   sentences: `flatten(0, 1)` makes one axis of two, `unflatten` or `reshape` two of one. All GRUs
+#   and attentions then see three axes, as always.
+# * **Lengths come from the ids.** A word is real if its id is not 0; a sentence is real if it has a
+#   word.
+# * **Empty sentences.** Behind the last sentence that has words there is only padding, which the
+#   sentence GRU must not read. An empty sentence *between* others is read: its vector is 0, the GRU
+#   takes a step, but the sentence attention gives it no weight. So the length of a document is the
+#   place of its last sentence that has words, not the number of those that have.
+# * **Empty documents** have weights of 0 and the logits $b_c$.
+# * Both attentions are given to the constructor, and each is called with `(states, mask)`: states
+#   $(B', N, 2d)$ and a boolean mask $(B', N)$. The check passes its own; below, you pass yours.
+#
+# The paper's GRU (equations 1 to 4) resets after the product, as torch's does. Only $z$ and $1 - z$
+# have changed places: the paper keeps $(1 - z_t) \odot h_{t-1}$, torch $z_t \odot h_{t-1}$. What
+# the one gate learns, the other can.
+#
+# *Yang et al. (2016), figure 2 and equations 1 to 11. Difficulty ●●●, about 60 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "HierarchicalAttentionNetwork", "locked": false, "solution": true}
@@ -105,3 +168,111 @@ class HierarchicalAttentionNetwork(nn.Module):
 
 # examine(HierarchicalAttentionNetwork)
 # ### END HIDDEN TESTS
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-together", "locked": true, "solution": false}
+# ## Your own network reads reviews
+#
+# The next cells bring over your `AttentionPooling`: they run `attention.ipynb`, whose check has to
+# pass too. The reviews are made by the course's grammar, 3 to 10 sentences each. One of them,
+# sometimes two, says what the writer thinks; the others tell a story, or what somebody else
+# thought. Which words and which sentences decide is known. Training takes about half a minute on a
+# CPU.
+
+# %% nbgrader={"grade": false, "grade_id": "together", "locked": true, "solution": false} tags=["active-ipynb"]
+# from coursekit import settings
+#
+# if not settings.grading():
+#     %run attention.ipynb
+
+# %% nbgrader={"grade": false, "grade_id": "train", "locked": true, "solution": false} tags=["active-ipynb"]
+# from coursekit.classifiers import accuracy, classification_loss
+# from coursekit.corpora.reviews import reviews as make_reviews
+# from coursekit.documents import document_batch, document_batches
+# from coursekit.training import device, seed_everything, train
+# from coursekit.vocabulary import WordVocabulary
+#
+#
+# def as_document(review):
+#     ids = [vocabulary.encode(sentence, eos=False) for sentence in review.sentences]
+#     return ids, review.label
+#
+#
+# if not settings.grading():
+#     made = make_reviews(
+#         2000, seed=1, min_sentences=3, max_sentences=10, ratings=(1, 2, 4, 5)  # 4 and 5 are good
+#     )
+#     unseen, known = made[:500], made[500:]
+#     vocabulary = WordVocabulary(sentence for review in known for sentence in review.sentences)
+#     training, test = ([as_document(review) for review in part] for part in (known, unseen))
+#     seed_everything(1)
+#     d = 32
+#     model = HierarchicalAttentionNetwork(
+#         len(vocabulary),
+#         embedding_size=32,
+#         hidden_size=d,
+#         word_attention=AttentionPooling(2 * d, 32),
+#         sentence_attention=AttentionPooling(2 * d, 32),
+#         classes=2,
+#     )
+#     history = train(
+#         model,
+#         lambda epoch: document_batches(training, 32, seed=epoch),
+#         classification_loss,
+#         epochs=5,
+#         learning_rate=5e-3,
+#         decay=True,
+#     )
+#     print("loss per epoch:", ", ".join(f"{x:.2f}" for x in history.column("loss")))
+#     right = accuracy(model, document_batches(test, 100, seed=0))
+#     print(f"{right:.1%} of the test reviews are right")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-look", "locked": true, "solution": false}
+# Does it look at what decides? For each test review: how much of the sentence attention lies on the
+# deciding sentences, and, in those, how much of the word attention on the deciding words. Beside
+# it, what an even spread would give.
+
+# %% nbgrader={"grade": false, "grade_id": "look", "locked": true, "solution": false} tags=["active-ipynb"]
+# if not settings.grading():
+#     from coursekit.explorers import WordsExplorer
+#
+#     sums, pairs, shown = torch.zeros(4), 0, []
+#     for review, item in zip(unseen, test):
+#         with torch.no_grad():
+#             logits, alphas, alpha = model(document_batch([item]).documents.to(device()))
+#         alphas, alpha = alphas[0].cpu(), alpha[0].cpu()  # (L, T), (L,)
+#         chosen = sorted(review.deciding_sentences)
+#         sums[0] += alpha[chosen].sum()
+#         sums[1] += len(chosen) / len(review.sentences)
+#         for i in chosen:
+#             words = [t for place, t in review.deciding_words if place == i]
+#             sums[2] += alphas[i, words].sum()
+#             sums[3] += len(words) / len(review.sentences[i])
+#             pairs += 1
+#         if len(shown) < 8:
+#             good = logits.softmax(dim=1)[0, 1].item()
+#             rows = [row[: len(s)] for row, s in zip(alphas, review.sentences)]
+#             shown.append(
+#                 {
+#                     "words": [list(sentence) for sentence in review.sentences],
+#                     "weights": {"your network": rows},
+#                     "sentence_weights": {"your network": alpha},
+#                     "marked": review.deciding_positions,
+#                     "told": {"your network": f"{review.rating} of 5; good with p = {good:.2f}"},
+#                 }
+#             )
+#     found = (sums / torch.tensor([len(test), len(test), pairs, pairs])).tolist()
+#     print(f"weight on the deciding sentences: {found[0]:.0%} (evenly spread: {found[1]:.0%})")
+#     print(f"in them, on the deciding words:   {found[2]:.0%} (evenly spread: {found[3]:.0%})")
+#     display(WordsExplorer(shown, marked="the words that decide"))
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-questions", "locked": true, "solution": false}
+# **To think about.**
+#
+# 1. Find a review in which "good" gets much weight, and one in which it gets little. What stands
+#    around it?
+# 2. Give the word attention a context vector of 0 that is not trained. How much accuracy does it
+#    cost? And the sentence attention?
+# 3. One attention over all words of a document at once, without sentences: what would its weights have to do
+#    that these two need not?
+# 4. Why is the weight of a word *in its document* the product of two weights? Multiply them, and
+#    find the ten heaviest words of the test set.

@@ -10,12 +10,48 @@
 #     name: python3
 # ---
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "title", "locked": true, "solution": false}
+# # Sentences I: one vector for a sentence
+#
+# A classifier wants one vector for a sentence, and a recurrent network gives a state for each of
+# its words. What becomes of the many? In this notebook you write the three ways that need no
+# parameters, the last state, the mean and the maximum, and then a classifier that *chooses*: a
+# bidirectional LSTM whose final state asks all states what matters. At the end all four read
+# reviews.
+#
+# | exercise | what it computes | source | difficulty | minutes |
+# | --- | --- | --- | --- | --- |
+# | `last_state` | the state after the last word | Lin et al., section 1 | ●○○ | 5 |
+# | `masked_mean` | the average state | Lin et al., section 1 | ●○○ | 10 |
+# | `masked_max` | the largest value of each feature | Lin et al., section 1 | ●○○ | 10 |
+# | `AttentionClassifier` | words weighed by what the sentence is about | Bahdanau et al., A.1.2 | ●●● | 40 |
+#
+# **Shapes.** $B$ sentences in the batch, $N$ positions, $d$ the size of a state. Sentences end in
+# padding. How much of a row is real is said either by `lengths` $(B,)$ or by a boolean mask $(B,
+# N)$ in which `True` means *a real word*. What stands on padding is arbitrary: it is finite, but
+# not 0.
+#
+# Lin et al. is *A Structured Self-attentive Sentence Embedding* (2017); its introduction lists the
+# three ways as what was usual before.
+
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "solution": false}
 import torch
 from torch import Tensor, nn
 
 # %% nbgrader={"grade": false, "grade_id": "setup-check", "locked": true, "solution": false} tags=["active-ipynb"]
 # from autograder import check
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-last_state", "locked": true, "solution": false}
+# ## `last_state`
+#
+# A network that has read the sentence from left to right knows, after the last word, something of
+# all the words. So take that state:
+#
+# $$s = h_L \qquad h: (B, N, d),\quad L: (B,),\quad s: (B, d)$$
+#
+# Each sentence has its own last word, and positions count from 0.
+#
+# *Lin et al. (2017), section 1. Difficulty ●○○, about 5 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "last_state", "locked": false, "solution": true}
@@ -45,6 +81,20 @@ def last_state(states: Tensor, lengths: Tensor) -> Tensor:
 # examine(last_state)
 # ### END HIDDEN TESTS
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-masked_mean", "locked": true, "solution": false}
+# ## `masked_mean`
+#
+# The last state has had a long way to go from the first word. The mean asks all words, and asks
+# them all alike:
+#
+# $$s = \frac{\sum_{j=1}^{N} m_j h_j}{\sum_{j=1}^{N} m_j}
+# \qquad h: (B, N, d),\quad m: (B, N) \text{ bool},\quad s: (B, d)$$
+#
+# The sum is divided by the number of *real words*. A sentence without any word (an empty review is
+# one) has a vector of zeros, and gradients of 0, not NaN.
+#
+# *Lin et al. (2017), section 1. Difficulty ●○○, about 10 minutes.*
+
 
 # %% nbgrader={"grade": false, "grade_id": "masked_mean", "locked": false, "solution": true}
 def masked_mean(states: Tensor, mask: Tensor) -> Tensor:
@@ -73,6 +123,20 @@ def masked_mean(states: Tensor, mask: Tensor) -> Tensor:
 # examine(masked_mean)
 # ### END HIDDEN TESTS
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-masked_max", "locked": true, "solution": false}
+# ## `masked_max`
+#
+# In the mean of a long sentence a single word hardly counts. The maximum lets one word decide, and
+# for each feature it may be another one:
+#
+# $$s_k = \max_{j:\, m_j} h_{jk}
+# \qquad h: (B, N, d),\quad m: (B, N) \text{ bool},\quad s: (B, d)$$
+#
+# A feature may be negative in all words of a sentence; then its maximum is negative. A sentence
+# without any word has a vector of zeros.
+#
+# *Lin et al. (2017), section 1. Difficulty ●○○, about 10 minutes.*
+
 
 # %% nbgrader={"grade": false, "grade_id": "masked_max", "locked": false, "solution": true}
 def masked_max(states: Tensor, mask: Tensor) -> Tensor:
@@ -100,6 +164,40 @@ def masked_max(states: Tensor, mask: Tensor) -> Tensor:
 
 # examine(masked_max)
 # ### END HIDDEN TESTS
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-AttentionClassifier", "locked": true, "solution": false}
+# ## `AttentionClassifier`
+#
+# The mean treats all words alike, the maximum compares numbers one by one. Neither has an idea of
+# what matters. Attention has: it is Bahdanau's, and only the one who asks is new. In a translator
+# the decoder's state asks, at each word it writes. A classifier writes nothing; so the encoder's
+# *final* state asks, once. It has read the whole sentence, and goes back to the words with that.
+#
+# $$h_j = [\overrightarrow{h}_j ; \overleftarrow{h}_j], \qquad
+# q = [\overrightarrow{h}_L ; \overleftarrow{h}_1], \qquad
+# e_j = v^\top \tanh(W q + U h_j)$$
+#
+# $$\alpha_j = \frac{m_j \exp(e_j)}{\sum_{i} m_i \exp(e_i)}, \qquad
+# \mathrm{logits} = W_o \sum_{j} \alpha_j h_j + b_o$$
+#
+# $$h: (B, N, 2d),\quad q: (B, 2d),\quad W, U: (a, 2d),\quad v: (a,),\quad \alpha: (B, N),\quad
+# W_o: (C, 2d),\quad \mathrm{logits}: (B, C)$$
+#
+# * **Where each direction ends.** The forward network has read everything at the last word, the
+#   backward network at the *first*. The LSTM returns both as `h_n` $(2, B, d)$, direction first,
+#   and beside it `c_n`, its memory, which you do not need.
+# * **Padding.** Neither direction may read it: `nn.utils.rnn.pack_padded_sequence` with
+#   `enforce_sorted=False`, then `pad_packed_sequence` with `total_length`. And none of the weight
+#   may fall on it.
+# * **A sentence without any word** has weights of 0, and its logits are the bias.
+#   `pack_padded_sequence` refuses a length of 0, so tell it 1, and see to it by the mask that this
+#   word does not count.
+#
+# The matrices and vectors are parameters here, not arguments. `masked_softmax` of the Bahdanau
+# notebook is not here; write it again where you need it.
+#
+# *The score is that of Bahdanau et al. (2015), section A.1.2, with another query. Difficulty ●●●,
+# about 40 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "AttentionClassifier", "locked": false, "solution": true}
@@ -177,3 +275,130 @@ class AttentionClassifier(nn.Module):
 
 # examine(AttentionClassifier)
 # ### END HIDDEN TESTS
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-equal", "locked": true, "solution": false}
+# ## Build it, prove it equal
+#
+# What your functions make of a padded batch is what torch gives for each sentence alone, without
+# padding. And attention that has nothing to say is the mean: with $v = 0$ all words have the same
+# score.
+
+# %% nbgrader={"grade": false, "grade_id": "equal", "locked": true, "solution": false} tags=["active-ipynb"]
+# torch.manual_seed(0)
+# sentences = [torch.randn(n, 5) for n in (6, 2, 4)]  # three sentences of words (L, 5)
+# padded = nn.utils.rnn.pad_sequence(sentences, batch_first=True, padding_value=9.0)  # (3, 6, 5)
+# real = (padded != 9.0).all(dim=2)  # (3, 6)
+# counts = real.sum(dim=1)  # (3,)
+# reader = nn.LSTM(5, 4, batch_first=True)  # from left to right
+#
+#
+# def compare(name, mine, alone):
+#     print(f"{name}: the largest difference is {(mine - torch.stack(alone)).abs().max().item():.1e}")
+#
+#
+# with torch.no_grad():
+#     finals = [reader(words)[1][0][0] for words in sentences]  # h_n of each sentence
+#     compare("last state", last_state(reader(padded)[0], counts), finals)
+#     compare("mean", masked_mean(padded, real), [words.mean(0) for words in sentences])
+#     compare("maximum", masked_max(padded, real), [words.amax(0) for words in sentences])
+#
+#     bored = AttentionClassifier(10, 4, 3, 5, 2)
+#     bored.v.zero_()
+#     _, weights = bored(torch.randint(1, 10, (3, 6)).masked_fill(~real, 0), counts)
+# print("weights with v = 0:")
+# for row in weights.tolist():
+#     print("  ", "  ".join(f"{weight:.3f}" for weight in row))
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-train", "locked": true, "solution": false}
+# ## Four ways to read a review
+#
+# The course makes its own reviews, with a grammar. In each of them one or two sentences say what
+# the writer thinks, in a few words; the rest tells a story, or what somebody else thought, or what
+# was expected, with the same words of praise and blame. Which words decide is known.
+#
+# A bidirectional LSTM reads them, and on top of it stands each of your four ways to one vector.
+# Training all four takes about half a minute on a CPU. (The first three are used through
+# `PooledClassifier`, the same network with a function in place of the attention.)
+
+# %% nbgrader={"grade": false, "grade_id": "train", "locked": true, "solution": false} tags=["active-ipynb"]
+# from coursekit import settings
+# from coursekit.classifiers import PooledClassifier, accuracy, classification_loss
+# from coursekit.corpora.reviews import splits
+# from coursekit.documents import text_batch, text_batches
+# from coursekit.training import device, seed_everything, train
+# from coursekit.vocabulary import WordVocabulary
+#
+#
+# def at_last_word(states, mask):
+#     return last_state(states, mask.sum(dim=1))
+#
+#
+# if not settings.grading():
+#     reviews = splits(2000, 300, 1000, seed=1, ratings=(1, 2, 4, 5))  # 4 and 5 are good
+#     vocabulary = WordVocabulary([review.words for review in reviews.train])
+#     training, test = (
+#         [(vocabulary.encode(review.words, eos=False), review.label) for review in part]
+#         for part in (reviews.train, reviews.test)
+#     )
+#     V, e, d = len(vocabulary), 32, 32
+#     build = {
+#         "last state": lambda: PooledClassifier(V, e, d, at_last_word, classes=2),
+#         "mean": lambda: PooledClassifier(V, e, d, masked_mean, classes=2),
+#         "maximum": lambda: PooledClassifier(V, e, d, masked_max, classes=2),
+#         "attention": lambda: AttentionClassifier(V, e, d, attention_size=32, classes=2),
+#     }
+#     models = {}
+#     for name, make in build.items():
+#         seed_everything(1)
+#         models[name] = make()
+#         train(
+#             models[name],
+#             lambda epoch: text_batches(training, 32, seed=epoch),
+#             classification_loss,
+#             epochs=5,
+#             learning_rate=5e-3,
+#             decay=True,
+#         )
+#         found = accuracy(models[name], text_batches(test, 100, seed=0))
+#         print(f"{name:<11} {found:6.1%} of the test reviews are right")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-look", "locked": true, "solution": false}
+# And where did the attention look? A review's deciding words are few. How much of the weight do
+# they get?
+
+# %% nbgrader={"grade": false, "grade_id": "look", "locked": true, "solution": false} tags=["active-ipynb"]
+# if not settings.grading():
+#     from coursekit.explorers import WordsExplorer
+#
+#     shares, chances, shown = [], [], []
+#     for review, item in zip(reviews.test, test):
+#         batch = text_batch([item]).to(device())
+#         with torch.no_grad():
+#             logits, weights = models["attention"](batch.tokens, batch.lengths)
+#         row, decisive = weights[0].cpu(), sorted(review.deciding_positions)
+#         shares.append(row[decisive].sum().item())
+#         chances.append(len(decisive) / len(row))
+#         if len(shown) < 8 and len(review.sentences) > 2:
+#             good = logits.softmax(dim=1)[0, 1].item()
+#             shown.append(
+#                 {
+#                     "words": list(review.words),
+#                     "weights": {"your attention": row},
+#                     "marked": decisive,
+#                     "told": {"your attention": f"{review.rating} of 5; good with p = {good:.2f}"},
+#                 }
+#             )
+#     print(f"weight on the deciding words: {sum(shares) / len(shares):.0%}")
+#     print(f"they are {sum(chances) / len(chances):.0%} of the words")
+#     display(WordsExplorer(shown, marked="the words that decide"))
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-questions", "locked": true, "solution": false}
+# **To think about.**
+#
+# 1. `at_last_word` takes the state at the last word from *both* directions. What has the backward
+#    network read there? Write a function that takes what `h_n` has, and train again.
+# 2. Where does the attention look in a review that it gets wrong?
+# 3. The weights lie on *states*. The word behind "not" gets much weight; why may that do as well as
+#    weight on "not" itself?
+# 4. Leave the query out of the score. How much worse does the classifier get on reviews as short as
+#    these?

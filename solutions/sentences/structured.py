@@ -10,12 +10,55 @@
 #     name: python3
 # ---
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "title", "locked": true, "solution": false}
+# # Sentences II: several looks at once
+#
+# One average of the states is one idea of what matters. A review of a hotel may praise the room and
+# blame the breakfast, and what is worth keeping of it does not fit into one average. Lin et al.
+# (2017) look at a sentence $r$ times, and keep all $r$ averages: the sentence becomes a *matrix*.
+# And nobody asks from outside: what to look for is learnt. In this notebook you write this
+# attention, the penalty that keeps the looks apart, and the classifier on top.
+#
+# | exercise | what it computes | paper | difficulty | minutes |
+# | --- | --- | --- | --- | --- |
+# | `StructuredSelfAttention` | r weighted averages of the states | eq. 6, 7 | ●●○ | 25 |
+# | `redundancy_penalty` | how much the looks overlap | eq. 8 | ●○○ | 10 |
+# | `StructuredClassifier` | from words to logits | section 2.1 | ●●○ | 25 |
+#
+# **Shapes.** $B$ sentences in the batch, $N$ positions, $d$ the size of a state, $r$ looks, which
+# the paper calls *hops*. Sentences end in padding; the mask is boolean and `True` means *a real
+# word*. The paper's states come from two directions of size $u$, so that its $2u$ is the $d$ of
+# `StructuredSelfAttention`. Where a classifier has an LSTM of its own, $d$ is the size of one
+# direction, and a state has $2d$ numbers.
+
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "solution": false}
 import torch
 from torch import Tensor, nn
 
 # %% nbgrader={"grade": false, "grade_id": "setup-check", "locked": true, "solution": false} tags=["active-ipynb"]
 # from autograder import check
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-StructuredSelfAttention", "locked": true, "solution": false}
+# ## `StructuredSelfAttention`
+#
+# Equation 5 of the paper has one look: $a = \mathrm{softmax}(w_{s2} \tanh(W_{s1} H^\top))$.
+# $W_{s1}$ maps a state, which says what a word means in its context, into a space in which
+# importance is measured; tanh keeps each coordinate between $-1$ and $1$; and $w_{s2}$ is a
+# direction in that space: the farther a word lies in it, the more it matters. With $r$ directions
+# there are $r$ looks:
+#
+# $$A = \mathrm{softmax}\left(W_{s2} \tanh(W_{s1} H^\top)\right), \qquad M = A H$$
+#
+# $$H: (B, N, d),\quad W_{s1}: (d_a, d),\quad W_{s2}: (r, d_a),\quad A: (B, r, N),\quad M: (B, r, d)$$
+#
+# * The softmax runs over the *words*: each hop spreads a weight of 1 over the sentence, whatever
+#   the other hops do.
+# * There is no query. The rows of $W_{s2}$ play its part; they are learnt, and the same for all
+#   sentences.
+# * The paper does not speak of padding; here its weight is exactly 0. A sentence without any word
+#   has a matrix of 0 and weights of 0.
+#
+# *Lin et al. (2017), equations 5 to 7. Difficulty ●●○, about 25 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "StructuredSelfAttention", "locked": false, "solution": true}
@@ -68,6 +111,23 @@ class StructuredSelfAttention(nn.Module):
 # examine(StructuredSelfAttention)
 # ### END HIDDEN TESTS
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-redundancy_penalty", "locked": true, "solution": false}
+# ## `redundancy_penalty`
+#
+# Nothing so far keeps all $r$ hops from looking at the same words; and if one word is the best to
+# look at, it is the best for all. So the paper adds a penalty to the loss. Entry $(k, m)$ of $A
+# A^\top$ is the overlap of the hops $k$ and $m$: the sum over the words of the product of their
+# weights. It should be 0 for two different hops, and 1 on the diagonal:
+#
+# $$P = \left\| A A^\top - I \right\|_F^2 = \sum_{k=1}^{r} \sum_{m=1}^{r} \left( \sum_{j=1}^{N} A_{kj} A_{mj} - [k = m] \right)^2
+# \qquad A: (B, r, N)$$
+#
+# The result is one number: the mean of $P$ over the sentences of the batch. The diagonal has a say
+# too. The overlap of a hop with itself is 1 only if all its weight lies on one word, so that the
+# penalty also makes hops *narrow*.
+#
+# *Lin et al. (2017), equation 8. Difficulty ●○○, about 10 minutes.*
+
 
 # %% nbgrader={"grade": false, "grade_id": "redundancy_penalty", "locked": false, "solution": true}
 def redundancy_penalty(A: Tensor) -> Tensor:
@@ -98,6 +158,28 @@ def redundancy_penalty(A: Tensor) -> Tensor:
 # examine(redundancy_penalty)
 # ### END HIDDEN TESTS
 
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-StructuredClassifier", "locked": true, "solution": false}
+# ## `StructuredClassifier`
+#
+# Now the whole model: a bidirectional LSTM, the attention, and a small network with one hidden
+# layer that reads all rows of the matrix.
+#
+# $$h_j = [\overrightarrow{h}_j ; \overleftarrow{h}_j], \qquad M, A = \mathrm{attention}(H), \qquad
+# \mathrm{logits} = W_o \,\mathrm{relu}\left(W_h \,\mathrm{flatten}(M) + b_h\right) + b_o$$
+#
+# $$H: (B, N, 2d),\quad M: (B, r, 2d),\quad \mathrm{flatten}(M): (B, r \cdot 2d),\quad W_h: (m, r \cdot 2d),\quad
+# W_o: (C, m),\quad \mathrm{logits}: (B, C)$$
+#
+# * `flatten` puts the rows one after the other. Each hop has columns of its own in $W_h$, so the
+#   classifier knows who saw what.
+# * The LSTM must not read padding (pack the sequences), and a length may be 0: see `pooling.ipynb`.
+#   Here the attention sees to it that such a sentence has a matrix of 0, if its mask is right.
+# * The attention is given to the constructor. The check passes one of its own, called with
+#   `(states, mask)`; below, you pass yours.
+#
+# *Lin et al. (2017), section 2.1 with equation 7; the network on top is described with the
+# experiments in section 4. Difficulty ●●○, about 25 minutes.*
+
 
 # %% nbgrader={"grade": false, "grade_id": "StructuredClassifier", "locked": false, "solution": true}
 class StructuredClassifier(nn.Module):
@@ -111,7 +193,7 @@ class StructuredClassifier(nn.Module):
     e = embedding_size, d = hidden_size, r = hops, m = inner_size and C = classes. flatten puts the
     rows of M one after the other. In training, `dropout` acts on the embedded words and on flatten(M).
 
-    Source: Lin et al. (2017), sections 2.1 and 3, with equation 7 for M.
+    Source: Lin et al. (2017), section 2.1 with equation 7 for M, and section 4 for the network on top.
     """
 
     def __init__(
@@ -148,8 +230,9 @@ class StructuredClassifier(nn.Module):
         packed = nn.utils.rnn.pack_padded_sequence(
             embedded, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
         )
+        states, _ = self.rnn(packed)
         states, _ = nn.utils.rnn.pad_packed_sequence(
-            self.rnn(packed)[0], batch_first=True, total_length=tokens.shape[1]
+            states, batch_first=True, total_length=tokens.shape[1]
         )  # (B, N, 2d)
         mask = torch.arange(tokens.shape[1], device=tokens.device) < lengths.unsqueeze(1)  # (B, N)
         matrix, weights = self.attention(states, mask)  # (B, r, 2d), (B, r, N)
@@ -165,3 +248,112 @@ class StructuredClassifier(nn.Module):
 
 # examine(StructuredClassifier)
 # ### END HIDDEN TESTS
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-together", "locked": true, "solution": false}
+# ## Do the hops differ?
+#
+# A penalty is a claim: with it, the hops look at different words. Measure it. Your classifier reads
+# the made-up reviews of `pooling.ipynb`, once without and once with the penalty. The mean overlap
+# of two different hops is the mean of $A A^\top$ off its diagonal: $1$ if all hops look at one and
+# the same word, 0 if no two share any. About 20 seconds on a CPU.
+
+# %% nbgrader={"grade": false, "grade_id": "train", "locked": true, "solution": false} tags=["active-ipynb"]
+# import torch.nn.functional as F
+#
+# from coursekit import settings
+# from coursekit.classifiers import accuracy
+# from coursekit.corpora.reviews import splits
+# from coursekit.documents import text_batch, text_batches
+# from coursekit.training import device, seed_everything, train
+# from coursekit.vocabulary import WordVocabulary
+#
+# HOPS, SHARE = 4, 0.05  # SHARE: how much the penalty counts in the loss
+#
+#
+# def loss_with(share):
+#     def loss(model, batch):
+#         logits, A = model(batch.tokens, batch.lengths)  # (B, C), (B, r, N)
+#         return F.cross_entropy(logits, batch.labels) + share * redundancy_penalty(A)
+#
+#     return loss
+#
+#
+# def overlaps(model, items):
+#     """Mean overlap of two different hops, and of a hop with itself."""
+#     apart, own = [], []
+#     for item in items:
+#         batch = text_batch([item]).to(device())
+#         with torch.no_grad():
+#             A = model(batch.tokens, batch.lengths)[1][0]  # (r, N)
+#         products = A @ A.T  # (r, r)
+#         own.append(products.diagonal().mean().item())
+#         apart.append((products.sum() - products.trace()).item() / (HOPS * (HOPS - 1)))
+#     return sum(apart) / len(apart), sum(own) / len(own)
+#
+#
+# if not settings.grading():
+#     reviews = splits(2000, 300, 1000, seed=1, ratings=(1, 2, 4, 5))  # 4 and 5 are good
+#     vocabulary = WordVocabulary([review.words for review in reviews.train])
+#     training, test = (
+#         [(vocabulary.encode(review.words, eos=False), review.label) for review in part]
+#         for part in (reviews.train, reviews.test)
+#     )
+#     models = {}
+#     for name, share in (("without penalty", 0.0), ("with penalty", SHARE)):
+#         seed_everything(1)
+#         models[name] = StructuredClassifier(
+#             len(vocabulary),
+#             embedding_size=32,
+#             hidden_size=32,
+#             attention=StructuredSelfAttention(64, attention_size=32, hops=HOPS),
+#             hops=HOPS,
+#             inner_size=32,
+#             classes=2,
+#         )
+#         train(
+#             models[name],
+#             lambda epoch: text_batches(training, 32, seed=epoch),
+#             loss_with(share),
+#             epochs=5,
+#             learning_rate=5e-3,
+#             decay=True,
+#         )
+#         right = accuracy(models[name], text_batches(test, 100, seed=0))
+#         apart, own = overlaps(models[name], test[:300])
+#         print(
+#             f"{name:<16} {right:.1%} right; overlap of two hops {apart:.3f},",
+#             f"of a hop with itself {own:.3f}",
+#         )
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-look", "locked": true, "solution": false}
+# See for yourself: choose a review, and a hop.
+
+# %% nbgrader={"grade": false, "grade_id": "look", "locked": true, "solution": false} tags=["active-ipynb"]
+# if not settings.grading():
+#     from coursekit.explorers import WordsExplorer
+#
+#     shown = []
+#     for review, item in zip(reviews.test, test):
+#         if len(shown) == 8 or not 12 <= len(review.words) <= 40:
+#             continue
+#         batch = text_batch([item]).to(device())
+#         looks = {}
+#         for name, model in models.items():
+#             with torch.no_grad():
+#                 A = model(batch.tokens, batch.lengths)[1][0].cpu()  # (r, N)
+#             looks |= {f"hop {k + 1}, {name}": row for k, row in enumerate(A)}
+#         told = dict.fromkeys(looks, f"The writer gave {review.rating} of 5.")
+#         marked = review.deciding_positions
+#         words = list(review.words)
+#         shown.append({"words": words, "weights": looks, "marked": marked, "told": told})
+#     display(WordsExplorer(shown, marked="the words that decide"))
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-questions", "locked": true, "solution": false}
+# **To think about.**
+#
+# 1. Make `SHARE` 1, as large as in the paper's experiments, and then 0.001. What happens to the
+#    overlap, to the hops' narrowness, and to the accuracy?
+# 2. The deciding words of these reviews are two or three. What can four narrow hops do that may not
+#    share a word?
+# 3. Where is the gradient of the penalty with respect to $A$ zero, although the penalty is not?
+# 4. With one hop, what is left of the penalty, and what does it ask for?

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder import cards
+from autograder import cards, chance
 from autograder.comparing import TOLERANCE, Expected
 from autograder.exercise import Case, Exercise
 from autograder.instructor.examining import DRAWS, misconceptions
@@ -130,6 +130,9 @@ def fingerprint(exercise: Exercise) -> str:
             right = expected(exercise, case)
             add(case.name, case.note, [vars(call) for call in case.calls])
             add(list(case.construct.items()), list(case.given.items()))
+            if case.relation:
+                add(case.random, inspect.getsource(inspect.getmodule(case.relation) or chance))
+                add(inspect.getsource(chance))
             for members in (case.inputs, case.weights, case.real, case.upstream):
                 _add_tensors(found, members)
             # Rounded: another processor's last digits are no other tests.

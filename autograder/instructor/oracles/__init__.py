@@ -15,7 +15,15 @@ from torch import Tensor
 
 from autograder.comparing import Expected
 from autograder.exercise import Case, Exercise
-from autograder.instructor.oracles import bahdanau, embeddings, luong, seq2seq
+from autograder.instructor.oracles import (
+    bahdanau,
+    captioning,
+    embeddings,
+    han,
+    luong,
+    sentences,
+    seq2seq,
+)
 from autograder.stand_ins import built
 
 Oracle = Callable[[dict[str, Any], dict[str, Tensor]], dict[str, Tensor]]
@@ -24,6 +32,9 @@ ORACLES: dict[str, Oracle] = {
     **seq2seq.ORACLES,
     **bahdanau.ORACLES,
     **luong.ORACLES,
+    **captioning.ORACLES,
+    **sentences.ORACLES,
+    **han.ORACLES,
 }
 
 

@@ -1,0 +1,165 @@
+"""The exercises of the notebook `captioning/captioner`: what is called with which inputs."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from autograder.drawing import Draw
+from autograder.exercise import Call, Case, Exercise, Part, StandIn
+
+_KEPT = (
+    "The first batch through the module is right, a second one (other_...) is not: keep nothing "
+    "of one call for the next."
+)
+
+
+def _lstm_weights(draw: Draw, prefix: str, inputs: int, d: int) -> dict[str, Tensor]:
+    return {
+        f"{prefix}weight_ih": draw.tensor(4 * d, inputs, scale=0.6),
+        f"{prefix}weight_hh": draw.tensor(4 * d, d, scale=0.6),
+        f"{prefix}bias_ih": draw.tensor(4 * d, scale=0.3),
+        f"{prefix}bias_hh": draw.tensor(4 * d, scale=0.3),
+    }
+
+
+def _decoder_cases(draw: Draw) -> list[Case]:
+    calls = (
+        Call("start", ("annotations",), ("first_state", "first_memory")),
+        Call(
+            "step",
+            ("embedded", ("state", "memory"), "annotations"),
+            (("next_state", "next_memory"), "context", "step_weights"),
+        ),
+        Call("readout", ("embedded", "state", "contexts"), ("step_logits",)),
+        Call("readout", ("all_embedded", "all_states", "all_contexts"), ("all_logits",)),
+        Call("forward", ("tokens", "annotations"), ("logits", "weights")),
+    )
+    # What a module keeps from one batch must not get into the next.
+    other_calls = (
+        Call("start", ("other_annotations",), ("other_first_state", "other_first_memory")),
+        Call(
+            "step",
+            ("embedded", ("state", "memory"), "other_annotations"),
+            (("other_next_state", "other_next_memory"), "other_context", "other_step_weights"),
+        ),
+        Call("forward", ("other_tokens", "other_annotations"), ("other_logits", "other_weights")),
+    )
+
+    def case(
+        name: str,
+        b: int,
+        n: int,
+        t: int,
+        v: int,
+        e: int,
+        d: int,
+        a: int,
+        other: tuple[int, int] | None = None,
+    ) -> Case:
+        inputs = {
+            "tokens": draw.tokens(b, t, vocabulary_size=v),
+            "annotations": draw.tensor(b, n, a),
+            "embedded": draw.tensor(b, e),
+            "state": draw.tensor(b, d, scale=0.6),
+            "memory": draw.tensor(b, d),
+            "contexts": draw.tensor(b, a),
+            "all_embedded": draw.tensor(b, t, e),
+            "all_states": draw.tensor(b, t, d),
+            "all_contexts": draw.tensor(b, t, a),
+        }
+        if other is not None:
+            others, words = other
+            inputs["other_tokens"] = draw.tokens(b, words, vocabulary_size=v)
+            inputs["other_annotations"] = draw.tensor(b, others, a)
+        return Case(
+            name,
+            inputs,
+            calls if other is None else (*calls, *other_calls),
+            construct={
+                "vocabulary_size": v,
+                "embedding_size": e,
+                "hidden_size": d,
+                "key_size": a,
+                "attention": StandIn("GlanceAttention", (d, a, 3)),
+            },
+            weights={
+                "attention.P": draw.tensor(3, d, scale=0.7),
+                "attention.R": draw.tensor(3, a),
+                "embedding.weight": draw.tensor(v, e),
+                "first_state.weight": draw.tensor(d, a),
+                "first_state.bias": draw.tensor(d, scale=0.3),
+                "first_memory.weight": draw.tensor(d, a),
+                "first_memory.bias": draw.tensor(d, scale=0.3),
+                **_lstm_weights(draw, "cell.", e + a, d),
+                "state_output.weight": draw.tensor(e, d, scale=0.7),
+                "context_output.weight": draw.tensor(e, a, scale=0.7),
+                "output.weight": draw.tensor(v, e),
+                "output.bias": draw.tensor(v, scale=0.3),
+            },
+            upstream={
+                "first_state": draw.tensor(b, d),
+                "first_memory": draw.tensor(b, d),
+                "next_state": draw.tensor(b, d),
+                "next_memory": draw.tensor(b, d),
+                "context": draw.tensor(b, a),
+                "step_weights": draw.tensor(b, n),
+                "step_logits": draw.tensor(b, v),
+                "all_logits": draw.tensor(b, t, v),
+                "logits": draw.tensor(b, t, v),
+                "weights": draw.tensor(b, t, n),
+            },
+            note=_KEPT if other is not None else "",
+        )
+
+    b, n, t, d, e, a = draw.sizes(6, 2, 7)
+    return [
+        case("one picture of one place, one word", 1, 1, 1, 5, 2, 3, 4),
+        case("one picture of two places, one word", 1, 2, 1, 6, 3, 4, 5),
+        case("one picture, two words", 1, 3, 2, 7, 5, 4, 6),
+        case("all sizes different", b, n, t, 8, e, d, a),
+        case("as many words as pictures, as many places", 3, 3, 3, 8, 2, 5, 4),
+        case("state, embedding and annotation of one size", 2, 5, 3, 8, 4, 4, 4),
+        case("a second batch through the same module", 2, 3, 2, 5, 2, 3, 4, other=(3, 2)),
+    ]
+
+
+_AXES = {
+    "tokens": "B T",
+    "annotations": "B N d_k",
+    "embedded": "B e",
+    "state": "B d",
+    "memory": "B d",
+    "contexts": "B d_k",
+    "all_embedded": "B T e",
+    "all_states": "B T d",
+    "all_contexts": "B T d_k",
+    "first_state": "B d",
+    "first_memory": "B d",
+    "next_state": "B d",
+    "next_memory": "B d",
+    "context": "B d_k",
+    "step_weights": "B N",
+    "step_logits": "B V",
+    "all_logits": "B T V",
+    "logits": "B T V",
+    "weights": "B T N",
+}
+
+EXERCISES: list[Exercise] = [
+    Exercise(
+        name="CaptionDecoder",
+        assignment="captioning",
+        notebook="captioner",
+        points=6,
+        signature="(tokens, annotations)",
+        axes=_AXES | {f"other_{name}": axes for name, axes in _AXES.items()},
+        cases=_decoder_cases,
+        is_class=True,
+        parts=(
+            Part("start", ("start",), 1),
+            Part("step", ("step",), 2),
+            Part("readout", ("readout",), 1),
+            Part("forward", ("forward",), 2),
+        ),
+    ),
+]

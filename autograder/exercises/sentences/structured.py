@@ -1,0 +1,255 @@
+"""The exercises of the notebook `sentences/structured`: what is called with which inputs."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from autograder.drawing import Draw, below
+from autograder.exercise import Call, Case, Exercise, StandIn
+from autograder.exercises.reading import (
+    KEPT,
+    SECOND,
+    also_others,
+    both_directions,
+    other,
+    others,
+    padded_tokens,
+)
+
+_SHORT = "all sentences shorter than the batch is wide"
+_EMPTY = "a sentence without any word"
+
+
+def _held(numbers: Tensor) -> Tensor:
+    """Round to what float32 holds."""
+    return numbers.float().double()
+
+
+def _attention_cases(draw: Draw) -> list[Case]:
+    call = Call("forward", ("states", "mask"), ("matrix", "weights"))
+    # What a module keeps from one batch must not get into the next.
+    again = Call("forward", other("states", "mask"), other("matrix", "weights"))
+
+    def given(mask: Tensor, d: int) -> dict[str, Tensor]:
+        states = draw.tensor(*mask.shape, d)
+        # What stands on padding is not 0.
+        return {"states": torch.where(mask.unsqueeze(-1), states, 2 * states), "mask": mask}
+
+    def case(
+        name: str,
+        mask: Tensor,
+        d: int,
+        a: int,
+        r: int,
+        other_mask: Tensor | None = None,
+        note: str = "",
+    ) -> Case:
+        b, n = mask.shape
+        inputs = given(mask, d)
+        if other_mask is not None:
+            inputs |= others(given(other_mask, d))
+        return Case(
+            name,
+            inputs,
+            (call,) if other_mask is None else (call, again),
+            construct={"hidden_size": d, "attention_size": a, "hops": r},
+            weights={"W_s1": draw.tensor(a, d, scale=0.7), "W_s2": draw.tensor(r, a)},
+            upstream={"matrix": draw.tensor(b, r, d), "weights": draw.tensor(b, r, n)},
+            note=note,
+        )
+
+    b, n, d, a, r = draw.sizes(5, 3, 7)
+    lengths = draw.lengths(b, n)
+    empty = below(lengths, n)
+    empty[0] = False
+    return [
+        case("one sentence of one word", torch.ones(1, 1, dtype=torch.bool), 2, 3, 4),
+        case("two sentences, one with padding", below(torch.tensor([2, 3]), 3), 2, 4, 5),
+        case("all sizes different", below(lengths, n), d, a, r),
+        case("one hop", below(lengths, n), d, a, 1),
+        case(_SHORT, below(lengths, n + 2), d, a, r),
+        case(
+            _EMPTY,
+            empty,
+            d,
+            a,
+            r,
+            note="A sentence without any word has weights of 0 in every hop, and a matrix of 0.",
+        ),
+        case("masks with holes", draw.holes(b, n), d, a, r),
+        case("as many hops as words", below(draw.lengths(b, n), n), d, a, n),
+        case("all sizes equal", below(draw.lengths(b, b), b), b, b, b),
+        case(
+            SECOND,
+            below(torch.tensor([2, 3]), 3),
+            4,
+            5,
+            2,
+            other_mask=torch.tensor([[True, False, True], [False, True, False]]),
+            note=KEPT,
+        ),
+    ]
+
+
+def _penalty_cases(draw: Draw) -> list[Case]:
+    call = (Call("", ("A",), ("penalty",)),)
+
+    def case(name: str, A: Tensor, note: str = "") -> Case:
+        return Case(name, {"A": A}, call, upstream={"penalty": draw.tensor(shift=3.0)}, note=note)
+
+    def weights(b: int, r: int, n: int) -> Tensor:
+        positive = draw.tensor(b, r, n, scale=1.5).exp()
+        return _held(positive / positive.sum(-1, keepdim=True))
+
+    b, r, n = draw.sizes(3, 3)
+    padded = weights(b, r, n + 2) * below(draw.lengths(b, n), n + 2).unsqueeze(1)
+    padded = _held(padded / padded.sum(-1, keepdim=True))
+    empty = padded.clone()
+    empty[0] = 0.0
+    apart = torch.eye(n, dtype=torch.float64)[:3].expand(b, 3, n).clone()
+    return [
+        case("one word, one hop", torch.ones(1, 1, 1, dtype=torch.float64)),
+        case("one sentence, one hop", weights(1, 1, 3)),
+        case("one sentence, two hops", weights(1, 2, 3)),
+        case("all sizes different", weights(b, r, n)),
+        case("more hops than words", weights(b, n, 2)),
+        case(
+            "sentences with padding",
+            padded,
+            "Padding has weights of 0, and adds nothing to the overlap.",
+        ),
+        case(
+            "each hop on a word of its own",
+            apart,
+            "Hops that look at one word each, all at different ones, have no penalty.",
+        ),
+        case("all hops the same", weights(b, 1, n).expand(b, r, n).clone()),
+        case(
+            "a sentence without any word",
+            empty,
+            "A sentence without any word has weights of 0; its term is ||0 - I||^2 = r.",
+        ),
+        case("as many hops as words", weights(b, n, n)),
+        case("all sizes equal", weights(b, b, b)),
+    ]
+
+
+def _classifier_cases(draw: Draw) -> list[Case]:
+    call = Call("forward", ("tokens", "lengths"), ("logits", "weights"))
+    again = Call("forward", other("tokens", "lengths"), other("logits", "weights"))
+
+    def case(
+        name: str,
+        lengths: Tensor,
+        n: int,
+        v: int,
+        e: int,
+        d: int,
+        r: int,
+        m: int,
+        c: int,
+        other_lengths: Tensor | None = None,
+        note: str = "",
+    ) -> Case:
+        b = len(lengths)
+        inputs = {"tokens": padded_tokens(draw, lengths, n, v), "lengths": lengths}
+        if other_lengths is not None:
+            tokens = padded_tokens(draw, other_lengths, n, v)
+            inputs |= others({"tokens": tokens, "lengths": other_lengths})
+        return Case(
+            name,
+            inputs,
+            (call,) if other_lengths is None else (call, again),
+            construct={
+                "vocabulary_size": v,
+                "embedding_size": e,
+                "hidden_size": d,
+                "attention": StandIn("HopAttention", (2 * d, 3, r)),
+                "hops": r,
+                "inner_size": m,
+                "classes": c,
+            },
+            weights={
+                "attention.P": draw.tensor(r, 3, scale=1.5),
+                "attention.R": draw.tensor(3, 2 * d, scale=3.0),
+                "embedding.weight": draw.tensor(v, e),  # the row of padding is not 0 either
+                **both_directions(draw, "rnn.", 4, e, d),
+                "hidden.weight": draw.tensor(m, r * 2 * d, scale=0.8),
+                "hidden.bias": draw.tensor(m, scale=0.4),
+                "output.weight": draw.tensor(c, m),
+                "output.bias": draw.tensor(c, scale=0.5),
+            },
+            upstream={"logits": draw.tensor(b, c), "weights": draw.tensor(b, r, n)},
+            note=note,
+        )
+
+    b, n, r, c = draw.sizes(4, 2, 5)
+    e, d = draw.sizes(2, 2, 3)
+    m = 6 + draw.integer(0, 1)
+    empty = draw.lengths(b, n)
+    empty[0] = 0
+    nothing = (
+        "A length may be 0, and pack_padded_sequence does not take that. The attention gets a mask "
+        "that is False everywhere in such a sentence."
+    )
+    return [
+        case("one sentence of one word", torch.tensor([1]), 1, 5, 3, 2, 4, 6, 2),
+        case("one sentence of three words", torch.tensor([3]), 3, 6, 4, 2, 2, 7, 5),
+        case("two sentences, the first one shorter", torch.tensor([2, 4]), 4, 6, 2, 3, 5, 7, 3),
+        case("sentences of different length", draw.lengths(b, n), n, 9, e, d, r, m, c),
+        case("one hop", draw.lengths(b, n), n, 9, e, d, 1, m, c),
+        case(_SHORT, draw.lengths(b, n), n + 2, 9, e, d, r, m, c),
+        case(_EMPTY, empty, n, 9, e, d, r, m, c, note=nothing),
+        case(
+            "one sentence, without any word", torch.tensor([0]), 2, 5, 2, 3, 3, 5, 2, note=nothing
+        ),
+        case("all sizes equal", draw.lengths(4, 4), 4, 6, 4, 4, 4, 4, 4),
+        case(
+            SECOND,
+            torch.tensor([2, 3]),
+            3,
+            6,
+            3,
+            2,
+            2,
+            6,
+            4,
+            other_lengths=torch.tensor([3, 1]),
+            note=KEPT,
+        ),
+    ]
+
+
+EXERCISES: list[Exercise] = [
+    Exercise(
+        name="StructuredSelfAttention",
+        assignment="sentences",
+        notebook="structured",
+        points=4,
+        signature="(states, mask)",
+        axes=also_others({"states": "B N d", "mask": "B N", "matrix": "B r d", "weights": "B r N"}),
+        cases=_attention_cases,
+        weights_over={"weights": "mask", "other_weights": "other_mask"},
+        is_class=True,
+    ),
+    Exercise(
+        name="redundancy_penalty",
+        assignment="sentences",
+        notebook="structured",
+        points=2,
+        signature="(A)",
+        axes={"A": "B r N", "penalty": ""},
+        cases=_penalty_cases,
+    ),
+    Exercise(
+        name="StructuredClassifier",
+        assignment="sentences",
+        notebook="structured",
+        points=4,
+        signature="(tokens, lengths)",
+        axes=also_others({"tokens": "B N", "lengths": "B", "logits": "B C", "weights": "B r N"}),
+        cases=_classifier_cases,
+        is_class=True,
+    ),
+]

@@ -1,0 +1,168 @@
+"""Measure what batches of similar length save: one epoch of the same classifier on the same texts.
+
+    python book/runs/bench_bucketing.py              # the course's made-up reviews
+    python book/runs/bench_bucketing.py --data imdb  # a sample of IMDB's
+
+Trains `AttentionClassifier` on the same texts in batches of similar length; in batches at random,
+padded to the longest text of the batch; and padded to the longest text of all. Each as it is, which
+packs the texts so that its LSTM leaves out the padding, and once so that the padding is read as if
+it were words, which needs no packing. All ways in turn in each round. Records texts per second and
+the median ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import torch
+from torch import nn
+
+from coursekit import datasets, results
+from coursekit.classifiers import classification_loss
+from coursekit.corpora.reviews import reviews
+from coursekit.documents import (
+    EncodedText,
+    TextBatch,
+    middle_cut,
+    text_batch,
+    text_batches,
+    words,
+)
+from coursekit.vocabulary import WordVocabulary
+from solutions.sentences.pooling import AttentionClassifier
+
+
+def texts(options: argparse.Namespace) -> tuple[list[list[str]], list[int], str]:
+    """Return the words and labels of the texts, and the checksum of where they come from."""
+    if options.data == "reviews":
+        made = reviews(options.texts, seed=1, ratings=(1, 2, 4, 5))
+        origin = "none: made by coursekit.corpora.reviews, seed 1"
+        return [list(r.words) for r in made], [r.label for r in made], origin
+    corpus = datasets.load(options.data)
+    sample = random.Random(1).sample(list(corpus.train), options.texts)
+    return [words(text) for text, _ in sample], [label for _, label in sample], corpus.data_sha256
+
+
+def ways(
+    items: Sequence[EncodedText], size: int
+) -> dict[str, Callable[[int], Iterator[TextBatch]]]:
+    """Return how the texts become batches, by name; each takes the round."""
+    longest = max(len(ids) for ids, _ in items)
+
+    def at_random(seed: int, length: int = 1) -> Iterator[TextBatch]:
+        order = random.Random(seed).sample(items, len(items))
+        for start in range(0, len(order), size):
+            yield text_batch(order[start : start + size], length)
+
+    packed: dict[str, Callable[[int], Iterator[TextBatch]]] = {
+        "similar": lambda seed: text_batches(items, size, seed),
+        "random": at_random,
+        "longest": lambda seed: at_random(seed, longest),
+    }
+
+    def padding_read(way: str) -> Callable[[int], Iterator[TextBatch]]:
+        def make(seed: int) -> Iterator[TextBatch]:
+            for batch in packed[way](seed):
+                whole = torch.full_like(batch.lengths, batch.tokens.shape[1])
+                yield TextBatch(batch.tokens, whole, batch.labels)
+
+        return make
+
+    return packed | {f"{way}_read": padding_read(way) for way in packed}
+
+
+def main() -> None:
+    """Time the ways in turn; print and record."""
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--data", default="reviews", help="reviews, or a data set by name")
+    arguments.add_argument("--texts", type=int, help="how many; 2,000, of a data set 512")
+    arguments.add_argument("--rounds", type=int, default=5)
+    arguments.add_argument(
+        "--max-words", type=int, default=400, help="more are cut from the middle"
+    )
+    for name, value in {"batch-size": 64, "embedding": 128, "width": 64, "attention": 64}.items():
+        arguments.add_argument(f"--{name}", type=int, default=value)
+    options = arguments.parse_args()
+    asked = dict(vars(options))
+    options.texts = options.texts or (2_000 if options.data == "reviews" else 512)
+    split, labels, origin = texts(options)
+    vocabulary = WordVocabulary(split)
+    items = [
+        (middle_cut(vocabulary.encode(text, eos=False), options.max_words), label)
+        for text, label in zip(split, labels, strict=True)
+    ]
+    torch.manual_seed(1)
+    model = AttentionClassifier(
+        len(vocabulary), options.embedding, options.width, options.attention, 2
+    )
+    optimizer = torch.optim.Adam(model.parameters())
+
+    def seconds(batches: list[TextBatch]) -> float:
+        started = time.perf_counter()
+        for batch in batches:
+            step(model, optimizer, batch)
+        return time.perf_counter() - started
+
+    makers = ways(items, options.batch_size)
+    seconds(list(makers["similar"](0))[:2])  # the first steps pay for allocations
+    rounds = [
+        {name: seconds(list(make(number))) for name, make in makers.items()}
+        for number in range(1, options.rounds + 1)
+    ]
+    real = sum(len(ids) for ids, _ in items)
+    metrics = {
+        f"per_second_{name}": statistics.median(len(items) / times[name] for times in rounds)
+        for name in makers
+    }
+    metrics |= {  # each against batches of similar length of its own kind, packed or read
+        f"ratio_{name}": statistics.median(
+            times[name] / times["similar_read" if name.endswith("_read") else "similar"]
+            for times in rounds
+        )
+        for name in makers
+    }
+    metrics |= {
+        f"real_{name}": real / sum(batch.tokens.numel() for batch in make(1))
+        for name, make in makers.items()
+    }
+    defaults = arguments.parse_args([])
+    given = [
+        f"--{name.replace('_', '-')} {value}"
+        for name, value in asked.items()
+        if value != getattr(defaults, name)
+    ]
+    results.record(
+        "bench-bucketing",
+        options.data,
+        runs=[
+            {
+                "seed": 1,
+                "metrics": metrics,
+                "seconds": sum(sum(times.values()) for times in rounds),
+                "rounds": rounds,
+            }
+        ],
+        parameters=sum(p.numel() for p in model.parameters()),
+        data_sha256=origin,
+        command=" ".join(["python book/runs/bench_bucketing.py", *given]),
+        scorer="medians over the rounds; an epoch of training with Adam, batches made beforehand",
+        settings=vars(options)
+        | {"longest": max(len(ids) for ids, _ in items), "mean_length": real / len(items)},
+    )
+    for name, number in metrics.items():
+        print(f"{name:24} {number:.3g}")
+
+
+def step(model: nn.Module, optimizer: torch.optim.Optimizer, batch: TextBatch) -> None:
+    """Take one step of training."""
+    optimizer.zero_grad(set_to_none=True)
+    classification_loss(model, batch).backward()
+    optimizer.step()
+
+
+if __name__ == "__main__":
+    main()

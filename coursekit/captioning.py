@@ -1,0 +1,382 @@
+"""Captions for pictures: an encoder, batches, greedy captions, and where a model looked."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from coursekit.batching import pad
+from coursekit.corpora.scenes import CANVAS, COLOURS, SHAPES, SIZES, Scene, kind
+from coursekit.vocabulary import BOS, EOS, PAD
+
+GRID = 8
+"""Rows and columns of the feature map: a place is a square of 6 by 6 pixels of a drawn scene."""
+
+
+class PictureEncoder(nn.Module):
+    """A small convolutional network whose last feature map keeps what is where.
+
+    Three convolutions with batch normalisation and ReLU, the first of stride 2, and a maximum over
+    3 x 3 before the last, make 8 x 8 places out of 48 x 48 pixels. What a place says depends on
+    25 x 25 pixels, the 6 x 6 of its own in their middle. The last two channels are the row and the
+    column of the place, from -1 to 1: a convolution computes the same wherever it stands, so it
+    cannot tell "above" from "below".
+
+    Args:
+        channels: C, of the feature map, its two coordinates included.
+    """
+
+    coordinates: Tensor
+
+    def __init__(self, channels: int = 50):
+        super().__init__()
+        self.convolutions = nn.Sequential(
+            nn.Conv2d(3, 16, 5, stride=2, padding=2),  # (B, 16, 24, 24)
+            nn.BatchNorm2d(16),
+            nn.ReLU(),
+            nn.Conv2d(16, 32, 3, padding=1),  # (B, 32, 24, 24)
+            nn.BatchNorm2d(32),
+            nn.ReLU(),
+            nn.MaxPool2d(3),  # (B, 32, 8, 8)
+            nn.Conv2d(32, channels - 2, 3, padding=1),  # (B, C - 2, 8, 8)
+            nn.BatchNorm2d(channels - 2),
+            nn.ReLU(),
+        )
+        line = torch.linspace(-1.0, 1.0, GRID)
+        self.register_buffer("coordinates", torch.stack(torch.meshgrid(line, line, indexing="ij")))
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        """Return the feature map (B, C, 8, 8) of pictures (B, 3, 48, 48) with values 0 to 1."""
+        found = self.convolutions(pictures - 0.45)  # (B, C - 2, 8, 8)
+        where = self.coordinates.expand(len(found), -1, -1, -1)  # (B, 2, 8, 8)
+        return torch.cat([found, where], dim=1)  # (B, C, 8, 8)
+
+
+class Classifier(nn.Module):
+    """Says what a picture of one thing shows: its size, its colour and its shape.
+
+    The largest value of each channel of the feature map over all places, without the coordinates,
+    and one linear layer for each of the three questions. Nobody tells it where the thing is.
+
+    Args:
+        encoder: trained with it, and used without it later.
+        channels: C, of the encoder's feature map.
+    """
+
+    def __init__(self, encoder: nn.Module, channels: int = 50):
+        super().__init__()
+        self.encoder = encoder
+        self.heads = nn.ModuleList(
+            nn.Linear(channels - 2, len(names)) for names in (SIZES, COLOURS, SHAPES)
+        )
+
+    def forward(self, pictures: Tensor) -> list[Tensor]:
+        """Return the logits of size (B, 3), colour (B, 6) and shape (B, 5)."""
+        largest = self.encoder(pictures)[:, :-2].amax(dim=(2, 3))  # (B, C - 2)
+        return [head(largest) for head in self.heads]
+
+
+@dataclass(frozen=True)
+class ClassBatch:
+    """Pictures of one thing: pictures (B, 3, 48, 48), labels (B, 3) of size, colour and shape."""
+
+    pictures: Tensor
+    labels: Tensor
+
+    def to(self, device: torch.device | str) -> ClassBatch:
+        """Return the same batch on another device."""
+        return ClassBatch(self.pictures.to(device), self.labels.to(device))
+
+
+def classification_loss(model: nn.Module, batch: ClassBatch) -> Tensor:
+    """Return the sum of the three cross entropies, for size, colour and shape."""
+    logits = model(batch.pictures)
+    return sum(
+        (F.cross_entropy(one, batch.labels[:, i]) for i, one in enumerate(logits)),
+        start=batch.pictures.new_zeros(()),
+    )
+
+
+def pictures_of(scenes: Sequence[Scene]) -> Tensor:
+    """Return the pictures of scenes, (B, 3, 48, 48), with values from 0 to 1."""
+    stacked = torch.from_numpy(np.stack([scene.picture for scene in scenes]))  # (B, 48, 48, 3)
+    return stacked.permute(0, 3, 1, 2).float() / 255
+
+
+def class_batches(scenes: Sequence[Scene], batch_size: int, seed: int) -> Iterator[ClassBatch]:
+    """Yield scenes of one thing in random order, with what they show as labels."""
+    names = [tuple(SIZES), tuple(COLOURS), SHAPES]
+    labels = torch.tensor(
+        [
+            [n.index(w) for n, w in zip(names, (t.size, t.colour, t.shape), strict=True)]
+            for t in (scene.things[0] for scene in scenes)
+        ]
+    )  # (n, 3)
+    pictures = pictures_of(scenes)
+    order = torch.randperm(len(scenes), generator=torch.Generator().manual_seed(seed))
+    for chosen in order.split(batch_size):
+        yield ClassBatch(pictures[chosen], labels[chosen])
+
+
+@torch.no_grad()
+def feature_maps(encoder: nn.Module, pictures: Tensor, batch_size: int = 256) -> Tensor:
+    """Return the feature maps (n, C, H, W) of pictures (n, 3, ., .), computed in batches."""
+    encoder.eval()
+    where = next(encoder.parameters()).device
+    parts = [encoder(part.to(where)).cpu() for part in pictures.split(batch_size)]
+    return torch.cat(parts)
+
+
+@dataclass(frozen=True)
+class CaptionBatch:
+    """Pictures with their captions.
+
+    Attributes:
+        annotations: (B, N, d_k).
+        previous: (B, T), <bos> and the caption without its <eos>: what the decoder reads.
+        target: (B, T), the caption with its <eos>: what the decoder should predict.
+    """
+
+    annotations: Tensor
+    previous: Tensor
+    target: Tensor
+
+    @property
+    def mask(self) -> Tensor:
+        """Bool (B, T), True = a real word (or <eos>)."""
+        return self.target != PAD
+
+    def to(self, device: torch.device | str) -> CaptionBatch:
+        """Return the same batch on another device."""
+        return CaptionBatch(
+            self.annotations.to(device), self.previous.to(device), self.target.to(device)
+        )
+
+
+def caption_batch(annotations: Tensor, captions: Sequence[Sequence[int]]) -> CaptionBatch:
+    """Pad encoded captions (each ending in <eos>) into one batch with their pictures.
+
+    Args:
+        annotations: (B, N, d_k).
+        captions: B lists of ids.
+    """
+    previous = pad([[BOS, *caption[:-1]] for caption in captions])  # (B, T)
+    # A decoder multiplies the annotations at every step: once in order, they need no copy there.
+    return CaptionBatch(annotations.contiguous(), previous, pad(captions))
+
+
+def caption_batches(
+    annotations: Tensor, captions: Sequence[Sequence[int]], batch_size: int, seed: int
+) -> Iterator[CaptionBatch]:
+    """Yield all captions once, in random batches of one length as far as possible.
+
+    Args:
+        annotations: (n, N, d_k), of the pictures.
+        captions: n lists of ids, each ending in <eos>.
+        batch_size: captions in a batch; the last one may hold fewer.
+        seed: the order is a function of it; pass another one in each epoch.
+    """
+    generator = random.Random(seed)
+    order = list(range(len(captions)))
+    generator.shuffle(order)
+    order.sort(key=lambda i: len(captions[i]))  # stable: random among those of one length
+    batches = [order[i : i + batch_size] for i in range(0, len(order), batch_size)]
+    generator.shuffle(batches)
+    for batch in batches:
+        yield caption_batch(annotations[torch.tensor(batch)], [captions[i] for i in batch])
+
+
+@dataclass(frozen=True)
+class Caption:
+    """A caption that a model wrote.
+
+    Attributes:
+        ids: its words, without <eos>.
+        weights: (T, N), where the model looked for each word.
+        probabilities: (T,), how sure it was of each.
+    """
+
+    ids: list[int]
+    weights: Tensor
+    probabilities: Tensor
+
+
+@torch.no_grad()
+def greedy_captions(
+    decoder: Any, annotations: Tensor, max_length: int = 20, batch_size: int = 256
+) -> list[Caption]:
+    """Describe pictures, taking the most probable next word again and again.
+
+    Args:
+        decoder: with `embedding`, `start(annotations)`, `step(embedded, state, annotations) ->
+            (state, context, weights)` and `readout(embedded, states, contexts)`; the first
+            member of its state is h.
+        annotations: (n, N, d_k).
+        max_length: largest number of words, <eos> included.
+        batch_size: pictures at once.
+
+    Returns:
+        a caption for each picture, in order.
+    """
+    decoder.eval()
+    where = next(decoder.parameters()).device
+    return [
+        caption
+        for part in annotations.split(batch_size)
+        for caption in _greedy(decoder, part.to(where), max_length)
+    ]
+
+
+def _greedy(decoder: Any, annotations: Tensor, max_length: int) -> list[Caption]:
+    tokens = torch.full((len(annotations),), BOS, device=annotations.device)  # (B,)
+    state = decoder.start(annotations)
+    ended = torch.zeros_like(tokens, dtype=torch.bool)  # (B,)
+    steps = []
+    for _ in range(max_length):
+        embedded = decoder.embedding(tokens)  # (B, e)
+        state, context, weights = decoder.step(embedded, state, annotations)
+        probabilities = decoder.readout(embedded, state[0], context).softmax(dim=-1)  # (B, V)
+        sure, tokens = probabilities.max(dim=-1)  # (B,), (B,)
+        steps.append((tokens, weights, sure))
+        ended = ended | (tokens == EOS)
+        if ended.all():
+            break
+    ids, weights, sure = (torch.stack(part, dim=1).cpu() for part in zip(*steps, strict=True))
+    found = []
+    for b, row in enumerate(ids.tolist()):
+        length = row.index(EOS) if EOS in row else len(row)
+        found.append(Caption(row[:length], weights[b, :length], sure[b, :length]))
+    return found
+
+
+@torch.no_grad()
+def looks(
+    decoder: Any, annotations: Tensor, captions: Sequence[Sequence[int]], batch_size: int = 256
+) -> list[Tensor]:
+    """Return where a model looks when it is given the true words one after the other.
+
+    Args:
+        decoder: `decoder(tokens (B, T), annotations) -> (logits, weights (B, T, N))`.
+        annotations: (n, N, d_k).
+        captions: n lists of ids, each ending in <eos>.
+        batch_size: pictures at once.
+
+    Returns:
+        for each picture the weights (T, N), a row for each word and the last for <eos>.
+    """
+    decoder.eval()
+    where = next(decoder.parameters()).device
+    found = []
+    for start in range(0, len(captions), batch_size):
+        part = captions[start : start + batch_size]
+        batch = caption_batch(annotations[start : start + batch_size], part).to(where)
+        _, weights = decoder(batch.previous, batch.annotations)  # (B, T, N)
+        found += [w[: len(c)] for w, c in zip(weights.cpu(), part, strict=True)]
+    return found
+
+
+def places(region: np.ndarray, grid: int = GRID) -> Tensor:
+    """Return which places of a feature map a region of a picture touches.
+
+    Args:
+        region: bool (H, W), pixels; H and W are multiples of `grid`.
+        grid: rows and columns of the feature map.
+
+    Returns:
+        bool (grid * grid,), row by row: True where at least one pixel of the place is in the
+        region.
+    """
+    height, width = region.shape
+    cells = region.reshape(grid, height // grid, grid, width // grid)
+    return torch.from_numpy(cells.any(axis=(1, 3)).reshape(-1))
+
+
+@dataclass(frozen=True)
+class Gaze:
+    """How much of the attention lies where it should, for one kind of words.
+
+    Attributes:
+        words: how many words were counted.
+        share: mean share of the weight inside the word's region, 0 to 1.
+        pointing: share of the words whose largest weight lies inside the region.
+        chance: mean share of the places that the region has: what even weights, or a look at any
+            place, would reach in both measures.
+    """
+
+    words: int
+    share: float
+    pointing: float
+    chance: float
+
+
+def gaze(weights: Sequence[Tensor], scenes: Sequence[Scene]) -> dict[str, Gaze]:
+    """Measure attention against the true regions of the content words.
+
+    Args:
+        weights: for each scene (T, N), a row for each word of its true caption; more rows, such as
+            that of <eos>, are left out.
+        scenes: what the words are about.
+
+    Returns:
+        a `Gaze` for each kind of word ("size", "colour", "shape", "relation") that occurs.
+    """
+    rows: dict[str, list[tuple[float, float, float]]] = {}
+    for matrix, scene in zip(weights, scenes, strict=True):
+        for t, word in enumerate(scene.words):
+            name = kind(word)
+            if name is None:
+                continue
+            inside = places(scene.region(t))  # (N,)
+            row = matrix[t]  # (N,)
+            hit = inside[row.argmax()].item()
+            numbers = (row[inside].sum().item(), float(hit), inside.float().mean().item())
+            rows.setdefault(name, []).append(numbers)
+    found = {}
+    for name in ("size", "colour", "shape", "relation"):
+        if name in rows:
+            share, pointing, chance = np.mean(rows[name], axis=0).tolist()
+            found[name] = Gaze(len(rows[name]), share, pointing, chance)
+    return found
+
+
+def looked_at(weights: Tensor, scene: Scene) -> list[float]:
+    """Return how much of the attention of one look lies on each thing of a scene.
+
+    Args:
+        weights: (N,), sum to 1.
+        scene: with the things.
+
+    Returns:
+        a share for each thing, 0 to 1; what is left lies on the ground between them.
+    """
+    return [weights[places(thing.mask())].sum().item() for thing in scene.things]
+
+
+__all__ = [
+    "CANVAS",
+    "GRID",
+    "Caption",
+    "CaptionBatch",
+    "ClassBatch",
+    "Classifier",
+    "Gaze",
+    "PictureEncoder",
+    "caption_batch",
+    "caption_batches",
+    "class_batches",
+    "classification_loss",
+    "feature_maps",
+    "gaze",
+    "greedy_captions",
+    "looked_at",
+    "looks",
+    "pictures_of",
+    "places",
+]

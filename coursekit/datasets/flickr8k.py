@@ -1,0 +1,179 @@
+"""Flickr8k from a folder that the reader has: pictures, captions and the lists of its splits.
+
+The pictures belong to their photographers and cannot be handed on, so nothing is downloaded. The
+folder looks as the archives unpack::
+
+    FOLDER/Flicker8k_Dataset/1000268201_693b08cb0e.jpg ...     (or Flickr8k_Dataset, or Images)
+    FOLDER/Flickr8k.token.txt               lines "NAME.jpg#0<tab>A child in a pink dress ..."
+    FOLDER/Flickr_8k.trainImages.txt        a name of a picture on each line
+    FOLDER/Flickr_8k.devImages.txt
+    FOLDER/Flickr_8k.testImages.txt
+
+The text files may also lie in FOLDER/Flickr8k_text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from coursekit.datasets.corpus import Corpus
+from coursekit.datasets.errors import DatasetError
+from coursekit.datasets.fetching import data_folder
+
+PICTURE_FOLDERS = ("Flicker8k_Dataset", "Flickr8k_Dataset", "Images")
+CAPTIONS = "Flickr8k.token.txt"
+LISTS = {
+    "train": "Flickr_8k.trainImages.txt",
+    "validation": "Flickr_8k.devImages.txt",
+    "test": "Flickr_8k.testImages.txt",
+}
+CITATION = (
+    "Hodosh, Young and Hockenmaier (2013), Framing image description as a ranking task: data, "
+    "models and evaluation metrics, Journal of Artificial Intelligence Research 47."
+)
+LICENCE = "the pictures belong to their photographers: for research, not to be handed on"
+
+
+@dataclass(frozen=True)
+class CaptionedPicture:
+    """A picture on the disk and what people wrote about it.
+
+    Attributes:
+        path: of the picture's file.
+        captions: the captions, each a tuple of lower-case words without punctuation.
+    """
+
+    path: Path
+    captions: tuple[tuple[str, ...], ...]
+
+    def pixels(self, size: int) -> np.ndarray:
+        """Read the square in the picture's middle, scaled to `size` pixels a side.
+
+        Args:
+            size: of the result, in pixels.
+
+        Returns:
+            uint8 (size, size, 3), red, green, blue.
+
+        Raises:
+            DatasetError: the file cannot be read as a picture.
+        """
+        from PIL import Image, ImageOps
+
+        try:
+            with Image.open(self.path) as opened:
+                return np.asarray(ImageOps.fit(opened.convert("RGB"), (size, size)))
+        except (OSError, ValueError, SyntaxError) as reason:  # what Pillow raises on damaged files
+            raise DatasetError(
+                f"{self.path} cannot be read as a picture: unpack the archive again, or take its "
+                "name out of the lists."
+            ) from reason
+
+
+class CaptionedCorpus(Corpus[CaptionedPicture]):
+    """Pictures with captions: items are `CaptionedPicture`."""
+
+
+def load_flickr8k(folder: str | Path | None = None) -> CaptionedCorpus:
+    """Read Flickr8k from a folder; no picture is opened yet.
+
+    Captions of pictures that stand in no list are left out, as are pictures that do.
+
+    Args:
+        folder: where the data set lies; the folder `flickr8k` in COURSEKIT_DATA by default.
+
+    Returns:
+        the splits "train", "validation" and "test", in the order of their lists; the checksums are
+        those of the text files.
+
+    Raises:
+        DatasetError: a folder, a file or a picture is missing, or a line is not as it should be;
+            one sentence says what to do.
+    """
+    root = _root(folder)
+    text = root / "Flickr8k_text" if (root / "Flickr8k_text").is_dir() else root
+    pictures = next((root / name for name in PICTURE_FOLDERS if (root / name).is_dir()), None)
+    if pictures is None:
+        raise DatasetError(
+            f"{root} has no folder of pictures: unpack them there into {PICTURE_FOLDERS[0]}."
+        )
+    checksums: dict[str, str] = {}
+    captions = _captions(text / CAPTIONS, checksums)
+    splits: dict[str, list[CaptionedPicture]] = {}
+    used: dict[str, str] = {}
+    for split, file_name in LISTS.items():
+        names = [line.strip() for _, line in _lines(text / file_name, checksums)]
+        for name in names:
+            if used.setdefault(name, split) != split:
+                raise DatasetError(
+                    f"The picture {name} is in the lists of {used[name]} and of {split}: a test is "
+                    "worth nothing with pictures seen in training, so take it out of one."
+                )
+            if name not in captions:
+                raise DatasetError(
+                    f"{text / CAPTIONS} has no caption of {name}, which {file_name} lists: use the "
+                    "files of one archive together."
+                )
+        missing = [name for name in names if not (pictures / name).is_file()]
+        if missing:
+            raise DatasetError(
+                f"{len(missing)} of the {len(names)} pictures that {file_name} lists are not in "
+                f"{pictures}, {missing[0]} for one: unpack the archive of pictures completely."
+            )
+        splits[split] = [CaptionedPicture(pictures / n, tuple(captions[n])) for n in names]
+    return CaptionedCorpus("flickr8k", LICENCE, CITATION, checksums, splits)
+
+
+def _root(folder: str | Path | None) -> Path:
+    if folder is None:
+        data = data_folder()
+        if data is None:
+            raise DatasetError(
+                "Flickr8k is not downloaded by the course: pass the folder that you have, or put "
+                "it as flickr8k into the folder that COURSEKIT_DATA names."
+            )
+        folder = data / "flickr8k"
+    root = Path(folder).expanduser()
+    if not root.is_dir():
+        raise DatasetError(
+            f"There is no folder {root}: pass the folder that holds Flickr8k's pictures and "
+            f"{CAPTIONS}."
+        )
+    return root
+
+
+def _lines(path: Path, checksums: dict[str, str]) -> list[tuple[int, str]]:
+    """The lines of a text file that are not empty, with their numbers from 1."""
+    try:
+        raw = path.read_bytes()
+        text = raw.decode("utf-8-sig")
+    except FileNotFoundError as reason:
+        raise DatasetError(
+            f"The file {path} is missing: unpack Flickr8k's texts beside its pictures."
+        ) from reason
+    except (OSError, UnicodeDecodeError) as reason:
+        raise DatasetError(
+            f"The file {path} cannot be read as UTF-8 text: unpack Flickr8k's texts again."
+        ) from reason
+    checksums[path.name] = hashlib.sha256(raw).hexdigest()
+    return [(i, line) for i, line in enumerate(text.split("\n"), start=1) if line.strip()]
+
+
+def _captions(path: Path, checksums: dict[str, str]) -> dict[str, list[tuple[str, ...]]]:
+    """The captions of each picture, by the name of its file."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for number, line in _lines(path, checksums):
+        match = re.fullmatch(r"([^\t]+)#\d+\t(.*)", line.rstrip("\r"))
+        words = tuple(re.findall(r"[\w'-]*\w[\w'-]*", match[2].lower())) if match else ()
+        if match is None or not words:
+            raise DatasetError(
+                f'Line {number} of {path} is not of the form "picture.jpg#0<tab>caption": correct '
+                "it, or unpack Flickr8k's texts again."
+            )
+        found.setdefault(match[1], []).append(words)
+    return found

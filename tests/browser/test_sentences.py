@@ -1,0 +1,120 @@
+"""The explorer of the chapter on sentences: it shows the weights that Python gave it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from conftest import site_folder
+
+pytestmark = pytest.mark.browser
+
+PAGE = "book/06_sentences.html"
+
+
+@pytest.fixture(scope="module")
+def states() -> list[dict]:
+    """The state that Python gave each explorer of the chapter, in the page's order."""
+    path = site_folder() / PAGE
+    if not path.is_file():
+        pytest.skip("the chapter is not built")
+    kind = "application/vnd.jupyter.widget-{}+json"
+    scripts = r'<script type="{}">(.*?)</script>'
+    html = path.read_text(encoding="utf-8")
+    models = {}
+    for state in re.findall(scripts.format(re.escape(kind.format("state"))), html, re.S):
+        models.update(json.loads(state)["state"])
+    views = re.findall(scripts.format(re.escape(kind.format("view"))), html, re.S)
+    return [models[json.loads(view)["model_id"]]["state"] for view in views]
+
+
+def expect_shown(explorer, text: dict, view: str) -> None:
+    """The words of the text, each with its weight, and the sentence that stands for them."""
+    words = [word for sentence in text["sentences"] for word in sentence]
+    weights = text["weights"][view]
+    shown = explorer.locator(".wo-word")
+    assert shown.all_inner_texts() == words
+    numbers = shown.evaluate_all("spans => spans.map(span => Number(span.dataset.weight))")
+    assert numbers == pytest.approx(weights, abs=0.0006)
+    strong = shown.evaluate_all(
+        "spans => spans.map(span => Number(span.style.getPropertyValue('--weight')))"
+    )
+    assert strong == pytest.approx([w / max(weights) for w in weights], abs=0.0006)
+    best = max(range(len(words)), key=lambda i: (weights[i], -i))
+    told = explorer.locator(".wo-told").inner_text()
+    assert told.startswith(f"Most weight: {words[best]} {weights[best]:.2f}")
+    if text["told"].get(view):
+        assert explorer.locator(".wo-said").inner_text() == text["told"][view]
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_the_reader_picks_the_review_and_who_looks(visit, states, width):
+    state = next(state for state in states if "texts" in state)
+    texts = state["texts"]
+    views = list(texts[0]["weights"])
+    opened = visit(PAGE, width=width)
+    page = opened.page
+    explorer = page.locator(".words-explorer").first
+    explorer.scroll_into_view_if_needed()
+    expect_shown(explorer, texts[0], views[0])
+    assert explorer.locator(".wo-marked").count() == len(texts[0]["marked"])
+
+    explorer.get_by_role("radio").first.focus()
+    page.keyboard.press("ArrowRight")
+    expect_shown(explorer, texts[0], views[1])
+    explorer.get_by_role("radio", name=views[-1], exact=True).check()
+    expect_shown(explorer, texts[0], views[-1])
+
+    choose = explorer.get_by_role("combobox")
+    choose.focus()
+    page.keyboard.press("ArrowDown")
+    expect_shown(explorer, texts[1], views[-1])
+    choose.select_option(str(len(texts) - 1))
+    expect_shown(explorer, texts[-1], views[-1])
+    assert explorer.locator(".wo-marked").count() == len(texts[-1]["marked"])
+    assert page.url.endswith(PAGE), "the arrow keys have turned the page"
+    assert opened.problems() == {}
+
+
+def test_colours_on_a_scale_from_nought_to_one(visit, states):
+    texts = next(state for state in states if "texts" in state)["texts"]
+    opened = visit(PAGE)
+    explorer = opened.page.locator(".words-explorer").first
+    explorer.get_by_role("checkbox").check()
+    weights = texts[0]["weights"][next(iter(texts[0]["weights"]))]
+    strong = explorer.locator(".wo-word").evaluate_all(
+        "spans => spans.map(span => Number(span.style.getPropertyValue('--weight')))"
+    )
+    assert strong == pytest.approx(weights, abs=0.0006)
+    assert opened.problems() == {}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_word_can_be_read_on_its_colour(visit, scheme):
+    """The contrast of the strongest word with its background is that of WCAG AA."""
+    opened = visit(PAGE, scheme=scheme)
+    ratio = opened.page.locator(".words-explorer").first.evaluate(
+        """explorer => {
+          const canvas = document.createElement("canvas").getContext("2d");
+          const light = (colour) => {
+            canvas.clearRect(0, 0, 1, 1);
+            canvas.fillStyle = colour;
+            canvas.fillRect(0, 0, 1, 1);
+            const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3).map((v) => {
+              const c = v / 255;
+              return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+            });
+            return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+          };
+          const words = [...explorer.querySelectorAll(".wo-word")];
+          const strongest = words.reduce((a, b) =>
+            Number(a.style.getPropertyValue("--weight")) >=
+            Number(b.style.getPropertyValue("--weight")) ? a : b);
+          const look = getComputedStyle(strongest);
+          const pair = [light(look.color), light(look.backgroundColor)].sort((a, b) => b - a);
+          return (pair[0] + 0.05) / (pair[1] + 0.05);
+        }"""
+    )
+    assert ratio >= 4.5
+    assert opened.problems() == {}

@@ -1,0 +1,57 @@
+"""The chapter on sentences as it was built: what it claims is what its numbers show."""
+
+import html
+import re
+from pathlib import Path
+
+import pytest
+
+PAGE = Path(__file__).resolve().parent.parent / "_build" / "html" / "book" / "06_sentences.html"
+
+
+@pytest.fixture(scope="module")
+def shown() -> str:
+    if not PAGE.exists():
+        pytest.skip("the book is not built: run make book")
+    page = PAGE.read_text(encoding="utf-8")
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
+
+
+def numbers(shown: str, pattern: str) -> list[float]:
+    found = re.search(pattern, shown)
+    assert found, pattern
+    return [float(group.replace(",", "")) for group in found.groups()]
+
+
+NUMBER = r"([\d.,]+)"
+
+
+def test_single_words_do_not_tell_the_verdict_and_attention_does(shown):
+    (words,) = numbers(shown, rf"single words {NUMBER}")
+    _, attention, _ = numbers(shown, rf" attention {NUMBER} {NUMBER} {NUMBER}")
+    assert words < 85 and attention > words + 10
+
+
+def test_attention_points_at_the_deciding_words(shown):
+    row = rf"{NUMBER} {NUMBER} {NUMBER}"
+    share, pointing, sentence = numbers(
+        shown, rf"share in the deciding sentence, % attention {row}"
+    )
+    chance = numbers(shown, rf" chance {row}")
+    assert share > 2 * chance[0] and pointing > 2 * chance[1] and sentence > chance[2]
+
+
+def test_the_penalty_makes_hops_differ(shown):
+    row = rf"{NUMBER} {NUMBER} {NUMBER} {NUMBER}"
+    _, overlap, _, cosine = numbers(shown, rf" no penalty {row}")
+    _, with_penalty, _, with_cosine = numbers(shown, rf"(?<!no) penalty {row}")
+    assert with_penalty < overlap / 3
+    assert with_cosine < cosine / 2
+
+
+def test_padding_in_the_softmax_costs_accuracy_and_a_mask_prevents_it(shown):
+    row = rf" {NUMBER} 0\.0 {NUMBER} {NUMBER}"
+    none = numbers(shown, rf" 0{row}")
+    much = numbers(shown, rf" 80{row}")
+    assert much[0] == none[0] == none[1]
+    assert much[1] < none[1] - 5 and much[2] > 10

@@ -1,0 +1,379 @@
+"""Exercises whose results depend on chance: judged by a relation, whatever the way of drawing."""
+
+from __future__ import annotations
+
+import json
+import math
+import socket
+import threading
+from dataclasses import replace
+
+import pytest
+import torch
+
+from autograder import cards, chance, fixtures
+from autograder.comparing import Complaint, Expected, complaint, difference
+from autograder.exercise import Call, Case, Exercise, Part, StandIn
+from autograder.exercises import EXERCISES
+from autograder.instructor.examining import verdict_of
+from autograder.instructor.grading.examination import Examination, fingerprint
+from autograder.judging import Misconception, Trial, judge
+from autograder.performing import Outcome, perform
+from autograder.sandbox.plain import pack_cases, pack_outcomes, unpack_cases
+from autograder.sandbox.wire import Channel, pack
+
+# An exercise of this file's own: noisy(x, generator) returns x with a sign drawn for each entry,
+# and its square, which is the same whatever was drawn.
+
+X = torch.tensor([1.0, -2.0, 0.5]).double()
+SIGNS = "signed is neither x nor -x."
+SLOPE = "The values are right, but the gradient of signed is not."
+
+
+def signs_only(case, outcome):
+    signed = outcome.outputs["signed"].double()
+    if not torch.equal(signed.abs(), case.inputs["x"].abs()):
+        return SIGNS
+    if outcome.gradients:
+        found = outcome.gradients["x"]
+        if found is None or not torch.equal(found.double(), signed / case.inputs["x"]):
+            return SLOPE
+    return ""
+
+
+CASE = Case(
+    "one",
+    {"x": X},
+    (Call("", ("x", "generator"), ("signed", "square")),),
+    given={"generator": StandIn("Generator", (5,))},
+    upstream={"signed": torch.ones(3).double()},
+    random=("signed",),
+    relation=signs_only,
+)
+RIGHT = Expected({"signed": X, "square": X * X}, {"x": torch.ones(3).double()})
+NOISY = Exercise(
+    name="noisy",
+    assignment="none",
+    notebook="none",
+    points=1,
+    signature="(x, generator)",
+    axes={"signed": "N", "square": "N"},
+    cases=lambda draw: [CASE],
+)
+
+
+def coins(x, generator):
+    return torch.randint(0, 2, x.shape, generator=generator).to(x.dtype) * 2 - 1
+
+
+def noisy(x, generator):
+    return coins(x, generator) * x, x * x
+
+
+def by_uniform_numbers(x, generator):
+    return torch.where(torch.rand(x.shape, generator=generator) < 0.5, -x, x), x**2
+
+
+def misconception(slug, found):
+    return Misconception(slug, f"{slug}.", "A hint.", lambda case: Outcome(), lambda case: found)
+
+
+def verdict(code, *mistakes, dtype=torch.float64):
+    outcome = perform(code, NOISY, CASE, dtype)
+    return judge(NOISY, [Trial(CASE, dtype, RIGHT, outcome)], mistakes)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("code", [noisy, by_uniform_numbers])
+def test_every_way_of_drawing_passes(code, dtype):
+    assert verdict(code, dtype=dtype).passed
+
+
+def test_a_generator_is_new_in_every_run_of_a_case():
+    drawn = [perform(noisy, NOISY, CASE).outputs["signed"] for _ in range(3)]
+    assert torch.equal(drawn[0], drawn[1]) and torch.equal(drawn[0], drawn[2])
+
+
+def test_the_relations_sentence_is_the_headline_and_no_expected_value_is_shown():
+    found = verdict(lambda x, g: (2 * coins(x, g) * x, x * x))
+    assert not found.passed
+    assert found.headline == SIGNS
+    text = cards.text(found)
+    assert "yours signed (N=3):" in text
+    assert "expected" not in text
+
+
+def test_what_does_not_depend_on_chance_is_compared_as_ever():
+    found = verdict(lambda x, g: (coins(x, g) * x, x * x + 1))
+    assert found.headline == "square has wrong values."
+    assert any(line.startswith("expected square") for line in found.details)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda s: s.unsqueeze(0), "signed has shape (1, 3); it must be (N=3)."),
+        (lambda s: s.float(), "signed is float32 for inputs in float64"),
+        (lambda s: s.long(), "signed is int64 for inputs in float64"),
+        (lambda s: s * torch.nan, SIGNS),
+    ],
+)
+def test_shape_and_kind_are_compared_as_ever(change, sentence):
+    found = verdict(lambda x, g: (change(coins(x, g) * x), x * x))
+    assert sentence in found.headline
+    assert not any(line.startswith("expected") for line in found.details)
+
+
+def test_an_entry_that_is_not_finite_is_refused_if_the_relation_says_nothing():
+    case = replace(CASE, relation=lambda case, outcome: "", upstream={})
+    outcome = perform(lambda x, g: (coins(x, g) * x / 0, x * x), NOISY, case)
+    found = judge(NOISY, [Trial(case, torch.float64, RIGHT, outcome)], [])
+    assert found.headline.startswith("signed has NaN or infinite entries")
+
+
+def test_the_relation_judges_gradients_after_the_values():
+    assert verdict(lambda x, g: (coins(x, g) * x.detach(), x * x)).headline == SLOPE
+    wrong_both = verdict(lambda x, g: (2 * x.detach(), x * x))
+    assert wrong_both.headline == SIGNS
+    in_place = verdict(lambda x, g: (coins(x, g) * x, x.mul_(1.5).mul_(x / 2.25)))
+    assert "writes into its input x" in in_place.headline
+
+
+def test_gradients_that_nobody_could_compare_do_not_reach_the_relation():
+    outputs = {"signed": X, "square": X * X}
+    for gradient in (torch.ones(4).double(), torch.full((3,), torch.nan)):
+        found = difference(CASE, Outcome(outputs, {"x": gradient}), RIGHT, torch.float64)
+        assert (found.kind, found.name, found.sentence) == ("gradient", "x", "")
+        trial = Trial(CASE, torch.float64, RIGHT, Outcome(outputs, {"x": gradient}))
+        assert "the gradient with respect to x" in judge(NOISY, [trial], []).headline
+
+
+def test_random_outputs_and_a_relation_go_together():
+    for change in ({"relation": None}, {"random": ()}):
+        with pytest.raises(ValueError, match="go together"):
+            replace(CASE, **change)
+    with pytest.raises(ValueError, match="no call returns 'missing'"):
+        replace(CASE, random=("missing",))
+
+
+def test_a_part_keeps_the_relation_only_with_all_it_is_about():
+    first = Call("first", ("x",), ("signed",))
+    second = Call("second", ("x",), ("other",))
+    both = Case("two", {"x": X}, (first, second), random=("signed", "other"), relation=signs_only)
+    assert Part("both", ("first", "second"), 1).of(both).relation is signs_only
+    assert Part("first", ("first",), 1).of(both) is None
+    one = replace(both, random=("signed",))
+    assert Part("first", ("first",), 1).of(one).random == ("signed",)
+    assert Part("second", ("second",), 1).of(one).relation is None
+
+
+# Naming mistakes: two draws of one mistake have their complaint in common
+
+
+def doubled(x, generator):
+    return 2 * coins(x, generator) * x, x * x
+
+
+def test_a_mistake_is_named_by_what_the_relation_says():
+    mistake = misconception("doubled", Complaint("random", "", SIGNS))
+    other = misconception("other", Complaint("random", "", "Something else."))
+    found = verdict(doubled, mistake, other)
+    assert (found.misconception, found.headline) == ("doubled", "doubled.")
+    assert verdict(doubled, other).misconception == ""
+    assert verdict(doubled, mistake, replace(mistake, slug="twin")).misconception == ""
+    assert verdict(noisy, mistake).passed
+
+
+def test_a_wrong_shape_is_another_complaint_than_a_wrong_draw():
+    mistake = misconception("doubled", Complaint("random", "", SIGNS))
+    assert verdict(lambda x, g: (doubled(x, g)[0][:2], x * x), mistake).misconception == ""
+
+
+def test_a_mistake_in_gradients_alone_is_named_too():
+    mistake = misconception("cut", complaint(difference(*cut_outcome())))
+    assert mistake.complaint(CASE) == Complaint("gradient", "", SLOPE)
+    found = verdict(lambda x, g: (coins(x, g) * x.detach(), x * x), mistake)
+    assert found.misconception == "cut"
+    assert verdict(doubled, mistake).misconception == ""
+
+
+def cut_outcome():
+    outputs = {"signed": X, "square": X * X}
+    return CASE, Outcome(outputs, {"x": None}), RIGHT, torch.float64
+
+
+# On the way to where answers run, and back
+
+
+def test_the_relation_stays_where_answers_are_judged():
+    header, tensors = pack_cases({"noisy": [CASE]})
+    text = json.dumps(header)
+    assert "relation" not in text and "signs_only" not in text and "random" not in text
+    here, there = socket.socketpair()
+    here.sendall(pack(header, tensors))
+    received, payload = Channel(there).receive()
+    (case,) = unpack_cases(received, payload)["noisy"]
+    assert case.given == CASE.given
+    assert (case.random, case.relation) == ((), None)
+    assert torch.equal(
+        perform(noisy, NOISY, case).outputs["signed"], perform(noisy, NOISY, CASE).outputs["signed"]
+    )
+
+
+HARD = EXERCISES["hard_attention"]
+
+
+def look(weights, values, generator=None):
+    place = torch.multinomial(weights.detach(), 1, generator=generator)[:, 0]
+    sample = torch.nn.functional.one_hot(place, weights.shape[1]).to(weights.dtype)
+    rows = torch.arange(len(place))
+    return values[rows, place], sample, weights[rows, place].log()
+
+
+def look_with_noise(weights, values, generator=None):
+    noise = -torch.rand(weights.shape, generator=generator, dtype=torch.float64).log().neg().log()
+    place = (weights.detach().log() + noise).argmax(1)
+    sample = torch.nn.functional.one_hot(place, weights.shape[1]).to(weights.dtype)
+    return torch.einsum("bn,bnd->bd", sample, values), sample, (sample * weights).sum(1).log()
+
+
+def best_look(weights, values, generator=None):
+    one = torch.nn.functional.one_hot(weights.argmax(1), weights.shape[1]).to(weights.dtype)
+    return torch.einsum("bn,bnd->bd", one, values), one, weights.amax(1).log()
+
+
+def graded(code):
+    """Judge an answer as the grading command does: what crosses is data."""
+    examination = Examination([HARD], seeds=["a", "b"])
+    header, tensors = pack_cases(examination.cases)
+    here, there = socket.socketpair()
+    sending = threading.Thread(target=here.sendall, args=(pack(header, tensors),))
+    sending.start()
+    received = Channel(there).receive()
+    sending.join()
+    assert received is not None
+    cases = unpack_cases(*received)[HARD.name]
+    outcomes = [
+        (number, str(dtype).removeprefix("torch."), perform(code, HARD, case, dtype))
+        for number, case in enumerate(cases)
+        for dtype in (torch.float64, torch.float32)
+    ]
+    answer, found = pack_outcomes(outcomes)
+    return examination.judge(HARD, {"outcomes": answer}, found)
+
+
+@pytest.mark.parametrize("code", [look, look_with_noise])
+def test_a_right_answer_passes_behind_the_wall(code):
+    verdict = graded(code)
+    assert verdict.passed, cards.text(verdict)
+
+
+def test_a_wrong_answer_is_named_behind_the_wall():
+    assert graded(best_look).misconception == "hard_takes_the_largest"
+
+
+def test_what_was_sent_to_break_a_relation_is_refused():
+    """Shapes are compared before a relation sees anything; numbers may be any."""
+    examination = Examination([HARD], seeds=["a"])
+    for value in (torch.nan, torch.inf, -1.0, 0.0, 1e30):
+        outcomes = []
+        for number, case in enumerate(examination.cases[HARD.name]):
+            for name, dtype in (("float64", torch.float64), ("float32", torch.float32)):
+                outcome = perform(look, HARD, case, dtype)
+                filled = {n: torch.full_like(t, value) for n, t in outcome.outputs.items()}
+                outcomes.append((number, name, Outcome(filled, outcome.gradients)))
+        answer, found = pack_outcomes(outcomes)
+        assert not examination.judge(HARD, {"outcomes": answer}, found).passed
+
+
+def test_fixtures_keep_only_the_shape_of_what_depends_on_chance():
+    for case in HARD.draw(1):
+        kept = fixtures.expected(HARD, 1, case)
+        for name in case.random:
+            assert not kept.outputs[name].any()
+        if case.relation:
+            assert not kept.gradients
+
+
+def test_a_corrected_relation_is_another_test():
+    def cases(draw):
+        drawn = HARD.cases(draw)
+        return [replace(case, relation=signs_only) if case.relation else case for case in drawn]
+
+    assert fingerprint(HARD) == fingerprint(HARD)
+    assert fingerprint(HARD) != fingerprint(replace(HARD, cases=cases))
+
+
+# Right answers are refused less than once in a million million times, wrong ones surely
+
+
+@pytest.mark.parametrize(("draws", "p"), [(1, 0.3), (40, 1 / 64), (500, 0.5), (2500, 44 / 64)])
+def test_what_is_not_plausible_hardly_ever_happens(draws, p):
+    total = 0.0
+    for count in range(draws + 1):
+        if not chance.plausible(count, draws, p):
+            ways = math.lgamma(draws + 1) - math.lgamma(count + 1) - math.lgamma(draws - count + 1)
+            total += math.exp(ways + count * math.log(p) + (draws - count) * math.log(1 - p))
+    assert total <= 2 * math.exp(-chance.BOUND)
+
+
+def test_what_is_certain_or_impossible():
+    assert chance.plausible(0, 100, 0.0) and not chance.plausible(1, 100, 0.0)
+    assert chance.plausible(100, 100, 1.0) and not chance.plausible(99, 100, 1.0)
+    assert chance.plausible(0, 0, 0.5)
+
+
+@pytest.mark.parametrize("code", [look, look_with_noise])
+def test_right_draws_pass_with_every_seed(code):
+    for seed in range(300, 312):
+        for case in HARD.draw(seed):
+            for dtype in (torch.float64, torch.float32):
+                if case.relation:
+                    outcome = perform(code, HARD, case, dtype)
+                    assert case.relation(case, outcome) == "", (seed, case.name)
+
+
+@pytest.mark.parametrize("power", [0.0, 0.5, 0.7, 1.4, 2.0])
+def test_other_frequencies_are_refused_with_every_seed(power):
+    def bent(weights, values, generator=None):
+        shares = torch.where(weights > 0, weights**power, 0.0)
+        place = torch.multinomial(shares.detach(), 1, generator=generator)[:, 0]
+        rows = torch.arange(len(place))
+        sample = torch.nn.functional.one_hot(place, weights.shape[1]).to(weights.dtype)
+        return values[rows, place], sample, weights[rows, place].log()
+
+    case_of = {case.name: case for case in HARD.draw(1)}
+    for seed in range(1, 9):
+        case = replace(
+            case_of["many pictures with the same weights"],
+            given={"generator": StandIn("Generator", (seed,))},
+        )
+        said = case.relation(case, perform(bent, HARD, case))
+        assert f"too {'seldom' if power < 1 else 'often'}" in said, seed
+
+
+def test_the_globally_seeded_generator_does_not_decide():
+    """A generator that is passed gives the same draw whatever torch's own has done before."""
+
+    def own_ignored(weights, values, generator=None):
+        return look(weights, values, None)
+
+    assert verdict_of(own_ignored, HARD, [1]).misconception == "hard_ignores_generator"
+
+    def seeded(weights, values, generator=None):
+        if generator is not None:
+            torch.manual_seed(generator.initial_seed())
+        return look(weights, values, None)
+
+    assert "A second call with the same generator" in verdict_of(seeded, HARD, [1]).headline
+
+
+def test_gradients_of_torchs_distribution_are_right_too():
+    """They differ by one number along each row, of which a softmax takes no notice."""
+
+    def with_distribution(weights, values, generator=None):
+        context, sample, _ = look(weights, values, generator)
+        place = sample.argmax(1)
+        return context, sample, torch.distributions.Categorical(probs=weights).log_prob(place)
+
+    assert verdict_of(with_distribution, HARD, [1, 2]).passed

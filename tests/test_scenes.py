@@ -1,0 +1,201 @@
+"""Drawn scenes: the same everywhere, true captions, true regions, nothing shared between splits."""
+
+import hashlib
+import random
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import FrozenInstanceError
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from coursekit.corpora import scenes as drawn
+from coursekit.corpora.scenes import CANVAS, COLOURS, RELATIONS, SHAPES, SIZES, Scene, Thing
+
+SAMPLE = drawn.scenes(300, seed=5)
+
+# The first 20 scenes of seed 0. They change only when the drawing changes on purpose.
+FIRST_20 = "c96282a1ff0c7c4436a298285a916fce31fbc1acc37fcfd1d3500a57d4e7503b"
+
+
+def digest(found: list[Scene]) -> str:
+    code = hashlib.sha256()
+    for scene in found:
+        text = f"{scene.words} {scene.about}"
+        code.update(scene.picture.tobytes() + text.encode())
+    return code.hexdigest()
+
+
+def test_first_scenes_never_change():
+    assert digest(drawn.scenes(20, seed=0)) == FIRST_20
+
+
+def test_scenes_do_not_depend_on_hash_randomisation_or_global_generators():
+    code = (
+        "import hashlib; from coursekit.corpora.scenes import scenes;"
+        "print(hashlib.sha256(b''.join(s.picture.tobytes() for s in scenes(5, 3))).hexdigest())"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PYTHONHASHSEED": "7", "PYTHONUTF8": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    random.seed(1)
+    np.random.seed(1)
+    before = random.getstate()
+    here = hashlib.sha256(b"".join(s.picture.tobytes() for s in drawn.scenes(5, 3))).hexdigest()
+    assert run.stdout.strip() == here
+    assert random.getstate() == before
+
+
+def test_a_scene_cannot_be_changed():
+    with pytest.raises(FrozenInstanceError):
+        SAMPLE[0].words = ()
+
+
+def test_pictures_are_colour_pictures_of_one_size():
+    for scene in SAMPLE[:20]:
+        assert scene.picture.shape == (CANVAS, CANVAS, 3)
+        assert scene.picture.dtype == np.uint8
+
+
+def test_captions_say_what_is_there_from_left_to_right():
+    for scene in SAMPLE:
+        things = list(scene.things)
+        assert things == sorted(things, key=lambda t: t.column)
+        rest = list(scene.words)
+        for i, thing in enumerate(things):
+            if i:
+                word, last = rest.pop(0), things[i - 1]
+                down, right = thing.row - last.row, thing.column - last.column
+                assert word == (
+                    "beside" if abs(right) > abs(down) else "above" if down > 0 else "below"
+                )
+                assert max(abs(down), right) >= 1.4 * min(abs(down), right)  # nobody can doubt it
+            said = [rest.pop(0) for _ in range(3 if thing.size == "medium" else 4)]
+            size = [] if thing.size == "medium" else [thing.size]
+            assert said == ["a", *size, thing.colour, thing.shape]
+        assert rest == []
+
+
+def test_every_word_knows_its_things():
+    for scene in SAMPLE:
+        assert len(scene.about) == len(scene.words)
+        for word, about in zip(scene.words, scene.about, strict=True):
+            meant = [scene.things[i] for i in about]
+            if word == "a":
+                assert meant == []
+            elif word in RELATIONS:
+                assert about[1] == about[0] + 1 and len(about) == 2
+            else:
+                (thing,) = meant
+                assert word in (thing.size, thing.colour, thing.shape)
+
+
+def test_regions_have_the_colour_that_the_word_names():
+    for scene in SAMPLE:
+        for i, word in enumerate(scene.words):
+            if drawn.kind(word) == "colour":
+                region = scene.region(i)
+                assert 15 < region.sum() < 0.2 * CANVAS**2
+                mean = scene.picture[region].mean(axis=0)
+                light = mean / mean.max() * 255  # how bright a thing is drawn varies
+                distances = {
+                    name: np.abs(light - np.array(rgb) / max(rgb) * 255).sum()
+                    for name, rgb in COLOURS.items()
+                }
+                assert min(distances, key=distances.get) == word
+            if word == "a":
+                assert not scene.region(i).any()
+
+
+def test_the_region_of_a_relation_is_both_things():
+    scene = next(s for s in SAMPLE if len(s.things) == 3)
+    position = max(i for i, word in enumerate(scene.words) if word in RELATIONS)
+    both = scene.things[1].mask() | scene.things[2].mask()
+    assert (scene.region(position) == both).all()
+
+
+def test_things_do_not_touch_and_stay_inside():
+    for scene in SAMPLE:
+        for one, other in combinations([thing.mask() for thing in scene.things], 2):
+            assert not (one & other).any()
+        for thing in scene.things:
+            edge = np.ones((CANVAS, CANVAS), dtype=bool)
+            edge[1:-1, 1:-1] = False
+            assert not (thing.mask() & edge).any()
+            low, high = SIZES[thing.size]
+            assert low <= thing.radius <= high
+        assert len({thing.colour for thing in scene.things}) == len(scene.things)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_shapes_have_their_form(shape):
+    mask = Thing(shape, "red", "large", 24.0, 24.0, 9.0).mask()
+    widths = mask.sum(axis=1)
+    used = widths[widths > 0]
+    assert (mask == mask[:, ::-1][:, [-1, *range(CANVAS - 1)]]).mean() > 0.99  # left as right
+    if shape == "square":
+        assert len(set(used)) == 1
+    if shape == "triangle":
+        assert (np.diff(used) >= 0).all() and used[-1] > 4 * used[0]
+    if shape in ("circle", "diamond"):
+        assert used.argmax() in range(len(used) // 2 - 2, len(used) // 2 + 2)
+        assert used[0] < used.max()
+    if shape == "circle":
+        assert abs(mask.sum() - np.pi * 81) < 12
+    if shape == "cross":
+        assert len(set(used)) == 2
+
+
+def test_all_words_occur_evenly():
+    counts = Counter(word for scene in drawn.scenes(600, 2) for word in scene.words)
+    for words in drawn.KINDS.values():
+        seen = [counts[word] for word in words]
+        assert min(seen) > 0.65 * max(seen), dict(counts)
+
+
+def test_splits_share_no_caption_and_keep_their_test_set():
+    parts = drawn.splits(200, 40, 60, seed=3)
+    assert [len(part) for part in parts] == [200, 40, 60]
+    captions = [{scene.words for scene in part} for part in parts]
+    assert all(not (a & b) for a, b in combinations(captions, 2))
+    larger = drawn.splits(300, 40, 60, seed=3)
+    assert digest(larger.test) == digest(parts.test)
+    assert digest(larger.validation) == digest(parts.validation)
+
+
+@pytest.mark.parametrize("things", [(1, 1), (2, 2), (3, 3), (1, 3)])
+def test_the_number_of_things_can_be_chosen(things):
+    found = drawn.scenes(60, seed=1, things=things)
+    assert {len(scene.things) for scene in found} == set(range(things[0], things[1] + 1))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: drawn.scenes(-1, 0), "number must be 0 or more"),
+        (lambda: drawn.splits(1, -2, 1, 0), "validation must be 0 or more"),
+        (lambda: drawn.scenes(1, 0, things=(0, 2)), "things must be two numbers from 1 to 3"),
+        (lambda: drawn.scenes(1, 0, things=(3, 2)), "things must be two numbers from 1 to 3"),
+        (lambda: drawn.scenes(1, 0, things=(2, 4)), "things must be two numbers from 1 to 3"),
+    ],
+)
+def test_impossible_numbers_are_refused_in_one_sentence(call, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        call()
+    assert str(caught.value).endswith(".")
+
+
+def test_too_many_scenes_of_one_thing_are_refused():
+    with pytest.raises(ValueError, match="not so many different captions"):
+        drawn.splits(5, 0, 1500, seed=1, things=(1, 1))  # the test set uses up all 90 captions
+
+
+def test_kinds_cover_all_words_but_the_article():
+    words = {word for scene in SAMPLE for word in scene.words}
+    assert {word for word in words if drawn.kind(word) is None} == {"a"}
