@@ -39,7 +39,7 @@ def both_directions(
 ) -> dict[str, Tensor]:
     """Return the weights of a bidirectional `nn.LSTM` (4 gates) or `nn.GRU` (3)."""
     rows = gates * hidden
-    found = {}
+    found: dict[str, Tensor] = {}
     for way in ("_l0", "_l0_reverse"):
         found |= {
             f"{prefix}weight_ih{way}": draw.tensor(rows, inputs, scale=0.6),

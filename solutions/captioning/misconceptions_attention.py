@@ -23,8 +23,8 @@ def map_reshaped(feature_map: Tensor) -> Tensor:
     and only cut it into other pieces. First the places become one axis, (B, C, HW), then that axis
     and the channels change places.
     """
-    b, c, h, w = feature_map.shape
-    return feature_map.reshape(b, h * w, c)
+    pictures, channels = feature_map.shape[:2]
+    return feature_map.reshape(pictures, -1, channels)
 
 
 def map_by_columns(feature_map: Tensor) -> Tensor:

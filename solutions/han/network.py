@@ -218,7 +218,7 @@ class HierarchicalAttentionNetwork(nn.Module):
 #         model,
 #         lambda epoch: document_batches(training, 32, seed=epoch),
 #         classification_loss,
-#         epochs=5,
+#         epochs=7,
 #         learning_rate=5e-3,
 #         decay=True,
 #     )

@@ -249,14 +249,14 @@ class AttentionClassifier(nn.Module):
             the weights are 0 and the logits are b_o.
         """
         ### BEGIN SOLUTION
-        embedded = self.dropout(self.embedding(tokens))  # (B, N, e)
-        packed = nn.utils.rnn.pack_padded_sequence(
-            embedded, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
+        words = self.dropout(self.embedding(tokens))  # (B, N, e)
+        sequences = nn.utils.rnn.pack_padded_sequence(
+            words, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
         )  # a sentence without words is read as one of padding, and masked below
-        states, (final, _) = self.rnn(packed)  # final: (2, B, d), forward and backward
-        states, _ = nn.utils.rnn.pad_packed_sequence(
+        states, (final, _) = self.rnn(sequences)  # final: (2, B, d), forward and backward
+        states = nn.utils.rnn.pad_packed_sequence(
             states, batch_first=True, total_length=tokens.shape[1]
-        )  # (B, N, 2d)
+        )[0]  # (B, N, 2d)
         query = final.transpose(0, 1).flatten(1)  # (B, 2d)
         mask = torch.arange(tokens.shape[1], device=tokens.device) < lengths.unsqueeze(1)  # (B, N)
         projected = (query @ self.W.T).unsqueeze(1) + states @ self.U.T  # (B, N, a)

@@ -226,14 +226,14 @@ class StructuredClassifier(nn.Module):
             logits (B, C) and the attention's weights A (B, r, N).
         """
         ### BEGIN SOLUTION
-        embedded = self.dropout(self.embedding(tokens))  # (B, N, e)
-        packed = nn.utils.rnn.pack_padded_sequence(
-            embedded, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
+        words = self.dropout(self.embedding(tokens))  # (B, N, e)
+        sequences = nn.utils.rnn.pack_padded_sequence(
+            words, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
         )
-        states, _ = self.rnn(packed)
-        states, _ = nn.utils.rnn.pad_packed_sequence(
+        states, _ = self.rnn(sequences)
+        states = nn.utils.rnn.pad_packed_sequence(
             states, batch_first=True, total_length=tokens.shape[1]
-        )  # (B, N, 2d)
+        )[0]  # (B, N, 2d)
         mask = torch.arange(tokens.shape[1], device=tokens.device) < lengths.unsqueeze(1)  # (B, N)
         matrix, weights = self.attention(states, mask)  # (B, r, 2d), (B, r, N)
         inner = torch.relu(self.hidden(self.dropout(matrix.flatten(1))))  # (B, m)

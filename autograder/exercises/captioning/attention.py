@@ -344,10 +344,10 @@ def _as_often_as_the_weights_say(case: Case, outcome: Outcome) -> str:
         pictures, best = sum(counts.values()), max(row)
         if all(plausible(counts[i], pictures, share) for i, share in enumerate(row)):
             continue
-        often = counts[row.index(best)] > pictures * best
+        how = "often" if counts[row.index(best)] > pictures * best else "seldom"
         return (
             "Over many pictures with the same weights, the places are not drawn as often as their "
-            f"weights say: the one with the largest weight comes too {'often' if often else 'seldom'}."
+            f"weights say: the one with the largest weight comes too {how}."
         )
     return ""
 
@@ -559,7 +559,7 @@ EXERCISES: list[Exercise] = [
         axes=_AXES | {f"other_{name}": axes for name, axes in _AXES.items()},
         cases=_attention_cases,
         is_class=True,
-        parts=(Part("the gate", ("beta",), 1), Part("forward", ("forward",), 3)),
+        parts=(Part("beta", ("beta",), 1), Part("forward", ("forward",), 3)),
     ),
     Exercise(
         name="doubly_stochastic_penalty",
