@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -86,7 +87,12 @@ def main(root: Path = ROOT) -> int:
         print(f"Something behind the pages changed: removed {', '.join(removed)}.")
     started = time.perf_counter()
     program = [str(Path(sys.executable).with_name("jupyter-book")), "build", str(root)]
-    status = subprocess.run([*program, "-W", "-n", "--keep-going"], cwd=root).returncode
+    # The pages' models are small: threads that wait for each other cost more than they bring where
+    # anything else wants the processor.
+    threads = {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1")}
+    status = subprocess.run(
+        [*program, "-W", "-n", "--keep-going"], cwd=root, env=os.environ | threads
+    ).returncode
     if status:
         shutil.rmtree(build / ".jupyter_cache", ignore_errors=True)
         print("The book was not built: see the warnings above.", file=sys.stderr)
