@@ -49,8 +49,8 @@ from torch import Tensor, nn
 # * It is the additive score without a query, and with a bias: $u_w$ stands where $v$ stood, and the
 #   bias where $W q$ was, the same for all sentences.
 # * What is averaged are the states $h_j$, not the $u_j$.
-# * The paper writes the same formulas twice, for words ($W_w, b_w, u_w$) and for sentences ($W_s,
-#   b_s, u_s$). One class does for both.
+# * The paper writes the same formulas twice, for words ($W_w, b_w, u_w$) and for sentences
+#   ($W_s, b_s, u_s$). One class does for both.
 # * A row in which nothing is real has weights of 0 and a vector of 0, with gradients of 0.
 #
 # *Yang et al. (2016), equations 5 to 7 for words, 8 to 10 for sentences. Difficulty ●●○, about 20
@@ -154,7 +154,8 @@ class AttentionPooling(nn.Module):
 #         return self.output(vector), weights  # (B, C), (B, N)
 #
 #
-# if not settings.grading():
+# # Not while grading, and not again when network.ipynb runs this notebook.
+# if not settings.grading() and "__file__" not in globals():
 #     reviews = splits(2000, 300, 1000, seed=1, ratings=(1, 2, 4, 5))  # 4 and 5 are good
 #     vocabulary = WordVocabulary([review.words for review in reviews.train])
 #     training, test = (
@@ -186,8 +187,8 @@ class AttentionPooling(nn.Module):
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-questions", "locked": true, "solution": false}
 # **To think about.**
 #
-# 1. "not" and "good" both get weight here. What would the model need to know of "not good" that an
-#    average of two embeddings cannot tell it?
+# 1. Does "not" get much weight? What would the model need to know of "not good" that an average of
+#    two embeddings, however weighed, cannot tell it?
 # 2. In `network.ipynb` the states of a recurrent network stand where the embeddings stand here.
 #    What can the score of "good" then depend on?
 # 3. Add 5 to every number of $b$ after training. Which weights change, and why does a bias

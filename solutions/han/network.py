@@ -45,11 +45,11 @@ from torch import Tensor, nn
 # %% nbgrader={"grade": false, "grade_id": "read", "locked": true, "solution": false}
 def read(rnn: nn.Module, x: Tensor, lengths: Tensor) -> Tensor:
     """Run a recurrent network over padded sequences, which may be empty: (B, N, i) -> (B, N, 2d)."""
-    packed = nn.utils.rnn.pack_padded_sequence(
+    compact = nn.utils.rnn.pack_padded_sequence(
         x, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
     )
     return nn.utils.rnn.pad_packed_sequence(
-        rnn(packed)[0], batch_first=True, total_length=x.shape[1]
+        rnn(compact)[0], batch_first=True, total_length=x.shape[1]
     )[0]
 
 
@@ -58,12 +58,12 @@ def read(rnn: nn.Module, x: Tensor, lengths: Tensor) -> Tensor:
 #
 # Five parts, from the bottom to the top:
 #
-# 1. **Word encoder.** A bidirectional GRU reads each sentence by itself: $h_{it} =
-#    [\overrightarrow{h}_{it} ; \overleftarrow{h}_{it}]$ for word $t$ of sentence $i$.
+# 1. **Word encoder.** A bidirectional GRU reads each sentence by itself:
+#    $h_{it} = [\overrightarrow{h}_{it} ; \overleftarrow{h}_{it}]$ for word $t$ of sentence $i$.
 # 2. **Word attention.** $s_i,\ \alpha_i = \mathrm{attention}_w(h_{i1}, \dots, h_{iT})$: a vector
 #    for each sentence.
-# 3. **Sentence encoder.** A second bidirectional GRU reads the sentence vectors of a document: $h_i
-#    = [\overrightarrow{h}_i ; \overleftarrow{h}_i]$.
+# 3. **Sentence encoder.** A second bidirectional GRU reads the sentence vectors of a document:
+#    $h_i = [\overrightarrow{h}_i ; \overleftarrow{h}_i]$.
 # 4. **Sentence attention.** $v,\ \alpha = \mathrm{attention}_s(h_1, \dots, h_L)$: a vector for the
 #    document.
 # 5. **Classifier.** $\mathrm{logits} = W_c v + b_c$. (Equation 11 has a softmax around it; in this
@@ -175,8 +175,8 @@ class HierarchicalAttentionNetwork(nn.Module):
 # The next cells bring over your `AttentionPooling`: they run `attention.ipynb`, whose check has to
 # pass too. The reviews are made by the course's grammar, 3 to 10 sentences each. One of them,
 # sometimes two, says what the writer thinks; the others tell a story, or what somebody else
-# thought. Which words and which sentences decide is known. Training takes about half a minute on a
-# CPU.
+# thought. Which words and which sentences decide is known. Training takes well under half a minute
+# on a CPU.
 
 # %% nbgrader={"grade": false, "grade_id": "together", "locked": true, "solution": false} tags=["active-ipynb"]
 # from coursekit import settings

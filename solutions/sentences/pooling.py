@@ -27,9 +27,9 @@
 # | `AttentionClassifier` | words weighed by what the sentence is about | Bahdanau et al., A.1.2 | ●●● | 40 |
 #
 # **Shapes.** $B$ sentences in the batch, $N$ positions, $d$ the size of a state. Sentences end in
-# padding. How much of a row is real is said either by `lengths` $(B,)$ or by a boolean mask $(B,
-# N)$ in which `True` means *a real word*. What stands on padding is arbitrary: it is finite, but
-# not 0.
+# padding. How much of a row is real is said either by `lengths` $(B,)$ or by a boolean mask
+# $(B, N)$ in which `True` means *a real word*. What stands on padding is arbitrary: it is finite,
+# but not 0.
 #
 # Lin et al. is *A Structured Self-attentive Sentence Embedding* (2017); its introduction lists the
 # three ways as what was usual before.

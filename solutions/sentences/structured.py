@@ -115,8 +115,8 @@ class StructuredSelfAttention(nn.Module):
 # ## `redundancy_penalty`
 #
 # Nothing so far keeps all $r$ hops from looking at the same words; and if one word is the best to
-# look at, it is the best for all. So the paper adds a penalty to the loss. Entry $(k, m)$ of $A
-# A^\top$ is the overlap of the hops $k$ and $m$: the sum over the words of the product of their
+# look at, it is the best for all. So the paper adds a penalty to the loss. Entry $(k, m)$ of
+# $A A^\top$ is the overlap of the hops $k$ and $m$: the sum over the words of the product of their
 # weights. It should be 0 for two different hops, and 1 on the diagonal:
 #
 # $$P = \left\| A A^\top - I \right\|_F^2 = \sum_{k=1}^{r} \sum_{m=1}^{r} \left( \sum_{j=1}^{N} A_{kj} A_{mj} - [k = m] \right)^2
@@ -351,8 +351,8 @@ class StructuredClassifier(nn.Module):
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-questions", "locked": true, "solution": false}
 # **To think about.**
 #
-# 1. Make `SHARE` 1, as large as in the paper's experiments, and then 0.001. What happens to the
-#    overlap, to the hops' narrowness, and to the accuracy?
+# 1. Make `SHARE` 1, and then 0.001. What happens to the overlap, to the hops' narrowness, and to
+#    the accuracy?
 # 2. The deciding words of these reviews are two or three. What can four narrow hops do that may not
 #    share a word?
 # 3. Where is the gradient of the penalty with respect to $A$ zero, although the penalty is not?
