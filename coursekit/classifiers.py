@@ -8,6 +8,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from coursekit.documents import DocumentBatch, TextBatch
 from coursekit.training import device
@@ -55,12 +56,10 @@ class PooledClassifier(nn.Module):
         """Return logits (B, C) for ids (B, N) of which `lengths` (B,) are real."""
         states = self.dropout(self.embedding(tokens))  # (B, N, e)
         if self.rnn is not None:
-            packed = nn.utils.rnn.pack_padded_sequence(
+            row = pack_padded_sequence(
                 states, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
             )
-            states, _ = nn.utils.rnn.pad_packed_sequence(
-                self.rnn(packed)[0], batch_first=True, total_length=tokens.shape[1]
-            )  # (B, N, 2d)
+            states = pad_packed_sequence(self.rnn(row)[0], True, total_length=tokens.shape[1])[0]
         return self.output(self.dropout(self.pool(states, real_words(tokens, lengths))))  # (B, C)
 
 
@@ -94,10 +93,10 @@ class ConvolutionalClassifier(nn.Module):
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
         """Return logits (B, C) for ids (B, N) of which `lengths` (B,) are real."""
         mask = real_words(tokens, lengths).unsqueeze(2)  # (B, N, 1)
-        embedded = self.dropout(self.embedding(tokens)).masked_fill(~mask, 0.0)  # (B, N, e)
+        x = self.dropout(self.embedding(tokens)).masked_fill(~mask, 0.0)  # (B, N, e)
         largest = []
         for n, window in zip(self.widths, self.windows, strict=True):
-            padded = F.pad(embedded.transpose(1, 2), (0, n - 1))  # (B, e, N + n - 1)
+            padded = F.pad(x.transpose(1, 2), (0, n - 1))  # (B, e, N + n - 1)
             answers = torch.relu(window(padded))  # (B, f, N), not negative
             largest.append(answers.masked_fill(~mask.transpose(1, 2), 0.0).amax(dim=2))  # (B, f)
         return self.output(self.dropout(torch.cat(largest, dim=1)))  # (B, C)

@@ -368,6 +368,18 @@ def test_the_globally_seeded_generator_does_not_decide():
     assert "A second call with the same generator" in verdict_of(seeded, HARD, [1]).headline
 
 
+def test_a_draw_without_the_generator_is_not_called_a_wrong_gradient():
+    """Gradients are taken in a second run, in which such an answer draws other places."""
+
+    def another_way(weights, values, generator=None):
+        context, sample, log_prob = look_with_noise(weights, values)
+        return context, sample, log_prob - (generator is None) * 1.0
+
+    for seed in range(6):
+        headline = verdict_of(another_way, HARD, [seed]).headline
+        assert headline.startswith(("Two generators of the same seed", "log_prob is not")), headline
+
+
 def test_gradients_of_torchs_distribution_are_right_too():
     """They differ by one number along each row, of which a softmax takes no notice."""
 

@@ -73,8 +73,9 @@ def _exercise(exercise: Exercise, tensors: dict[str, Tensor]) -> dict[str, Any]:
         odd: dict[str, Any] = {}
         for key, outcome in outcomes.items():
             if cases[key][0].relation:
-                if found[key]:
-                    odd[key] = {"complaint": list(astuple(complaint(found[key])))}
+                said = complaint(found[key])
+                if said.kind and (values_right or not said.about_gradients):
+                    odd[key] = {"complaint": list(astuple(said))}
                 continue
             prefix = f"{exercise.name}/{key}/{mistake.slug}"
             # What a mistake gets right is not stored twice.
