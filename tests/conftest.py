@@ -16,6 +16,7 @@ from autograder.exercises import EXERCISES
 ROOT = Path(__file__).resolve().parent.parent
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep what shares something costly in one process, where several run (`pytest -n 2`).
 

@@ -71,9 +71,7 @@ def own_table(
             )
         items.append((row[text].strip(), int(row[label])))
     if not items:
-        raise DatasetError(
-            f"{where} holds no texts: put one in each line, with a tab and its class."
-        )
+        raise DatasetError(f"{where} is empty: put a text in each line, then a tab and its class.")
     splits: dict[str, Any] = {"train": items}
     if validation or test:
         divided = divide(items, seed, validation, test)
