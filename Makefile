@@ -25,7 +25,7 @@ book: $(VENV)/.book ## Install, run all chapters and build the HTML book into _b
 	$(RUN) book/_ext/build.py
 
 test: $(VENV)/.test lint book ## Install and run the tests: units, checks, release, a graded class, the book
-	OMP_NUM_THREADS=1 $(RUN) -m pytest -n 2 --dist loadgroup -m "not slow and not browser"
+	OMP_NUM_THREADS=1 $(RUN) -m pytest -n 2 --dist loadfile -m "not slow and not browser"
 
 test-all: $(VENV)/.test lint book ## All tests, also those in the browser (needs Chromium)
 	$(RUN) -m pytest

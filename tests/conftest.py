@@ -11,27 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.exercises import EXERCISES
-
 ROOT = Path(__file__).resolve().parent.parent
-
-
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep what shares something costly in one process, where several run (`pytest -n 2`).
-
-    A file's tests share a graded class or a built site; those of the bank an exercise's draws.
-    """
-    for item in items:
-        given = getattr(item, "callspec", None)
-        names = [
-            name
-            for value in (given.params.values() if given else ())
-            for name in (value, getattr(value, "exercise", ""), getattr(value, "name", ""))
-            if isinstance(name, str) and name in EXERCISES
-        ]
-        shared = names[:1] if item.path.name == "test_bank.py" else []
-        item.add_marker(pytest.mark.xdist_group("-".join([item.path.stem, *shared])))
 
 
 @dataclass(frozen=True)
