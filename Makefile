@@ -92,10 +92,12 @@ full-all: $(VENV)/.book ## All recorded runs again, one after the other (a day o
 	for data in imdb nsmc bbc; do for model in logistic-regression naive-bayes; do $(RUN) book/runs/bags.py --model $$model --data $$data; done; done
 	$(RUN) book/runs/recipe.py
 	$(RUN) book/runs/recipe.py --masked
+	$(RUN) book/runs/captioning.py --epochs 40 --seeds 1
 
-bench: $(VENV)/.book ## Measure training steps: U h once or in every step; Bahdanau's decoder against Luong's
+bench: $(VENV)/.book ## Measure training: U h once or in every step; Bahdanau's decoder against Luong's; texts by length or not
 	$(RUN) book/runs/bench_projection.py
 	$(RUN) book/runs/bench_decoders.py
+	$(RUN) book/runs/bench_bucketing.py
 
 cheats: $(VENV)/.test ## Print what cheating gains with stock nbgrader and with ours
 	$(RUN) -m tests.grading.cheats

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import matplotlib.pyplot as plt
+from figures.shapes import arrow, box
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from matplotlib.patches import FancyArrowPatch
 
 from coursekit import style
 
@@ -34,30 +35,30 @@ def draw() -> Figure:
 
 def _bahdanau(axes: Axes) -> None:
     before, now = (3.2, 7.9), (7.6, 7.9)
-    _box(axes, *before, "$h_{t-1}$", GREEN)
-    _box(axes, *now, "$h_t$", GREEN)
-    _arrow(axes, (3.95, 7.9), (6.8, 7.9), GREEN)
-    _arrow(axes, (3.2, 7.4), (3.2, 5.65), GREEN, dashed=True)
+    box(axes, *before, "$h_{t-1}$", GREEN)
+    box(axes, *now, "$h_t$", GREEN)
+    arrow(axes, (3.95, 7.9), (6.8, 7.9), GREEN)
+    arrow(axes, (3.2, 7.4), (3.2, 5.65), GREEN, dashed=True)
     _text(axes, 2.95, 6.5, "query", "right")
     _number(axes, 3.75, 6.5, 1, "$a_t$")
     _number(axes, 1.35, 5.0, 2, "$c_t$")
-    _arrow(axes, (3.85, 5.25), (7.0, 7.4), ORANGE)
+    arrow(axes, (3.85, 5.25), (7.0, 7.4), ORANGE)
     _number(axes, 8.75, 7.9, 3)
-    _arrow(axes, (7.6, 6.0), (7.6, 7.35), style.LIGHT["muted"])
+    arrow(axes, (7.6, 6.0), (7.6, 7.35), style.LIGHT["muted"])
     _text(axes, 7.6, 5.6, "$y_{t-1}$")
-    _arrow(axes, (7.6, 8.4), (7.6, 10.5), style.LIGHT["muted"])
+    arrow(axes, (7.6, 8.4), (7.6, 10.5), style.LIGHT["muted"])
     _text(axes, 7.6, 10.95, "next word")
     _number(axes, 8.75, 10.95, 4)
 
 
 def _luong(axes: Axes) -> None:
     before, now, together = (4.5, 7.1), (7.6, 7.1), (7.6, 9.4)
-    _box(axes, *before, "$h_{t-1}$", GREEN)
-    _box(axes, *now, "$h_t$", GREEN)
-    _box(axes, *together, r"$\tilde{h}_t$", ORANGE)
-    _arrow(axes, (5.25, 7.1), (6.8, 7.1), GREEN)
+    box(axes, *before, "$h_{t-1}$", GREEN)
+    box(axes, *now, "$h_t$", GREEN)
+    box(axes, *together, r"$\tilde{h}_t$", ORANGE)
+    arrow(axes, (5.25, 7.1), (6.8, 7.1), GREEN)
     _number(axes, 8.75, 7.1, 1)
-    _arrow(axes, (7.0, 6.6), (3.9, 5.15), GREEN, dashed=True)
+    arrow(axes, (7.0, 6.6), (3.9, 5.15), GREEN, dashed=True)
     _text(axes, 4.75, 6.1, "query", "right")
     _number(axes, 5.9, 5.4, 2, "$a_t$")
     _number(axes, 1.35, 5.0, 3, "$c_t$")
@@ -72,11 +73,11 @@ def _luong(axes: Axes) -> None:
             connectionstyle="arc3,rad=-0.42",
         )
     )
-    _arrow(axes, (7.6, 7.6), (7.6, 8.85), GREEN)
+    arrow(axes, (7.6, 7.6), (7.6, 8.85), GREEN)
     _number(axes, 8.75, 9.4, 4)
-    _arrow(axes, (7.6, 5.0), (7.6, 6.55), style.LIGHT["muted"])
+    arrow(axes, (7.6, 5.0), (7.6, 6.55), style.LIGHT["muted"])
     _text(axes, 7.6, 4.55, r"$y_{t-1},\ \tilde{h}_{t-1}$")
-    _arrow(axes, (7.6, 9.9), (7.6, 10.5), style.LIGHT["muted"])
+    arrow(axes, (7.6, 9.9), (7.6, 10.5), style.LIGHT["muted"])
     _text(axes, 7.6, 10.95, "next word")
     _number(axes, 8.75, 10.95, 5)
 
@@ -84,8 +85,8 @@ def _luong(axes: Axes) -> None:
 def _source(axes: Axes) -> None:
     """The encoder's states with arrows, as wide as their weights, to the sum."""
     for j, (x, weight) in enumerate(zip(PLACES, WEIGHTS, strict=True), start=1):
-        _box(axes, x, 1.3, rf"$\bar{{h}}_{j}$", BLUE)
-        _arrow(axes, (x, 1.85), SUM, ORANGE, width=0.8 + 4.5 * weight, shrink=12)
+        box(axes, x, 1.3, rf"$\bar{{h}}_{j}$", BLUE)
+        arrow(axes, (x, 1.85), SUM, ORANGE, width=0.8 + 4.5 * weight, shrink=12)
     axes.plot(*SUM, "o", markersize=23, color=style.LIGHT["paper"], mec=ORANGE, mew=2, zorder=3)
     axes.text(*SUM, r"$\Sigma$", ha="center", va="center", fontsize=12, zorder=4)
 
@@ -100,44 +101,3 @@ def _number(axes: Axes, x: float, y: float, number: int, label: str = "") -> Non
 
 def _text(axes: Axes, x: float, y: float, text: str, align: str = "center") -> None:
     axes.text(x, y, text, ha=align, va="center", fontsize=10, color=style.LIGHT["ink"])
-
-
-def _box(axes: Axes, x: float, y: float, label: str, colour: str) -> None:
-    axes.add_patch(
-        FancyBboxPatch(
-            (x - 0.68, y - 0.45),
-            1.36,
-            0.9,
-            boxstyle="round,pad=0.02,rounding_size=0.18",
-            facecolor=style.LIGHT["paper"],
-            edgecolor=colour,
-            linewidth=1.8,
-            zorder=3,
-        )
-    )
-    axes.text(x, y, label, ha="center", va="center", fontsize=11, zorder=4)
-
-
-def _arrow(
-    axes: Axes,
-    start: tuple[float, float],
-    end: tuple[float, float],
-    colour: str,
-    width: float = 1.5,
-    shrink: float = 0,
-    dashed: bool = False,
-) -> None:
-    axes.add_patch(
-        FancyArrowPatch(
-            start,
-            end,
-            arrowstyle="-|>",
-            mutation_scale=11,
-            color=colour,
-            linewidth=width,
-            linestyle="--" if dashed else "-",
-            shrinkA=0,
-            shrinkB=shrink,
-            zorder=2,
-        )
-    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import matplotlib.pyplot as plt
+from figures.shapes import arrow, box
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
@@ -38,8 +39,8 @@ def _states(axes: Axes) -> None:
     """The words and the BiLSTM's states above them, joined in both directions."""
     for j, (x, word) in enumerate(zip(PLACES, WORDS, strict=True), start=1):
         axes.text(x, 0.6, word, ha="center", va="center", fontsize=10, style="italic")
-        _arrow(axes, (x, 0.95), (x, 1.75), style.LIGHT["muted"])
-        _box(axes, x, 2.3, f"$h_{j}$", BLUE)
+        arrow(axes, (x, 0.95), (x, 1.75), style.LIGHT["muted"])
+        box(axes, x, 2.3, f"$h_{j}$", BLUE)
     for x, following in pairwise(PLACES):
         axes.add_patch(
             FancyArrowPatch(
@@ -58,15 +59,15 @@ def _states(axes: Axes) -> None:
 def _one(axes: Axes) -> None:
     total = (4.6, 6.4)
     for x, weight in zip(PLACES, (0.05, 0.05, 0.5, 0.4), strict=True):
-        _arrow(axes, (x, 2.85), total, ORANGE, width=0.8 + 4.5 * weight, shrink=12)
+        arrow(axes, (x, 2.85), total, ORANGE, width=0.8 + 4.5 * weight, shrink=12)
     _sum(axes, *total)
-    _box(axes, 9.2, 4.6, "$q$", GREEN)
-    _arrow(axes, (8.3, 2.85), (9.0, 4.05), GREEN)
-    _arrow(axes, (8.5, 4.75), (5.55, 5.3), GREEN, dashed=True)
+    box(axes, 9.2, 4.6, "$q$", GREEN)
+    arrow(axes, (8.3, 2.85), (9.0, 4.05), GREEN)
+    arrow(axes, (8.5, 4.75), (5.55, 5.3), GREEN, dashed=True)
     axes.text(9.2, 5.45, r"$[\overrightarrow{h}_4; \overleftarrow{h}_1]$", ha="center", fontsize=9)
-    _arrow(axes, (4.6, 6.95), (4.6, 7.75), ORANGE)
-    _box(axes, 4.6, 8.3, "$s$", ORANGE)
-    _arrow(axes, (4.6, 8.85), (4.6, 9.65), style.LIGHT["muted"])
+    arrow(axes, (4.6, 6.95), (4.6, 7.75), ORANGE)
+    box(axes, 4.6, 8.3, "$s$", ORANGE)
+    arrow(axes, (4.6, 8.85), (4.6, 9.65), style.LIGHT["muted"])
     axes.text(4.6, 10.15, "classes", ha="center", va="center", fontsize=10)
 
 
@@ -87,10 +88,10 @@ def _several(axes: Axes) -> None:
             )
         axes.text(9.3, y + height / 2, f"hop {k + 1}", va="center", fontsize=9)
     for x in PLACES:
-        _arrow(axes, (x, 2.85), (x, low - 0.1), style.LIGHT["muted"])
+        arrow(axes, (x, 2.85), (x, low - 0.1), style.LIGHT["muted"])
     top = low + 3 * (height + 0.16)
     axes.text(9.3, top + 0.1, "$A$", va="center", fontsize=11)
-    _arrow(axes, (4.6, top), (4.6, 7.35), ORANGE)
+    arrow(axes, (4.6, top), (4.6, 7.35), ORANGE)
     for k in range(3):
         axes.add_patch(
             FancyBboxPatch(
@@ -104,7 +105,7 @@ def _several(axes: Axes) -> None:
             )
         )
     axes.text(7.4, 8.1, "$M = A H$", va="center", fontsize=11)
-    _arrow(axes, (4.6, 8.95), (4.6, 9.65), style.LIGHT["muted"])
+    arrow(axes, (4.6, 8.95), (4.6, 9.65), style.LIGHT["muted"])
     axes.text(4.85, 9.25, "rows one after the other", va="center", fontsize=8)
     axes.text(4.6, 10.15, "classes", ha="center", va="center", fontsize=10)
 
@@ -112,44 +113,3 @@ def _several(axes: Axes) -> None:
 def _sum(axes: Axes, x: float, y: float) -> None:
     axes.plot(x, y, "o", markersize=23, color=style.LIGHT["paper"], mec=ORANGE, mew=2, zorder=3)
     axes.text(x, y, r"$\Sigma$", ha="center", va="center", fontsize=12, zorder=4)
-
-
-def _box(axes: Axes, x: float, y: float, label: str, colour: str) -> None:
-    axes.add_patch(
-        FancyBboxPatch(
-            (x - 0.68, y - 0.45),
-            1.36,
-            0.9,
-            boxstyle="round,pad=0.02,rounding_size=0.18",
-            facecolor=style.LIGHT["paper"],
-            edgecolor=colour,
-            linewidth=1.8,
-            zorder=3,
-        )
-    )
-    axes.text(x, y, label, ha="center", va="center", fontsize=11, zorder=4)
-
-
-def _arrow(
-    axes: Axes,
-    start: tuple[float, float],
-    end: tuple[float, float],
-    colour: str,
-    width: float = 1.5,
-    shrink: float = 0,
-    dashed: bool = False,
-) -> None:
-    axes.add_patch(
-        FancyArrowPatch(
-            start,
-            end,
-            arrowstyle="-|>",
-            mutation_scale=11,
-            color=colour,
-            linewidth=width,
-            linestyle="--" if dashed else "-",
-            shrinkA=0,
-            shrinkB=shrink,
-            zorder=2,
-        )
-    )
