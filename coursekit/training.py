@@ -67,6 +67,8 @@ def train(
     patience: int | None = None,
     precision: torch.dtype = torch.float32,
     progress: bool = True,
+    schedule: Callable[[int], float] | None = None,
+    optimizer: Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer] | None = None,
 ) -> History:
     """Train with Adam and leave the model with the weights of its best epoch.
 
@@ -87,24 +89,33 @@ def train(
         precision: torch.bfloat16 computes the loss with autocast: about twice as fast on GPUs and
             CPUs that have it; weights and optimiser stay in float32.
         progress: show a progress bar.
+        schedule: the learning rate of each step, `schedule(step)`, steps counted from 1; it takes
+            the place of `learning_rate` and `decay`.
+        optimizer: `optimizer(parameters)` returns another optimiser than Adam with its usual
+            settings.
 
     Returns:
         the history; `history.best_epoch` names the epoch whose weights the model has.
 
     Raises:
-        ValueError: `select` or `patience` is given without what it needs, or `validate` does not
-            return the metric.
+        ValueError: `select` or `patience` is given without what it needs, `validate` does not
+            return the metric, or `decay` and `schedule` are both given.
         FloatingPointError: the loss is no longer a finite number.
     """
     if select is not None and validate is None:
         raise ValueError("select names a metric of validate(model); pass validate too.")
     if patience is not None and select is None:
         raise ValueError("patience counts epochs without a better metric; pass select too.")
+    if decay and schedule is not None:
+        raise ValueError("decay and schedule both set the learning rate; pass one of them.")
     where = device()
     model.to(where)
-    optimizer = torch.optim.Adam(
-        model.parameters(), lr=learning_rate, fused=where.type in ("cpu", "cuda")
-    )
+    if optimizer is None:
+        adam: torch.optim.Optimizer = torch.optim.Adam(
+            model.parameters(), lr=learning_rate, fused=where.type in ("cpu", "cuda")
+        )
+    else:
+        adam = optimizer(model.parameters())
     history = History()
     best, best_weights = -float("inf"), None
     steps_per_epoch, step = 0, 0  # known after the first epoch
@@ -116,14 +127,19 @@ def train(
         for batch in batches(epoch):
             with torch.autocast(where.type, torch.bfloat16, enabled=precision == torch.bfloat16):
                 value = loss(model, batch.to(where))
-            optimizer.zero_grad(set_to_none=True)
+            adam.zero_grad(set_to_none=True)
             value.backward()
             nn.utils.clip_grad_norm_(model.parameters(), clip)
-            if decay and steps_per_epoch:
+            rate = None
+            if schedule is not None:
+                rate = schedule(step + 1)
+            elif decay and steps_per_epoch:
                 rest = 1 - (step - steps_per_epoch) / (steps_per_epoch * max(1, epochs - 1))
-                for group in optimizer.param_groups:
-                    group["lr"] = learning_rate * max(rest, 0.0)
-            optimizer.step()
+                rate = learning_rate * max(rest, 0.0)
+            if rate is not None:
+                for group in adam.param_groups:
+                    group["lr"] = rate
+            adam.step()
             total, count, step = total + value.item(), count + 1, step + 1
             if not np.isfinite(total):
                 raise FloatingPointError(

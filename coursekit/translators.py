@@ -138,3 +138,30 @@ class LuongTranslator(nn.Module):
         logits = self.decoder.output(attentional)  # (B, V)
         moved = {"state": hidden, "attentional": attentional, "position": state["position"] + 1}
         return logits.log_softmax(dim=-1), {**state, **moved}
+
+
+class TransformerTranslator(nn.Module):
+    """A Transformer, which finds padding by itself.
+
+    Args:
+        model: `model(source (B,S), previous (B,T)) -> logits (B,T,V)`, with
+            `start(source) -> state` and `step(tokens (B,), state) -> (log_probs, state)`.
+    """
+
+    model: Any
+
+    def __init__(self, model: nn.Module):
+        super().__init__()
+        self.model = model
+
+    def forward(self, source: Tensor, lengths: Tensor, previous: Tensor) -> tuple[Tensor, None]:
+        """Predict each target word from the true words before it; logits (B, T, V) and None."""
+        return self.model(source, previous), None
+
+    def start(self, source: Tensor, lengths: Tensor) -> Any:
+        """Encode the sentences; return the state that `step` carries from word to word."""
+        return self.model.start(source)
+
+    def step(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
+        """Return log p of every next word, (B, V), after `tokens` (B,), and the new state."""
+        return self.model.step(tokens, state)

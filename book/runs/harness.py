@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import torch
 import torch.nn.functional as F
@@ -22,6 +22,8 @@ from coursekit.translation import attention_weights, translate
 from coursekit.vocabulary import EOS, PAD, SubwordVocabulary
 
 Build = Callable[[int, int], nn.Module]
+Schedule = Callable[[int, int], float]  # step from 1, number of all steps
+Optimizer = Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]
 
 BINS = [(1, 7), (8, 10), (11, 13), (14, 16), (17, 19), (20, 22), (23, 40)]  # words of the source
 SMOOTHING = 0.1
@@ -87,11 +89,18 @@ def run(
     seed: int,
     corpus: datasets.ParallelCorpus,
     attends: bool,
+    shared: bool = False,
+    schedule: Schedule | None = None,
+    optimizer: Optimizer | None = None,
 ) -> dict:
     """Train once; return the run's seed, metrics, seconds, history and further measurements."""
     seed_everything(seed)
-    source_words = SubwordVocabulary([s for s, _ in corpus.train], options.subwords)
-    target_words = SubwordVocabulary([t for _, t in corpus.train], options.subwords)
+    if shared:  # one vocabulary, learnt from both sides
+        both = SubwordVocabulary([text for pair in corpus.train for text in pair], options.subwords)
+        source_words = target_words = both
+    else:
+        source_words = SubwordVocabulary([s for s, _ in corpus.train], options.subwords)
+        target_words = SubwordVocabulary([t for _, t in corpus.train], options.subwords)
 
     def encoded(pairs: Sequence[tuple[str, str]]) -> list[tuple[list[int], list[int]]]:
         return [(source_words.encode(s), target_words.encode(t)) for s, t in pairs]
@@ -110,14 +119,20 @@ def run(
         print(f"seed {seed}: {row}, {time.perf_counter() - started:.0f} s", flush=True)
         return row
 
+    def batches(epoch: int) -> Iterator[TranslationBatch]:
+        return batches_by_length(training, options.batch_size, seed=1000 * seed + epoch)
+
+    steps = options.epochs * sum(1 for _ in batches(1))
     started = time.perf_counter()
     history = train(
         model,
-        lambda epoch: batches_by_length(training, options.batch_size, seed=1000 * seed + epoch),
+        batches,
         loss,
         epochs=options.epochs,
         learning_rate=options.learning_rate,
-        decay=True,
+        decay=schedule is None,
+        schedule=None if schedule is None else lambda step: schedule(step, steps),
+        optimizer=optimizer,
         validate=validate,
         select="bleu",
         patience=options.patience,
@@ -208,6 +223,9 @@ def record(
     build: Build,
     attends: bool,
     defaults: argparse.Namespace,
+    shared: bool = False,
+    schedule: Schedule | None = None,
+    optimizer: Optimizer | None = None,
 ) -> None:
     """Train with each seed and write book/results/<name>.<data>.json.
 
@@ -218,9 +236,16 @@ def record(
         build: `build(source_size, target_size)` returns a new translator.
         attends: whether the translator returns attention weights.
         defaults: what the options are when nothing is given; the command names the others.
+        shared: whether source and target have one vocabulary.
+        schedule: the learning rate of a step, from 1, and the number of all steps; in place of a
+            linear decay.
+        optimizer: returns another optimiser than Adam.
     """
     corpus = datasets.load(options.data)
-    runs = [run(build, options, seed, corpus, attends) for seed in options.seeds]
+    runs = [
+        run(build, options, seed, corpus, attends, shared, schedule, optimizer)
+        for seed in options.seeds
+    ]
     given = [
         f"--{key.replace('_', '-')} {' '.join(map(str, value)) if key == 'seeds' else value}"
         for key, value in vars(options).items()

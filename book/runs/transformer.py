@@ -1,0 +1,91 @@
+"""Train the Transformer of Vaswani et al. (2017) on Multi30k and record what it reaches.
+
+    python book/runs/transformer.py
+
+Writes book/results/transformer.<data>.json; `harness.py` says how. One vocabulary serves both
+languages, Adam has the paper's settings, and the learning rate follows its equation 3, times
+`--rate`. The paper averages its last checkpoints; here the rate falls to 0 in a line over the last
+steps instead (`--cooldown`), and there is one checkpoint.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+
+import torch
+from harness import parser, record
+from torch import nn
+
+from coursekit.translators import TransformerTranslator
+from solutions.transformer.attention import MultiHeadAttention
+from solutions.transformer.layers import (
+    DecoderLayer,
+    EncoderLayer,
+    PositionwiseFeedForward,
+    sinusoidal_positions,
+)
+from solutions.transformer.model import Transformer, noam_learning_rate
+
+
+def build(options: argparse.Namespace, vocabulary_size: int) -> TransformerTranslator:
+    """Return a Transformer of the options' sizes."""
+    d, drop = options.width, options.dropout
+
+    def looks() -> MultiHeadAttention:
+        return MultiHeadAttention(d, options.heads, drop)
+
+    def inner() -> PositionwiseFeedForward:
+        return PositionwiseFeedForward(d, options.inner)
+
+    encoder = [EncoderLayer(d, looks(), inner(), drop) for _ in range(options.layers)]
+    decoder = [DecoderLayer(d, looks(), looks(), inner(), drop) for _ in range(options.layers)]
+    for layer in [*encoder, *decoder]:
+        for weight in layer.parameters():
+            if weight.dim() == 2:
+                nn.init.xavier_uniform_(weight)  # as in the authors' own code
+    return TransformerTranslator(
+        Transformer(vocabulary_size, d, sinusoidal_positions, encoder, decoder, drop)
+    )
+
+
+def adam(parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
+    """Return Adam with the settings of section 5.3."""
+    return torch.optim.Adam(parameters, betas=(0.9, 0.98), eps=1e-9)
+
+
+def rate(options: argparse.Namespace, step: int, steps: int) -> float:
+    """Return the learning rate of a step, from 1, out of so many."""
+    rest = (steps - step + 1) / (options.cooldown * steps) if options.cooldown else 1.0
+    paper = noam_learning_rate(step, options.width, options.warmup)
+    return options.rate * paper * min(1.0, max(rest, 0.0))
+
+
+def main() -> None:
+    """Read the command line, train with each seed, record."""
+    arguments = parser(__doc__.splitlines()[0])
+    arguments.add_argument("--layers", type=int, default=3, help="of the encoder, of the decoder")
+    arguments.add_argument("--heads", type=int, default=8)
+    arguments.add_argument("--inner", type=int, default=512, help="size inside a feed-forward")
+    arguments.add_argument("--warmup", type=int, default=2000, help="steps")
+    arguments.add_argument("--rate", type=float, default=0.7, help="factor of the schedule")
+    arguments.add_argument(
+        "--cooldown", type=float, default=0.4, help="share of the steps in which the rate falls"
+    )
+    arguments.set_defaults(epochs=20, dropout=0.3)
+    options = arguments.parse_args()
+    record(
+        "transformer",
+        "book/runs/transformer.py",
+        options,
+        lambda source, target: build(options, source),
+        False,
+        arguments.parse_args([]),
+        shared=True,
+        schedule=lambda step, steps: rate(options, step, steps),
+        optimizer=adam,
+    )
+
+
+if __name__ == "__main__":
+    main()

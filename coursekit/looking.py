@@ -1,0 +1,43 @@
+"""Where the heads of a model look, while it computes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from torch import Tensor, nn
+
+
+@contextmanager
+def recorded_weights(model: nn.Module) -> Iterator[dict[str, list[Tensor]]]:
+    """Collect the attention weights that a model computes inside a `with`.
+
+        with recorded_weights(model) as weights:
+            model(source, previous)
+        weights["encoder_layers.0.attention"][-1]  # (B, h, S, S)
+
+    Args:
+        model: modules in it whose `forward` returns an output and weights (B, h, T, N) are heard.
+
+    Yields:
+        for each such module, by its name in the model, the weights of its calls, in order, without
+        gradients.
+    """
+    found: dict[str, list[Tensor]] = {}
+
+    def hook(name: str) -> Any:
+        def hear(module: nn.Module, given: Any, returned: Any) -> None:
+            if isinstance(returned, tuple) and len(returned) == 2:
+                weights = returned[1]
+                if isinstance(weights, Tensor) and weights.dim() == 4:
+                    found.setdefault(name, []).append(weights.detach())
+
+        return hear
+
+    handles = [module.register_forward_hook(hook(name)) for name, module in model.named_modules()]
+    try:
+        yield found
+    finally:
+        for handle in handles:
+            handle.remove()
