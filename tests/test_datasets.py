@@ -33,7 +33,12 @@ from coursekit.datasets import (
 from coursekit.datasets.__main__ import main
 from coursekit.datasets.dividing import divide
 from coursekit.datasets.loading import KINDS
-from coursekit.datasets.readers import READERS, read_conllu_links, read_links
+from coursekit.datasets.readers import (
+    READERS,
+    read_conllu_links,
+    read_labelled_pairs,
+    read_links,
+)
 
 DE = "Ein Hund schläft.\nZwei Katzen.\n".encode()
 EN = b"A dog sleeps.\nTwo cats.\n"
@@ -418,6 +423,17 @@ def test_conllu_links_count_from_zero_and_skip_contractions():
     assert pair.links == {(0, 0), (0, 2)}
 
 
+def test_pairs_of_the_rows_whose_ids_are_listed_or_of_the_others():
+    table = "\ufefflabel\ta\tb\tfirst\tsecond\n1\t7\t8\tone \t uno\n0\t9\t7\ttwo\tdos\n".encode()
+    ids = b"8\t7\n9\t7\n"
+    columns = {"label": 0, "first": 3, "second": 4, "header": 1}
+    one, two = ("one", "uno", 1), ("two", "dos", 0)
+    assert read_labelled_pairs([table], columns) == [one, two]
+    listed = columns | {"ids": [1, 2], "listed": True}
+    assert read_labelled_pairs([table, ids], listed) == [two]  # 8, 7 is not 7, 8
+    assert read_labelled_pairs([table, ids], listed | {"listed": False}) == [one]
+
+
 def test_division_keeps_together_what_says_the_same():
     items = [(f"s{i}", f"t{i}") for i in range(100)]
     items += [("S1!", "u"), ("s3 .", "u"), ("s5", "t5")]
@@ -479,6 +495,8 @@ SIZES = {
     "imdb": {"train": 22500, "validation": 2500, "test": 25000},
     "imdb-ratings": {"train": 22500, "validation": 2500, "test": 25000},
     "bbc": {"train": 1560, "validation": 220, "test": 445},
+    "mrpc": {"train": 3668, "validation": 408, "test": 1725},
+    "bert-base-uncased-vocabulary": {"pieces": 30522},
     "wikitext-2": {"train": 36718, "validation": 3760, "test": 4358},
 }
 

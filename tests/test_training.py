@@ -187,6 +187,30 @@ def test_without_decay_the_rate_stays(rates):
     assert {rate for rate, _ in rates} == {0.1}
 
 
+def test_a_schedule_sets_the_rate_of_each_step(rates):
+    fit(line(), epochs=2, learning_rate=9.0, schedule=lambda step: 0.01 * step)
+    assert [rate for rate, _ in rates] == pytest.approx([0.01 * step for step in range(1, 17)])
+
+
+def test_another_optimiser_is_used_with_its_own_rate_unless_there_is_a_schedule():
+    used = []
+
+    def sgd(parameters):
+        used.append(torch.optim.SGD(parameters, lr=0.125))
+        return used[-1]
+
+    history = fit(line(), optimizer=sgd, learning_rate=9.0)
+    assert [group["lr"] for group in used[0].param_groups] == [0.125]
+    assert history.column("loss")[-1] < history.column("loss")[0] / 4
+    fit(line(), optimizer=sgd, schedule=lambda step: 0.5 / step)
+    assert [group["lr"] for group in used[1].param_groups] == [0.5 / 24]
+
+
+def test_decay_and_a_schedule_exclude_each_other():
+    with pytest.raises(ValueError, match="pass one of them"):
+        fit(line(), decay=True, schedule=lambda step: 0.1)
+
+
 def test_gradients_are_clipped_to_the_norm(rates):
     fit(line(), epochs=1, clip=0.25)
     norms = [norm for _, norm in rates]

@@ -10,13 +10,26 @@ from torch import nn
 from coursekit.batching import source_batch, translation_batch
 from coursekit.decoding import greedy_decode
 from coursekit.translation import attention_weights, translate
-from coursekit.translators import ContextTranslator, LuongTranslator, SequenceTranslator
+from coursekit.translators import (
+    ContextTranslator,
+    LuongTranslator,
+    SequenceTranslator,
+    TransformerTranslator,
+)
 from coursekit.vocabulary import BOS, EOS, until_eos
 from solutions.bahdanau.translator import BidirectionalEncoder
 from solutions.luong.decoder import LuongDecoder
 from solutions.luong.local import LocalAttention
 from solutions.luong.scores import GlobalAttention, Score
 from solutions.seq2seq.encoder_decoder import ContextDecoder, Encoder, Seq2Seq, reverse_source
+from solutions.transformer.attention import MultiHeadAttention
+from solutions.transformer.layers import (
+    DecoderLayer,
+    EncoderLayer,
+    PositionwiseFeedForward,
+    sinusoidal_positions,
+)
+from solutions.transformer.model import Transformer
 
 
 def context(prepare=None):
@@ -37,6 +50,19 @@ def luong(attention, input_feeding=True):
     return LuongTranslator(encoder, decoder)
 
 
+def transformer():
+    def looks():
+        return MultiHeadAttention(HIDDEN, 2)
+
+    def inner():
+        return PositionwiseFeedForward(HIDDEN, 7)
+
+    encoder = [EncoderLayer(HIDDEN, looks(), inner()) for _ in range(2)]
+    decoder = [DecoderLayer(HIDDEN, looks(), looks(), inner()) for _ in range(2)]
+    size = max(SOURCE_SIZE, TARGET_SIZE)
+    return TransformerTranslator(Transformer(size, HIDDEN, sinusoidal_positions, encoder, decoder))
+
+
 def general():
     return Score("general", HIDDEN, 2 * HIDDEN)
 
@@ -46,6 +72,7 @@ MODELS = {
     "context, reversed": lambda: context(reverse_source),
     "sequence": sequence,
     "sequence, reversed": lambda: sequence(reverse_source),
+    "transformer": transformer,
     "general": lambda: luong(GlobalAttention(general())),
     "concat, unfed": lambda: luong(
         GlobalAttention(Score("concat", HIDDEN, 2 * HIDDEN, 4)), input_feeding=False

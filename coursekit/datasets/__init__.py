@@ -8,6 +8,7 @@ from coursekit.datasets.corpus import (
     AlignedCorpus,
     Corpus,
     LabelledCorpus,
+    PairCorpus,
     ParallelCorpus,
     TextCorpus,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "Corpus",
     "DatasetError",
     "LabelledCorpus",
+    "PairCorpus",
     "ParallelCorpus",
     "Registry",
     "TextCorpus",

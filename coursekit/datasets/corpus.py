@@ -82,5 +82,9 @@ class LabelledCorpus(Corpus[tuple[str, int]]):
     """Texts with a class: items are (text, label)."""
 
 
+class PairCorpus(Corpus[tuple[str, str, int]]):
+    """Pairs of texts with a class: items are (first, second, label)."""
+
+
 class TextCorpus(Corpus[str]):
     """Running text: items are lines."""

@@ -8,6 +8,7 @@ from coursekit.datasets.corpus import (
     AlignedCorpus,
     Corpus,
     LabelledCorpus,
+    PairCorpus,
     ParallelCorpus,
     TextCorpus,
 )
@@ -20,6 +21,7 @@ KINDS: dict[str, type[Corpus[Any]]] = {
     "parallel": ParallelCorpus,
     "aligned": AlignedCorpus,
     "labelled": LabelledCorpus,
+    "pairs": PairCorpus,
     "text": TextCorpus,
 }
 
@@ -52,8 +54,8 @@ def load(name: str, registry: Registry | None = None) -> Corpus[Any]:
         registry: another registry than the course's own.
 
     Returns:
-        A `ParallelCorpus`, `AlignedCorpus`, `LabelledCorpus` or `TextCorpus` with its splits,
-        licence, citation and checksums.
+        A `ParallelCorpus`, `AlignedCorpus`, `LabelledCorpus`, `PairCorpus` or `TextCorpus` with its
+        splits, licence, citation and checksums.
 
     Raises:
         DatasetError: the name is unknown, or a file cannot be had; one sentence says what to do.

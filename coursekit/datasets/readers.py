@@ -9,6 +9,9 @@ labelled table     files: one, tab separated. `text`, `label`: columns; `header`
 labelled folders   files: one archive. `pattern`: a regular expression for member names whose group
                    1 is the class; `labels`: class to number; `encodings`: tried in turn, UTF-8 if
                    not given.
+labelled pairs     files: one table, tab separated, and perhaps another of ids. `first`, `second`,
+                   `label`: columns; `header`: lines to skip; `ids`: columns that name a row, and
+                   `listed`: whether the rows named in the second file are taken, or the others.
 lines              files: one.
 """
 
@@ -110,6 +113,21 @@ def read_labelled_table(files: list[bytes], options: Mapping[str, Any]) -> list[
     return [(text, label) for text, label in items if text]
 
 
+def read_labelled_pairs(
+    files: list[bytes], options: Mapping[str, Any]
+) -> list[tuple[str, str, int]]:
+    """Pairs of texts with a label, (first, second, label), from a table."""
+    rows = [line.split("\t") for line in lines_of(files[0])[options.get("header", 0) :]]
+    if "ids" in options:
+        listed = {tuple(line.split("\t")) for line in lines_of(files[1])}
+        names = options["ids"]
+        rows = [
+            row for row in rows if (tuple(row[i] for i in names) in listed) == options["listed"]
+        ]
+    first, second, label = (options[name] for name in ("first", "second", "label"))
+    return [(row[first].strip(), row[second].strip(), int(row[label])) for row in rows]
+
+
 def read_labelled_folders(files: list[bytes], options: Mapping[str, Any]) -> list[tuple[str, int]]:
     """Pairs (text, label) from an archive with a folder for each class, in order of name."""
     (raw,) = files
@@ -144,6 +162,7 @@ READERS: Mapping[str, Reader] = {
     "links": read_links,
     "conllu links": read_conllu_links,
     "labelled table": read_labelled_table,
+    "labelled pairs": read_labelled_pairs,
     "labelled folders": read_labelled_folders,
     "lines": read_lines,
 }

@@ -17,7 +17,7 @@
     "datasets": {
         "name": {
             "title", "description", "licence", "citation",
-            "kind": "parallel" | "aligned" | "labelled" | "text",
+            "kind": "parallel" | "aligned" | "labelled" | "pairs" | "text",
             "splits": {"train": {"read": READER, "files": [...], ...options of the reader}},
             "divide": {"split": "train", "seed": 1, "validation": 500, "test": 500}   (optional)
         }
