@@ -68,7 +68,7 @@ data: $(VENV)/.book ## Fetch a data set: make data D=multi30k-de-en
 
 M ?= bahdanau
 O ?=
-full: $(VENV)/.book ## Train a chapter's model at full size (M=seq2seq, bahdanau, luong or classifiers; an hour on a CPU; O="--model han")
+full: $(VENV)/.book ## Train a chapter's model at full size (M=seq2seq, bahdanau, luong, classifiers, transformer or bert; an hour on a CPU; O="--model han")
 	$(RUN) book/runs/$(M).py $(O)
 
 full-all: $(VENV)/.book ## All recorded runs again, one after the other (a day on a CPU)
@@ -93,6 +93,10 @@ full-all: $(VENV)/.book ## All recorded runs again, one after the other (a day o
 	$(RUN) book/runs/recipe.py
 	$(RUN) book/runs/recipe.py --masked
 	$(RUN) book/runs/captioning.py --epochs 40 --seeds 1
+	$(RUN) book/runs/transformer.py
+	$(RUN) book/runs/bert.py
+	$(RUN) book/runs/bert.py --data sst-2 --seeds 1 2 3
+	$(RUN) book/runs/bert.py --data mrpc
 
 bench: $(VENV)/.book ## Measure training: U h once or in every step; Bahdanau's decoder against Luong's; texts by length or not
 	$(RUN) book/runs/bench_projection.py
