@@ -128,3 +128,26 @@ def test_the_page_shows_the_recorded_runs(page):
             if path.exists():
                 metrics = json.loads(path.read_text(encoding="utf-8"))["metrics"]
                 assert f"{100 * metrics['accuracy']:.2f}" in page, path.name
+
+
+def test_recorded_words_behave_as_the_text_says():
+    """The prose over IMDB's recorded analysis: whoever records it anew has to read it again."""
+    run = json.loads((RESULTS / "han.imdb.json").read_text(encoding="utf-8"))["runs"][0]
+
+    def shares(name):
+        rows = sorted(run["word_weights"][name], key=lambda row: row["rating"])
+        return [row["mean_share"] for row in rows], [row["number"] for row in rows]
+
+    def mean(name):
+        values, counts = shares(name)
+        return sum(map(float.__mul__, values, map(float, counts))) / sum(counts)
+
+    good, bad = shares("good")[0], shares("bad")[0]
+    low, high = sum(good[:4]) / 4, sum(good[-4:]) / 4
+    assert high > 1.15 * low  # "the more weight the better the review"
+    assert (
+        max(bad) < 1.25 * min(bad) and 3.2 < mean("bad") < 4.8
+    )  # "about four times ... everywhere"
+    assert 0.35 < mean("not good") / mean("good") < 0.65  # "about half the share of a plain one"
+    selection = run["selection"]
+    assert selection["effective_sentences"] > 0.8 * selection["sentences"]  # "hardly selects"
