@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,3 +59,18 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Course:
     for assignment in sorted((course.folder / "solutions").iterdir()):
         course.nbgrader("generate_assignment", assignment.name)
     return course
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep a file's tests in one process, but deal the bank out by exercise: it is half of all."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFileAndExercise(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            scope = super()._split_scope(nodeid)
+            if scope.endswith("test_bank.py") and "[" in nodeid:
+                return f"{scope} {re.split(r'[][-]', nodeid)[1]}"
+            return scope
+
+    return ByFileAndExercise(config, log) if config.getoption("dist") == "loadfile" else None

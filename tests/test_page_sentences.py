@@ -1,12 +1,15 @@
 """The chapter on sentences as it was built: what it claims is what its numbers show."""
 
 import html
+import json
 import re
 from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).resolve().parent.parent / "_build" / "html" / "book" / "06_sentences.html"
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "_build" / "html" / "book" / "06_sentences.html"
+RESULTS = ROOT / "book" / "results"
 
 
 @pytest.fixture(scope="module")
@@ -55,3 +58,18 @@ def test_padding_in_the_softmax_costs_accuracy_and_a_mask_prevents_it(shown):
     much = numbers(shown, rf" 80{row}")
     assert much[0] == none[0] == none[1]
     assert much[1] < none[1] - 5 and much[2] > 10
+
+
+def test_recorded_recipes_are_as_the_text_says():
+    """The prose beside the recipe's rows: whoever records them anew has to read it again."""
+    run = {
+        name: json.loads((RESULTS / f"{name}.imdb.json").read_text(encoding="utf-8"))
+        for name in ("recipe", "recipe-masked")
+    }
+    rising, moving = (
+        [epoch["accuracy"] for epoch in run[name]["runs"][0]["history"]]
+        for name in ("recipe", "recipe-masked")
+    )
+    assert run["recipe-masked"]["metrics"]["accuracy"] < run["recipe"]["metrics"]["accuracy"]
+    assert rising == sorted(rising)  # "still rising when it ends"
+    assert moving[-1] < max(moving) and max(moving) - moving[-1] > 0.005  # "moves by a point"
