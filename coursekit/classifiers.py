@@ -69,7 +69,8 @@ class ConvolutionalClassifier(nn.Module):
     c_jk = relu(w_k . [E x_j; ...; E x_{j+n-1}] + b_k),  logits = W_o (max_j c_jk)_k + b_o
 
     A text shorter than a window is filled up with padding; windows that reach into the padding
-    behind the last word count where their first word is real.
+    behind the last word count where their first word is real. In training, `dropout` acts on the
+    largest answers only, as in the paper: a maximum over noisy windows is one of the noise.
 
     Source: Kim (2014), "Convolutional Neural Networks for Sentence Classification".
     """
@@ -93,7 +94,7 @@ class ConvolutionalClassifier(nn.Module):
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
         """Return logits (B, C) for ids (B, N) of which `lengths` (B,) are real."""
         mask = real_words(tokens, lengths).unsqueeze(2)  # (B, N, 1)
-        x = self.dropout(self.embedding(tokens)).masked_fill(~mask, 0.0)  # (B, N, e)
+        x = self.embedding(tokens).masked_fill(~mask, 0.0)  # (B, N, e)
         largest = []
         for n, window in zip(self.widths, self.windows, strict=True):
             padded = F.pad(x.transpose(1, 2), (0, n - 1))  # (B, e, N + n - 1)
