@@ -103,9 +103,15 @@ def _random_gradients(case: Case, outcome: Outcome) -> Difference | None:
 def _compare_output(
     name: str, actual: Tensor, right: Tensor, case: Case, tolerance: float, dtype: torch.dtype
 ) -> Difference | None:
+    if name in case.plain:  # the bytes of a text: as many as it has letters
+        if name in case.random or (actual.dtype == right.dtype and torch.equal(actual, right)):
+            return None
+        return Difference("value", name, right, actual)
     if actual.shape != right.shape:
         return Difference("shape", name, right, actual)
-    if not _kind_is_right(actual, right, dtype):
+    floating = any(t.is_floating_point() for t in (*case.inputs.values(), *case.weights.values()))
+    # Made of whole numbers, a result has torch's default dtype, which is not that of the trial.
+    if not _kind_is_right(actual, right, dtype if floating else torch.float32):
         return Difference("dtype", name, right, actual)
     real = case.real.get(name)
     if name in case.random:  # the relation comes first

@@ -18,23 +18,51 @@ from autograder.drawing import Draw
 if TYPE_CHECKING:
     from autograder.performing import Outcome
 
-# A name, or several together: ("h", "c") stands for a tuple, {"memory": "m"} for a dict.
+# A name, or several together: ("h", "c") stands for a tuple, {"memory": "m"} for a dict. As an
+# argument, "state[rows]" stands for the rows of a state that the input `rows` picks.
 Bundle: TypeAlias = "str | tuple[Bundle, ...] | Mapping[str, Bundle]"
+
+# The key that names a whole dict that comes back: what else is in it is nobody's business, and a
+# later call gets it as it is.
+WHOLE = ""
 
 
 def names_in(bundle: Bundle) -> Iterator[str]:
-    """Yield the names of a bundle, in order."""
+    """Yield the names of a bundle, in order, without those of whole dicts."""
     if isinstance(bundle, str):
-        yield bundle
+        yield from bundle.rstrip("]").split("[")
         return
-    for member in bundle.values() if isinstance(bundle, Mapping) else bundle:
+    if isinstance(bundle, Mapping):
+        bundle = tuple(member for key, member in bundle.items() if key != WHOLE)
+    for member in bundle:
         yield from names_in(member)
+
+
+def wholes_in(bundle: Bundle) -> Iterator[str]:
+    """Yield the names of whole dicts in a bundle."""
+    if isinstance(bundle, str):
+        return
+    for key, member in bundle.items() if isinstance(bundle, Mapping) else enumerate(bundle):
+        yield from (str(member),) if key == WHOLE else wholes_in(member)
+
+
+def picked(state: Any, rows: Tensor) -> Any:
+    """Return the rows of all tensors in a state, which may be tuples, lists and dicts of them."""
+    if isinstance(state, Tensor):
+        return state[rows]
+    if isinstance(state, Mapping):
+        return {key: picked(member, rows) for key, member in state.items()}
+    if isinstance(state, (tuple, list)):
+        members = [picked(member, rows) for member in state]
+        return type(state)(*members) if hasattr(state, "_fields") else type(state)(members)
+    return state
 
 
 def filled(bundle: Bundle, known: Mapping[str, Any]) -> Any:
     """Return what the names stand for, in the form of the bundle."""
     if isinstance(bundle, str):
-        return known[bundle]
+        name, *rows = names_in(bundle)
+        return picked(known[name], known[rows[0]]) if rows else known[name]
     if isinstance(bundle, Mapping):
         return {key: filled(member, known) for key, member in bundle.items()}
     return tuple(filled(member, known) for member in bundle)
@@ -54,18 +82,31 @@ class Call:
     """One call of the answer.
 
     Attributes:
-        method: the method of the module; "" calls a function itself, "forward" the module.
+        method: the method of the module; "" calls a function itself, "forward" the module. Where
+            the answer is a function, "model.held" calls that method of the given thing `model`.
         arguments: names of inputs, of given things, or of what earlier calls returned, by position;
             a tuple or dict of names where the answer takes a tuple or dict of tensors.
         returns: names given to what comes back; one name for a tensor, several for a tuple, a tuple
-            of names inside for a tuple inside.
+            or dict of names inside for a tuple or dict inside.
         numbers: names of what may come back as a plain number.
+        plain: names of what comes back as no tensor, such as strings, and what it is in words, "a
+            list of strings"; it is kept as `texts` does.
+        raises: the built-in error that a right answer raises here, or ""; then nothing comes back.
+        intact: whether the dicts among the arguments must be left as they are. (Tensors and lists
+            always must.)
     """
 
     method: str
     arguments: tuple[Bundle, ...]
     returns: tuple[Bundle, ...]
     numbers: tuple[str, ...] = ()
+    plain: Mapping[str, str] = field(default_factory=dict)
+    raises: str = ""
+    intact: bool = False
+
+    def __post_init__(self) -> None:
+        if bool(self.raises) == bool(self.returns):
+            raise ValueError("A call either returns something or raises an error.")
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -74,8 +115,13 @@ class Call:
 
     @property
     def returned(self) -> tuple[str, ...]:
-        """Return the names of all that comes back, also of what is inside a tuple."""
+        """Return the names of all tensors that come back, also of those inside a tuple or dict."""
         return tuple(names_in(self.returns))
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Return the names that later calls may use: those of tensors and of whole dicts."""
+        return (*self.returned, *wholes_in(self.returns))
 
 
 @dataclass(frozen=True)
@@ -95,7 +141,8 @@ class Case:
         inputs: tensors by name; floating ones are drawn so that float32 holds them exactly, and
             are given to the answer in float32 and in float64.
         calls: in order.
-        given: arguments that are no tensors, by name: numbers, None, or a `StandIn`.
+        given: arguments that are no tensors, by name: numbers, strings, None, lists of them, or a
+            `StandIn`.
         construct: the constructor's arguments, for classes.
         weights: what is loaded into the module, by the names of its state_dict.
         real: for an output of which only a part counts, a bool tensor of its leading axes.
@@ -134,7 +181,20 @@ class Case:
     @property
     def elements(self) -> int:
         """How many numbers go in: the size by which the smallest failing case is found."""
-        return sum(tensor.numel() for tensor in self.inputs.values())
+        plain = sum(_length(value) for value in self.given.values())
+        return plain + sum(tensor.numel() for tensor in self.inputs.values())
+
+    @property
+    def plain(self) -> frozenset[str]:
+        """Return the names of results that are no tensors."""
+        return frozenset(name for call in self.calls for name in call.plain)
+
+
+def _length(value: Any) -> int:
+    """Return how much there is to read: characters of strings, members of lists."""
+    if isinstance(value, list):
+        return sum(1 + _length(member) for member in value)
+    return len(value) if isinstance(value, str) else 0
 
 
 @dataclass(frozen=True)
@@ -160,7 +220,7 @@ class Part:
         for call in case.calls:
             if call.method in self.methods and known.issuperset(call.needed):
                 calls.append(call)
-                known.update(call.returned)
+                known.update(call.known)
         if not calls:
             return None
         left = {name for call in calls for name in call.returned}
@@ -231,7 +291,10 @@ class Exercise:
             axes = [""] * (len(sizes) - len(axes) + 1) + axes[1:]
         if len(axes) != len(sizes):
             return str(sizes)
-        named = [f"{a}={n}" if a else str(n) for a, n in zip(axes, sizes, strict=True)]
+        # An axis that always has one size is named by it: "B 1 S".
+        named = [
+            str(n) if not a or a.isdigit() else f"{a}={n}" for a, n in zip(axes, sizes, strict=True)
+        ]
         return f"({', '.join(named)})"
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from autograder import texts
 from autograder.comparing import (
     Complaint,
     Difference,
@@ -18,9 +20,11 @@ from autograder.comparing import (
 )
 from autograder.exercise import Case, Exercise
 from autograder.performing import Outcome
+from autograder.stand_ins import described
 
 DTYPES = (torch.float64, torch.float32)
 _RANDOM_AT_MOST = 3  # outputs that are shown when a relation does not hold
+_INPUTS_AT_MOST = 12  # whose shapes are shown
 
 
 @dataclass(frozen=True)
@@ -186,6 +190,13 @@ def _headline(exercise: Exercise, trial: Trial, found: Difference) -> str:
         return found.sentence
     name = found.name
     if found.kind == "changed":
+        if isinstance(case.given.get(name), list):
+            return f"{exercise.name} writes into its input {name}; make a new list instead."
+        if any(name in held.values() for held in _dicts(case)):
+            return (
+                f"{exercise.name} changes the dict that it is given, or {name} in it; leave both "
+                "as they are."
+            )
         if name in case.inputs or any(name in call.needed for call in case.calls):
             return f"{exercise.name} writes into its input {name}; compute a new tensor instead."
         return (
@@ -236,6 +247,11 @@ def _headline(exercise: Exercise, trial: Trial, found: Difference) -> str:
         return f"{name} has NaN or infinite entries{_empty_row(case, 'weights')}."
     broken = _broken_property(exercise, trial, found)
     return broken or f"{name} has wrong values."
+
+
+def _dicts(case: Case) -> list[Mapping[str, Any]]:
+    """Return the dicts of names that the calls take."""
+    return [a for call in case.calls for a in call.arguments if isinstance(a, Mapping)]
 
 
 def _empty_row(case: Case, what: str) -> str:
@@ -291,19 +307,22 @@ def _details(
         )
         lines.append(f"{exercise.name}({given})")
     shapes = [f"{name} {exercise.shape(name, tensor)}" for name, tensor in case.inputs.items()]
-    plain = [f"{name}={v}" for name, v in case.given.items() if not hasattr(v, "arguments")]
+    if len(shapes) > _INPUTS_AT_MOST:
+        more = len(shapes) - _INPUTS_AT_MOST
+        shapes = [*shapes[:_INPUTS_AT_MOST], f"and {more} more"]
+    plain = [f"{name}={words}" for name, v in case.given.items() if (words := described(v))]
     lines.append("inputs: " + ", ".join(shapes + plain))
     if found.kind == "random":
         for name in case.random[:_RANDOM_AT_MOST]:
-            lines += _show("yours", exercise, name, trial.outcome.outputs[name], found.kind)
+            lines += _show("yours", trial, exercise, name, trial.outcome.outputs[name], found.kind)
         return lines
     if found.expected is None:
         return lines
     if found.name not in case.random:  # there are many right ones
-        lines += _show("expected", exercise, found.name, found.expected, found.kind)
+        lines += _show("expected", trial, exercise, found.name, found.expected, found.kind)
     if found.actual is not None:
-        lines += _show("yours", exercise, found.name, found.actual, found.kind)
-        if found.kind in ("value", "gradient"):
+        lines += _show("yours", trial, exercise, found.name, found.actual, found.kind)
+        if found.kind in ("value", "gradient") and found.name not in case.plain:
             lines.append(_worst(found))
     masks = [(n, t) for n, t in case.inputs.items() if t.dtype == torch.bool]
     if found.kind in ("value", "finite") and masks and not known:
@@ -318,7 +337,11 @@ def _mask_of(exercise: Exercise, name: str) -> str:
     return exercise.weights_over.get(name, f"{second}mask")
 
 
-def _show(label: str, exercise: Exercise, name: str, tensor: Tensor, kind: str) -> list[str]:
+def _show(
+    label: str, trial: Trial, exercise: Exercise, name: str, tensor: Tensor, kind: str
+) -> list[str]:
+    if name in trial.case.plain:
+        return [f"{label} {name}:", f"  {texts.shown(tensor)}"]
     what = f"gradient of {name}" if "gradient" in kind else name
     head = f"{label} {what} {exercise.shape(name, tensor)}:"
     return [head, *_rows(tensor)]

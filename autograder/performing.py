@@ -6,6 +6,7 @@ gradients. So an answer that computes the right numbers outside torch's graph is
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import io
 import linecache
@@ -23,7 +24,9 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from autograder import texts
 from autograder.exercise import (
+    WHOLE,
     Bundle,
     Call,
     Case,
@@ -95,10 +98,13 @@ def _values(
     inputs = {name: _cast(tensor, dtype).clone() for name, tensor in case.inputs.items()}
     module = _construct(answer, exercise, case, dtype) if exercise.is_class else None
     with torch.no_grad():
-        found, known = _call_all(answer, module, exercise, case, inputs)
+        found, known, altered = _call_all(answer, module, exercise, case, inputs)
     before = {name: _cast(tensor, dtype) for name, tensor in case.inputs.items()} | found
-    changed = tuple(name for name in before if not _same(known[name], before[name]))
-    return found, changed
+    # Results that are no tensors are kept as bytes, which nobody else has.
+    changed = [n for n in before if n not in case.plain and not _same(known[n], before[n])]
+    lists = [name for name, value in case.given.items() if isinstance(value, list)]
+    changed += [name for name in lists if not _equal(known[name], case.given[name])]
+    return found, tuple(dict.fromkeys([*changed, *altered]))
 
 
 def _gradients(
@@ -121,7 +127,7 @@ def _gradients(
         leaves |= dict(module.named_parameters())
     with torch.enable_grad():
         try:
-            _, outputs = _call_all(answer, module, exercise, case, given)
+            _, outputs, _ = _call_all(answer, module, exercise, case, given)
         except Problem as problem:
             if problem.kind != "raised":
                 raise
@@ -194,13 +200,19 @@ def _construct(answer: Any, exercise: Exercise, case: Case, dtype: torch.dtype) 
 
 def _call_all(
     answer: Any, module: nn.Module | None, exercise: Exercise, case: Case, known: dict[str, Any]
-) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-    """Make the calls; return copies of what came back, and everything by name as it is now."""
+) -> tuple[dict[str, Tensor], dict[str, Any], list[str]]:
+    """Make the calls.
+
+    Returns:
+        copies of what came back, everything by name as it is now, and names of what is no longer
+        where it was in a dict.
+    """
     copies: dict[str, Tensor] = {}
-    known = dict(known) | {name: built(value) for name, value in case.given.items()}
+    altered: list[str] = []
+    dtype = next((t.dtype for t in known.values() if _is_floating(t)), torch.float32)
+    known = dict(known) | {name: built(value, dtype) for name, value in case.given.items()}
     for call in case.calls:
-        function = answer if module is None else _method(module, exercise, call)
-        shown = f"{exercise.name}.{call.method}" if call.method else exercise.name
+        function, shown = _called(answer, module, exercise, call, known)
         # A module says (*args, **kwargs) of itself; its forward tells the signature.
         if not takes(getattr(function, "forward", function), len(call.arguments)):
             raise Problem(
@@ -209,14 +221,84 @@ def _call_all(
                 f"{written(call.arguments)}; keep the signature of the stub, "
                 f"{exercise.signature if not call.method else 'with all its arguments'}.",
             )
-        arguments = [filled(bundle, known) for bundle in call.arguments]
-        returned = _guarded(function, arguments, shown)
-        dtype = next((t.dtype for t in known.values() if _is_floating(t)), torch.float32)
-        tensors = _as_tensors(returned, call, shown, dtype)
-        for name, tensor in zip(call.returned, tensors, strict=True):
-            copies[name] = tensor.detach().clone()
-            known[name] = tensor
-    return copies, known
+        arguments = _arguments(call, known, shown)
+        if call.raises:
+            _refused(function, arguments, shown, call.raises)
+        else:
+            returned = _guarded(function, arguments, shown)
+            tensors = _as_tensors(returned, call, shown, dtype)
+            for name, tensor in zip(call.returned, tensors, strict=True):
+                copies[name] = tensor.detach().clone()
+                known[name] = tensor
+            known |= _wholes(returned, _wanted(call))
+        if call.intact:
+            for bundle, argument in zip(call.arguments, arguments, strict=True):
+                altered += _altered(bundle, argument, known)
+    return copies, known, altered
+
+
+def _called(
+    answer: Any, module: nn.Module | None, exercise: Exercise, call: Call, known: Mapping[str, Any]
+) -> tuple[Any, str]:
+    """Return what is called, and its name in a message."""
+    if module is not None:
+        return _method(module, exercise, call), f"{exercise.name}.{call.method}"
+    if call.method:
+        owner, _, method = call.method.partition(".")
+        return getattr(known[owner], method), f"After {exercise.name}, {call.method}"
+    return answer, exercise.name
+
+
+def _refused(function: Any, arguments: list[Any], shown: str, error: str) -> None:
+    """Call what must raise an error."""
+    try:
+        _guarded(function, arguments, shown)
+    except Problem as problem:
+        if isinstance(problem.__cause__, getattr(builtins, error)):
+            return
+        if problem.kind == "raised":
+            raise Problem(
+                "raised", f"{problem.sentence}\nIt must raise {error} here."
+            ) from problem.__cause__
+        raise
+    raise Problem("returned", f"{shown} must raise {error} here, but it raised nothing.")
+
+
+def _altered(bundle: Bundle, argument: Any, known: Mapping[str, Any]) -> list[str]:
+    """Return the names of what a dict no longer holds where it did; of all if it has other keys."""
+    if not isinstance(bundle, Mapping):
+        return []
+    members = {key: name for key, name in bundle.items() if isinstance(name, str)}
+    if list(argument) != list(bundle):
+        return list(members.values())
+    return [name for key, name in members.items() if argument[key] is not known[name]]
+
+
+def _arguments(call: Call, known: Mapping[str, Any], shown: str) -> list[Any]:
+    try:
+        return [filled(bundle, known) for bundle in call.arguments]
+    except Exception as error:  # rows are picked from something that has no such rows
+        raise Problem(
+            "returned",
+            f"{shown} cannot go on with a choice of the hypotheses: every tensor in the state must "
+            "have them on its axis 0.",
+        ) from error
+
+
+def _wanted(call: Call) -> Bundle:
+    return call.returns if len(call.returns) > 1 else call.returns[0]
+
+
+def _wholes(returned: Any, wanted: Bundle) -> dict[str, Any]:
+    """Return the dicts that have a name of their own, as they came back."""
+    found: dict[str, Any] = {}
+    if isinstance(wanted, Mapping):
+        for key, part in wanted.items():
+            found |= {str(part): returned} if key == WHOLE else _wholes(returned[key], part)
+    elif not isinstance(wanted, str):
+        for member, part in zip(returned, wanted, strict=True):
+            found |= _wholes(member, part)
+    return found
 
 
 def _method(module: nn.Module, exercise: Exercise, call: Call) -> Any:
@@ -240,7 +322,7 @@ def _is_floating(thing: Any) -> bool:
 def _as_tensors(returned: Any, call: Call, shown: str, dtype: torch.dtype) -> tuple[Tensor, ...]:
     if returned is None:
         raise Problem("returned", f"{shown} returned None; does it end in a return statement?")
-    wanted: Bundle = call.returns if len(call.returns) > 1 else call.returns[0]
+    wanted = _wanted(call)
     members = tuple(_members(returned, wanted, call, shown, dtype))
     for name, member in zip(names_in(wanted), members, strict=True):
         if not isinstance(member, Tensor):
@@ -257,8 +339,22 @@ def _members(
 ) -> Iterator[Any]:
     """Yield what was returned, in the order of the names; plain numbers become tensors."""
     if isinstance(wanted, str):
-        plain = wanted in call.numbers and isinstance(returned, (int, float))
-        yield torch.tensor(returned, dtype=dtype) if plain else returned
+        number = wanted in call.numbers and isinstance(returned, (int, float))
+        if wanted in call.plain:
+            yield _written_out(returned, wanted, call, shown)
+        else:
+            yield torch.tensor(returned, dtype=dtype) if number else returned
+        return
+    if isinstance(wanted, Mapping):
+        keys = [key for key in wanted if key != WHOLE]
+        if not isinstance(returned, dict) or not returned.keys() >= set(keys):
+            said = " and ".join(", ".join(map(repr, keys)).rsplit(", ", 1))
+            got = f"a {_type_name(returned)}"
+            if isinstance(returned, dict):
+                got = f"one with {', '.join(map(repr, returned)) or 'nothing'}"
+            raise Problem("returned", f"{shown} must return a dict with {said}, not {got}.")
+        for key in keys:
+            yield from _members(returned[key], wanted[key], call, shown, dtype)
         return
     if not (isinstance(returned, (tuple, list)) and len(returned) == len(wanted)):
         got = (
@@ -273,6 +369,17 @@ def _members(
         )
     for member, part in zip(returned, wanted, strict=True):
         yield from _members(member, part, call, shown, dtype)
+
+
+def _written_out(returned: Any, name: str, call: Call, shown: str) -> Tensor:
+    try:
+        return texts.to_tensor(returned)
+    except TypeError as error:
+        inside = isinstance(returned, (list, tuple))
+        got = f"a {_type_name(returned)}{f' that holds a {error}' if inside else ''}"
+        raise Problem(
+            "returned", f"{shown} must return {name} as {call.plain[name]}; it returned {got}."
+        ) from error
 
 
 def _type_name(thing: Any) -> str:
@@ -307,7 +414,7 @@ def _raised(shown: str, error: BaseException) -> str:
     where = _where(error.__traceback__)
     sentence = f"{shown} raised {type(error).__name__}: {_first_line(error)}{where}"
     for name, use in USES.items():
-        if f"'{name}' object has no attribute" in _text(error):
+        if f"'{name}' object " in _text(error) or f"object of type '{name}'" in _text(error):
             sentence += f"\nThe check passes {use}, and use nothing else of it."
     return sentence
 
@@ -341,6 +448,13 @@ def _where(trace: TracebackType | None) -> str:
 
 def _cast(tensor: Tensor, dtype: torch.dtype) -> Tensor:
     return tensor.to(dtype) if tensor.is_floating_point() else tensor
+
+
+def _equal(one: Any, other: Any) -> bool:
+    try:
+        return bool(one == other)
+    except Exception:  # something was put in that cannot be compared
+        return False
 
 
 def _same(one: Tensor, other: Tensor) -> bool:

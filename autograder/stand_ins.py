@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from autograder import texts
 from autograder.exercise import StandIn
 
 
@@ -200,6 +202,294 @@ class TableStep:
         return log_probs, self.SHRINK * turned
 
 
+class TintedEmbeddings(nn.Module):
+    """Embeddings of the checks' own: x_i = E_{w_i} times C_{s_i}, number by number.
+
+    Called with `(tokens, segments)`; without segments all tokens are in segment 0.
+
+    Parameters: `E` (V, d) and `C` (2, d).
+    """
+
+    def __init__(self, vocabulary_size: int, hidden_size: int):
+        super().__init__()
+        self.E = nn.Parameter(torch.zeros(vocabulary_size, hidden_size))
+        self.C = nn.Parameter(torch.zeros(2, hidden_size))
+
+    def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
+        """Return (B, N, d) for ids (B, N) and segments (B, N) or None."""
+        tint = self.C[0] if segments is None else self.C[segments]
+        return self.E[tokens] * tint
+
+
+class TintedEncoder(TintedEmbeddings):
+    """An encoder of the checks' own: h_i = x_i + x_{i+1} / 2, where x_1 comes after x_N.
+
+    The x are those of the embeddings above. Called with `(tokens, segments)`; padding is to it a
+    token like any other.
+    """
+
+    def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
+        """Return (B, N, d) for ids (B, N) and segments (B, N) or None."""
+        x = super().forward(tokens, segments)
+        return x + x.roll(-1, dims=1) / 2
+
+
+class NearLayer(nn.Module):
+    """A layer of the checks' own: `layer(x, mask)`, (B, N, d) to (B, N, d).
+
+    y_i = g x_i + sum_j c_ij x_j,  c_ij = m_ij / (1 + |P (x_i - x_j)|^2), divided by the sum over j
+
+    Where the mask is False for all j, the sum is 0. The mask is boolean and broadcasts to
+    (B, N, N).
+
+    Parameters: `g` (d,) and `P` (n, d).
+    """
+
+    def __init__(self, size: int, place_size: int):
+        super().__init__()
+        self.g = nn.Parameter(torch.zeros(size))
+        self.P = nn.Parameter(torch.zeros(place_size, size))
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Return (B, N, d) for x (B, N, d) and a mask that broadcasts to (B, N, N)."""
+        place = x @ self.P.T  # (B, N, n)
+        gap = (place.unsqueeze(-2) - place.unsqueeze(-3)).square().sum(-1)  # (B, N, N)
+        close = (1 / (1 + gap)).masked_fill(~mask, 0.0)  # (B, N, N)
+        total = close.sum(-1, keepdim=True)  # (B, N, 1)
+        return self.g * x + close @ x / total.masked_fill(total == 0, 1.0)
+
+
+def near_layers(count: int, size: int, place_size: int) -> nn.ModuleList:
+    """Return a list of the layers above."""
+    return nn.ModuleList(NearLayer(size, place_size) for _ in range(count))
+
+
+class PairAttention(nn.Module):
+    """Two looks of the checks' own, side by side: `attention(query, key, value, mask, projected)`.
+
+    o_i = sum over both looks l and all j of c_lij S_l v_j,  with
+    c_lij = m_ij / (1 + |P_l q_i - R_l k_j|^2), divided by the sum over j
+
+    A query that may look at nothing gets 0. The mask is boolean and broadcasts to (B, T, N).
+
+    Parameters: `P` (2, n, d), `R` (2, n, d), `S` (2, d, d).
+    """
+
+    def __init__(self, size: int, place_size: int):
+        super().__init__()
+        self.P = nn.Parameter(torch.zeros(2, place_size, size))
+        self.R = nn.Parameter(torch.zeros(2, place_size, size))
+        self.S = nn.Parameter(torch.zeros(2, size, size))
+
+    def project(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Return R k_j, (B, 2, N, n), and S v_j, (B, 2, N, d)."""
+        places = torch.einsum("lnd,bjd->bljn", self.R, key)
+        return places, torch.einsum("led,bjd->blje", self.S, value)
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor | None,
+        value: Tensor | None,
+        mask: Tensor | None = None,
+        projected: tuple[Tensor, Tensor] | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Return (B, T, d) and weights (B, 2, T, N) for query (B, T, d), key, value (B, N, d)."""
+        places, things = projected or self.project(key, value)  # type: ignore[arg-type]
+        aims = torch.einsum("lnd,bid->blin", self.P, query)
+        gap = (aims.unsqueeze(-2) - places.unsqueeze(-3)).square().sum(-1)  # (B, 2, T, N)
+        close = (1 if mask is None else mask.unsqueeze(-3)) / (1 + gap)
+        total = close.sum(-1, keepdim=True)  # (B, 2, T, 1)
+        shares = close / total.masked_fill(total == 0, 1.0)
+        return torch.einsum("blij,blje->bie", shares, things), shares
+
+
+class WaveNetwork(nn.Module):
+    """A network of the checks' own, for each position: f(x) = 2 sin(A x).
+
+    Parameters: `A` (d, d).
+    """
+
+    def __init__(self, size: int):
+        super().__init__()
+        self.A = nn.Parameter(torch.zeros(size, size))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return (B, T, d) for x (B, T, d)."""
+        return 2 * torch.sin(x @ self.A.T)
+
+
+class RulerPositions:
+    """Positions of the checks' own: p_ti = (((t + 1)(2 i + 3) mod 11) - 5) / 8.
+
+    Such numbers are the same in every precision.
+    """
+
+    def __call__(self, length: int, size: int) -> Tensor:
+        """Return (length, size), in torch's default dtype."""
+        product = torch.outer(torch.arange(1, length + 1), 2 * torch.arange(size) + 3)
+        return (product % 11 - 5).to(torch.get_default_dtype()) / 8
+
+
+class EchoLayer(nn.Module):
+    """A decoder's layer of the checks' own: `layer(y, memory, mask, memory_mask)`.
+
+    z_t = sin(y_t) + mean of A y_j + y_t * mean of D m_s, number by number; the means are over the
+    positions j and s that the masks allow, and 0 where they allow none.
+
+    Parameters: `A` (d, d) and `D` (d, d).
+    """
+
+    def __init__(self, size: int):
+        super().__init__()
+        self.A = nn.Parameter(torch.zeros(size, size))
+        self.D = nn.Parameter(torch.zeros(size, size))
+
+    def forward(
+        self,
+        y: Tensor,
+        memory: Tensor,
+        mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+    ) -> Tensor:
+        """Return (B, T, d) for y (B, T, d) and memory (B, S, d)."""
+        return self._mixed(y, y @ self.A.T, memory @ self.D.T, mask, memory_mask)
+
+    def start(self, memory: Tensor) -> dict[str, Any]:
+        """Return what `step` keeps; its form is nobody's business."""
+        return {"echo": (memory @ self.A.T)[:, :0], "deep": (memory @ self.D.T,)}
+
+    def step(
+        self, y: Tensor, cache: dict[str, Any], memory_mask: Tensor | None = None
+    ) -> tuple[Tensor, dict[str, Any]]:
+        """Return (B, 1, d) for y (B, 1, d), and the new cache."""
+        echo = torch.cat([cache["echo"], y @ self.A.T], dim=1)
+        z = self._mixed(y, echo, cache["deep"][0], None, memory_mask)
+        return z, {"echo": echo, "deep": cache["deep"]}
+
+    @staticmethod
+    def _mixed(
+        y: Tensor, echo: Tensor, deep: Tensor, mask: Tensor | None, memory_mask: Tensor | None
+    ) -> Tensor:
+        return torch.sin(y) + _mean(echo, mask) + y * _mean(deep, memory_mask)
+
+
+def _mean(things: Tensor, mask: Tensor | None) -> Tensor:
+    """Return the means of (B, N, d) over what a mask that broadcasts to (B, T, N) allows."""
+    if mask is None:
+        return things.mean(dim=1, keepdim=True)
+    return mask.to(things) @ things / mask.sum(-1, keepdim=True).clamp(min=1)
+
+
+def echo_layers(count: int, size: int) -> nn.ModuleList:
+    """Return a list of the layers above."""
+    return nn.ModuleList(EchoLayer(size) for _ in range(count))
+
+
+class PieceSet:
+    """A vocabulary of the checks' own: it says whether a piece is in it, and nothing else."""
+
+    def __init__(self, *pieces: str):
+        self._pieces = frozenset(pieces)
+
+    def __contains__(self, piece: object) -> bool:
+        return piece in self._pieces
+
+
+def piece_ids(*pieces: str) -> dict[str, int]:
+    """Return the ids of pieces, from 0."""
+    return {piece: number for number, piece in enumerate(pieces)}
+
+
+class BertShell(nn.Module):
+    """The parameters of a BERT and nothing that computes with them, for what fills them.
+
+    They stand in torch's own layers, under the names of the exercise `load_pretrained`, and hold
+    sines of 1, 2, 3, ... until they are filled.
+
+    Args:
+        layers: how many.
+        vocabulary_size: tokens.
+        hidden_size: of a state.
+        inner_size: of a layer's feed-forward network.
+        max_length: positions.
+        segments: kinds of segments.
+        parts: in the order in which they stand in the model, "encoder" and what else it has:
+            "pooler", "head", "next", "output".
+    """
+
+    def __init__(
+        self,
+        layers: int,
+        vocabulary_size: int,
+        hidden_size: int,
+        inner_size: int,
+        max_length: int,
+        segments: int,
+        *parts: str,
+    ):
+        super().__init__()
+        embeddings = nn.Module()
+        embeddings.token = nn.Embedding(vocabulary_size, hidden_size)
+        embeddings.segment = nn.Embedding(segments, hidden_size)
+        embeddings.position = nn.Embedding(max_length, hidden_size)
+        embeddings.norm = nn.LayerNorm(hidden_size)
+        encoder, head = nn.Module(), nn.Module()
+        encoder.embeddings = embeddings
+        encoder.layers = nn.ModuleList(_bert_layer(hidden_size, inner_size) for _ in range(layers))
+        head.embedding = embeddings.token
+        head.transform = nn.Linear(hidden_size, hidden_size)
+        head.norm = nn.LayerNorm(hidden_size)
+        head.bias = nn.Parameter(torch.zeros(vocabulary_size))
+        known = {
+            "encoder": encoder,
+            "head": head,
+            "pooler": nn.Linear(hidden_size, hidden_size),
+            "next": nn.Linear(hidden_size, 2),
+            "output": nn.Linear(hidden_size, 3),
+        }
+        for part in parts:
+            self.add_module(part, known[part])
+        with torch.no_grad():
+            for number, parameter in enumerate(self.parameters()):
+                numbers = torch.arange(parameter.numel(), dtype=torch.float32) + number + 1
+                parameter.copy_(torch.sin(numbers).reshape(parameter.shape))
+
+    def held(self) -> tuple[Tensor, ...]:
+        """Return copies of all parameters, a tied one under each of its names."""
+        return tuple(p.detach().clone() for _, p in self.named_parameters(remove_duplicate=False))
+
+    def trained(self) -> tuple[Tensor, Tensor]:
+        """Take a step, as training does, and change all parameters.
+
+        Returns:
+            which parameters take part in it, and whether the head still has the token embeddings
+            themselves.
+        """
+        members = [p for _, p in self.named_parameters(remove_duplicate=False)]
+        asked = torch.tensor([parameter.requires_grad for parameter in members])
+        parts = dict(self.named_children())
+        tied = True
+        if "head" in parts:
+            tied = self.head.embedding.weight is self.encoder.embeddings.token.weight
+        with torch.no_grad():
+            for parameter in self.parameters():
+                parameter.add_(1.0)
+        return asked, torch.tensor(tied)
+
+
+def _bert_layer(hidden_size: int, inner_size: int) -> nn.Module:
+    attention, layer = nn.Module(), nn.Module()
+    for name in ("query", "key", "value", "output"):
+        attention.add_module(name, nn.Linear(hidden_size, hidden_size))
+    layer.attention = attention
+    layer.attention_norm = nn.LayerNorm(hidden_size)
+    layer.inner = nn.Linear(hidden_size, inner_size)
+    layer.outer = nn.Linear(inner_size, hidden_size)
+    layer.output_norm = nn.LayerNorm(hidden_size)
+    return layer
+
+
 def generator(seed: int) -> torch.Generator:
     """Return a generator of random numbers that begins at a seed."""
     return torch.Generator().manual_seed(seed)
@@ -214,6 +504,17 @@ STAND_INS: dict[str, Callable[..., Any]] = {
     "RippleScore": RippleScore,
     "CountingScore": CountingScore,
     "TableStep": TableStep,
+    "TintedEmbeddings": TintedEmbeddings,
+    "TintedEncoder": TintedEncoder,
+    "NearLayers": near_layers,
+    "Embedding": nn.Embedding,
+    "PairAttention": PairAttention,
+    "WaveNetwork": WaveNetwork,
+    "RulerPositions": RulerPositions,
+    "EchoLayers": echo_layers,
+    "PieceSet": PieceSet,
+    "PieceIds": piece_ids,
+    "BertShell": BertShell,
     "Generator": generator,
 }
 
@@ -227,10 +528,39 @@ USES = {
     "RippleScore": "a score of its own: call it with (query, keys)",
     "CountingScore": "a score of its own: call it with (query, keys)",
     "TableStep": "a next-word model of its own: call it with (tokens, state)",
+    "TintedEmbeddings": "embeddings of its own: call them with (tokens, segments)",
+    "TintedEncoder": "an encoder of its own: call it with (tokens, segments)",
+    "NearLayer": "layers of its own: call each with (x, mask)",
+    "PairAttention": "an attention of its own: call it with (query, key, value, mask), or with "
+    "projected in place of key and value, and its project with (key, value)",
+    "WaveNetwork": "a network of its own: call it with (x)",
+    "RulerPositions": "positions of its own: call it with (length, size)",
+    "EchoLayers": "layers of its own: call each with (y, memory, mask, memory_mask), and its start "
+    "and step",
+    "PieceSet": "a vocabulary of its own: ask whether a piece is `in` it",
+    "PieceIds": "a dict from pieces to ids: ask whether a piece is `in` it",
+    "BertShell": "a model of its own, with the parameters that the docstring lists: fill them",
     "Generator": "a torch.Generator: hand it on to what draws, as generator=generator",
 }
 
 
-def built(value: Any) -> Any:
-    """Return the object that a `StandIn` names, and anything else as it is."""
-    return STAND_INS[value.name](*value.arguments) if isinstance(value, StandIn) else value
+def built(value: Any, dtype: torch.dtype | None = None) -> Any:
+    """Return the object that a `StandIn` names, a copy of a list, and anything else as it is.
+
+    Args:
+        value: of a case.
+        dtype: of a module's parameters, if not torch's default.
+    """
+    if isinstance(value, StandIn):
+        found = STAND_INS[value.name](*value.arguments)
+        return found.to(dtype) if dtype and isinstance(found, nn.Module) else found
+    return copy.deepcopy(value) if isinstance(value, list) else value
+
+
+def described(value: Any) -> str:
+    """Return a given argument as a card shows it; "" for a stand-in that says nothing."""
+    if not isinstance(value, StandIn):
+        return texts.shown(value)
+    if value.name in ("PieceSet", "PieceIds"):
+        return f"{{{texts.shown(list(value.arguments))[1:-1]}}}"
+    return ""

@@ -1,6 +1,7 @@
 """The papers that the course follows, in order of their first appearance: the one list of them.
 
-The landing page's picture and list and ``plots.timeline`` are made from it.
+The landing page's picture and list and ``plots.timeline`` are made from it. What came after is a
+list of its own, for the last chapter.
 """
 
 from __future__ import annotations
@@ -89,5 +90,40 @@ ENTRIES = (
     Entry(
         "devlin2019", 2018, 10, 11, "BERT", "Devlin et al.", "NAACL 2019",
         "09_bert", "1810.04805",
+    ),
+)  # fmt: skip
+
+AFTERWARDS = (
+    Entry(
+        "child2019", 2019, 4, 23, "Sparse attention", "Child et al.", "preprint 2019",
+        "10_what_changed", "1904.10509",
+    ),
+    Entry(
+        "shazeer2019", 2019, 11, 6, "Keys and values shared by all heads", "Shazeer",
+        "preprint 2019", "10_what_changed", "1911.02150",
+    ),
+    Entry(
+        "brown2020", 2020, 5, 28, "GPT-3", "Brown et al.", "NeurIPS 2020",
+        "10_what_changed", "2005.14165",
+    ),
+    Entry(
+        "katharopoulos2020", 2020, 6, 29, "Linear attention", "Katharopoulos et al.", "ICML 2020",
+        "10_what_changed", "2006.16236",
+    ),
+    Entry(
+        "dosovitskiy2021", 2020, 10, 22, "Vision Transformer", "Dosovitskiy et al.", "ICLR 2021",
+        "10_what_changed", "2010.11929",
+    ),
+    Entry(
+        "su2024", 2021, 4, 20, "Rotary positions", "Su et al.", "Neurocomputing 568 (2024)",
+        "10_what_changed", "2104.09864",
+    ),
+    Entry(
+        "dao2022", 2022, 5, 27, "FlashAttention", "Dao et al.", "NeurIPS 2022",
+        "10_what_changed", "2205.14135",
+    ),
+    Entry(
+        "gu2024", 2023, 12, 1, "Mamba", "Gu and Dao", "COLM 2024",
+        "10_what_changed", "2312.00752",
     ),
 )  # fmt: skip

@@ -6,7 +6,18 @@ import pytest
 import torch
 
 from autograder.comparing import Expected
-from autograder.exercise import Call, Case, Exercise, Part, StandIn, filled, names_in, written
+from autograder.exercise import (
+    WHOLE,
+    Call,
+    Case,
+    Exercise,
+    Part,
+    StandIn,
+    filled,
+    names_in,
+    wholes_in,
+    written,
+)
 from autograder.judging import Trial, judge
 from autograder.performing import Outcome, perform
 from autograder.sandbox.plain import pack_cases, unpack_cases
@@ -125,6 +136,76 @@ def test_names_of_a_bundle():
     assert list(names_in(bundle)) == ["a", "b", "c"]
     assert filled(bundle, {"a": 1, "b": 2, "c": 3}) == (1, (2, {"k": 3}))
     assert written(bundle) == "(a, (b, {'k': c}))"
+
+
+# Dicts that come back, and go into the next call as they are
+
+BEGIN = Call("", ("x",), ({WHOLE: "state", "sums": "sums"},))
+STEP = Call("", ("x", "state[rows]"), ("y", {WHOLE: "next"}))
+LAST = Call("", ("x", "next"), ("z", {}))
+
+
+class Carried:
+    """Called without a state it begins one; with one it adds what is in it."""
+
+    def __call__(self, x, state=None):
+        if state is None:
+            return {"sums": x, "more": [{"kept": 2 * x}], "n": 3}
+        y = x + state["sums"] + state["more"][0]["kept"] + state["n"]
+        return y, {**state, "sums": y}
+
+
+def carried(code, calls=(BEGIN, STEP, LAST)):
+    inputs = {"x": INPUTS["x"], "rows": torch.tensor([1, 1])}
+    return perform(code, KINDS, Case("one", inputs, calls))
+
+
+def test_a_dict_that_comes_back_is_handed_on_with_all_that_is_in_it():
+    outcome = carried(Carried())
+    assert outcome.problem is None
+    assert outcome.outputs["sums"].tolist() == [1, 2]
+    assert outcome.outputs["y"].tolist() == [1 + 2 + 4 + 3, 2 + 2 + 4 + 3]  # row 1, twice
+    assert outcome.outputs["z"].tolist() == [1 + 10 + 4 + 3, 2 + 11 + 4 + 3]
+    assert list(outcome.outputs) == ["sums", "y", "z"]
+    assert list(wholes_in(STEP.returns)) == ["next"]
+    part = Part("all", ("",), 1).of(Case("one", {"x": INPUTS["x"]}, (BEGIN, STEP, LAST)))
+    assert part.calls == (BEGIN,)  # without rows there is nothing to go on with
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        (torch.ones(2), "must return a dict with 'sums', not a torch.Tensor."),
+        ({"sum": torch.ones(2)}, "must return a dict with 'sums', not one with 'sum'."),
+        ({"sums": 2.0}, "must return sums as a torch.Tensor; it returned a float."),
+        ({"sums": torch.ones(2), "one": torch.ones(1)}, "have them on its axis 0."),
+        ({"sums": torch.ones(2), "one": torch.tensor(1)}, "have them on its axis 0."),
+    ],
+)
+def test_a_state_of_another_form_is_named(state, said):
+    def code(x, given=None):
+        return state if given is None else (x, given)
+
+    assert said in carried(code).problem[1]
+
+
+def test_a_state_that_is_written_into_is_noticed():
+    def code(x, state=None):
+        if state is None:
+            return {"sums": x.clone()}
+        state["sums"] += 1
+        return x, state
+
+    step = Call("", ("x", "state"), ("y", {}))
+    assert carried(code, (BEGIN, step)).changed == ("sums",)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_what_is_made_of_whole_numbers_has_any_dtype(dtype):
+    case = Case("one", {}, (Call("", ("n",), ("y",)),), given={"n": 3})
+    right = Expected({"y": torch.arange(3).double()}, {})
+    outcome = perform(lambda n: torch.arange(n).to(dtype), KINDS, case)
+    assert judge(KINDS, [Trial(case, torch.float64, right, outcome)], []).passed
 
 
 @pytest.mark.parametrize("kind", ["tensor", "tuple", "dict"])

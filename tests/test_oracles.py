@@ -179,11 +179,14 @@ def test_draws_repeat_and_differ_between_seeds(exercise):
             assert torch.equal(tensor, twin.inputs[name])
             if tensor.is_floating_point():
                 assert torch.equal(tensor.float().double(), tensor), "float32 must hold it"
+    # What takes numbers only is tried with other numbers.
     assert any(
         not torch.equal(case.inputs[name], twin.inputs[name])
         for case, twin in zip(one, other, strict=True)
         for name in case.inputs
         if case.inputs[name].shape == twin.inputs[name].shape
+    ) or any(
+        case.given != twin.given for case, twin in zip(one, other, strict=True) if not case.inputs
     )
 
 
@@ -198,7 +201,8 @@ def test_no_axis_can_be_mistaken_for_another(exercise):
             for name, tensor in tensors.items():
                 axes = exercise.axes[name].split()
                 if axes[:1] == ["..."]:
-                    axes = ["B", "T", "H"][: tensor.dim() - 1] + axes[1:]
+                    leading = ["B", "T", "H"] if len(axes) == 2 else ["B", "H"]
+                    axes = leading[: tensor.dim() - len(axes) + 1] + axes[1:]
                 for axis, size in zip(axes, tensor.shape, strict=True):
                     if name not in ("mask",) or size != 1:  # a mask may be broadcast
                         assert sizes.setdefault(axis, size) == size, (case.name, name, axis)

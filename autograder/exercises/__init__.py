@@ -3,16 +3,28 @@
 from autograder.exercise import Exercise
 from autograder.exercises import (
     bahdanau,
+    bert,
     captioning,
     embeddings,
     han,
     luong,
     sentences,
     seq2seq,
+    transformer,
 )
 
 EXERCISES: dict[str, Exercise] = {
     exercise.name: exercise
-    for assignment in (embeddings, seq2seq, bahdanau, luong, captioning, sentences, han)
+    for assignment in (
+        embeddings,
+        seq2seq,
+        bahdanau,
+        luong,
+        captioning,
+        sentences,
+        han,
+        transformer,
+        bert,
+    )
     for exercise in assignment.EXERCISES
 }

@@ -32,7 +32,7 @@ def pack_cases(cases: Mapping[str, Sequence[Case]]) -> tuple[dict[str, Any], dic
             entry: dict[str, Any] = {
                 "name": case.name,
                 # JSON makes lists of tuples; `_bundle` makes tuples of lists.
-                "calls": [[c.method, c.arguments, c.returns, c.numbers] for c in case.calls],
+                "calls": [_packed_call(call) for call in case.calls],
                 "given": [[n, _packed_argument(v)] for n, v in case.given.items()],
                 "construct": [[n, _packed_argument(v)] for n, v in case.construct.items()],
             }
@@ -43,6 +43,15 @@ def pack_cases(cases: Mapping[str, Sequence[Case]]) -> tuple[dict[str, Any], dic
                     tensors[f"{exercise}/{number}/{what}/{name}"] = tensor.detach().clone()
             header[exercise].append(entry)
     return header, tensors
+
+
+def _packed_call(call: Call) -> list[Any]:
+    bundles = [call.arguments, call.returns]
+    return [call.method, *bundles, call.numbers, dict(call.plain), call.raises, call.intact]
+
+
+def _call(method: str, arguments: Any, returns: Any, numbers: Any, *others: Any) -> Call:
+    return Call(method, _bundle(arguments), _bundle(returns), tuple(numbers), *others)
 
 
 def _packed_argument(value: Any) -> Any:
@@ -69,9 +78,7 @@ def _case(entry: Mapping[str, Any], prefix: str, tensors: Mapping[str, Tensor]) 
     return Case(
         name=entry["name"],
         inputs=members["inputs"],
-        calls=tuple(
-            Call(m, _bundle(a), _bundle(r), tuple(numbers)) for m, a, r, numbers in entry["calls"]
-        ),
+        calls=tuple(_call(*packed) for packed in entry["calls"]),
         given={name: _argument(value) for name, value in entry["given"]},
         construct={name: _argument(value) for name, value in entry["construct"]},
         weights=members["weights"],
@@ -170,7 +177,8 @@ def _outcome(entry: Mapping[str, Any], tensors: Mapping[str, Tensor], case: Case
     if len(outputs) < len(returned):  # all or none
         outputs = {}
         problem = problem or LOST
-    known = [name for name in (*case.inputs, *returned) if name in _strings(entry.get("changed"))]
+    could_change = (*case.inputs, *case.given, *returned)
+    known = [name for name in could_change if name in _strings(entry.get("changed"))]
     printed = text_of(entry.get("printed"), _PRINTED_AT_MOST)
     return Outcome(outputs, gradients if case.upstream else {}, problem, tuple(known), printed)
 

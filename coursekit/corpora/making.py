@@ -11,7 +11,7 @@ from coursekit.corpora.drawing import SHORTEST, draw
 from coursekit.corpora.hangul import PARTICLES
 from coursekit.corpora.meaning import Sentence
 from coursekit.corpora.pair import SentencePair
-from coursekit.corpora.tokens import Token, links
+from coursekit.corpora.tokens import Token, antecedents, links
 
 REALISE: dict[str, Callable[[Sentence], list[Token]]] = {
     "korean": korean.realise,
@@ -167,6 +167,11 @@ def _make(
         seen.add(words)
         target = REALISE[language](sentence)
         made.append(
-            SentencePair(words, tuple(token.word for token in target), links(source, target))
+            SentencePair(
+                words,
+                tuple(token.word for token in target),
+                links(source, target),
+                antecedents(source),
+            )
         )
     return made

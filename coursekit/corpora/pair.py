@@ -13,8 +13,11 @@ class SentencePair:
         source: the words of the source sentence.
         target: the words of the target sentence.
         links: pairs (source position, target position), both counted from 0.
+        antecedents: pairs (position of `it`, position of the noun that it stands for), both in the
+            source sentence.
     """
 
     source: tuple[str, ...]
     target: tuple[str, ...]
     links: frozenset[tuple[int, int]]
+    antecedents: frozenset[tuple[int, int]] = frozenset()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from coursekit.corpora.meaning import NounPhrase
+
 Key = tuple[Any, str]  # a node of the meaning tree and the part of it, such as (clause, "verb")
 
 
@@ -35,4 +37,14 @@ def links(source: list[Token], target: list[Token]) -> frozenset[tuple[int, int]
         for j, token in enumerate(target)
         for key in token.keys
         for i in positions.get(key, ())
+    )
+
+
+def antecedents(source: list[Token]) -> frozenset[tuple[int, int]]:
+    """Pairs (position of a pronoun, position of the noun that it stands for)."""
+    positions = {key: i for i, token in enumerate(source) for key in token.keys}
+    return frozenset(
+        (i, positions[node.antecedent, "noun"])
+        for (node, _), i in positions.items()
+        if isinstance(node, NounPhrase) and node.is_pronoun
     )

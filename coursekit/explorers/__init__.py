@@ -3,8 +3,12 @@
 from coursekit.explorers.alignment import AlignmentExplorer
 from coursekit.explorers.beam import BeamExplorer, SearchRecorder
 from coursekit.explorers.gaze import GazeExplorer, Look
+from coursekit.explorers.heads import HeadsExplorer
+from coursekit.explorers.masks import MasksExplorer
+from coursekit.explorers.positions import PositionsExplorer
 from coursekit.explorers.scores import ScoresExplorer
 from coursekit.explorers.state import StateExplorer
+from coursekit.explorers.temperature import TemperatureExplorer
 from coursekit.explorers.window import WindowExplorer
 from coursekit.explorers.words import WordsExplorer
 
@@ -12,10 +16,14 @@ __all__ = [
     "AlignmentExplorer",
     "BeamExplorer",
     "GazeExplorer",
+    "HeadsExplorer",
     "Look",
+    "MasksExplorer",
+    "PositionsExplorer",
     "ScoresExplorer",
     "SearchRecorder",
     "StateExplorer",
+    "TemperatureExplorer",
     "WindowExplorer",
     "WordsExplorer",
 ]

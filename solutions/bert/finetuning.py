@@ -11,7 +11,24 @@
 # ---
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "title", "locked": true, "solution": false}
-# # TITLE
+# # BERT III: fine-tuning
+#
+# A pre-trained BERT is the beginning of many models. To make one for a task, put a single layer on top
+# and train everything for a little while on the task's own data. In this notebook you load published
+# weights into your own BERT, and build the layers for the kinds of task in the paper. At the end your
+# BERT learns to tag words and to answer questions from a few dozen stories, and fills in words with
+# the weights of the original.
+#
+# | exercise | what it computes | paper | difficulty | minutes |
+# | --- | --- | --- | --- | --- |
+# | `load_pretrained` | published weights into your model | the published checkpoints | ●●● | 45 |
+# | `SequenceClassifier` | a class for a sentence or a pair | section 4.1, figure 4 (a), (b) | ●○○ | 15 |
+# | `TokenClassifier` | a class for each token | section 5.3, figure 4 (d) | ●○○ | 10 |
+# | `SpanPredictor` | where an answer begins and ends | section 4.2, figure 4 (c) | ●●● | 40 |
+#
+# **Shapes.** $B$ inputs in the batch, $N$ tokens, $d$ the size of a state, $C$ classes. Each model is
+# given an encoder and calls it with `(tokens, segments)`; it returns states $(B, N, d)$. The checks of
+# the three models pass an encoder of their own; at the end you pass yours.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "solution": false}
 from collections.abc import Mapping
@@ -74,20 +91,21 @@ def load_pretrained(model: nn.Module, state_dict: Mapping[str, Tensor]) -> list[
         name = name.removeprefix("bert.")
         name = name.replace("LayerNorm.gamma", "LayerNorm.weight")
         known[name.replace("LayerNorm.beta", "LayerNorm.bias")] = tensor
-    found, missing = {}, []
+    found: dict[str, Tensor] = {}
+    missing: list[str] = []
     for name, parameter in model.named_parameters():  # a tied parameter comes once
-        tensor = known.get(_their_name(name))
-        if tensor is None and name.startswith("encoder."):
+        theirs = known.get(_their_name(name))
+        if theirs is None and name.startswith("encoder."):
             raise ValueError(f"The checkpoint has no {_their_name(name)}, which {name} needs.")
-        if tensor is None:
+        if theirs is None:
             missing.append(name)
-        elif tensor.shape != parameter.shape:
+        elif theirs.shape != parameter.shape:
             raise ValueError(
                 f"{name} has the shape {tuple(parameter.shape)}, but {_their_name(name)} of the "
-                f"checkpoint has {tuple(tensor.shape)}; build the model with the checkpoint's sizes."
+                f"checkpoint has {tuple(theirs.shape)}; build the model with the checkpoint's sizes."
             )
         else:
-            found[name] = tensor
+            found[name] = theirs
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if name in found:
@@ -137,6 +155,19 @@ def _their_name(name: str) -> str:
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-SequenceClassifier", "locked": true, "solution": false}
 # ## `SequenceClassifier`
+#
+# Is a review good or bad? Do two sentences say the same? One class for the whole input is found from
+# the state of its first token, `[CLS]`. Between it and the new layer stands the *pooler*, whose
+# weights come from pre-training, where it served the next-sentence task:
+#
+# $$c = \tanh\left(W_p h_0 + b_p\right) \qquad \mathrm{logits} = W c + b$$
+#
+# $$h_0, c: (B, d),\quad W_p: (d, d),\quad W: (C, d),\quad \mathrm{logits}: (B, C)$$
+#
+# $W$ and $b$ are all that is new: $C\,(d + 1)$ numbers. A pair of sentences needs nothing else, since
+# the encoder reads both at once, each token of one seeing each token of the other.
+#
+# *Devlin et al. (2019), section 4.1 and figure 4 (a), (b). Difficulty ●○○, about 15 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "SequenceClassifier", "locked": false, "solution": true}
@@ -182,6 +213,17 @@ class SequenceClassifier(nn.Module):
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-TokenClassifier", "locked": true, "solution": false}
 # ## `TokenClassifier`
+#
+# Which words are nouns, which are names? Here every token gets a class, each from its own state:
+#
+# $$\mathrm{logits}_i = W h_i + b \qquad h: (B, N, d),\quad W: (C, d),\quad
+# \mathrm{logits}: (B, N, C)$$
+#
+# There is no pooler: that belongs to `[CLS]`. All positions get logits, `[CLS]`, `[SEP]` and padding
+# too, so that logits and ids have the same places. The loss leaves out what has no label. Where a
+# word is spelt in several pieces, the paper counts the first.
+#
+# *Devlin et al. (2019), section 5.3 and figure 4 (d). Difficulty ●○○, about 10 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "TokenClassifier", "locked": false, "solution": true}
@@ -225,6 +267,29 @@ class TokenClassifier(nn.Module):
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-SpanPredictor", "locked": true, "solution": false}
 # ## `SpanPredictor`
+#
+# A question and a passage that answers it: `[CLS] question [SEP] passage [SEP]`. The answer is a piece
+# of the passage, so all there is to say is where it begins and where it ends. Two vectors are learnt,
+# one for each, and compared with every state:
+#
+# $$\mathrm{start}_i = S \cdot h_i \qquad \mathrm{end}_j = E \cdot h_j
+# \qquad h: (B, N, d),\quad S, E: (d,),\quad \mathrm{start}, \mathrm{end}: (B, N)$$
+#
+# `forward` returns these scores, before any softmax; the loss takes one over the places.
+#
+# `best` finds the answer: the pair $(i, j)$ with the largest $\mathrm{start}_i + \mathrm{end}_j$ among
+# those that can be an answer:
+#
+# * it does not end before it begins, $i \le j$;
+# * it has at most `longest` tokens, $j < i + \mathrm{longest}$;
+# * it begins and ends in the passage, where the boolean `passage` $(B, N)$ is `True`. What lies
+#   between the two need not be in it.
+#
+# The best beginning and the best end, each by itself, often are no such pair: they may stand in the
+# wrong order, or a little worse a beginning may have a much better end. All pairs have to be compared,
+# for example in a table of sums $(B, N, N)$. No two sums are equal in a check.
+#
+# *Devlin et al. (2019), section 4.2 and figure 4 (c). Difficulty ●●●, about 40 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "SpanPredictor", "locked": false, "solution": true}
@@ -263,7 +328,8 @@ class SpanPredictor(nn.Module):
         Args:
             start_scores: (B, N).
             end_scores: (B, N).
-            passage: bool (B, N), True for the tokens an answer may consist of; at least one.
+            passage: bool (B, N), True for the tokens at which an answer may begin and end; at
+                least one in each row.
             longest: the most tokens that an answer may have.
 
         Returns:
@@ -288,3 +354,210 @@ class SpanPredictor(nn.Module):
 
 # examine(SpanPredictor)
 # ### END HIDDEN TESTS
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-together", "locked": true, "solution": false}
+# ## From a pre-trained model to a task
+#
+# The next cells put your models to work. They need the checks above to pass, and those of the other
+# two notebooks, which are run to bring over your encoder and your pre-training. Pre-training comes
+# first and takes about half a minute on a CPU; each of the fine-tunings below takes seconds.
+
+# %% nbgrader={"grade": false, "grade_id": "together", "locked": true, "solution": false} tags=["active-ipynb"]
+# from coursekit import settings
+#
+# if not settings.grading():
+#     %run inputs.ipynb
+#     %run pretraining.ipynb
+#
+#     import copy
+#
+#     import torch.nn.functional as F
+#
+#     from coursekit.corpora.stories import TAGS
+#
+#     known, _, unseen = stories.splits(1500, 0, 300, seed=1)
+#     sentences = (" ".join(sentence) for story in known for sentence in story.sentences)
+#     vocabulary = WordPieceVocabulary(sentences, 800)
+#     pretrained = pretrain(known, vocabulary)
+#     d = pretrained.pooler.in_features
+#     untrained = initialise(build(len(vocabulary), d, 2, 4, 256, max_length=40), deviation=0.08)
+#     encoders = {"with pre-training": pretrained.encoder, "without": untrained.encoder}
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-tags", "locked": true, "solution": false}
+# **Tags.** Which part of speech is each word? The training data are the sentences of 20 stories, the
+# test data those of 300 others. Twice the same model is trained, once from the weights of
+# pre-training, once from fresh ones.
+
+# %% nbgrader={"grade": false, "grade_id": "tags", "locked": true, "solution": false} tags=["active-ipynb"]
+# from coursekit.batching import order_by_length
+# from coursekit.bert import BertBatch, labelled_batches, padded
+#
+#
+# def tagged(part):
+#     """Ids, segments and labels of each sentence: -100 for all but the first piece of a word."""
+#     items = []
+#     for story in part:
+#         for words, tags in zip(story.sentences, story.tags):
+#             ids, labels = [vocabulary.cls_id], [-100]
+#             for word, tag in zip(words, tags):
+#                 pieces = vocabulary.ids(word)
+#                 ids += pieces
+#                 labels += [TAGS.index(tag)] + [-100] * (len(pieces) - 1)
+#             items.append(([*ids, vocabulary.sep_id], [0] * (len(ids) + 1), [*labels, -100]))
+#     return items
+#
+#
+# def tag_batches(items, size, seed):
+#     for rows in order_by_length([len(ids) for ids, _, _ in items], size, seed):
+#         batch = [items[i] for i in rows]
+#         longest = max(len(ids) for ids, _, _ in batch)
+#         tokens, segments, _ = padded([(ids, parts, 0) for ids, parts, _ in batch])
+#         labels = torch.tensor([row + [-100] * (longest - len(row)) for _, _, row in batch])
+#         yield BertBatch(tokens, segments, labels, torch.zeros(len(batch), dtype=torch.bool))
+#
+#
+# def tag_loss(model, batch):
+#     logits = model(batch.tokens, batch.segments)  # (B, N, C)
+#     return F.cross_entropy(logits.flatten(0, 1), batch.labels.flatten())
+#
+#
+# if not settings.grading():
+#     few, test = tagged(known[:20]), tagged(unseen)
+#     print(f"{len(few)} sentences to learn from, {len(test)} to test on")
+#     for name, encoder in encoders.items():
+#         seed_everything(1)
+#         tagger = TokenClassifier(copy.deepcopy(encoder), d, len(TAGS))
+#         train(
+#             tagger,
+#             lambda epoch: tag_batches(few, 16, epoch),
+#             tag_loss,
+#             epochs=20,
+#             learning_rate=2e-3,
+#             decay=True,
+#             progress=False,
+#         )
+#         right = total = 0
+#         for batch in tag_batches(test, 200, seed=0):
+#             batch = batch.to(device())
+#             with torch.no_grad():
+#                 found = tagger(batch.tokens, batch.segments).argmax(-1)
+#             asked = batch.labels != -100
+#             right += (found == batch.labels)[asked].sum().item()
+#             total += asked.sum().item()
+#         print(f"{name:<18} {right / total:.1%} of the tags are right")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-spans", "locked": true, "solution": false}
+# **Answers.** Questions about 50 stories, with two sentences as the passage: the one that holds the
+# answer and a neighbour of it. An answer counts as right if it begins and ends where it should.
+
+# %% nbgrader={"grade": false, "grade_id": "spans", "locked": true, "solution": false} tags=["active-ipynb"]
+# def asked(part):
+#     """Ids, segments, and the places of the answer's first and last token."""
+#     items = []
+#     for story in part:
+#         for number, question in enumerate(story.questions):
+#             i = question.sentence
+#             after = i + 1 < len(story.sentences) and (number % 2 == 0 or i == 0)
+#             begin = i if after else max(0, i - 1)  # the passage's first sentence
+#             before = sum(len(sentence) for sentence in story.sentences[:begin])
+#             passage = [w for s in story.sentences[begin : begin + 2] for w in s]
+#             ids = [vocabulary.cls_id, *vocabulary.ids(" ".join(question.words)), vocabulary.sep_id]
+#             segments, places = [0] * len(ids), []
+#             for word in passage:
+#                 places.append(len(ids))
+#                 ids += vocabulary.ids(word)
+#             places.append(len(ids))  # where the word behind the last would begin
+#             ids.append(vocabulary.sep_id)
+#             segments += [1] * (len(ids) - len(segments))
+#             first, last = question.first - before, question.last - before
+#             items.append((ids, segments, (places[first], places[last + 1] - 1)))
+#     return items
+#
+#
+# def span_loss(model, batch):
+#     start, end = model(batch.tokens, batch.segments)  # (B, N) each
+#     padding = batch.tokens == vocabulary.pad_id
+#     first = F.cross_entropy(start.masked_fill(padding, float("-inf")), batch.labels[:, 0])
+#     return first + F.cross_entropy(end.masked_fill(padding, float("-inf")), batch.labels[:, 1])
+#
+#
+# def passage_of(batch):
+#     """Where an answer may begin and end, (B, N)."""
+#     return (batch.segments == 1) & (batch.tokens != vocabulary.sep_id)
+#
+#
+# if not settings.grading():
+#     few, test = asked(known[:50]), asked(unseen)
+#     print(f"{len(few)} questions to learn from, {len(test)} to test on")
+#     for name, encoder in encoders.items():
+#         seed_everything(1)
+#         reader = SpanPredictor(copy.deepcopy(encoder), d)
+#         train(
+#             reader,
+#             lambda epoch: labelled_batches(few, 32, epoch),
+#             span_loss,
+#             epochs=30,
+#             learning_rate=2e-3,
+#             decay=True,
+#             progress=False,
+#         )
+#         right, shown = 0, []
+#         for batch in labelled_batches(test, 200, seed=0):
+#             batch = batch.to(device())
+#             with torch.no_grad():
+#                 scores = reader(batch.tokens, batch.segments)
+#             first, last = reader.best(*scores, passage_of(batch))
+#             right += (torch.stack([first, last], 1) == batch.labels).all(1).sum().item()
+#             shown += list(zip(batch.tokens.tolist(), first.tolist(), last.tolist()))
+#         print(f"{name:<18} {right / len(test):.1%} of the answers are right")
+#         if name == "with pre-training":
+#             examples = shown[:5]
+#     for ids, first, last in examples:
+#         text = vocabulary.tokens(i for i in ids if i != vocabulary.pad_id)
+#         print("\n" + " ".join(text))
+#         print("    " + " ".join(text[first : last + 1]))
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-real", "locked": true, "solution": false}
+# ## The weights of the original
+#
+# Your own BERT, built in the size of BERT base: 12 layers of 768 numbers and 12 heads. The next cell
+# downloads the published weights (440 MB, once; they stay in your cache folder) and the vocabulary,
+# calls your `load_pretrained`, and fills in a masked word. It needs a network and about 2 GB of
+# memory; leave it out if you are short of either. Nothing below depends on it.
+
+# %% nbgrader={"grade": false, "grade_id": "real", "locked": true, "solution": false} tags=["active-ipynb"]
+# ADDRESS = "https://huggingface.co/bert-base-uncased/resolve/main/model.safetensors"
+# CHECKSUM = "sha256:68d45e234eb4a928074dfd868cead0219ab85354cc53d20e772753c6bb9169d3"
+#
+# if not settings.grading():
+#     import pooch
+#     from safetensors.torch import load_file
+#
+#     from coursekit import datasets
+#     from coursekit.datasets.fetching import cache_folder
+#
+#     try:
+#         pieces = datasets.load("bert-base-uncased-vocabulary").split("pieces")
+#         path = pooch.retrieve(
+#             ADDRESS, CHECKSUM, "bert-base-uncased.safetensors", cache_folder(), progressbar=True
+#         )
+#     except (OSError, ValueError, datasets.DatasetError):
+#         print("The weights could not be downloaded: run this cell again when there is a network.")
+#     else:
+#         vocabulary = WordPieceVocabulary.from_pieces(pieces)
+#         model = build(len(vocabulary), 768, 12, 12, 3072, max_length=512).eval().to(device())
+#         missing = load_pretrained(model, load_file(path))
+#         print("parameters that the checkpoint does not have:", missing or "none")
+#         fill("the capital of france is [MASK].")
+#         fill("he put the milk back into the [MASK].", "it has to stay cold.")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-questions", "locked": true, "solution": false}
+# **To think about.**
+#
+# 1. Tag with 5 stories, and with 100. When is pre-training worth most, and when nothing?
+# 2. Freeze the encoder (`requires_grad_(False)`) and train the new layer alone. What do tags lose,
+#    what do answers lose?
+# 3. Let beginning and end of an answer be chosen each by itself. How many of the answers end before
+#    they begin?
+# 4. The paper adds $S \cdot h_0 + E \cdot h_0$ as the score of "there is no answer". What would you
+#    change in `best`, and what would the training data have to contain?

@@ -11,7 +11,23 @@
 # ---
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "title", "locked": true, "solution": false}
-# # TITLE
+# # BERT II: pre-training
+#
+# BERT is a Transformer's encoder that has learnt from plain text, in two tasks that need no labels:
+# fill in words that were hidden, and tell whether one sentence follows another. In this notebook you
+# put the encoder together, build the heads of both tasks, and write the loss. At the end your own
+# BERT is pre-trained on small stories and fills in masked words.
+#
+# | exercise | what it computes | paper | difficulty | minutes |
+# | --- | --- | --- | --- | --- |
+# | `BertEncoder` | embeddings and a stack of layers | section 3 | ●●○ | 20 |
+# | `pool_first` | one vector for the whole input | section 3 | ●○○ | 5 |
+# | `MaskedLanguageModelHead` | scores of all words for each position | section 3.1 | ●●○ | 20 |
+# | `pretraining_loss` | both tasks in one number | appendix A.2 | ●●○ | 20 |
+#
+# **Shapes.** $B$ inputs in the batch, each a sentence or a pair of sentences; $N$ tokens, $V$ tokens
+# in the vocabulary, $d$ the size of a state, $m$ of the feed-forward network inside, $h$ heads.
+# Inputs end in padding, and masks are boolean: `True` means *may be attended*.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "solution": false}
 from collections.abc import Iterable
@@ -24,7 +40,21 @@ from torch import Tensor, nn
 # from autograder import check
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-BertLayer", "locked": true, "solution": false}
-# ## `BertLayer`
+# ## Given: `SelfAttention` and `BertLayer`
+#
+# You have built these in the assignment before; here they are given, with the names that later let
+# you load real weights. A layer lets every token look at every other, then works on each token by
+# itself. Around both parts there are residual connections, with the LayerNorm behind (*post-norm*):
+#
+# $$a = \mathrm{LayerNorm}\left(x + \mathrm{SelfAttention}(x)\right) \qquad
+# y = \mathrm{LayerNorm}\left(a + W_2\,\mathrm{GELU}(W_1 a + b_1) + b_2\right)$$
+#
+# $$x, a, y: (B, N, d),\quad W_1: (m, d),\quad W_2: (d, m)$$
+#
+# What differs from the Transformer's encoder layer is the GELU (Hendrycks and Gimpel 2016) in place
+# of the ReLU: $\mathrm{GELU}(x) = x\,\Phi(x)$, where $\Phi(x)$ is the probability that a standard
+# normal number lies below $x$. And the LayerNorm's $\varepsilon$ is $10^{-12}$, not torch's
+# $10^{-5}$.
 
 
 # %% nbgrader={"grade": false, "grade_id": "BertLayer", "locked": true, "solution": false}
@@ -89,6 +119,24 @@ class BertLayer(nn.Module):
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-BertEncoder", "locked": true, "solution": false}
 # ## `BertEncoder`
+#
+# The embeddings go into the first layer, and each layer's result into the next:
+#
+# $$H_0 = \mathrm{embeddings}(w, s) \qquad H_l = \mathrm{layer}_l(H_{l-1}, \mathrm{mask})
+# \qquad H_l: (B, N, d)$$
+#
+# * **Who sees whom.** In GPT a token sees those before it. In BERT it sees all real tokens of the
+#   input, on both sides, in every layer. That is what "bidirectional" means; it is also why the model
+#   could not be trained to predict the next word: the word would already be in its input.
+# * **The mask.** If none is given, make one from the ids: `True` where the token is not `pad_id`. It
+#   needs an axis for the tokens that look, all of which see the same: $(B, 1, N)$. A mask that is
+#   given says everything, and is handed to the layers as it is.
+# * **Segments** say for each token whether it is in the first sentence (0) or the second (1), or they
+#   are None. Hand them on; the embeddings know what None means.
+# * Embeddings and layers are given to the constructor. The check passes its own, zero layers among
+#   them; below, you pass yours.
+#
+# *Devlin et al. (2019), section 3. Difficulty ●●○, about 20 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "BertEncoder", "locked": false, "solution": true}
@@ -147,6 +195,20 @@ class BertEncoder(nn.Module):
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-pool_first", "locked": true, "solution": false}
 # ## `pool_first`
+#
+# Some tasks ask about the whole input, and want one vector for it. BERT puts a token of its own,
+# `[CLS]`, before every input. It is no word, so its state is free to hold what the model needs to
+# know about all the others:
+#
+# $$c = \tanh\left(W h_0 + b\right) \qquad h_0: (B, d),\quad W: (d_{out}, d),\quad b: (d_{out},),\quad
+# c: (B, d_{out})$$
+#
+# Here $h_0$ is the state of the *first* token of each input. In a recurrent network the last state
+# has seen everything; in self-attention all have, and the first has the advantage of always standing
+# in the same place.
+#
+# *Devlin et al. (2019), section 3, the vector C; layer and tanh are in the paper's code. Difficulty
+# ●○○, about 5 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "pool_first", "locked": false, "solution": true}
@@ -180,6 +242,26 @@ def pool_first(states: Tensor, W: Tensor, b: Tensor) -> Tensor:
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-MaskedLanguageModelHead", "locked": true, "solution": false}
 # ## `MaskedLanguageModelHead`
+#
+# Which word was hidden? The state of its position goes through one more layer, and is compared with
+# the embedding of every word of the vocabulary:
+#
+# $$t = \mathrm{LayerNorm}\left(\mathrm{GELU}(W h + b)\right) \qquad
+# \mathrm{logits} = E\,t + b_{out}$$
+#
+# $$h, t: (\dots, d),\quad W: (d, d),\quad E: (V, d),\quad b_{out}: (V,),\quad
+# \mathrm{logits}: (\dots, V)$$
+#
+# * **Tied weights.** $E$ is the encoder's own table of token embeddings, the very same parameter. It
+#   learns from both sides: as what a word looks like when it is read, and as what it is compared
+#   with when it is to be guessed. So use the table itself, not a copy of it.
+# * GELU is the exact one, with erf, as in the layers. The approximation with tanh differs in the
+#   fourth digit; with real weights the difference would add up.
+# * The constructor builds what you need: `transform`, `norm`, `bias`. States may have any leading
+#   axes.
+#
+# *Devlin et al. (2019), section 3.1, task 1; the layer between is in the paper's code. Difficulty
+# ●●○, about 20 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "MaskedLanguageModelHead", "locked": false, "solution": true}
@@ -224,6 +306,23 @@ class MaskedLanguageModelHead(nn.Module):
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-pretraining_loss", "locked": true, "solution": false}
 # ## `pretraining_loss`
+#
+# Both tasks are trained at once. For each token that `mask_tokens` has chosen, the model should give
+# its true id $w_i$ a high probability; for each pair of sentences, the right one of two classes:
+#
+# $$\mathrm{loss} = \frac{1}{|C|}\sum_{i \in C} -\log p(w_i)
+# \;+\; \frac{1}{B}\sum_{b=1}^{B} -\log p(\mathrm{class}_b)$$
+#
+# $$\mathrm{token\ logits}: (B, N, V),\quad \mathrm{next\ logits}: (B, 2),\quad
+# \mathrm{labels}: (B, N),\quad \mathrm{is\ next}: (B,)$$
+#
+# * $C$ are the positions whose label is not $-100$, in the whole batch. Only they count: not the
+#   tokens that the model could see, and not padding.
+# * In a small batch it may happen that no token was chosen. Then the first part is 0 (and not 0 / 0).
+# * **Class 0 means "is next"**, class 1 "is not", as in the published weights. `is_next` is boolean,
+#   and `True` where the second sentence follows: mind the direction.
+#
+# *Devlin et al. (2019), appendix A.2. Difficulty ●●○, about 20 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "pretraining_loss", "locked": false, "solution": true}
@@ -238,7 +337,7 @@ def pretraining_loss(
         token_logits: (B, N, V).
         next_logits: (B, 2); class 0 means that the second sentence is the next one.
         labels: true ids (B, N), -100 where nothing is to be predicted.
-        is_next: bool (B,).
+        is_next: bool (B,), True where the second sentence is the next one.
 
     Returns:
         a scalar; the first part is 0 if no token was chosen.
@@ -260,3 +359,162 @@ def pretraining_loss(
 
 # examine(pretraining_loss)
 # ### END HIDDEN TESTS
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-together", "locked": true, "solution": false}
+# ## Your own BERT
+#
+# The next cells put your encoder to work. They need the checks above to pass, and those of
+# `inputs.ipynb`: the notebook is run to bring over your embeddings, your masking and your pairs.
+#
+# The corpus is made by the course: 1,500 short stories about people, things and animals. What stands
+# in one place of a story often follows from another, before it or after it: who is meant by "she",
+# what one does with a book, what a butcher cuts. Training takes about half a minute on a CPU.
+#
+# `pretrain` is a function because `finetuning.ipynb` will call it, too. Each epoch flips the coins of
+# the pairs anew and hides other words, so that the model never sees the same input twice.
+
+# %% nbgrader={"grade": false, "grade_id": "pretrain", "locked": true, "solution": false} tags=["active-ipynb"]
+# from coursekit import settings
+# from coursekit.bert import PretrainingModel, initialise, pretraining_batches
+# from coursekit.corpora import stories
+# from coursekit.training import device, seed_everything, train
+# from coursekit.wordpiece import WordPieceVocabulary
+#
+#
+# def build(vocabulary_size, hidden_size, layers, heads, inner_size, max_length):
+#     """Your own BERT with both heads of pre-training."""
+#     embeddings = BertEmbeddings(vocabulary_size, hidden_size, max_length)
+#     stack = [BertLayer(hidden_size, heads, inner_size) for _ in range(layers)]
+#     encoder = BertEncoder(embeddings, stack)
+#     head = MaskedLanguageModelHead(embeddings.token)
+#     return PretrainingModel(encoder, head, hidden_size, pool_first)
+#
+#
+# def encoded_pairs(part, vocabulary, seed):
+#     """[CLS] first sentence [SEP] second sentence [SEP], and 1 if the second follows the first."""
+#     documents = [[vocabulary.ids(" ".join(s)) for s in story.sentences] for story in part]
+#     coins = torch.Generator().manual_seed(seed)
+#     return [
+#         (*vocabulary.joined(first, second), int(follows))
+#         for first, second, follows in next_sentence_pairs(documents, coins)
+#     ]
+#
+#
+# def batches(part, vocabulary, seed):
+#     """All pairs of the stories once, masked."""
+#
+#     def mask(tokens, special):
+#         return mask_tokens(tokens, special, len(vocabulary), vocabulary.mask_id)
+#
+#     pairs = encoded_pairs(part, vocabulary, seed)
+#     return pretraining_batches(pairs, 64, seed, mask, vocabulary.special_ids)
+#
+#
+# def loss(model, batch):
+#     token_logits, next_logits = model(batch.tokens, batch.segments)  # (B, N, V), (B, 2)
+#     return pretraining_loss(token_logits, next_logits, batch.labels, batch.is_next)
+#
+#
+# def pretrain(part, vocabulary, epochs=8, rate=5e-3):
+#     """Pre-train a small BERT of your own; the learning rate rises first, then falls."""
+#     seed_everything(1)
+#     model = initialise(build(len(vocabulary), 64, 2, 4, 256, max_length=40), deviation=0.08)
+#     steps = epochs * sum(1 for _ in batches(part, vocabulary, 1))
+#     warm = steps // 10
+#     history = train(
+#         model,
+#         lambda epoch: batches(part, vocabulary, epoch),
+#         loss,
+#         epochs=epochs,
+#         schedule=lambda step: rate * min(step / warm, max(0, steps - step) / (steps - warm)),
+#     )
+#     print("loss per epoch:", ", ".join(f"{x:.2f}" for x in history.column("loss")))
+#     return model
+
+# %% nbgrader={"grade": false, "grade_id": "train", "locked": true, "solution": false} tags=["active-ipynb"]
+# # Not while grading, and not again when finetuning.ipynb runs this notebook.
+# training = not settings.grading() and "__file__" not in globals()
+# if training:
+#     %run inputs.ipynb
+#
+#     known, _, unseen = stories.splits(1500, 0, 300, seed=1)
+#     sentences = (" ".join(sentence) for story in known for sentence in story.sentences)
+#     vocabulary = WordPieceVocabulary(sentences, 800)
+#     model = pretrain(known, vocabulary)
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-test", "locked": true, "solution": false}
+# How much has it learnt? On stories that it has never seen: how many of the chosen words it guesses,
+# and of how many pairs it knows whether they belong together. To compare: how many words one would
+# guess by always saying the most frequent one.
+
+# %% nbgrader={"grade": false, "grade_id": "test", "locked": true, "solution": false} tags=["active-ipynb"]
+# if training:
+#     guessed, true, told = [], [], []
+#     for batch in batches(unseen, vocabulary, seed=0):
+#         batch = batch.to(device())
+#         with torch.no_grad():
+#             token_logits, next_logits = model(batch.tokens, batch.segments)
+#         chosen = batch.labels != -100
+#         guessed.append(token_logits.argmax(-1)[chosen])
+#         true.append(batch.labels[chosen])
+#         told.append((next_logits.argmax(-1) == 0) == batch.is_next)
+#     guessed, true, told = torch.cat(guessed), torch.cat(true), torch.cat(told)
+#     most = (true == true.mode().values).float().mean()
+#     right = (guessed == true).float().mean()
+#     print(f"hidden words guessed right: {right:.1%} (always the same word: {most:.1%})")
+#     print(f"pairs told right:           {told.float().mean():.1%} (by a coin: 50.0%)")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-fill", "locked": true, "solution": false}
+# And here it fills in masked words, in one story of each kind. Below that, for the same pairs of
+# sentences, how probable it finds that the second follows the first, and how probable with the
+# second sentence of another story. Ask it about sentences of your own; the words have to be those of
+# the stories.
+
+# %% nbgrader={"grade": false, "grade_id": "fill", "locked": true, "solution": false} tags=["active-ipynb"]
+# def fill(first, second=None, best=3):
+#     """Print what the model would put in the place of [MASK]."""
+#     ids, segments = vocabulary.encode(first, second)
+#     tokens, segments = (torch.tensor([row], device=device()) for row in (ids, segments))
+#     with torch.no_grad():
+#         token_logits, _ = model(tokens, segments)
+#     shares, words = token_logits[0, ids.index(vocabulary.mask_id)].softmax(-1).topk(best)
+#     named = zip(vocabulary.tokens(words.tolist()), shares.tolist())
+#     print(first, "/", second) if second else print(first)
+#     print("    " + ", ".join(f"{word} {share:.0%}" for word, share in named))
+#
+#
+# def follows(first, second):
+#     """Return the probability that the second sentence is the next one."""
+#     ids, segments = vocabulary.encode(first, second)
+#     tokens, segments = (torch.tensor([row], device=device()) for row in (ids, segments))
+#     with torch.no_grad():
+#         _, next_logits = model(tokens, segments)
+#     return next_logits[0].softmax(-1)[0].item()
+#
+#
+# if training:
+#     chosen = {story.plot: story for story in reversed(unseen)}.values()  # the first of each kind
+#     pairs = [story.sentences[:2] for story in chosen]
+#     for number, (first, second) in enumerate(pairs):
+#         place = (3 + 2 * number) % len(first)  # here and there
+#         hidden = (*first[:place], "[MASK]", *first[place + 1 :])
+#         fill(" ".join(hidden), " ".join(second))
+#         print("    it was:", first[place])
+#     print("\nthe true next sentence, and one of another story:")
+#     for (first, second), (_, other) in zip(pairs, pairs[1:] + pairs[:1]):
+#         first, second, other = (" ".join(words) for words in (first, second, other))
+#         print(f"{follows(first, second):5.0%} {follows(first, other):5.0%}  {first}")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-questions", "locked": true, "solution": false}
+# **To think about.** Change one thing and train again:
+#
+# 1. Hide 50 % of the words, or 5 %: pass `probability` to `mask_tokens` in `batches`. What becomes
+#    worse, and why?
+# 2. Leave out the second part of the loss. Does the model guess words worse? (RoBERTa, Liu et al.
+#    2019, dropped the pairs.)
+# 3. Give the encoder a causal mask, `torch.ones(N, N, dtype=torch.bool).tril()`, together with that
+#    for padding. Which of the words above does it now guess worse?
+# 4. Some words follow from the sentence, some only from the other one. Train longer, `epochs=24`:
+#    which guesses become better, and which must stay a matter of luck?
+# 5. The state of a position that is *not* masked also has to be good for something: why are 10 % of
+#    the chosen words left as they are?

@@ -11,7 +11,26 @@
 # ---
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "title", "locked": true, "solution": false}
-# # TITLE
+# # The Transformer II: the layers
+#
+# In `attention.ipynb` words look at each other. Here you build what stands around that: numbers that
+# say *where* a word stands, a norm that keeps vectors in bounds, a small network for each word, and
+# the two layers of which a Transformer is made. At the end your layers agree with those of
+# `torch.nn`, weight for weight.
+#
+# | exercise | what it computes | paper | difficulty | minutes |
+# | --- | --- | --- | --- | --- |
+# | `sinusoidal_positions` | a vector for each position | section 3.5 | ●●○ | 15 |
+# | `layer_norm` | a vector with mean 0 and variance 1 | Ba et al., eq. 4 | ●○○ | 10 |
+# | `PositionwiseFeedForward` | two linear layers, word by word | eq. 2 | ●○○ | 5 |
+# | `EncoderLayer` | attention and network, each with a residual and a norm | section 3.1 | ●●○ | 15 |
+# | `DecoderLayer` | the same with a look at the source, at once and step by step | section 3.1 | ●●● | 40 |
+#
+# Where nothing else is said, sections and equations are those of Vaswani et al. (2017).
+#
+# **Shapes.** $B$ sentences in the batch, $N$ or $S$ source positions, $T$ target positions, $d$ the
+# size of a vector (`model_size`), $m$ the size inside the network (`inner_size`). Masks are boolean
+# and `True` means *may be attended*.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "solution": false}
 import torch
@@ -22,6 +41,24 @@ from torch import Tensor, nn
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-sinusoidal_positions", "locked": true, "solution": false}
 # ## `sinusoidal_positions`
+#
+# Attention does not see order: shuffle the keys and values, and each query finds the same. So the
+# position has to be *in* the vectors. Each position gets a vector of its own, which is added to the
+# word's. Its numbers are points on $d/2$ clocks that run slower and slower:
+#
+# $$PE_{pos,\,2i} = \sin\left(\frac{pos}{10000^{2i/d}}\right), \qquad
+# PE_{pos,\,2i+1} = \cos\left(\frac{pos}{10000^{2i/d}}\right)
+# \qquad PE: (T, d),\quad i = 0, \dots, d/2 - 1$$
+#
+# Positions count from 0. Sine and cosine of a clock are neighbours and share its speed: the first
+# turns by one radian from each position to the next, the last needs almost $2\pi \cdot 10000$
+# positions to come round.
+#
+# Why sine *and* cosine? Then the step from $pos$ to $pos + k$ turns each pair by an angle that
+# depends on $k$ alone. That is a linear map, and the same for all $pos$: a query can ask for "the
+# word three before me".
+#
+# *Vaswani et al. (2017), section 3.5. Difficulty ●●○, about 15 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "sinusoidal_positions", "locked": false, "solution": true}
@@ -58,6 +95,26 @@ def sinusoidal_positions(length: int, size: int) -> Tensor:
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-layer_norm", "locked": true, "solution": false}
 # ## `layer_norm`
+#
+# Layers that add their result to what they were given make vectors grow. A LayerNorm brings each
+# vector back to mean 0 and variance 1, and then lets a learnt gain $g$ and bias $b$ choose what suits
+# the next layer:
+#
+# $$\mu = \frac{1}{d} \sum_{k=1}^{d} x_k, \qquad
+# \sigma^2 = \frac{1}{d} \sum_{k=1}^{d} (x_k - \mu)^2, \qquad
+# y = g \odot \frac{x - \mu}{\sqrt{\sigma^2 + \epsilon}} + b$$
+#
+# $$x, y: (\dots, d),\qquad g, b: (d,),\qquad \mu, \sigma^2: (\dots)$$
+#
+# * Mean and variance are those of *one vector*. A BatchNorm takes them over the batch; here a
+#   sentence never depends on its neighbours, and padding does no harm.
+# * The variance divides by $d$. torch's `var` and `std` divide by $d - 1$ unless told otherwise.
+# * $\epsilon$ is added to the variance, under the root.
+#
+# torch has this as `torch.nn.functional.layer_norm` (and as `native_layer_norm`), which would be the
+# whole answer: write it without.
+#
+# *Ba et al. (2016), equation 4; Vaswani et al. (2017), section 3.1. Difficulty ●○○, about 10 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "layer_norm", "locked": false, "solution": true}
@@ -67,7 +124,7 @@ def layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Te
     y = weight * (x - mean(x)) / sqrt(var(x) + eps) + bias
 
     Mean and variance are over the last axis; the variance divides by d, not by d - 1. Write it
-    without `layer_norm` of torch, which is the whole answer.
+    without torch's `layer_norm` and `native_layer_norm`, which are the whole answer.
 
     Args:
         x: (..., d).
@@ -97,6 +154,19 @@ def layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Te
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-PositionwiseFeedForward", "locked": true, "solution": false}
 # ## `PositionwiseFeedForward`
+#
+# Attention mixes vectors, and does little else: its output is a weighted sum. What a word makes of
+# what it has found is computed by a network with one hidden layer. It works on each word alone, and
+# it is the same at each position:
+#
+# $$\mathrm{FFN}(x) = W_2 \max(0,\; W_1 x + b_1) + b_2$$
+#
+# $$x: (\dots, d),\quad W_1: (m, d),\quad b_1: (m,),\quad W_2: (d, m),\quad b_2: (d,)$$
+#
+# In the paper the hidden layer is four times as wide: $d = 512$, $m = 2048$. Two thirds of the
+# numbers that a layer of the encoder has to learn are in this network.
+#
+# *Vaswani et al. (2017), equation 2. Difficulty ●○○, about 5 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "PositionwiseFeedForward", "locked": false, "solution": true}
@@ -133,6 +203,27 @@ class PositionwiseFeedForward(nn.Module):
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-EncoderLayer", "locked": true, "solution": false}
 # ## `EncoderLayer`
+#
+# An encoder layer has two sub-layers: the words look at each other, then each works on what it has
+# found. Around both stand the same two things: a *residual connection* adds what went in, and a
+# LayerNorm follows the sum.
+#
+# $$a = \mathrm{LayerNorm}\left(x + \mathrm{SelfAttention}(x)\right), \qquad
+# y = \mathrm{LayerNorm}\left(a + \mathrm{FFN}(a)\right)
+# \qquad x, a, y: (B, N, d)$$
+#
+# In self-attention query, key and value are all made from $x$. The residual leaves the gradient a
+# way back through all layers that no matrix stands in; and a layer has to learn only what it *adds*.
+#
+# The norm comes after the sum, as in the paper (*post-norm*). Many later models put it in front of
+# each sub-layer (*pre-norm*): $x + \mathrm{Sublayer}(\mathrm{LayerNorm}(x))$. That is another layer,
+# and weights of one do not fit the other.
+#
+# The layer does not know what attention it uses: it is given one, calls it with `(query, key, value,
+# mask)`, and hands on the mask as it is. The check passes an attention and a network of its own; at
+# the end of the notebook, you pass yours.
+#
+# *Vaswani et al. (2017), section 3.1 and figure 1, left. Difficulty ●●○, about 15 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "EncoderLayer", "locked": false, "solution": true}
@@ -198,6 +289,39 @@ class EncoderLayer(nn.Module):
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-DecoderLayer", "locked": true, "solution": false}
 # ## `DecoderLayer`
+#
+# A decoder layer has three sub-layers. Between self-attention and network it looks at the source:
+#
+# $$a = \mathrm{LayerNorm}\left(y + \mathrm{Attention}(y, y, y)\right)$$
+#
+# $$b = \mathrm{LayerNorm}\left(a + \mathrm{Attention}(a, M, M)\right), \qquad
+# z = \mathrm{LayerNorm}\left(b + \mathrm{FFN}(b)\right)$$
+#
+# $$y, a, b, z: (B, T, d),\qquad M: (B, S, d)$$
+#
+# $M$, the *memory*, holds the encoder's states. Queries come from the decoder, keys and values from
+# the memory: the same division of labour as Bahdanau's, whose query was the decoder's state and whose
+# keys were the annotations.
+#
+# **Two ways through one layer.** In training all target words are known. `forward` computes all
+# positions at once, and the mask keeps each from seeing the words behind it. In translating there is
+# one new word at a time. All before it have been computed, and *they do not change* when a word is
+# added, since none of them can see it. So their keys and values are computed once and kept:
+#
+# | | what it does | what it returns |
+# | --- | --- | --- |
+# | `start(memory)` | projects the memory, once for the whole sentence | a cache |
+# | `step(y, cache, memory_mask)` | projects the one new position, joins its key and value to the kept ones, attends | its state, and a new cache |
+#
+# The cache is a dict with the four tensors that the two attentions project: `keys` and `values`
+# (before the first word of no position at all) and `memory_keys` and `memory_values`. An attention
+# projects with `project(key, value)` and takes what was kept with `attention(query, None, None, mask,
+# projected)`; axis 2 of the kept tensors runs over the positions. `step` must not change the cache it
+# is given: a search goes on from one cache in several ways.
+#
+# `forward` earns half of the points, `start` and `step` the other half.
+#
+# *Vaswani et al. (2017), section 3.1 and figure 1, right. Difficulty ●●●, about 40 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "DecoderLayer", "locked": false, "solution": true}
@@ -322,3 +446,115 @@ class DecoderLayer(nn.Module):
 
 # examine(DecoderLayer)
 # ### END HIDDEN TESTS
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-together", "locked": true, "solution": false}
+# ## Yours and torch's
+#
+# The next cells need the checks above to pass, and those of `attention.ipynb`, which is run to bring
+# over your `MultiHeadAttention`. Your layers and those of `torch.nn` get the same weights and read
+# the same sentences. torch keeps the projections of query, key and value in one matrix, and its masks
+# are the other way round: `True` means *may not be attended*.
+
+# %% nbgrader={"grade": false, "grade_id": "together", "locked": true, "solution": false} tags=["active-ipynb"]
+# from coursekit import settings
+#
+# # Not while grading, and not again when model.ipynb runs this notebook.
+# comparing = not settings.grading() and "__file__" not in globals()
+# if comparing:
+#     %run attention.ipynb
+
+# %% nbgrader={"grade": false, "grade_id": "compare", "locked": true, "solution": false} tags=["active-ipynb"]
+# def copy_attention(mine, theirs):
+#     parts = (mine.query, mine.key, mine.value)
+#     theirs.in_proj_weight.copy_(torch.cat([part.weight for part in parts]))
+#     theirs.in_proj_bias.copy_(torch.cat([part.bias for part in parts]))
+#     theirs.out_proj.load_state_dict(mine.output.state_dict())
+#
+#
+# def copy_rest(mine, theirs, norms):
+#     theirs.linear1.load_state_dict(mine.feed_forward.inner.state_dict())
+#     theirs.linear2.load_state_dict(mine.feed_forward.outer.state_dict())
+#     for number, name in enumerate(norms, start=1):
+#         norm = getattr(mine, name)
+#         nn.init.normal_(norm.weight, mean=1.0, std=0.3)
+#         nn.init.normal_(norm.bias, std=0.3)
+#         getattr(theirs, f"norm{number}").load_state_dict(norm.state_dict())
+#
+#
+# if comparing:
+#     torch.manual_seed(0)
+#     B, S, T, d, heads, m = 3, 7, 5, 24, 4, 96
+#     x, y = torch.randn(B, S, d), torch.randn(B, T, d)
+#     real = torch.arange(S) < torch.tensor([7, 4, 2]).unsqueeze(1)  # (B, S)
+#     causal = torch.ones(1, T, T, dtype=torch.bool).tril()  # (1, T, T)
+#
+#     with torch.no_grad():
+#         mine = EncoderLayer(d, MultiHeadAttention(d, heads), PositionwiseFeedForward(d, m))
+#         theirs = nn.TransformerEncoderLayer(d, heads, m, dropout=0.0, batch_first=True)
+#         copy_attention(mine.attention, theirs.self_attn)
+#         copy_rest(mine, theirs, ["attention_norm", "feed_forward_norm"])
+#         memory = mine(x, real.unsqueeze(1))
+#         gap = (memory - theirs(x, src_key_padding_mask=~real))[real].abs().max()
+#         print(f"EncoderLayer: largest difference {gap:.1e}")
+#         assert gap < 1e-5
+#
+#         mine = DecoderLayer(
+#             d,
+#             MultiHeadAttention(d, heads),
+#             MultiHeadAttention(d, heads),
+#             PositionwiseFeedForward(d, m),
+#         )
+#         theirs = nn.TransformerDecoderLayer(d, heads, m, dropout=0.0, batch_first=True)
+#         copy_attention(mine.attention, theirs.self_attn)
+#         copy_attention(mine.memory_attention, theirs.multihead_attn)
+#         copy_rest(mine, theirs, ["attention_norm", "memory_attention_norm", "feed_forward_norm"])
+#         z = mine(y, memory, causal, real.unsqueeze(1))
+#         wanted = theirs(y, memory, tgt_mask=~causal[0], memory_key_padding_mask=~real)
+#         gap = (z - wanted).abs().max()
+#         print(f"DecoderLayer: largest difference {gap:.1e}")
+#         assert gap < 1e-5
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-steps", "locked": true, "solution": false}
+# The same decoder layer, word by word. The cache grows by one position in each step, and each step
+# gives what `forward` gave at that position.
+
+# %% nbgrader={"grade": false, "grade_id": "steps", "locked": true, "solution": false} tags=["active-ipynb"]
+# if comparing:
+#     with torch.no_grad():
+#         cache = mine.start(memory)
+#         for t in range(T):
+#             state, cache = mine.step(y[:, t : t + 1], cache, real.unsqueeze(1))
+#             gap = (state[:, 0] - z[:, t]).abs().max()
+#             print(f"word {t}: keys kept {tuple(cache['keys'].shape)}, difference {gap:.1e}")
+#             assert gap < 1e-5
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-picture", "locked": true, "solution": false}
+# Your positions, a row for each. On the right, the dot product of each pair of rows: it depends on
+# how far apart they are, and on nothing else.
+
+# %% nbgrader={"grade": false, "grade_id": "picture", "locked": true, "solution": false} tags=["active-ipynb"]
+# if comparing:
+#     import matplotlib.pyplot as plt
+#
+#     from coursekit import style
+#
+#     style.use()
+#     table = sinusoidal_positions(60, 64)
+#     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+#     left.imshow(table, aspect="auto", cmap="RdBu_r", vmin=-1, vmax=1)
+#     left.set(xlabel="component", ylabel="position", title="sinusoidal_positions(60, 64)")
+#     shown = right.imshow(table @ table.T, cmap="viridis")
+#     right.set(xlabel="position", ylabel="position", title="dot products of the rows")
+#     figure.colorbar(shown, ax=right)
+#     plt.show()
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-questions", "locked": true, "solution": false}
+# **To think about.**
+#
+# 1. The dot product of rows $pos$ and $pos + k$ is a sum of $d/2$ cosines. Which ones? Why does $pos$
+#    not come in?
+# 2. A LayerNorm with gain 1 and bias 0 stands behind each layer. How long are the vectors that come
+#    out, whatever goes in? What would happen to the length over twelve layers without it?
+# 3. Which of the tensors in the cache grow with each word, and which stay as they are? How many
+#    numbers does a layer keep for a sentence of $S$ words when $T$ words are written?
+# 4. `step` needs no causal mask. Why?

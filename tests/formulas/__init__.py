@@ -3,7 +3,19 @@
 A formula gets what the oracle gets, inputs and weights as arrays, and returns the outputs by name.
 """
 
-from . import bahdanau, captioning, embeddings, han, luong, sentences, seq2seq
+from . import (
+    bahdanau,
+    bert_pretraining,
+    captioning,
+    embeddings,
+    han,
+    luong,
+    sentences,
+    seq2seq,
+    transformer,
+    transformer_layers,
+    transformer_model,
+)
 
 FORMULAS = {
     **embeddings.FORMULAS,
@@ -13,4 +25,8 @@ FORMULAS = {
     **captioning.FORMULAS,
     **sentences.FORMULAS,
     **han.FORMULAS,
+    **transformer.FORMULAS,
+    **transformer_layers.FORMULAS,
+    **transformer_model.FORMULAS,
+    **bert_pretraining.FORMULAS,
 }

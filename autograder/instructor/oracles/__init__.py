@@ -17,12 +17,14 @@ from autograder.comparing import Expected
 from autograder.exercise import Case, Exercise
 from autograder.instructor.oracles import (
     bahdanau,
+    bert,
     captioning,
     embeddings,
     han,
     luong,
     sentences,
     seq2seq,
+    transformer,
 )
 from autograder.stand_ins import built
 
@@ -35,6 +37,8 @@ ORACLES: dict[str, Oracle] = {
     **captioning.ORACLES,
     **sentences.ORACLES,
     **han.ORACLES,
+    **transformer.ORACLES,
+    **bert.ORACLES,
 }
 
 
@@ -47,7 +51,7 @@ def expected(exercise: Exercise, case: Case) -> Expected:
     weights = {
         name: tensor.detach().clone().requires_grad_() for name, tensor in case.weights.items()
     }
-    given = {name: built(value) for name, value in case.given.items()}
+    given = {name: built(value, torch.float64) for name, value in case.given.items()}
     outputs = ORACLES[exercise.name]({**case.construct, **given, **inputs}, weights)
     total = torch.zeros((), dtype=torch.float64)
     for name, upstream in case.upstream.items():

@@ -1,0 +1,455 @@
+"""The exercises of the notebook `transformer/attention`: what is called with which inputs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.drawing import Draw, below
+from autograder.exercise import Call, Case, Exercise, Part
+from autograder.exercises.reading import KEPT, SECOND, also_others, other, others
+
+# Weights under a mask that has fewer axes than they have need a name of their own: `weights_over`
+# puts a missing axis behind the batch.
+_SHARED = "A mask (T, N) holds for all sentences and heads: it broadcasts as it is."
+
+
+def _everything(*shape: int) -> Tensor:
+    return torch.ones(*shape, dtype=torch.bool)
+
+
+def _earlier(length: int) -> Tensor:
+    """Return bool (T, T), True on and below the diagonal."""
+    places = torch.arange(length)
+    return places <= places.unsqueeze(1)
+
+
+def _louder(real: Tensor, tensor: Tensor) -> Tensor:
+    """Return a tensor (..., N, d) twice as large where nobody may attend: padding is not 0."""
+    return torch.where(real.unsqueeze(-1), tensor, 2 * tensor)
+
+
+def _names(prefix: str, *names: str) -> tuple[str, ...]:
+    return tuple(prefix + name for name in names)
+
+
+def _dot_product_cases(draw: Draw) -> list[Case]:
+    """Cases with and without leading axes and masks."""
+
+    def case(
+        name: str,
+        leading: tuple[int, ...],
+        t: int,
+        n: int,
+        d_k: int,
+        d_v: int,
+        mask: Tensor | None = None,
+        left_out: bool = False,
+        shift: float = 0.0,
+        note: str = "",
+    ) -> Case:
+        inputs = {
+            "query": draw.tensor(*leading, t, d_k),
+            "key": draw.tensor(*leading, n, d_k),
+            "value": draw.tensor(*leading, n, d_v),
+        }
+        given: dict[str, Any] = {}
+        arguments: tuple[str, ...] = ("query", "key", "value", "mask")
+        prefix = ""
+        if mask is None:
+            prefix = "unmasked_"
+            if left_out:
+                arguments = arguments[:-1]
+            else:
+                given["mask"] = None
+        else:
+            prefix = "" if mask.dim() == len(leading) + 2 else "shared_"
+            inputs["mask"] = mask
+            real = mask.any(-2).expand(*leading, n)
+            inputs |= {part: _louder(real, inputs[part]) for part in ("key", "value")}
+        if shift:  # all scores are higher by `shift`, or nearly: float32 must hold the numbers
+            inputs["query"][..., 0] = 32.0
+            inputs["key"][..., 0] = round(shift * math.sqrt(d_k) / 32)
+        returned = _names(prefix, "output", "weights")
+        upstream = {
+            returned[0]: draw.tensor(*leading, t, d_v),
+            returned[1]: draw.tensor(*leading, t, n),
+        }
+        return Case(
+            name,
+            inputs,
+            (Call("", arguments, returned),),
+            given=given,
+            upstream={} if shift else upstream,  # float32 knows large scores only roughly
+            note=note,
+        )
+
+    b, t = draw.sizes(2, 2, 3)
+    n, d_k, d_v = draw.sizes(3, 4, 6)
+    ragged = below(draw.lengths(b, n), n)
+    empty = ragged.clone()
+    empty[0] = False
+    gone = draw.holes(b, t, n)
+    gone[0, 1] = False
+    gone[-1, 0] = False
+    per_head = draw.holes(2, 3, 2, 4)
+    per_head[0, 0, 1] = False
+    padded = below(torch.tensor([3, 4]), 4)
+    leading = "Leading axes (...) may be none, (B,) or (B, h): work on the last two axes alone."
+    return [
+        case("one query, one key", (1,), 1, 1, 2, 3, _everything(1, 1, 1)),
+        case("no batch axis", (), 2, 3, 4, 5, draw.holes(2, 3), note=leading),
+        case("no mask (None)", (b,), t, n, d_k, d_v),
+        case("no mask (left out), several heads", (2, 3), 4, 5, 3, 2, left_out=True),
+        case("sentences of different length", (b,), t, n, d_k, d_v, ragged.unsqueeze(1)),
+        case("a mask for each query", (b,), t, n, d_k, d_v, draw.holes(b, t, n)),
+        case("a query that may attend to nothing", (b,), t, n, d_k, d_v, gone),
+        case("a sentence without any real word", (b,), t, n, d_k, d_v, empty.unsqueeze(1)),
+        case("query, key and value of one size", (b,), t, n, d_k, d_k, ragged.unsqueeze(1)),
+        case("several heads", (2, 3), 2, 4, 5, 3, padded[:, None, None], note=leading),
+        case("a mask for each head", (2, 3), 2, 4, 5, 3, per_head, note=leading),
+        case("one mask for all sentences", (b,), t, n, d_k, d_v, draw.holes(t, n), note=_SHARED),
+        case("one mask for all heads", (2, 2), 3, 3, 5, 4, _earlier(3), note=_SHARED),
+        case("as many queries as keys", (2,), 4, 4, 5, 3, _earlier(4).expand(2, 4, 4).clone()),
+        case("all sizes equal", (3,), 3, 3, 3, 3, draw.holes(3, 3, 3)),
+        # Roots and other functions of a small d_k are too much alike.
+        case("one query, long vectors", (1,), 1, 2, 20, 3),
+        # exp(800) is too large for float64, exp(-800) too small.
+        case("large scores", (b,), t, n, d_k, d_v, ragged.unsqueeze(1), shift=800.0),
+        case("very negative scores", (b,), t, n, d_k, d_v, ragged.unsqueeze(1), shift=-800.0),
+        case("large scores without a mask", (1,), 2, 3, d_k, 2, shift=800.0),
+    ]
+
+
+def _padding_cases(draw: Draw) -> list[Case]:
+    def case(name: str, tokens: Tensor, pad_id: int | None, note: str = "") -> Case:
+        """Without a `pad_id` it is left out."""
+        given = {} if pad_id is None else {"pad_id": pad_id}
+        call = Call("", ("tokens", *given), ("real",))
+        return Case(name, {"tokens": tokens}, (call,), given=given, note=note)
+
+    b, s = draw.integer(3, 4), draw.integer(5, 7)
+    real = below(draw.lengths(b, s), s)
+    words = draw.tokens(b, s, vocabulary_size=9)
+    nothing = real.clone()
+    nothing[0] = False
+    none = "The id of padding is an argument; in this case 0 is the id of a real word."
+    return [
+        case("one word", torch.tensor([[5]]), None),
+        case("two words and padding", torch.tensor([[4, 1, 0]]), None),
+        case("sentences of different length", words * real, None),
+        case("the id of padding given", words * real, 0),
+        case("a sentence without any real word", words * nothing, None),
+        case(
+            "padding before the words and among them",
+            words * draw.holes(b, s),
+            None,
+            "Padding is where its id stands, wherever that is.",
+        ),
+        case("another id for padding", torch.where(real, words - 1, 9), 9, none),
+        case("1 is the id of padding", torch.where(real, 2 * (words - 1), 1), 1, none),
+        case("padding has the largest id but one", torch.where(real, 8 * (words % 2), 7), 7, none),
+        case("as many sentences as words", draw.tokens(s, s, vocabulary_size=3) - 1, None),
+    ]
+
+
+def _causal_cases(draw: Draw) -> list[Case]:
+    call = (Call("", ("length",), ("mask",)),)
+    lengths = [1, 2, 3, draw.integer(4, 6), draw.integer(7, 12), draw.integer(13, 30)]
+    names = ["one word", "two words", "three words", "a few words", "a sentence", "a long sentence"]
+    return [
+        Case(name, {}, call, given={"length": length})
+        for name, length in zip(names, lengths, strict=True)
+    ]
+
+
+def _apart(draw: Draw) -> tuple[int, int, int, int, int]:
+    """Return B, T, N, h and d / h, as small as can be, that differ from each other and from d."""
+    h, piece = [(2, 3), (3, 2), (2, 4), (4, 2)][draw.integer(0, 3)]
+    left = [size for size in range(2, 8) if size not in (h, piece, h * piece)]
+    t, n = (left[1], left[2]) if draw.integer(0, 1) else (left[2], left[1])
+    return left[0], t, n, h, piece
+
+
+def _split_cases(draw: Draw) -> list[Case]:
+    call = (Call("", ("x", "heads"), ("split",)),)
+
+    def case(name: str, b: int, t: int, h: int, piece: int, note: str = "") -> Case:
+        return Case(
+            name,
+            {"x": draw.tensor(b, t, h * piece)},
+            call,
+            given={"heads": h},
+            upstream={"split": draw.tensor(b, h, t, piece)},
+            note=note,
+        )
+
+    b, t, n, h, piece = _apart(draw)
+    return [
+        case("one word, two heads", 1, 1, 2, 3),
+        case("one sentence, two heads", 1, 3, 2, 4),
+        case("all sizes different", b, t, h, piece),
+        case("another number of heads", b, t, piece, n),
+        case("one head", b, t, 1, piece, "A single head gets the whole vectors: (B, 1, T, d)."),
+        case("one component for each head", b, t, h, 1),
+        case("as many heads as words", b, h, h, piece),
+        case("as many heads as sentences", h, t, h, piece),
+        case("all sizes equal", 3, 3, 3, 3),
+    ]
+
+
+def _merge_cases(draw: Draw) -> list[Case]:
+    call = (Call("", ("x",), ("merged",)),)
+
+    def case(name: str, b: int, t: int, h: int, piece: int, note: str = "") -> Case:
+        return Case(
+            name,
+            {"x": draw.tensor(b, h, t, piece)},
+            call,
+            upstream={"merged": draw.tensor(b, t, h * piece)},
+            note=note,
+        )
+
+    b, t, n, h, piece = _apart(draw)
+    return [
+        case("one word, two heads", 1, 1, 2, 3),
+        case("one sentence, two heads", 1, 3, 2, 4),
+        case("all sizes different", b, t, h, piece),
+        case("another number of heads", b, t, piece, n),
+        case("one head", b, t, 1, piece, "The pieces of a single head are the whole vectors."),
+        case("one component for each head", b, t, h, 1),
+        case("as many heads as words", b, h, h, piece),
+        case("as many heads as sentences", h, t, h, piece),
+        case("all sizes equal", 3, 3, 3, 3),
+    ]
+
+
+def _heads_cases(draw: Draw) -> list[Case]:
+    """Cases of `MultiHeadAttention`.
+
+    `given_keys` and `given_values` are drawn, not projected by the answer: what `forward` makes of
+    `projected` is one thing, what `project` returns another.
+    """
+
+    def given(b: int, t: int, n: int, d: int, mask: Tensor | None) -> dict[str, Tensor]:
+        inputs = {"query": draw.tensor(b, t, d)}
+        inputs |= {part: draw.tensor(b, n, d) for part in ("key", "value")}
+        if mask is not None:
+            real = mask.any(-2).expand(b, n)
+            inputs |= {part: _louder(real, inputs[part]) for part in ("key", "value")}
+            inputs["mask"] = mask
+        return inputs
+
+    def case(
+        name: str,
+        b: int,
+        t: int,
+        n: int,
+        h: int,
+        piece: int,
+        mask: Tensor | None = None,
+        form: str = "cross",
+        other_mask: Tensor | None = None,
+        note: str = "",
+    ) -> Case:
+        """A case in one of several forms.
+
+        cross: three different tensors. left out: without the argument `mask`. self: the query three
+        times. kept: projected keys and values, and None for key and value. both: those beside a key
+        and a value that are not meant.
+        """
+        d = h * piece
+        inputs = given(b, t, n, d, mask)
+        prefix = "unmasked_" if mask is None else "shared_" if mask.dim() == 2 else ""
+        plain: dict[str, Any] = {"mask": None} if mask is None and form != "left out" else {}
+        returned = _names(prefix, "output", "weights")
+        upstream = {returned[0]: draw.tensor(b, t, d), returned[1]: draw.tensor(b, h, t, n)}
+        arguments: tuple[Any, ...] = ("query", "key", "value", "mask")
+        calls: tuple[Call, ...] = ()
+        if form == "left out":
+            arguments = arguments[:-1]
+        elif form == "self":
+            inputs = {name: tensor for name, tensor in inputs.items() if name in ("query", "mask")}
+            arguments = ("query", "query", "query", "mask")
+        elif form in ("kept", "both"):
+            calls = (Call("project", ("key", "value"), ("keys", "values")),)
+            inputs |= {f"given_{part}": draw.tensor(b, h, n, piece) for part in ("keys", "values")}
+            upstream |= {part: draw.tensor(b, h, n, piece) for part in ("keys", "values")}
+            projected = ("given_keys", "given_values")
+            if form == "kept":
+                plain["nothing"] = None
+                arguments = ("query", "nothing", "nothing", "mask", projected)
+            else:
+                arguments = (*arguments, projected)
+        calls = (*calls, Call("forward", arguments, returned))
+        if other_mask is not None:
+            rows, asked, offered = other_mask.shape
+            inputs |= others(given(rows, asked, offered, d, other_mask))
+            calls = (
+                *calls,
+                Call("project", other("key", "value"), other("keys", "values")),
+                Call("forward", other("query", "key", "value", "mask"), other("output", "weights")),
+            )
+        weights = {}
+        for part in ("query", "key", "value", "output"):
+            weights[f"{part}.weight"] = draw.tensor(d, d, scale=0.5)
+            weights[f"{part}.bias"] = draw.tensor(d, scale=0.4)
+        return Case(
+            name,
+            inputs,
+            calls,
+            given=plain,
+            construct={"model_size": d, "heads": h},
+            weights=weights,
+            upstream=upstream,
+            note=note,
+        )
+
+    b, t, n, h, piece = _apart(draw)
+    ragged = below(draw.lengths(b, n), n)
+    empty = draw.holes(2, 1, 4)
+    empty[0] = False
+    gone = draw.holes(2, 3, 4)
+    gone[0, 1] = False
+    gone[-1, 0] = False
+    all_heads = "A mask (B, T, N) or (B, 1, N) holds for all heads: it lacks their axis."
+    before = (
+        "forward goes wrong only when it is given `projected`: the keys and values in it are "
+        "projected and cut into heads already, and key and value are not looked at."
+    )
+    return [
+        case("one query, one key, one head", 1, 1, 1, 1, 2, _everything(1, 1, 1)),
+        case("one query, two keys, two heads", 1, 1, 2, 2, 2),
+        case("no mask (None)", b, t, n, h, piece),
+        case("no mask (left out)", 2, 3, 4, 3, 2, form="left out"),
+        case("all sizes different", b, t, n, h, piece, draw.holes(b, t, n)),
+        case("sentences of different length", b, t, n, h, piece, ragged.unsqueeze(1)),
+        case("one mask for all sentences", 2, 3, 4, 3, 2, draw.holes(3, 4), note=_SHARED),
+        case("a query that may attend to nothing", 2, 3, 4, 2, 3, gone),
+        case("a sentence without any real word", 2, 3, 4, 2, 3, empty),
+        case("one tensor three times", 2, 4, 4, 3, 2, _earlier(4), form="self"),
+        case("one head", 2, 3, 4, 1, 5, draw.holes(2, 3, 4)),
+        case("one component for each head", 2, 3, 4, 5, 1, draw.holes(2, 1, 4)),
+        case("as many heads as sentences", 3, 2, 4, 3, 2, draw.holes(3, 2, 4), note=all_heads),
+        case("all sizes equal", 3, 3, 3, 3, 3, draw.holes(3, 3, 3), note=all_heads),
+        case(
+            "keys and values that were projected before",
+            2,
+            1,
+            4,
+            3,
+            2,
+            draw.holes(2, 1, 4),
+            "kept",
+            note=before,
+        ),
+        case("projected keys and values beside others", 2, 3, 4, 3, 2, form="both", note=before),
+        case(
+            SECOND,
+            2,
+            2,
+            3,
+            2,
+            3,
+            draw.holes(2, 1, 3),
+            other_mask=draw.holes(2, 2, 3),
+            note=KEPT,
+        ),
+    ]
+
+
+def _under_each_mask(axes: Mapping[str, str], *outputs: str) -> dict[str, str]:
+    """Add the names that outputs have without a mask, and under one that all share."""
+    more = {f"{p}_{name}": axes[name] for p in ("unmasked", "shared") for name in outputs}
+    return {**axes, **more}
+
+
+_HEADS_AXES = {
+    "query": "B T d",
+    "key": "B N d",
+    "value": "B N d",
+    "mask": "... T N",
+    "output": "B T d",
+    "weights": "B h T N",
+    "keys": "B h N d/h",
+    "values": "B h N d/h",
+    "given_keys": "B h N d/h",
+    "given_values": "B h N d/h",
+}
+
+EXERCISES: list[Exercise] = [
+    Exercise(
+        name="scaled_dot_product_attention",
+        assignment="transformer",
+        notebook="attention",
+        points=4,
+        signature="(query, key, value, mask=None)",
+        axes=_under_each_mask(
+            {
+                "query": "... T d_k",
+                "key": "... N d_k",
+                "value": "... N d_v",
+                "mask": "... T N",
+                "output": "... T d_v",
+                "weights": "... T N",
+            },
+            "output",
+            "weights",
+        ),
+        cases=_dot_product_cases,
+        weights_over={"weights": "mask"},
+        forbidden=("scaled_dot_product_attention", "_scaled_dot_product_attention_math"),
+    ),
+    Exercise(
+        name="padding_mask",
+        assignment="transformer",
+        notebook="attention",
+        points=1,
+        signature="(tokens, pad_id=0)",
+        axes={"tokens": "B S", "real": "B S"},
+        cases=_padding_cases,
+    ),
+    Exercise(
+        name="causal_mask",
+        assignment="transformer",
+        notebook="attention",
+        points=1,
+        signature="(length)",
+        axes={"mask": "T T"},
+        cases=_causal_cases,
+    ),
+    Exercise(
+        name="split_heads",
+        assignment="transformer",
+        notebook="attention",
+        points=2,
+        signature="(x, heads)",
+        axes={"x": "B T d", "split": "B h T d/h"},
+        cases=_split_cases,
+    ),
+    Exercise(
+        name="merge_heads",
+        assignment="transformer",
+        notebook="attention",
+        points=1,
+        signature="(x)",
+        axes={"x": "B h T d/h", "merged": "B T d"},
+        cases=_merge_cases,
+    ),
+    Exercise(
+        name="MultiHeadAttention",
+        assignment="transformer",
+        notebook="attention",
+        points=5,
+        signature="(query, key, value, mask=None, projected=None)",
+        axes=also_others(_under_each_mask(_HEADS_AXES, "output", "weights")),
+        cases=_heads_cases,
+        weights_over={"weights": "mask", "other_weights": "other_mask"},
+        is_class=True,
+        parts=(Part("project", ("project",), 1), Part("forward", ("forward",), 4)),
+    ),
+]

@@ -1,0 +1,475 @@
+"""The exercises of the notebook `transformer/layers`: what is called with which inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.drawing import Draw, below
+from autograder.exercise import WHOLE, Bundle, Call, Case, Exercise, Part, StandIn
+
+_SECOND = "a second batch through the same module"
+_KEPT = (
+    "The first batch through the module is right, a second one (other_...) is not: keep nothing "
+    "of one call for the next."
+)
+
+
+def _norm(draw: Draw, prefix: str, d: int) -> dict[str, Tensor]:
+    return {
+        f"{prefix}.weight": draw.tensor(d, scale=0.4, shift=1.0),
+        f"{prefix}.bias": draw.tensor(d, scale=0.4),
+    }
+
+
+def _attention(draw: Draw, prefix: str, d: int, n: int) -> dict[str, Tensor]:
+    """Return the weights of a `PairAttention(d, n)`."""
+    return {
+        f"{prefix}.P": draw.tensor(2, n, d, scale=0.6),
+        f"{prefix}.R": draw.tensor(2, n, d, scale=0.6),
+        f"{prefix}.S": draw.tensor(2, d, d, scale=0.6),
+    }
+
+
+def _positions_cases(draw: Draw) -> list[Case]:
+    call = (Call("", ("length", "size"), ("positions",)),)
+
+    def case(name: str, length: int, size: int, note: str = "") -> Case:
+        return Case(name, {}, call, given={"length": length, "size": size}, note=note)
+
+    half, length = draw.sizes(2, 3, 9)
+    return [
+        case("one position, one wave", 1, 2, "At position 0 every sine is 0, every cosine 1."),
+        case("three positions, one wave", 3, 2),
+        case("four positions, two waves", 4, 4),
+        case("all sizes different", 2 * length + 5, 2 * half),
+        case("as many positions as numbers", 2 * half, 2 * half),
+        case("more numbers than positions", 3, 4 * half),
+        case("forty positions", 40, 6),
+    ]
+
+
+def _norm_cases(draw: Draw) -> list[Case]:
+    plain = (Call("", ("x", "weight", "bias"), ("y",)),)
+    with_eps = (Call("", ("x", "weight", "bias", "eps"), ("y",)),)
+
+    def case(
+        name: str,
+        *shape: int,
+        eps: float | None = None,
+        scale: float = 1.0,
+        shift: float = 0.0,
+        note: str = "",
+    ) -> Case:
+        inputs = {
+            "x": draw.tensor(*shape, scale=scale, shift=shift),
+            "weight": draw.tensor(shape[-1], scale=0.4, shift=1.0),
+            "bias": draw.tensor(shape[-1], scale=0.4),
+        }
+        return Case(
+            name,
+            inputs,
+            plain if eps is None else with_eps,
+            given={} if eps is None else {"eps": eps},
+            upstream={"y": draw.tensor(*shape)},
+            note=note,
+        )
+
+    b, t, h, d = draw.sizes(4, 2, 7)
+    equal = case("a vector of equal numbers, not one of them 0", b, d)
+    equal.inputs["x"][0] = 1.5
+    return [
+        case("one vector of two numbers", 1, 2),
+        case("one vector of three numbers", 1, 3),
+        case("one vector without other axes", 4),
+        case("all sizes different", b, t, d),
+        case("four axes", b, t, h, d),
+        case("as many vectors as numbers", d, d, note="Mean and variance are over the last axis."),
+        case("numbers far from 0", b, d, shift=8.0),
+        case("small numbers", b, d, scale=2e-3, note="eps is added to the variance: it matters."),
+        case("a large eps", b, t, d, eps=0.75, note="eps is given here: add it, whatever it is."),
+        case("a large eps, small numbers", b, d, eps=0.25, scale=0.25),
+        equal,
+    ]
+
+
+def _feed_forward_cases(draw: Draw) -> list[Case]:
+    call = (Call("forward", ("x",), ("y",)),)
+
+    def case(name: str, d: int, m: int, *leading: int, note: str = "") -> Case:
+        return Case(
+            name,
+            {"x": draw.tensor(*leading, d)},
+            call,
+            construct={"model_size": d, "inner_size": m},
+            weights={
+                "inner.weight": draw.tensor(m, d),
+                "inner.bias": draw.tensor(m, scale=0.5),
+                "outer.weight": draw.tensor(d, m),
+                "outer.bias": draw.tensor(d, scale=0.5),
+            },
+            upstream={"y": draw.tensor(*leading, d)},
+            note=note,
+        )
+
+    b, t, d, m = draw.sizes(4, 2, 7)
+    return [
+        case("one position", 2, 5, 1, 1),
+        case("one sentence of three words", 3, 4, 1, 3),
+        case("all sizes different", d, m, b, t),
+        case("inner and outer layer of one size", d, d, b, t),
+        case("a smaller inner layer", 6, 2, b, t),
+        case("all sizes equal", b, b, b, b),
+        case("four axes", d, m, 2, b, t, note="The leading axes (...) may be any."),
+    ]
+
+
+def _encoder_cases(draw: Draw) -> list[Case]:
+    masked, bare = (Call("forward", args, ("y",)) for args in (("x", "mask"), ("x",)))
+    other = Call("forward", ("other_x", "other_mask"), ("other_y",))
+
+    def case(
+        name: str,
+        mask: Tensor | None,
+        b: int,
+        s: int,
+        d: int,
+        n: int,
+        eps: float | None = None,
+        other_mask: Tensor | None = None,
+        note: str = "",
+    ) -> Case:
+        inputs, real = {"x": draw.tensor(b, s, d)}, {}
+        inputs |= {} if mask is None else {"mask": mask}
+        if "mask" in inputs and inputs["mask"].shape[1] == 1:
+            # Only padding is masked: what stands on it does not count.
+            real["y"] = inputs["mask"][:, 0]
+            inputs["x"] = torch.where(real["y"].unsqueeze(-1), inputs["x"], 2 * inputs["x"])
+        calls: tuple[Call, ...] = (bare if mask is None else masked,)
+        if other_mask is not None:
+            inputs |= {"other_x": draw.tensor(b, s, d), "other_mask": other_mask}
+            real["other_y"] = other_mask[:, 0]
+            calls = (*calls, other)
+        construct: dict[str, Any] = {
+            "model_size": d,
+            "attention": StandIn("PairAttention", (d, n)),
+            "feed_forward": StandIn("WaveNetwork", (d,)),
+        }
+        if eps is not None:
+            construct |= {"dropout": 0.0, "eps": eps}
+        return Case(
+            name,
+            inputs,
+            calls,
+            construct=construct,
+            weights={
+                **_attention(draw, "attention", d, n),
+                **_norm(draw, "attention_norm", d),
+                "feed_forward.A": draw.tensor(d, d),
+                **_norm(draw, "feed_forward_norm", d),
+            },
+            real=real,
+            upstream={"y": draw.tensor(b, s, d)},
+            note=note,
+        )
+
+    b, s, d, n = draw.sizes(4, 3, 7)
+    empty = below(draw.lengths(b, s), s).unsqueeze(1)
+    empty[0] = False
+    holes = draw.holes(b, s, s)
+    holes[0, 1] = False
+    return [
+        case("one sentence of one word, no mask", None, 1, 1, 2, 3),
+        case("one sentence of three words, no mask", None, 1, 3, 2, 4),
+        case("two sentences, one of them shorter", _row([2, 3], 3), 2, 3, 4, 5),
+        case("sentences of different length", _row(draw.lengths(b, s), s), b, s, d, n),
+        case("all sizes different, no mask", None, b, s, d, n),
+        case("all sizes equal", _row([1, 2, 4, 3], 4), 4, 4, 4, 4),
+        case(
+            "a large eps",
+            _row(draw.lengths(b, s), s),
+            b,
+            s,
+            d,
+            n,
+            eps=0.75,
+            note="This layer is made with eps=0.75: both of its norms need it.",
+        ),
+        case(
+            "another mask for each word",
+            holes,
+            b,
+            s,
+            d,
+            n,
+            note="The mask is handed on to the attention as it is, here of shape (B, N, N).",
+        ),
+        case("a sentence without any real word", empty, b, s, d, n),
+        case(
+            _SECOND,
+            _row([2, 3], 3),
+            2,
+            3,
+            4,
+            2,
+            other_mask=_row([3, 1], 3),
+            note=_KEPT,
+        ),
+    ]
+
+
+def _row(lengths: Tensor | list[int], longest: int) -> Tensor:
+    """Return a padding mask of shape (B, 1, S)."""
+    return below(torch.as_tensor(lengths), longest).unsqueeze(1)
+
+
+def _causal(t: int) -> Tensor:
+    """Return (1, T, T), True up to the diagonal; made as no answer would be."""
+    return torch.tensor([[[j <= i for j in range(t)] for i in range(t)]])
+
+
+_CACHE = ("keys", "values", "memory_keys", "memory_values")
+
+
+def _begun(prefix: str = "") -> Bundle:
+    named = {key: f"{prefix}{key}" for key in _CACHE}
+    return {WHOLE: f"{prefix}cache", **named}
+
+
+def _moved(prefix: str, number: int) -> Bundle:
+    named = {key: f"{prefix}{key}_{number}" for key in _CACHE[:2]}
+    return {WHOLE: f"{prefix}cache_{number}", **named}
+
+
+def _decoder_cases(draw: Draw) -> list[Case]:
+    def steps(masked: bool, prefix: str = "") -> tuple[Call, ...]:
+        """A whole sentence; its first two words, step by step; then other words from one state."""
+        p = prefix
+        seen = (f"{p}memory_mask",) if masked else ()
+        chosen = ("memory_mask[rows]",) if masked else ()
+        forward = (f"{p}y", f"{p}memory", "mask", *seen)[: None if masked else 2]
+        calls = (
+            Call("forward", forward, (f"{p}z",)),
+            Call("start", (f"{p}memory",), (_begun(p),)),
+            Call("step", (f"{p}first", f"{p}cache", *seen), (f"{p}z_1", _moved(p, 1))),
+            Call("step", (f"{p}second", f"{p}cache_1", *seen), (f"{p}z_2", {WHOLE: f"{p}cache_2"})),
+        )
+        if p:
+            return calls
+        return (
+            *calls,
+            Call("step", ("third", "cache_1[rows]", *chosen), ("z_chosen", {})),
+            Call("step", ("fourth", "cache_1", *seen), ("z_again", {})),
+        )
+
+    def given(b: int, t: int, memory_mask: Tensor, d: int) -> dict[str, Tensor]:
+        s = memory_mask.shape[-1]
+        memory = draw.tensor(b, s, d)
+        real = memory_mask[:, 0].unsqueeze(-1)
+        return {
+            "y": draw.tensor(b, t, d),
+            "memory": torch.where(real, memory, 2 * memory),  # padding is not 0
+            "memory_mask": memory_mask,
+            "first": draw.tensor(b, 1, d),
+            "second": draw.tensor(b, 1, d),
+        }
+
+    def case(
+        name: str,
+        memory_mask: Tensor,
+        mask: Tensor | None,
+        b: int,
+        t: int,
+        d: int,
+        n: tuple[int, int],
+        masked: bool = True,
+        other_mask: Tensor | None = None,
+        later: bool = False,
+        note: str = "",
+    ) -> Case:
+        inputs = given(b, t, memory_mask, d)
+        s, k = memory_mask.shape[-1], 9  # a beam may become wider
+        inputs |= {
+            "third": draw.tensor(k, 1, d),
+            "fourth": draw.tensor(b, 1, d),
+            "rows": torch.tensor([draw.integer(0, b - 1) for _ in range(k)]),
+        }
+        calls = steps(masked)
+        inputs |= {} if mask is None else {"mask": mask}
+        if not masked:
+            del inputs["memory_mask"]
+        if other_mask is not None:
+            others = given(b, t, other_mask, d)
+            inputs |= {f"other_{key}": tensor for key, tensor in others.items()}
+            # The second batch begins before the first one goes on.
+            two = steps(True, "other_")
+            calls = (*calls[:2], *two[:2], *calls[2:], *two[2:])
+        if later:  # a later word is another one
+            changed = inputs["y"].clone()
+            changed[:, -1] = draw.tensor(b, d)
+            inputs["changed_y"] = changed
+            again = ("changed_y", "memory", "mask", "memory_mask")
+            calls = (*calls, Call("forward", again, ("changed_z",)))
+        return Case(
+            name,
+            inputs,
+            calls,
+            construct={
+                "model_size": d,
+                "attention": StandIn("PairAttention", (d, n[0])),
+                "memory_attention": StandIn("PairAttention", (d, n[1])),
+                "feed_forward": StandIn("WaveNetwork", (d,)),
+            },
+            weights={
+                **_attention(draw, "attention", d, n[0]),
+                **_norm(draw, "attention_norm", d),
+                **_attention(draw, "memory_attention", d, n[1]),
+                **_norm(draw, "memory_attention_norm", d),
+                "feed_forward.A": draw.tensor(d, d),
+                **_norm(draw, "feed_forward_norm", d),
+            },
+            upstream={
+                "z": draw.tensor(b, t, d),
+                "z_1": draw.tensor(b, 1, d),
+                "z_2": draw.tensor(b, 1, d),
+                "z_chosen": draw.tensor(k, 1, d),
+                "memory_keys": draw.tensor(b, 2, s, n[1]),
+            },
+            note=note,
+        )
+
+    b, s, t, d, n, m = draw.sizes(6, 3, 8)
+    empty = _row([1, 3, 4], 4)
+    empty[0] = False
+    # Also a mask that looks at nothing in one row and at later words in another: it is handed on.
+    free = draw.holes(2, 4, 4)
+    free[-1, 0] = False
+    padded = _causal(t) & _row(draw.lengths(b, t), t)
+    return [
+        case("one sentence of two words", _row([3], 3), _causal(2), 1, 2, 2, (3, 4)),
+        case("no masks", _row([4, 4], 4), None, 2, 3, 2, (3, 3), masked=False),
+        case("two sentences, one of them shorter", _row([2, 3], 3), _causal(2), 2, 2, 4, (3, 5)),
+        case("sentences of different length", _row(draw.lengths(b, s), s), padded, b, t, d, (n, m)),
+        case(
+            "a later word is another one",
+            _row([3, 2], 3),
+            _causal(4),
+            2,
+            4,
+            2,
+            (3, 2),
+            later=True,
+            note="Only the last word differs (changed_y): nothing before it may differ in z.",
+        ),
+        case(
+            "any mask between the words",
+            _row([3, 5], 5),
+            free,
+            2,
+            4,
+            3,
+            (2, 3),
+            note="The mask is handed on to the attention as it is: here it is not a causal one.",
+        ),
+        case("a source without any real word", empty, _causal(2), 3, 2, 3, (2, 2)),
+        case("all sizes equal", _row([4, 2, 1, 3], 4), _causal(4), 4, 4, 4, (4, 4)),
+        case(
+            _SECOND,
+            _row([2, 3], 3),
+            _causal(2),
+            2,
+            2,
+            4,
+            (3, 2),
+            other_mask=_row([3, 1], 3),
+            note=_KEPT,
+        ),
+    ]
+
+
+_DECODER_AXES = {
+    "y": "B T d",
+    "memory": "B S d",
+    "mask": "B T T",
+    "memory_mask": "B 1 S",
+    "first": "B 1 d",
+    "second": "B 1 d",
+    "third": "K 1 d",
+    "fourth": "B 1 d",
+    "rows": "K",
+    "z": "B T d",
+    "changed_y": "B T d",
+    "changed_z": "B T d",
+    "z_1": "B 1 d",
+    "z_2": "B 1 d",
+    "z_chosen": "K 1 d",
+    "z_again": "B 1 d",
+    "keys": "B h 0 n",
+    "values": "B h 0 d",
+    "keys_1": "B h 1 n",
+    "values_1": "B h 1 d",
+    "memory_keys": "B h S m",
+    "memory_values": "B h S d",
+}
+
+EXERCISES: list[Exercise] = [
+    Exercise(
+        name="sinusoidal_positions",
+        assignment="transformer",
+        notebook="layers",
+        points=3,
+        signature="(length, size)",
+        axes={"positions": "T d"},
+        cases=_positions_cases,
+    ),
+    Exercise(
+        name="layer_norm",
+        assignment="transformer",
+        notebook="layers",
+        points=2,
+        signature="(x, weight, bias, eps=1e-05)",
+        axes={"x": "... d", "weight": "d", "bias": "d", "y": "... d"},
+        cases=_norm_cases,
+        forbidden=("layer_norm", "native_layer_norm"),
+    ),
+    Exercise(
+        name="PositionwiseFeedForward",
+        assignment="transformer",
+        notebook="layers",
+        points=2,
+        signature="(x)",
+        axes={"x": "... d", "y": "... d"},
+        cases=_feed_forward_cases,
+        is_class=True,
+    ),
+    Exercise(
+        name="EncoderLayer",
+        assignment="transformer",
+        notebook="layers",
+        points=4,
+        signature="(x, mask=None)",
+        axes={
+            "x": "B N d",
+            "mask": "B N N",
+            "y": "B N d",
+            "other_x": "B N d",
+            "other_mask": "B 1 N",
+            "other_y": "B N d",
+        },
+        cases=_encoder_cases,
+        is_class=True,
+    ),
+    Exercise(
+        name="DecoderLayer",
+        assignment="transformer",
+        notebook="layers",
+        points=6,
+        signature="(y, memory, mask=None, memory_mask=None)",
+        axes=_DECODER_AXES | {f"other_{name}": axes for name, axes in _DECODER_AXES.items()},
+        cases=_decoder_cases,
+        is_class=True,
+        parts=(Part("forward", ("forward",), 3), Part("start and step", ("start", "step"), 3)),
+    ),
+]

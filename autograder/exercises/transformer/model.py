@@ -1,0 +1,372 @@
+"""The exercises of the notebook `transformer/model`: what is called with which inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.drawing import Draw, below
+from autograder.exercise import WHOLE, Bundle, Call, Case, Exercise, Part, StandIn
+
+_SECOND = "a second batch through the same module"
+_KEPT = (
+    "The first batch through the module is right, a second one (other_...) is not: keep nothing "
+    "of one call for the next."
+)
+
+
+def _ids(draw: Draw, lengths: Tensor | list[int], longest: int, v: int, pad_id: int) -> Tensor:
+    """Return ids (B, L), padded at the end; every other id than pad_id is a word."""
+    lengths = torch.as_tensor(lengths)
+    tokens = _words(draw, len(lengths), longest, v=v, pad_id=pad_id)
+    return tokens.masked_fill(~below(lengths, longest), pad_id)
+
+
+def _words(draw: Draw, *shape: int, v: int, pad_id: int) -> Tensor:
+    tokens = draw.tokens(*shape, vocabulary_size=v)
+    return tokens.masked_fill(tokens == pad_id, 0) if pad_id else tokens
+
+
+def _state(prefix: str, number: int, layers: int) -> Bundle:
+    """Return the names of what `start` or the number-th `step` returns."""
+    return {
+        WHOLE: f"{prefix}state_{number}",
+        "memory_mask": f"{prefix}memory_mask_{number}",
+        "position": f"{prefix}position_{number}",
+        "caches": ({},) * layers,  # as many as layers; what is in them is theirs
+    }
+
+
+def _model_cases(draw: Draw) -> list[Case]:
+    def calls(layers: int, prefix: str = "") -> tuple[Call, ...]:
+        p = prefix
+        both = (
+            Call("encode", (f"{p}source",), (f"{p}memory", f"{p}memory_mask")),
+            Call("forward", (f"{p}source", f"{p}previous"), (f"{p}logits",)),
+            Call("start", (f"{p}source",), (_state(p, 0, layers),)),
+            Call(
+                "step",
+                (f"{p}first", f"{p}state_0"),
+                (f"{p}log_probs_1", _state(p, 1, layers)),
+            ),
+            Call(
+                "step",
+                (f"{p}second", f"{p}state_1"),
+                (f"{p}log_probs_2", _state(p, 2, layers)),
+            ),
+        )
+        if p:
+            return both
+        return (
+            Call("embed", ("previous",), ("embedded",)),
+            Call("embed", ("previous", "at"), ("embedded_later",)),
+            *both,
+            Call("step", ("third", "state_2[rows]"), ("log_probs_chosen", {WHOLE: "chosen"})),
+            Call("step", ("fourth", "chosen"), ("log_probs_further", {})),
+            Call("step", ("other_word", "state_1"), ("log_probs_again", {})),
+        )
+
+    def case(
+        name: str,
+        lengths: Tensor | list[int],
+        s: int,
+        previous_lengths: Tensor | list[int],
+        t: int,
+        v: int,
+        d: int,
+        layers: tuple[int, int],
+        n: int = 3,
+        pad_id: int | None = None,
+        second: tuple[list[int], list[int]] | None = None,
+        later: bool = False,
+        note: str = "",
+    ) -> Case:
+        b, k, pad = len(lengths), len(lengths) + 1, pad_id or 0
+
+        def words(*shape: int) -> Tensor:
+            return _words(draw, *shape, v=v, pad_id=pad)
+
+        inputs = {
+            "source": _ids(draw, lengths, s, v, pad),
+            "previous": _ids(draw, previous_lengths, t, v, pad),
+            "first": words(b),
+            "second": words(b),
+            "rows": torch.tensor([draw.integer(0, b - 1) for _ in range(k)]),
+            "third": words(k),
+            "fourth": words(k),
+            "other_word": words(b),
+        }
+        real = dict.fromkeys(("embedded", "embedded_later", "logits"), inputs["previous"] != pad)
+        real["memory"] = inputs["source"] != pad
+        made = calls(layers[1])
+        if second is not None:
+            inputs["other_source"] = _ids(draw, second[0], s, v, pad)
+            inputs["other_previous"] = _ids(draw, second[1], t, v, pad)
+            inputs |= {f"other_{which}": words(b) for which in ("first", "second")}
+            real["other_memory"] = inputs["other_source"] != pad
+            real["other_logits"] = inputs["other_previous"] != pad
+            # The second batch begins before the first one goes on.
+            two = calls(layers[1], "other_")
+            made = (*made[:5], *two[:3], *made[5:], *two[3:])
+        if later:  # the last words are others
+            changed = inputs["previous"].clone()
+            changed[:, -1] = (changed[:, -1] + draw.integer(0, v - 3)) % (v - 1) + 1
+            inputs["changed"] = changed
+            made = (*made, Call("forward", ("source", "changed"), ("changed_logits",)))
+            real["changed_logits"] = changed != pad
+        construct: dict[str, Any] = {
+            "vocabulary_size": v,
+            "model_size": d,
+            "positions": StandIn("RulerPositions", ()),
+            "encoder_layers": StandIn("NearLayers", (layers[0], d, n)),
+            "decoder_layers": StandIn("EchoLayers", (layers[1], d)),
+        }
+        if pad_id is not None:
+            construct |= {"dropout": 0.0, "pad_id": pad_id}
+        weights = {"embedding.weight": draw.tensor(v, d, scale=0.6)}  # padding's row is not 0
+        for i in range(layers[0]):
+            weights[f"encoder_layers.{i}.g"] = draw.tensor(d, scale=0.6)
+            weights[f"encoder_layers.{i}.P"] = draw.tensor(n, d, scale=0.6)
+        for i in range(layers[1]):
+            weights[f"decoder_layers.{i}.A"] = draw.tensor(d, d, scale=0.6)
+            weights[f"decoder_layers.{i}.D"] = draw.tensor(d, d, scale=0.6)
+        return Case(
+            name,
+            inputs,
+            made,
+            given={"at": draw.integer(2, 5)},
+            construct=construct,
+            weights=weights,
+            real=real,
+            upstream={
+                "embedded": draw.tensor(b, t, d),
+                "memory": draw.tensor(b, s, d),
+                "logits": draw.tensor(b, t, v),
+                "log_probs_1": draw.tensor(b, v),
+                "log_probs_2": draw.tensor(b, v),
+                "log_probs_further": draw.tensor(k, v),
+            },
+            note=note,
+        )
+
+    b, s, t, d = draw.sizes(4, 2, 6)
+    while b < 3 or b + 1 in (s, t, d):  # the size of an axis too
+        b, s, t, d = draw.sizes(4, 2, 6)
+    empty = draw.lengths(3, 4)
+    empty[0] = 0
+    return [
+        case("one word, one layer each", [1], 1, [1], 1, 5, 2, (1, 1)),
+        case("no layers", [3], 3, [2], 2, 6, 3, (0, 0), note=_EMPTY),
+        case("one sentence", [3], 3, [4], 4, 5, 2, (1, 1)),
+        case("two sentences, one of them shorter", [2, 4], 4, [3, 2], 3, 6, 4, (1, 1)),
+        case(
+            "sentences of different length",
+            draw.lengths(b, s),
+            s,
+            draw.lengths(b, t),
+            t,
+            9,
+            d,
+            (3, 2),
+        ),
+        case("three layers of the decoder alone", [2, 3], 3, [3, 1], 3, 6, 2, (0, 3), note=_EMPTY),
+        case("two layers of the encoder alone", [2, 3], 3, [2, 1], 2, 6, 3, (2, 0), note=_EMPTY),
+        case(
+            "a later word is another one",
+            [3, 2],
+            3,
+            [4, 4],
+            4,
+            6,
+            2,
+            (1, 2),
+            later=True,
+            note="Only the last word differs (changed): no earlier logit may differ.",
+        ),
+        case(
+            "padding with another id than 0",
+            [4, 2, 1],
+            4,
+            [1, 3, 2],
+            3,
+            7,
+            2,
+            (1, 1),
+            pad_id=draw.integer(1, 6),
+            note="This model is made with another pad_id: 0 is a word like any other here.",
+        ),
+        case("a source without any real word", empty, 4, [2, 3, 1], 3, 7, 2, (1, 1)),
+        case("all sizes equal", [3, 1, 2], 3, [2, 3, 1], 3, 3, 3, (1, 1)),
+        case(
+            _SECOND,
+            [2, 3],
+            3,
+            [2, 1],
+            2,
+            6,
+            3,
+            (1, 1),
+            second=([3, 1], [1, 2]),
+            note=_KEPT,
+        ),
+    ]
+
+
+_EMPTY = "Here an encoder or decoder without any layer hands on what it is given."
+
+
+def _loss_cases(draw: Draw) -> list[Case]:
+    names = ("logits", "targets", "smoothing", "pad_id")
+
+    def case(
+        name: str,
+        lengths: Tensor | list[int],
+        t: int,
+        v: int,
+        smoothing: float,
+        pad_id: int | None = None,
+        scale: float = 2.0,
+        on_padding: float = 3.0,
+        note: str = "",
+    ) -> Case:
+        b, pad = len(lengths), pad_id or 0
+        targets = _ids(draw, lengths, t, v, pad)
+        logits = draw.tensor(b, t, v, scale=scale)
+        louder = (on_padding * logits).float().double()  # held by float32 exactly
+        given: dict[str, Any] = {"smoothing": smoothing}
+        if pad_id is not None:
+            given["pad_id"] = pad_id
+        return Case(
+            name,
+            {
+                "logits": torch.where((targets == pad).unsqueeze(-1), louder, logits),
+                "targets": targets,
+            },
+            (Call("", names[: 2 + len(given)], ("loss",)),),
+            given=given,
+            upstream={"loss": draw.tensor(shift=1.5, scale=0.3)},
+            note=note,
+        )
+
+    b, t, v = draw.sizes(3, 3, 8)
+    holes = case("padding between the words", [5, 5], 5, 6, 0.2)
+    holes.inputs["targets"][0, 1] = holes.inputs["targets"][1, 3] = 0
+    return [
+        case("one word", [1], 1, 4, 0.1),
+        case("two words", [2], 2, 5, 0.25),
+        case("sentences of different length", draw.lengths(b, t), t, v, 0.1),
+        case("no smoothing", draw.lengths(b, t), t, v, 0.0, note="With e = 0 it is cross entropy."),
+        case(
+            "nothing but smoothing",
+            draw.lengths(b, t),
+            t,
+            v,
+            1.0,
+            note="With e = 1 the target is uniform over all V words.",
+        ),
+        case("a large smoothing", draw.lengths(b, t), t, v, 0.6),
+        case("as many words as positions", draw.lengths(4, 4), 4, 4, 0.3),
+        case(
+            "padding with another id than 0",
+            draw.lengths(b, t),
+            t,
+            v,
+            0.15,
+            pad_id=draw.integer(1, v - 1),
+            note="Targets equal to pad_id do not count, and 0 is a word like any other here.",
+        ),
+        holes,
+        case("large logits", draw.lengths(b, t), t, v, 0.1, scale=400.0, note=_LARGE),
+        case("large logits on padding", [1, 3], 4, 5, 0.1, on_padding=1e4, note=_LARGE),
+        case("nothing but padding", [0, 0], 3, 5, 0.1, note="Nothing counts: the loss is 0."),
+        case("a sentence without any word", [0, 3], 3, 5, 0.2),
+    ]
+
+
+_LARGE = "The logarithm of a softmax that is rounded to 0 is infinite: use log_softmax."
+
+
+def _rate_cases(draw: Draw) -> list[Case]:
+    names = ("step", "model_size", "warmup")
+    call = (Call("", names, ("rate",), numbers=("rate",)),)
+
+    def case(name: str, step: int, model_size: int, warmup: int, note: str = "") -> Case:
+        # Small numbers: rates of a real training are smaller than what is compared.
+        given = dict(zip(names, (step, model_size, warmup), strict=True))
+        return Case(name, {}, call, given=given, note=note)
+
+    size, warmup = draw.integer(2, 6), draw.integer(5, 9)
+    return [
+        case("the first step", 1, size, 4, "Before the warmup's end the rate rises in a line."),
+        case("the first step, no warmup", 1, size + 1, 1),
+        case("during the warmup", draw.integer(2, 4), size, warmup),
+        case("at the end of the warmup", warmup, size, warmup),
+        case("a step after the warmup", warmup + 1, size, warmup),
+        case("after the warmup", warmup + draw.integer(3, 9), size + 2, warmup),
+        case("long after the warmup", 10 * warmup, size, warmup),
+        case("step, size and warmup equal", warmup, warmup, warmup),
+    ]
+
+
+_MODEL_AXES = {
+    "source": "B S",
+    "previous": "B T",
+    "changed": "B T",
+    "first": "B",
+    "second": "B",
+    "other_word": "B",
+    "rows": "K",
+    "third": "K",
+    "fourth": "K",
+    "embedded": "B T d",
+    "embedded_later": "B T d",
+    "memory": "B S d",
+    "memory_mask": "B 1 S",
+    "logits": "B T V",
+    "changed_logits": "B T V",
+    "log_probs_chosen": "K V",
+    "log_probs_further": "K V",
+    "log_probs_again": "B V",
+    **{f"memory_mask_{number}": "B 1 S" for number in range(3)},
+    **{f"position_{number}": "B" for number in range(3)},
+    **{f"log_probs_{number}": "B V" for number in (1, 2)},
+}
+
+EXERCISES: list[Exercise] = [
+    Exercise(
+        name="Transformer",
+        assignment="transformer",
+        notebook="model",
+        points=8,
+        signature="(source, previous)",
+        axes=_MODEL_AXES | {f"other_{name}": axes for name, axes in _MODEL_AXES.items()},
+        cases=_model_cases,
+        is_class=True,
+        parts=(
+            Part("embed and encode", ("embed", "encode"), 2),
+            Part("forward", ("forward",), 3),
+            Part("start and step", ("start", "step"), 3),
+        ),
+    ),
+    Exercise(
+        name="label_smoothed_loss",
+        assignment="transformer",
+        notebook="model",
+        points=3,
+        signature="(logits, targets, smoothing, pad_id=0)",
+        axes={"logits": "B T V", "targets": "B T", "loss": ""},
+        cases=_loss_cases,
+        forbidden=("cross_entropy.label_smoothing",),
+    ),
+    Exercise(
+        name="noam_learning_rate",
+        assignment="transformer",
+        notebook="model",
+        points=1,
+        signature="(step, model_size, warmup)",
+        axes={"rate": ""},
+        cases=_rate_cases,
+    ),
+]

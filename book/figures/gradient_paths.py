@@ -1,0 +1,106 @@
+"""The way from the first source word to the last target word in three kinds of models."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle, FancyArrowPatch
+
+from coursekit import style
+
+BLUE, ORANGE, GREEN = style.SERIES[:3]
+WORDS = 5
+LOW, HIGH = 1.0, 4.2  # the encoder's states and the decoder's
+BELOW = 0.0  # the source words
+
+
+def draw() -> Figure:
+    """Draw three panels; the shortest way is coloured, what else is connected is grey."""
+    figure, panels = plt.subplots(1, 3, figsize=(7.0, 2.8), layout="constrained")
+    titles = ("encoder-decoder", "with attention", "Transformer, one layer")
+    for axes, title, way in zip(
+        panels, titles, (_recurrent, _attention, _transformer), strict=True
+    ):
+        axes.set_xlim(-0.6, WORDS - 0.4)
+        axes.set_ylim(-0.75, 5.7)
+        axes.axis("off")
+        axes.set_title(title, loc="center")
+        way(axes)
+        for i in range(WORDS):
+            _text(axes, i, BELOW - 0.35, f"$x_{i + 1}$", i == 0)
+            _text(axes, i, HIGH + 1.05, f"$y_{i + 1}$", i == WORDS - 1)
+            _node(axes, i, LOW, BLUE)
+            _node(axes, i, HIGH, GREEN)
+    return figure
+
+
+def _recurrent(axes: Axes) -> None:
+    _chains(axes, True)
+    _arrow(axes, (WORDS - 1, LOW), (0, HIGH), True)
+    _ends(axes)
+
+
+def _attention(axes: Axes) -> None:
+    _chains(axes, False)
+    for i in range(1, WORDS):
+        _arrow(axes, (i, LOW), (WORDS - 1, HIGH), False)
+    _arrow(axes, (0, LOW), (WORDS - 1, HIGH), True)
+    _ends(axes)
+
+
+def _transformer(axes: Axes) -> None:
+    for i in range(WORDS):
+        if i:
+            _arrow(axes, (i, BELOW), (0, LOW), False)
+            _arrow(axes, (0, BELOW), (i, LOW), False)
+            _arrow(axes, (i, LOW), (WORDS - 1, HIGH), False)
+    _arrow(axes, (0, LOW), (WORDS - 1, HIGH), True)
+    _ends(axes)
+
+
+def _chains(axes: Axes, taken: bool) -> None:
+    for height in (LOW, HIGH):
+        for i in range(WORDS - 1):
+            _arrow(axes, (i, height), (i + 1, height), taken)
+
+
+def _ends(axes: Axes) -> None:
+    """The steps from the words into the encoder and from the decoder's states to the outputs."""
+    for i in range(WORDS):
+        _arrow(axes, (i, BELOW), (i, LOW), i == 0, start=0)
+        _arrow(axes, (i, HIGH), (i, HIGH + 0.85), i == WORDS - 1, end=0)
+
+
+def _node(axes: Axes, x: float, y: float, colour: str) -> None:
+    axes.add_patch(
+        Circle((x, y), 0.2, facecolor=style.LIGHT["paper"], edgecolor=colour, lw=1.6, zorder=4)
+    )
+
+
+def _arrow(
+    axes: Axes,
+    first: tuple[float, float],
+    last: tuple[float, float],
+    taken: bool,
+    start: float = 8,
+    end: float = 8,
+) -> None:
+    axes.add_patch(
+        FancyArrowPatch(
+            first,
+            last,
+            arrowstyle="-|>",
+            mutation_scale=8,
+            shrinkA=start,
+            shrinkB=end,
+            color=ORANGE if taken else style.LIGHT["line"],
+            linewidth=2.2 if taken else 1.0,
+            zorder=3 if taken else 2,
+        )
+    )
+
+
+def _text(axes: Axes, x: float, y: float, text: str, strong: bool) -> None:
+    colour = ORANGE if strong else style.LIGHT["muted"]
+    axes.text(x, y, text, ha="center", va="center", fontsize=10, color=colour)

@@ -1,0 +1,117 @@
+"""Sentences in twos that differ in their last word, which decides what `it` stands for."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+from typing import NamedTuple
+
+from coursekit.corpora import english, french
+from coursekit.corpora.drawing import draw
+from coursekit.corpora.lexicon import ADJECTIVES, Adjective
+from coursekit.corpora.meaning import Clause, NounPhrase, Sentence, Unit
+from coursekit.corpora.pair import SentencePair
+from coursekit.corpora.tokens import antecedents, links
+
+TURNS = (("", "because"), ("", "because"), ("", "when"), ("but", ""))  # connective, conjunction
+
+
+class Twins(NamedTuple):
+    """Two sentences, equal up to the last word.
+
+    Attributes:
+        first: the pair in which `it` stands for the noun that comes first.
+        second: the pair in which it stands for the other one.
+        nouns: both nouns, in English.
+    """
+
+    first: SentencePair
+    second: SentencePair
+    nouns: tuple[str, str]
+
+
+def twins(number: int, seed: int, min_length: int = 9, max_length: int = 12) -> list[Twins]:
+    """Make English-French twins: "the cat crosses the street because it is tired", or "wide".
+
+    The two nouns differ in gender, so that the French pronoun tells which of them was understood.
+    Neither is a person, and the last word can be said of no other noun of the sentence.
+
+    Args:
+        number: how many; no first sentence comes twice.
+        seed: of the generator; the same arguments give the same twins on every machine.
+        min_length: shortest source sentence, in words, from 9.
+        max_length: longest source sentence, in words, up to 13: one clause and what is said of it.
+
+    Raises:
+        ValueError: the number is negative, the lengths are impossible, or there are not so many.
+    """
+    if number < 0:
+        raise ValueError(f"number must be 0 or more, not {number}.")
+    if not 9 <= min_length <= max_length <= 13:
+        raise ValueError(f"lengths must be from 9 to 13 words, not {min_length} to {max_length}.")
+    random_source = random.Random(seed)
+    made: dict[tuple[str, ...], Twins] = {}
+    for _ in range(1000 + 200 * number):
+        if len(made) == number:
+            return list(made.values())
+        words = random_source.randint(min_length, max_length) - 4  # "because it is tired"
+        drawn = _draw(random_source, words)
+        if drawn is not None:
+            made.setdefault(drawn.first.source, drawn)
+    raise ValueError(f"Only {len(made)} different twins were found for {number}.")
+
+
+def _draw(random_source: random.Random, words: int) -> Twins | None:
+    """Twins, or None where the sentence drawn has no two nouns that differ enough."""
+    (unit,) = draw(random_source, words).units
+    nouns = [phrase for phrase in unit.main.phrases() if not phrase.plural]
+    choices = [
+        (one, other)
+        for one, other in combinations(nouns, 2)
+        if one.noun.gender != other.noun.gender and _only(one, nouns) and _only(other, nouns)
+    ]
+    if not choices or any(phrase.joined for phrase in nouns):
+        return None
+    phrases = random_source.choice(choices)
+    last = [random_source.choice(_only(phrase, nouns)) for phrase in phrases]
+    connective, conjunction = random_source.choice(TURNS)
+    pairs = []
+    for phrase, adjective in zip(phrases, last, strict=True):
+        it = NounPhrase(phrase.noun, antecedent=phrase)
+        clause = Clause(it, predicate=adjective)
+        units = (
+            [Unit(unit.main, dependent=clause, conjunction=conjunction)]
+            if conjunction
+            else [unit, Unit(clause, connective)]
+        )
+        pairs.append(_pair(Sentence(units)))
+    return Twins(pairs[0], pairs[1], (phrases[0].noun.english, phrases[1].noun.english))
+
+
+def _only(phrase: NounPhrase, nouns: list[NounPhrase]) -> list[Adjective]:
+    """What can be said of this noun, which is no person, and of no other."""
+    if "person" in phrase.noun.tags:
+        return []
+    others = [other.noun.tags for other in nouns if other is not phrase and not _person(other)]
+    return [
+        adjective
+        for adjective in ADJECTIVES
+        if adjective.predicate
+        and adjective not in phrase.adjectives
+        and adjective.tags & phrase.noun.tags
+        and not any(adjective.tags & tags for tags in others)
+    ]
+
+
+def _person(phrase: NounPhrase) -> bool:
+    return "person" in phrase.noun.tags
+
+
+def _pair(sentence: Sentence) -> SentencePair:
+    source, target = english.realise(sentence), french.realise(sentence)
+    return SentencePair(
+        tuple(token.word for token in source),
+        tuple(token.word for token in target),
+        links(source, target),
+        antecedents(source),
+    )

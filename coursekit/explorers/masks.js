@@ -1,0 +1,146 @@
+// The reader picks one of three attentions and a query; the table shows what it may look at.
+// State: source, target, pad, use ("encoder", "decoder" or "memory"), row.
+
+const USES = {
+  encoder: {
+    label: "encoder: source to source",
+    from: "Queries, keys and values come from the source.",
+    mask: "Padding is left out.",
+  },
+  decoder: {
+    label: "decoder: target to target",
+    from: "Queries, keys and values come from the target.",
+    mask: "Padding and what comes later are left out.",
+  },
+  memory: {
+    label: "between them: target to source",
+    from: "Queries come from the target, keys and values from the encoder.",
+    mask: "The source's padding is left out.",
+  },
+};
+
+function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name === "class") element.className = value;
+    else if (name === "text") element.textContent = value;
+    else element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+// Words of the queries and of the keys.
+function sides(use, source, target) {
+  return { queries: use === "encoder" ? source : target, keys: use === "decoder" ? target : source };
+}
+
+// The mask: true = may be attended, a row for each query.
+function maskOf(use, source, target, pad) {
+  const { queries, keys } = sides(use, source, target);
+  return queries.map((_, t) => keys.map((key, s) => key !== pad && (use !== "decoder" || s <= t)));
+}
+
+// The sentence that stands for a row of the table.
+function inWords(use, source, target, pad, row) {
+  const { queries, keys } = sides(use, source, target);
+  const seen = keys.filter((_, s) => maskOf(use, source, target, pad)[row][s]);
+  const list = seen.length ? seen.join(", ") : "nothing";
+  const padding =
+    queries[row] === pad ? " It is padding itself: whatever it finds, nobody looks at it." : "";
+  return `${USES[use].from} ${USES[use].mask} “${queries[row]}” may look at ${seen.length} of ${keys.length}: ${list}.${padding}`;
+}
+
+function render({ model, el }) {
+  const [source, target, pad] = ["source", "target", "pad"].map((name) => model.get(name));
+  const group = `ma-${Math.random().toString(36).slice(2)}`;
+  const radios = Object.entries(USES).map(([use, { label }]) => {
+    const input = make("input", { type: "radio", name: group, value: use });
+    input.addEventListener("change", () => {
+      model.set("row", 0);
+      model.set("use", use);
+      model.save_changes();
+    });
+    return { input, label: make("label", {}, input, make("span", { text: label })) };
+  });
+  const picker = make(
+    "fieldset",
+    {},
+    make("legend", { text: "Attention" }),
+    ...radios.map(({ label }) => label),
+  );
+  const slider = make("input", { type: "range", min: 0, step: 1, "data-name": "row" });
+  const value = make("output");
+  const chooser = make("label", { class: "ma-row" }, make("span", { text: "query" }), slider, value);
+  const table = make("table");
+  const frame = make("div", { class: "ma-frame" }, table);
+  const told = make("p", { class: "ma-told", "aria-live": "polite" });
+  const hint = make("p", { class: "ma-hint" }, "Rows are queries, columns are keys. ● may be attended, · may not.");
+  const root = make(
+    "div",
+    {
+      class: "masks-explorer",
+      role: "group",
+      "aria-label": "Masks explorer: which position may look at which in a Transformer",
+    },
+    picker,
+    chooser,
+    frame,
+    told,
+    hint,
+  );
+  el.append(root);
+  let rows = [];
+
+  function build() {
+    const use = model.get("use");
+    const { queries, keys } = sides(use, source, target);
+    const mask = maskOf(use, source, target, pad);
+    const head = make("tr", {}, make("td"), ...keys.map((text) =>
+      make("th", { scope: "col" }, make("span", { text })),
+    ));
+    rows = queries.map((text, t) => {
+      const cells = mask[t].map((open) =>
+        make("td", { class: open ? "ma-open" : "ma-shut", text: open ? "●" : "·" }),
+      );
+      const row = make("tr", {}, make("th", { scope: "row", text }), ...cells);
+      row.addEventListener("click", () => go(t));
+      return row;
+    });
+    table.replaceChildren(make("thead", {}, head), make("tbody", {}, ...rows));
+    slider.max = queries.length - 1;
+    radios.forEach(({ input }) => { input.checked = input.value === use; });
+    update();
+  }
+
+  function go(row) {
+    model.set("row", row);
+    model.save_changes();
+  }
+
+  function update() {
+    const use = model.get("use");
+    const { queries } = sides(use, source, target);
+    const row = Math.min(model.get("row"), queries.length - 1);
+    slider.value = row;
+    slider.setAttribute("aria-valuetext", `${row + 1}: ${queries[row]}`);
+    value.textContent = queries[row];
+    rows.forEach((line, t) => line.classList.toggle("ma-chosen", t === row));
+    told.textContent = inWords(use, source, target, pad, row);
+  }
+
+  slider.addEventListener("input", () => go(Number(slider.value)));
+  // The theme turns pages and notebooks run commands on arrow keys.
+  root.addEventListener("keydown", (event) => {
+    if (event.key.startsWith("Arrow")) event.stopPropagation();
+  });
+  model.on("change:use", build);
+  model.on("change:row", update);
+  build();
+  return () => {
+    model.off("change:use", build);
+    model.off("change:row", update);
+  };
+}
+
+export default { render };

@@ -1,0 +1,59 @@
+"""See which position may look at which, in each of a Transformer's three attentions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets
+
+from coursekit.explorers.theme import stylesheet
+
+_HERE = Path(__file__).parent
+USES = ("encoder", "decoder", "memory")
+
+
+class MasksExplorer(anywidget.AnyWidget):
+    """The masks of the encoder, of the decoder and of the attention between them.
+
+    A table with a row for each query and a column for each key; the reader picks the attention and
+    the query. Padding is never looked at, and the decoder looks at nothing that comes later.
+
+    Args:
+        source: the words of the source sentence, padding included.
+        target: the words that the decoder reads, padding included.
+        pad: the word that stands for padding.
+        use: "encoder", "decoder" or "memory" at the beginning.
+
+    Raises:
+        ValueError: words are missing, or the use is unknown.
+    """
+
+    _esm = _HERE / "masks.js"
+    _css = stylesheet("masks-explorer", _HERE / "masks.css")
+
+    source = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    target = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    pad = traitlets.Unicode("<pad>").tag(sync=True)
+    use = traitlets.Unicode("encoder").tag(sync=True)
+    row = traitlets.Int(0).tag(sync=True)
+
+    def __init__(
+        self,
+        source: Sequence[str],
+        target: Sequence[str],
+        pad: str = "<pad>",
+        use: str = "encoder",
+        **options: Any,
+    ) -> None:
+        sentences = []
+        for name, words in (("source", source), ("target", target)):
+            found = list(words) if not isinstance(words, str) else []
+            if not found or not all(isinstance(word, str) and word for word in found):
+                raise ValueError(f"{name} must be a list of at least one word.")
+            sentences.append(found)
+        if use not in USES:
+            raise ValueError(f"use must be one of {', '.join(USES)}, not {use!r}.")
+        super().__init__(source=sentences[0], target=sentences[1], pad=pad, use=use, **options)

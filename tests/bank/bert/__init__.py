@@ -1,0 +1,1 @@
+"""Answers to the exercises of the assignment `bert`, one module for each exercise."""
