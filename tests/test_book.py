@@ -5,6 +5,7 @@ import importlib.util
 import json
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,9 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "_build" / "html"
 RESULTS = ROOT / "book" / "results"
+
+
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
 
 def _module(path):
@@ -107,7 +111,8 @@ def test_a_page_follows_what_its_cells_read(tmp_path):
         "---\nkernelspec:\n  name: python3\n  display_name: Python 3\n"
         "jupytext:\n  text_representation:\n    format_name: myst\n---\n# Page\n\n"
         "```{code-cell} ipython3\nimport json\n"
-        'print(json.load(open("results/x.json"))["bleu"] * 2)\n```\n'
+        'print(json.load(open("results/x.json"))["bleu"] * 2)\n'
+        'with open("runs.txt", "a") as log:\n    print("run", file=log)\n```\n'
     )
     (tmp_path / "book" / "page.md").write_text(page)
     (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: book/page\n")
@@ -117,10 +122,13 @@ def test_a_page_follows_what_its_cells_read(tmp_path):
     assert build.main(tmp_path) == 0
     shown = tmp_path / "_build" / "html" / "book" / "page.html"
     assert "22.5" in shown.read_text()
+    runs = tmp_path / "book" / "runs.txt"
+    assert runs.read_text() == "run\n"  # what is executed ahead is not executed again
     result.write_text('{"bleu": 33.5}')
     assert build.main(tmp_path) == 0
     assert "67.0" in shown.read_text()
     assert "22.5" not in shown.read_text()
+    assert runs.read_text() == "run\nrun\n"
     shutil.rmtree(tmp_path / "_build")
 
 

@@ -20,6 +20,9 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
+import yaml
+from execute import execute
+
 ROOT = Path(__file__).resolve().parents[2]
 # What cells import and read.
 BEHIND = ("coursekit", "autograder", "solutions", "book/results", "book/runs", "book/figures")
@@ -89,10 +92,10 @@ def main(root: Path = ROOT) -> int:
     program = [str(Path(sys.executable).with_name("jupyter-book")), "build", str(root)]
     # The pages' models are small: threads that wait for each other cost more than they bring where
     # anything else wants the processor.
-    threads = {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1")}
-    status = subprocess.run(
-        [*program, "-W", "-n", "--keep-going"], cwd=root, env=os.environ | threads
-    ).returncode
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    settings = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))["execute"]
+    execute(root, build / ".jupyter_cache", settings.get("timeout", 30))
+    status = subprocess.run([*program, "-W", "-n", "--keep-going"], cwd=root).returncode
     if status:
         shutil.rmtree(build / ".jupyter_cache", ignore_errors=True)
         print("The book was not built: see the warnings above.", file=sys.stderr)
