@@ -95,8 +95,9 @@ full-all: $(VENV)/.book ## All recorded runs again, one after the other (a day o
 	$(RUN) book/runs/captioning.py --epochs 40 --seeds 1
 	$(RUN) book/runs/transformer.py
 	$(RUN) book/runs/bert.py
-	$(RUN) book/runs/bert.py --data sst-2 --seeds 1 2 3
-	$(RUN) book/runs/bert.py --data mrpc
+	for labels in 50 500; do $(RUN) book/runs/bert.py --data sst-2 --labels $$labels --seeds 1 2 3 4 5; done
+	$(RUN) book/runs/bert.py --data sst-2
+	$(RUN) book/runs/bert.py --data mrpc --seeds 1 2 3
 
 bench: $(VENV)/.book ## Measure training: U h once or in every step; Bahdanau's decoder against Luong's; texts by length or not
 	$(RUN) book/runs/bench_projection.py

@@ -1,12 +1,14 @@
 """Pre-train a small BERT on WikiText-2, fine-tune it, and record what pre-training is worth.
 
-    python book/runs/bert.py                    # pre-training; weights to --weights
-    python book/runs/bert.py --data sst-2       # 50, 500 and all labels, with and without it
-    python book/runs/bert.py --data mrpc        # pairs of sentences
+    python book/runs/bert.py                            # pre-training; weights to --weights
+    python book/runs/bert.py --data sst-2               # fine-tuning, with it and without
+    python book/runs/bert.py --data sst-2 --labels 50   # on few labels
+    python book/runs/bert.py --data mrpc                # on pairs of sentences
 
-Writes book/results/bert.wikitext-2.json, then bert-finetuned.<data>.json. The epoch is chosen on
-validation data; the test set is read once, after that. SST-2's own test labels are not public: its
-validation part is the test set here, and validation data are taken out of the training part.
+Writes book/results/bert.wikitext-2.json, then bert-finetuned-<labels>.<data>.json. The epoch is
+chosen on validation data; the test set is read once, after that. SST-2's own test labels are not
+public: its validation part is the test set here, and validation data are taken out of the training
+part.
 """
 
 from __future__ import annotations
@@ -17,7 +19,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import torch
@@ -295,9 +296,6 @@ def finetune(
     )
     seconds = time.perf_counter() - started
     return {
-        "seed": seed,
-        "labels": len(training),
-        "pretrained": state is not None,
         "metrics": {
             "accuracy": accuracy("test"),  # the test set's one reading
             "validation_accuracy": history.epochs[history.best_epoch - 1]["accuracy"],
@@ -328,14 +326,20 @@ def labelled(corpus: Any, words: WordPieceVocabulary, length: int) -> dict[str, 
     }
 
 
-def means(runs: list[dict]) -> dict[str, float]:
-    """Return the mean accuracy for each number of labels, pre-trained and from nothing."""
-    found: dict[str, list[float]] = {}
-    for run in runs:
-        begun = "pretrained" if run["pretrained"] else "scratch"
-        accuracies = found.setdefault(f"accuracy_{run['labels']}_{begun}", [])
-        accuracies.append(run["metrics"]["accuracy"])
-    return {name: fmean(accuracies) for name, accuracies in found.items()}
+def both(
+    parts: dict[str, list[EncodedPair]], state: Any, size: int, options: Any, seed: int
+) -> dict:
+    """Fine-tune on some labels of a seed's choice, from the pre-trained state and from nothing."""
+    draw = torch.Generator().manual_seed(seed)
+    order = torch.randperm(len(parts["train"]), generator=draw).tolist()
+    chosen = {**parts, "train": [parts["train"][i] for i in order[: options.labels or None]]}
+    found: dict[str, Any] = {"seed": seed, "labels": len(chosen["train"]), "metrics": {}}
+    for begun, suffix in ((state, ""), (None, "_from_scratch")):
+        one = finetune(chosen, begun, size, options, seed)
+        print(f"seed {seed}{suffix}: {one}", flush=True)
+        found["metrics"] |= {name + suffix: value for name, value in one.pop("metrics").items()}
+        found |= {name + suffix: value for name, value in one.items()}
+    return found
 
 
 def parser() -> argparse.ArgumentParser:
@@ -352,7 +356,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--length", type=int, default=96, help="pieces of a pair, marks included")
     found.add_argument("--vocabulary", type=int, default=8000)
     found.add_argument("--dropout", type=float, default=0.1)
-    found.add_argument("--labels", type=int, nargs="+", default=[50, 500], help="besides all")
+    found.add_argument("--labels", type=int, default=0, help="to fine-tune on; 0: all")
     found.add_argument("--precision", choices=["float32", "bfloat16"], default="bfloat16")
     found.add_argument("--progress", action="store_true", help="show a progress bar")
     found.add_argument("--weights", default="_build/weights/bert.pt", help="of the encoder")
@@ -382,27 +386,12 @@ def main() -> None:
         corpus = datasets.load(options.data)
         words = vocabulary_of(text, options)
         parts = labelled(corpus, words, options.length)
-        runs = []
-        for seed in options.seeds:
-            order = torch.randperm(
-                len(parts["train"]), generator=torch.Generator().manual_seed(seed)
-            ).tolist()
-            # With all labels one seed has to do on a CPU; few labels differ more from draw to draw.
-            sizes = [*options.labels, *([len(order)] if seed == options.seeds[0] else [])]
-            for size in sizes:
-                chosen = {**parts, "train": [parts["train"][i] for i in order[:size]]}
-                for begun in (state, None):
-                    found = finetune(chosen, begun, len(words), options, seed)
-                    print({k: v for k, v in found.items() if k != "history"}, flush=True)
-                    runs.append(found | {"labels": "all" if size == len(order) else size})
+        runs = [both(parts, state, len(words), options, seed) for seed in options.seeds]
     parameters = runs[0].pop("parameters", None) or sum(
         p.numel() for p in encoder_of(options, options.vocabulary).parameters()
     )
-    more: dict[str, Any] = {}
-    if not pretraining:  # one mean for each number of labels, with pre-training and without
-        more["metrics"] = means(runs)
     results.record(
-        "bert" if pretraining else "bert-finetuned",
+        "bert" if pretraining else f"bert-finetuned-{options.labels or 'all'}",
         options.data,
         runs=runs,
         parameters=parameters,
@@ -414,7 +403,6 @@ def main() -> None:
             for k, v in vars(options).items()
             if k not in ("data", "seeds", "weights", "progress")
         },
-        **more,
     )
 
 
