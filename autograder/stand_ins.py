@@ -451,9 +451,11 @@ class BertShell(nn.Module):
         for part in parts:
             self.add_module(part, known[part])
         with torch.no_grad():
-            for number, parameter in enumerate(self.parameters()):
-                numbers = torch.arange(parameter.numel(), dtype=torch.float32) + number + 1
+            count = 1
+            for parameter in self.parameters():
+                numbers = torch.arange(count, count + parameter.numel(), dtype=torch.float32)
                 parameter.copy_(torch.sin(numbers).reshape(parameter.shape))
+                count += parameter.numel()
 
     def held(self) -> tuple[Tensor, ...]:
         """Return copies of all parameters, a tied one under each of its names."""
@@ -468,10 +470,10 @@ class BertShell(nn.Module):
         """
         members = [p for _, p in self.named_parameters(remove_duplicate=False)]
         asked = torch.tensor([parameter.requires_grad for parameter in members])
-        parts = dict(self.named_children())
         tied = True
-        if "head" in parts:
-            tied = self.head.embedding.weight is self.encoder.embeddings.token.weight
+        if "head" in dict(self.named_children()):
+            own = self.get_parameter("head.embedding.weight")
+            tied = own is self.get_parameter("encoder.embeddings.token.weight")
         with torch.no_grad():
             for parameter in self.parameters():
                 parameter.add_(1.0)

@@ -259,4 +259,6 @@ def test_whoever_looks_into_a_stand_in_is_told_how_to_use_it():
 
 
 def test_every_stand_in_says_how_it_is_used():
-    assert USES.keys() == STAND_INS.keys()
+    # By the name in an error's message: that of what a list holds; torch's own layers need no word.
+    named = {"NearLayers": {"NearLayer"}, "Embedding": set()}
+    assert USES.keys() == set().union(*(named.get(name, {name}) for name in STAND_INS))

@@ -2,6 +2,7 @@
 
 from coursekit.explorers.alignment import AlignmentExplorer
 from coursekit.explorers.beam import BeamExplorer, SearchRecorder
+from coursekit.explorers.fill import FillExplorer
 from coursekit.explorers.gaze import GazeExplorer, Look
 from coursekit.explorers.heads import HeadsExplorer
 from coursekit.explorers.masks import MasksExplorer
@@ -15,6 +16,7 @@ from coursekit.explorers.words import WordsExplorer
 __all__ = [
     "AlignmentExplorer",
     "BeamExplorer",
+    "FillExplorer",
     "GazeExplorer",
     "HeadsExplorer",
     "Look",

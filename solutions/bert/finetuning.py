@@ -41,6 +41,37 @@ from torch import Tensor, nn
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-load_pretrained", "locked": true, "solution": false}
 # ## `load_pretrained`
+#
+# Pre-training the original took days on machines that few people have. Its weights are published, and anybody
+# may go on from them: as a *checkpoint*, a dict from names to tensors. A name says where a parameter stands in
+# the model of whoever saved it. Your model computes the same, but has names of its own. So the task is a
+# translation:
+#
+# $$\theta_{\text{yours}}[n] \leftarrow \theta_{\text{theirs}}[t(n)] \quad \text{for every parameter } n
+# \text{ of your model,} \qquad \text{both of the same shape}$$
+#
+# where $t$ is the table in the docstring, with $0$ standing for the number of any layer. For example
+# $t(\texttt{encoder.layers.10.outer.bias}) = \texttt{encoder.layer.10.output.dense.bias}$, of the shape $(d,)$. A
+# matrix needs no transposing: torch keeps it as (out, in), in their model as in yours.
+#
+# Checkpoints differ, and yours should be able to read all of these:
+#
+# | | |
+# | --- | --- |
+# | saved with heads | the encoder's names begin with `bert.`, those of the heads with `cls.` |
+# | saved without | no prefix, and no heads: your heads keep their values, and their names are returned |
+# | old ones | made from TensorFlow's: `LayerNorm.gamma` is the weight, `LayerNorm.beta` the bias |
+# | entries that you do not need | `embeddings.position_ids`, `cls.predictions.decoder.weight` (the token embeddings once more), layers for another task: left out |
+#
+# A checkpoint of another size, or one that lacks a part of your encoder, is an error. Find out *before* you change
+# anything: a model of which one half is new and one half old is worse than none, since it computes without
+# complaint.
+#
+# The check passes a model of its own that has only parameters, in `nn.Embedding`, `nn.Linear` and `nn.LayerNorm`;
+# what counts is what they hold afterwards. At the end of the notebook your BERT reads real weights.
+#
+# *The checkpoints of Devlin et al. (2019), in the names of the library `transformers` (Wolf et al. 2020). Difficulty
+# ●●●, about 45 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "load_pretrained", "locked": false, "solution": true}
@@ -68,11 +99,12 @@ def load_pretrained(model: nn.Module, state_dict: Mapping[str, Tensor]) -> list[
     The names of a checkpoint may begin with `bert.` (not those that begin with `cls.`), and an old
     one calls `LayerNorm.weight` and `.bias` `LayerNorm.gamma` and `.beta`. A checkpoint may hold
     more than the model needs: that is left out. `head.embedding.weight` of the model is
-    `encoder.embeddings.token.weight` itself, and needs no entry.
+    `encoder.embeddings.token.weight` itself, needs no entry, and stays tied to it.
 
     Args:
         model: with (some of) the parameters above, any number of layers.
-        state_dict: name -> tensor. It is not changed.
+        state_dict: name -> tensor. It is not changed, neither now nor when the model is trained
+            later: the weights are copied.
 
     Returns:
         the names of the model's parameters that the checkpoint does not have, in the model's order;
@@ -106,10 +138,9 @@ def load_pretrained(model: nn.Module, state_dict: Mapping[str, Tensor]) -> list[
             )
         else:
             found[name] = theirs
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            if name in found:
-                parameter.copy_(found[name])
+    for name, parameter in model.named_parameters():
+        if name in found:
+            parameter.detach().copy_(found[name])  # outside the graph, in the same memory
     return missing
 
 

@@ -11,7 +11,26 @@
 # ---
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "title", "locked": true, "solution": false}
-# # TITLE
+# # BERT I: what goes in
+#
+# BERT reads one sentence or two, as a row of ids. Before its first layer, much has been decided: how a
+# word that it has never seen is cut into pieces that it knows, what a piece is told about its place, which
+# pieces are hidden so that the model has to guess them, and which sentences are put side by side. In this
+# notebook you build those four things; the model itself comes in `pretraining.ipynb`.
+#
+# | exercise | what it computes | paper | difficulty | minutes |
+# | --- | --- | --- | --- | --- |
+# | `wordpiece` | a word in pieces of the vocabulary | section 3; Wu et al. (2016), section 4.1 | ●●○ | 20 |
+# | `BertEmbeddings` | a vector for each token | section 3, figure 2 | ●○○ | 15 |
+# | `mask_tokens` | what is hidden, and what was there | section 3.1, appendix A.1 | ●●○ | 25 |
+# | `next_sentence_pairs` | pairs of sentences, true and false ones | section 3.1 | ●●○ | 20 |
+#
+# Where no other paper is named, the sections are those of Devlin et al. (2019).
+#
+# **Shapes.** $B$ inputs in the batch, $N$ tokens in a row, $V$ tokens in the vocabulary, $d$ the size of a
+# vector. A *token* is a piece of a word or one of the marks: `[CLS]` stands before every input, `[SEP]` behind
+# each sentence, `[PAD]` fills up shorter rows, `[MASK]` stands for a hidden token, `[UNK]` for a word that
+# cannot be spelt.
 
 # %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "solution": false}
 from collections.abc import Container, Sequence
@@ -28,6 +47,36 @@ Sentence = TypeVar("Sentence")
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-wordpiece", "locked": true, "solution": false}
 # ## `wordpiece`
+#
+# A vocabulary of words is never complete, and one of letters makes long rows. BERT's is in between: 30,000
+# words and pieces of words. Frequent words stand in it as they are; all others are put together from pieces.
+# A piece that continues a word is written with two marks in front, so that "able" and "##able" are two
+# different tokens.
+#
+# Which pieces? The rule is *greedy*. Take the longest piece that the word begins with, then the longest one
+# that the rest begins with (with `##` in front), and so on. If $w_{i:j}$ are the letters $i$ to $j - 1$ of a
+# word of $n$ letters and $\mathcal V$ is the vocabulary:
+#
+# $$i_1 = 0, \qquad i_{k+1} = \max\left\{\, j > i_k : \; m_k\, w_{i_k:j} \in \mathcal V \,\right\}, \qquad
+# m_1 = \text{nothing}, \quad m_k = \mathtt{\#\#} \text{ for } k > 1$$
+#
+# until $i_{k+1} = n$. With the pieces `un`, `una`, `##aff`, `##ffa`, `##ble`, `##able`:
+#
+# | word | pieces | |
+# | --- | --- | --- |
+# | unable | `una` `##ble` | not `un` `##able`: the longer first piece wins |
+# | unaffable | `una` `##ffa` `##ble` | |
+# | unaff | `[UNK]` | after `una` there is no `##ff`; what was taken is not given back |
+#
+# If there is no such piece at some place, the *whole* word is unknown. So is a word of more than 100
+# characters, whatever the vocabulary holds: looking for its pieces would take long, and it is hardly a word.
+# An empty word has no pieces.
+#
+# The vocabulary may be a set, a dict, or an object of somebody's own: all you may ask it is whether a piece is
+# `in` it.
+#
+# *Devlin et al. (2019), section 3; Wu et al. (2016), section 4.1; the limit of 100 characters is that of
+# the library `tokenizers`. Difficulty ●●○, about 20 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "wordpiece", "locked": false, "solution": true}
@@ -73,6 +122,31 @@ def wordpiece(word: str, vocabulary: Container[str], unknown: str = "[UNK]") -> 
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-BertEmbeddings", "locked": true, "solution": false}
 # ## `BertEmbeddings`
+#
+# A row of ids becomes a row of vectors. Attention sees no order and no borders, so three things are told to
+# the model about each token, each as a vector that it learns: what the token is, which of the two sentences it
+# belongs to, and at which place it stands. The three are *added*, and the sum is normalised:
+#
+# $$x_i = \mathrm{LayerNorm}\left(E^{\mathrm{token}}_{w_i} + E^{\mathrm{segment}}_{s_i} +
+# E^{\mathrm{position}}_{i}\right)$$
+#
+# $$w, s: (B, N), \quad E^{\mathrm{token}}: (V, d), \quad E^{\mathrm{segment}}: (2, d), \quad
+# E^{\mathrm{position}}: (N_{\max}, d), \quad x: (B, N, d)$$
+#
+# | | | | | | | | |
+# | --- | --- | --- | --- | --- | --- | --- | --- |
+# | token | `[CLS]` | the | dog | `[SEP]` | it | barks | `[SEP]` |
+# | segment | 0 | 0 | 0 | 0 | 1 | 1 | 1 |
+# | position | 0 | 1 | 2 | 3 | 4 | 5 | 6 |
+#
+# The positions are learnt, not sines, so a row may have at most $N_{\max}$ = `max_length` tokens; nothing is multiplied by
+# $\sqrt d$ as in the Transformer. Without `segments` all tokens are in segment 0, which has a vector like any
+# other. Padding gets a vector too; it is the encoder's mask that keeps it from being seen.
+#
+# All layers are made for you. Call `dropout` on the result.
+#
+# *Devlin et al. (2019), section 3 and figure 2; the LayerNorm is in the paper's code. Difficulty ●○○, about
+# 15 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "BertEmbeddings", "locked": false, "solution": true}
@@ -133,6 +207,36 @@ class BertEmbeddings(nn.Module):
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-mask_tokens", "locked": true, "solution": false}
 # ## `mask_tokens`
+#
+# A model that reads from left to right can be asked for the next word. BERT reads both sides, so that every
+# word would already have been seen by the others. Its task is another one: some tokens are hidden, and it has
+# to say what they were. Each token that is not special is *chosen* with the probability $p = 0.15$, independently
+# of all others. What the model then sees in its place is drawn again:
+#
+# $$c_i \sim \mathrm{Bernoulli}(p), \qquad
+# \tilde w_i = \begin{cases}
+# w_i & \text{if } c_i = 0 \\
+# \texttt{[MASK]} & \text{if } c_i = 1, \text{ with probability } 0.8 \\
+# r_i \sim \mathrm{Uniform}\{0, \dots, V - 1\} & \text{if } c_i = 1, \text{ with probability } 0.1 \\
+# w_i & \text{if } c_i = 1, \text{ with probability } 0.1
+# \end{cases}
+# \qquad
+# y_i = \begin{cases} w_i & \text{if } c_i = 1 \\ -100 & \text{if } c_i = 0 \end{cases}$$
+#
+# $$w, \tilde w, y: (\dots) \text{ of any one shape}$$
+#
+# Why not `[MASK]` always? It never comes when the model is used. If only `[MASK]` were asked about, the model
+# would have no reason to keep anything about the words it sees; since any token may be a wrong one, or may be
+# asked about although it is right, it has to know each of them. The label $-100$ is the one that
+# `cross_entropy` leaves out.
+#
+# Two things are easily overlooked. The number of chosen tokens is not fixed: in 20 tokens there may be none or
+# seven. And a random token is any token, also a special one, also by chance the true one.
+#
+# **Chance that can be repeated.** Everything is drawn with the `generator`; with `None`, torch's own draws. The
+# check looks at what must hold for *any* way of drawing, and over many tokens at how often things happen.
+#
+# *Devlin et al. (2019), section 3.1, task 1, and appendix A.1. Difficulty ●●○, about 25 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "mask_tokens", "locked": false, "solution": true}
@@ -185,6 +289,27 @@ def mask_tokens(
 
 # %% [markdown] nbgrader={"grade": false, "grade_id": "text-next_sentence_pairs", "locked": true, "solution": false}
 # ## `next_sentence_pairs`
+#
+# Whether two sentences belong together is a question of many tasks: does this sentence follow from that one, is
+# this the answer? So BERT is also trained on pairs, and asked whether the second sentence really came next. For
+# each two neighbours of a document a fair coin is tossed: heads, and the pair is a true one; tails, and the
+# second sentence is replaced by one of another document. If document $a$ has the sentences
+# $s_{a,1}, \dots, s_{a,n_a}$, the pairs are
+#
+# $$\left(s_{a,j},\; \begin{cases} s_{a,j+1} & \text{if } z_{a,j} = 1 \\ \text{a sentence of a document } a' \ne a &
+# \text{if } z_{a,j} = 0 \end{cases},\; z_{a,j}\right), \qquad
+# z_{a,j} \sim \mathrm{Bernoulli}(\tfrac12), \qquad j = 1, \dots, n_a - 1$$
+#
+# in the order of the documents and of their sentences: as many pairs as neighbours. A document of one sentence
+# gives no pair, but its sentence may be drawn. How you choose among the other documents is up to you, as long as
+# every one of their sentences may come: first a document and then a sentence, or a sentence at once.
+#
+# A sentence may be anything: a string, a list of ids. Two sentences may be equal, and so may two documents, so go
+# by their places and not by what they are. The documents are not changed, and what is drawn is drawn with the
+# `generator`.
+#
+# *Devlin et al. (2019), section 3.1, task 2, where the random sentence may be any of the corpus. Difficulty
+# ●●○, about 20 minutes.*
 
 
 # %% nbgrader={"grade": false, "grade_id": "next_sentence_pairs", "locked": false, "solution": true}
@@ -237,3 +362,109 @@ def next_sentence_pairs(
 
 # examine(next_sentence_pairs)
 # ### END HIDDEN TESTS
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-together", "locked": true, "solution": false}
+# ## From stories to inputs
+#
+# The next cells need the checks above to pass. They make a small vocabulary from short stories, which
+# are made by the course, and turn the stories into what BERT reads. First the pieces: the vocabulary is
+# kept so small that many words of the stories are not in it. Your pieces are compared with those of the
+# library `tokenizers`, for every word.
+
+# %% nbgrader={"grade": false, "grade_id": "pieces", "locked": true, "solution": false} tags=["active-ipynb"]
+# from coursekit import settings
+# from coursekit.corpora import stories
+# from coursekit.wordpiece import WordPieceVocabulary
+#
+# # Not while grading, and not again when pretraining.ipynb runs this notebook.
+# trying = not settings.grading() and "__file__" not in globals()
+# if trying:
+#     told = stories.stories(400, seed=1)
+#     sentences = [" ".join(words) for story in told for words in story.sentences]
+#     vocabulary = WordPieceVocabulary(sentences, 160)
+#     words = sorted({word for story in told for words in story.sentences for word in words})
+#     same = sum(wordpiece(word, vocabulary) == vocabulary.pieces(word) for word in words)
+#     whole = sum(word in vocabulary for word in words)
+#     print(f"{len(words)} words, {whole} of them pieces themselves; {same} spelt as the library does")
+#     for word in [*words[:: len(words) // 8], "unbelievable", "c3po", "wow!"]:
+#         print(f"  {word:14}", " ".join(wordpiece(word, vocabulary)))
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-masks", "locked": true, "solution": false}
+# Now a pair of sentences as an input, and what `mask_tokens` makes of it, three times. Below a token that was
+# chosen stands what it was.
+
+# %% nbgrader={"grade": false, "grade_id": "masks", "locked": true, "solution": false} tags=["active-ipynb"]
+# if trying:
+#     documents = [[vocabulary.ids(" ".join(words)) for words in story.sentences] for story in told]
+#     coins = torch.Generator().manual_seed(4)
+#     pairs = next_sentence_pairs(documents, coins)
+#     first, second, is_next = pairs[0]
+#     ids, kinds = vocabulary.joined(first, second)
+#     tokens = torch.tensor([ids])
+#     special = torch.isin(tokens, torch.tensor(vocabulary.special_ids))
+#     print("the second sentence", "is the next one" if is_next else "is from another story", "\n")
+#     for _ in range(3):
+#         inputs, labels = mask_tokens(
+#             tokens, special, len(vocabulary), vocabulary.mask_id, coins
+#         )
+#         above, below = [], []
+#         for piece, label in zip(vocabulary.tokens(inputs[0]), labels[0].tolist()):
+#             was = vocabulary.tokens([label])[0] if label != -100 else ""
+#             width = max(len(piece), len(was))
+#             above.append(piece.ljust(width))
+#             below.append(was.ljust(width))
+#         print(" ".join(above), " ".join(below), "", sep="\n")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-counts", "locked": true, "solution": false}
+# Over all pairs: what happened to the chosen tokens, and how many were chosen in each input of 30 tokens or
+# so. Some inputs have none: from those BERT learns nothing in this epoch, and in the next one others are
+# chosen.
+
+# %% nbgrader={"grade": false, "grade_id": "counts", "locked": true, "solution": false} tags=["active-ipynb"]
+# if trying:
+#     import matplotlib.pyplot as plt
+#
+#     from coursekit import style
+#
+#     chosen, hidden, same = [], 0, 0
+#     for first, second, _ in pairs:
+#         tokens = torch.tensor(vocabulary.joined(first, second)[0])
+#         special = torch.isin(tokens, torch.tensor(vocabulary.special_ids))
+#         inputs, labels = mask_tokens(tokens, special, len(vocabulary), vocabulary.mask_id, coins)
+#         chosen.append(int((labels != -100).sum()))
+#         hidden += int((inputs == vocabulary.mask_id).sum())
+#         same += int((inputs == labels).sum())
+#     total = sum(chosen)
+#     print(f"of {total} chosen tokens {hidden / total:.1%} are hidden and {same / total:.1%} as they were")
+#     style.use()
+#     figure, axes = plt.subplots(figsize=(6.0, 2.6), layout="constrained")
+#     numbers = range(max(chosen) + 1)
+#     axes.bar(numbers, [chosen.count(n) for n in numbers], color=style.SERIES[0])
+#     axes.set(xlabel="chosen tokens in an input", ylabel="inputs", xticks=numbers)
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-vectors", "locked": true, "solution": false}
+# And at last the vectors. The layers have not learnt anything yet; but already the same token has another vector
+# at another place, and in the other sentence.
+
+# %% nbgrader={"grade": false, "grade_id": "vectors", "locked": true, "solution": false} tags=["active-ipynb"]
+# if trying:
+#     torch.manual_seed(1)
+#     embed = BertEmbeddings(len(vocabulary), 32, max_length=40)
+#     the = vocabulary.id("the")
+#     row = torch.tensor([[vocabulary.cls_id, the, the, vocabulary.sep_id, the, vocabulary.sep_id]])
+#     kinds = torch.tensor([[0, 0, 0, 0, 1, 1]])
+#     vectors = embed(row, kinds)  # (1, 6, 32)
+#     print(tuple(vectors.shape))
+#     for i, j in ((1, 1), (1, 2), (1, 4)):
+#         gap = (vectors[0, i] - vectors[0, j]).norm().item()
+#         print(f"'the' at place {i} and 'the' at place {j}: distance {gap:.2f}")
+
+# %% [markdown] nbgrader={"grade": false, "grade_id": "text-questions", "locked": true, "solution": false}
+# **To think about.**
+#
+# 1. Make the vocabulary larger and smaller, 60 or 600 pieces. How long do the rows become, and which words are
+#    still cut? What would be lost with a vocabulary of letters alone, and what with one of words alone?
+# 2. A word in three pieces may have one of them hidden. Is that an easy question? (Later versions of BERT
+#    hide all pieces of a word or none.)
+# 3. A random second sentence comes from another story. What could the model look at to tell it from the true
+#    one, without understanding either of them?

@@ -107,7 +107,8 @@ def pieces_with_unknown_among_them(
     """
     if len(word) > 100:
         return [unknown]
-    pieces, start = [], 0
+    pieces: list[str] = []
+    start = 0
     while start < len(word):
         sign = "##" if start else ""
         ends = range(len(word), start, -1)

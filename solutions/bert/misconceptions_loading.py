@@ -332,6 +332,20 @@ def loads_and_empties_the_dict(model: nn.Module, state_dict: Any) -> list[str]:
     return missing
 
 
+def loads_an_embedding_for_the_head(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+    """The head gets an embedding of its own.
+
+    The head scores tokens with the encoder's token embedding itself. With a copy the two go different
+    ways as soon as they are trained. Fill the parameters that are there.
+    """
+    missing = right.load_pretrained(model, state_dict)
+    head = dict(model.named_children()).get("head")
+    if head is not None:
+        weight = model.get_parameter("encoder.embeddings.token.weight").detach().clone()
+        head.add_module("embedding", nn.Embedding.from_pretrained(weight, freeze=False))
+    return missing
+
+
 def loads_and_freezes(model: nn.Module, state_dict: Checkpoint) -> list[str]:
     """The loaded parameters are frozen.
 
@@ -367,6 +381,7 @@ MISCONCEPTIONS: dict[str, list[Any]] = {
         loads_decoder_weight,
         loads_without_copying,
         loads_and_empties_the_dict,
+        loads_an_embedding_for_the_head,
         loads_and_freezes,
     ],
 }

@@ -5,6 +5,7 @@ A formula gets what the oracle gets, inputs and weights as arrays, and returns t
 
 from . import (
     bahdanau,
+    bert_inputs,
     bert_pretraining,
     captioning,
     embeddings,
@@ -28,5 +29,6 @@ FORMULAS = {
     **transformer.FORMULAS,
     **transformer_layers.FORMULAS,
     **transformer_model.FORMULAS,
+    **bert_inputs.FORMULAS,
     **bert_pretraining.FORMULAS,
 }

@@ -16,7 +16,7 @@ from autograder import texts
 from autograder.chance import plausible
 from autograder.drawing import Draw
 from autograder.exercise import Call, Case, Exercise, StandIn
-from autograder.exercises.reading import KEPT, SECOND, also_others, other, others
+from autograder.exercises.reading import KEPT, SECOND, other, others
 from autograder.performing import Outcome
 
 # wordpiece
@@ -177,7 +177,7 @@ def _embedding_cases(draw: Draw) -> list[Case]:
         if second is not None:
             inputs |= others(read(*second))
             calls.append(Call("forward", other("tokens", "segments"), other("embedded")))
-        construct = {
+        construct: dict[str, Any] = {
             "vocabulary_size": v,
             "hidden_size": d,
             "max_length": longest,
@@ -944,7 +944,14 @@ EXERCISES = [
         notebook="inputs",
         points=3,
         signature="(tokens, segments=None)",
-        axes=also_others({"tokens": "B N", "segments": "B N", "embedded": "B N d"}),
+        axes={
+            "tokens": "B N",
+            "segments": "B N",
+            "embedded": "B N d",
+            "other_tokens": "B' N'",
+            "other_segments": "B' N'",
+            "other_embedded": "B' N' d",
+        },
         cases=_embedding_cases,
         is_class=True,
     ),

@@ -39,8 +39,8 @@ def bert_embeddings(inputs: dict[str, Any], weights: Tensors) -> Tensors:
     kinds = segments if isinstance(segments, Tensor) else None
     found = {"embedded": _embedded(inputs["tokens"], kinds, weights, eps)}
     if "other_tokens" in inputs:
-        second = (inputs[f"other_{name}"] for name in ("tokens", "segments"))
-        found["other_embedded"] = _embedded(*second, weights, eps)
+        tokens, segments = inputs["other_tokens"], inputs["other_segments"]
+        found["other_embedded"] = _embedded(tokens, segments, weights, eps)
     return found
 
 

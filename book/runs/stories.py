@@ -1,0 +1,373 @@
+"""Train models of one size on the made-up stories and record which word each would fill in.
+
+    python book/runs/stories.py
+
+Writes book/results/<model>.stories.json for a left-to-right and a right-to-left model, both side by
+side, BERT without next sentences, the same with nothing but [MASK] for hidden words, and BERT as in
+the paper; the last one's weights go to book/results/bert.stories.safetensors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from coursekit import results
+from coursekit.bert import BertBatch, PretrainingModel, initialise, padded, pretraining_batches
+from coursekit.cloze import (
+    Filler,
+    TwoDirections,
+    cloze_loss,
+    every_word,
+    filled,
+    story_vocabulary,
+    texts_of,
+)
+from coursekit.corpora.stories import Story, splits
+from coursekit.training import device, seed_everything, train
+from solutions.bert.inputs import BertEmbeddings, mask_tokens, next_sentence_pairs
+from solutions.bert.pretraining import (
+    BertEncoder,
+    BertLayer,
+    MaskedLanguageModelHead,
+    pool_first,
+    pretraining_loss,
+)
+
+TRAIN, VALIDATION, TEST, DATA_SEED = 8_000, 100, 200, 1
+LONGEST = 72  # tokens; a question and a passage fit too
+SHOWN = 5  # guesses kept for each word of an example
+EXAMPLES = 6
+WARMUP = 100
+
+Item = tuple[list[int], list[int], int]  # ids, segments, 1 if the second text is the next one
+
+
+class Task:
+    """The stories, their vocabulary, and how they are cut and masked."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.data = splits(TRAIN, VALIDATION, TEST, DATA_SEED)
+        self.words = story_vocabulary(self.data.train)
+        self.generator = torch.Generator()
+
+    def encoder(self) -> BertEncoder:
+        """Return an encoder with new weights."""
+        o = self.options
+        layers = [BertLayer(o.width, o.heads, 2 * o.width, o.dropout) for _ in range(o.layers)]
+        embeddings = BertEmbeddings(len(self.words), o.width, LONGEST, dropout=o.dropout)
+        encoder = BertEncoder(embeddings, layers)
+        initialise(encoder, o.deviation)
+        # What a word is counts for more at first than where it stands.
+        nn.init.normal_(embeddings.token.weight, std=2 * o.deviation)
+        nn.init.normal_(embeddings.position.weight, std=o.deviation / 4)
+        return encoder
+
+    def head(self, embedding: nn.Embedding) -> MaskedLanguageModelHead:
+        """Return a head with new weights around an embedding that stays as it is."""
+        head = MaskedLanguageModelHead(embedding)
+        nn.init.normal_(head.transform.weight, std=self.options.deviation)
+        return head
+
+    def filler(self, sees: str) -> Filler:
+        """Return a model that fills in words."""
+        encoder = self.encoder()
+        return Filler(encoder, self.head(encoder.embeddings.token), sees)
+
+    def documents(self, stories: Iterable[Story], begin: int = 0) -> list[list[list[int]]]:
+        """Return stories as lists of texts of two sentences, as ids, from one sentence on."""
+        return [
+            [[self.words.id(w) for w in text] for text in texts_of(story, begin=begin)]
+            for story in stories
+        ]
+
+    def neighbours(self, stories: Iterable[Story]) -> list[Item]:
+        """Return each two texts that follow each other, cut in both ways."""
+        return [
+            (*self.words.joined(first, second), 1)
+            for begin in (0, 1)
+            for document in self.documents(stories, begin)
+            for first, second in pairwise(document)
+        ]
+
+    def masked(self, tokens: Tensor, special: Tensor) -> tuple[Tensor, Tensor]:
+        """Hide words as the paper does, 80/10/10."""
+        return mask_tokens(tokens, special, len(self.words), self.words.mask_id, self.generator)
+
+    def only_masked(self, tokens: Tensor, special: Tensor) -> tuple[Tensor, Tensor]:
+        """Hide as many words, all of them behind [MASK]."""
+        _, labels = self.masked(tokens, special)
+        return torch.where(labels != -100, self.words.mask_id, tokens), labels
+
+    def epochs(
+        self, items: Callable[[int], list[Item]], mask: Callable[..., Any]
+    ) -> Callable[[int], Iterator[BertBatch]]:
+        """Return `batches(epoch)` for `train`, an epoch being so many updates."""
+        per_epoch = self.options.steps // self.options.epochs
+
+        def batches(epoch: int) -> Iterator[BertBatch]:
+            made, turn = 0, 1000 * epoch
+            self.generator.manual_seed(turn)
+            while made < per_epoch:
+                turn += 1
+                for batch in pretraining_batches(
+                    items(turn), self.options.batch, turn, mask, self.words.special_ids
+                ):
+                    yield batch
+                    made += 1
+                    if made == per_epoch:
+                        return
+
+        return batches
+
+    def schedule(self, step: int) -> float:
+        """Return the learning rate: up in a line, then down in a line."""
+        o = self.options
+        return o.rate * min(step / WARMUP, max(o.steps - step + 1, 0) / (o.steps - WARMUP))
+
+
+def adamw(parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
+    """Return Adam with decay, for those parameters that are trained."""
+    trained = [parameter for parameter in parameters if parameter.requires_grad]
+    return torch.optim.AdamW(trained, betas=(0.9, 0.98), weight_decay=0.01, fused=True)
+
+
+@torch.no_grad()
+def judged(task: Task, model: nn.Module, stories: list[Story]) -> dict[str, Any]:
+    """Return how many hidden words are told, over all words and by part of speech."""
+    right: dict[str, list[float]] = defaultdict(list)
+    loss: list[float] = []
+    for story in stories:
+        documents, tags = task.documents([story])[0], texts_of(_tags_as_story(story))
+        pairs = pairwise(documents)
+        for i, (first, second) in enumerate(pairs):
+            ids, segments = task.words.joined(first, second)
+            places, guessed = filled(model, ids, segments, task.words)
+            true = torch.tensor([ids[place] for place in places])
+            found = (guessed.argmax(dim=1) == true).double().tolist()
+            loss += (-guessed.gather(1, true[:, None]).log()).flatten().tolist()
+            for hit, tag in zip(found, (*tags[i], *tags[i + 1]), strict=True):
+                right[tag].append(hit)
+    every = [hit for hits in right.values() for hit in hits]
+    return {
+        "accuracy": sum(every) / len(every),
+        "loss": sum(loss) / len(loss),
+        "kinds": {tag: sum(hits) / len(hits) for tag, hits in sorted(right.items())},
+    }
+
+
+def _tags_as_story(story: Story) -> Story:
+    return Story(story.tags, story.tags, (), story.plot)
+
+
+@torch.no_grad()
+def shown_words(task: Task, model: nn.Module, stories: list[Story]) -> dict[str, float]:
+    """Return what a model makes of words that no [MASK] hides: true ones, and wrong ones.
+
+    One word in ten of each text is exchanged for a random one; all the others are true.
+    """
+    generator = torch.Generator().manual_seed(7)
+    same = wrong = kept = replaced = noticed = 0
+    for ids, segments, _ in task.neighbours(stories):
+        tokens, given = torch.tensor([ids]), torch.tensor([segments])
+        special = torch.isin(tokens, torch.tensor(task.words.special_ids))
+        for other in (False, True):
+            shown = tokens.clone()
+            if other:
+                places = ~special & (torch.rand(tokens.shape, generator=generator) < 0.1)
+                noise = torch.randint(
+                    len(task.words.special_ids), len(task.words), tokens.shape, generator=generator
+                )
+                places &= noise != tokens
+                shown = torch.where(places, noise, tokens)
+            guess = model(shown, given).argmax(dim=-1)
+            if other:
+                replaced += int(places.sum())
+                noticed += int((guess == tokens)[places].sum())
+                wrong += int((guess == shown)[places].sum())
+            else:
+                same += int((guess == tokens)[~special].sum())
+                kept += int((~special).sum())
+    return {
+        "visible_accuracy": same / kept,
+        "replaced_accuracy": noticed / replaced,
+        "replaced_believed": wrong / replaced,
+    }
+
+
+def examples(task: Task, model: nn.Module, stories: list[Story]) -> list[dict[str, Any]]:
+    """Return what a model fills in for each word of the prepared texts."""
+    found = []
+    for story in stories:
+        first, second = texts_of(story)[:2]
+        ids, segments = task.words.joined(*([task.words.id(w) for w in t] for t in (first, second)))
+        places, guessed = filled(model, ids, segments, task.words)
+        best = guessed.topk(SHOWN, dim=1)
+        found.append(
+            {
+                "sentences": [list(sentence) for sentence in story.sentences[:4]],
+                "guesses": [
+                    [
+                        [word, round(p, 4)]
+                        for word, p in zip(task.words.tokens(row), ps, strict=True)
+                    ]
+                    for row, ps in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+                ],
+                "truth": [guessed[m, ids[i]].item() for m, i in enumerate(places)],
+            }
+        )
+    return found
+
+
+@torch.no_grad()
+def next_accuracy(task: Task, model: PretrainingModel, stories: list[Story]) -> float:
+    """Return how often the model tells whether the second text is the next one."""
+    pairs = next_sentence_pairs(task.documents(stories), torch.Generator().manual_seed(1))
+    items = [(*task.words.joined(a, b), int(is_next)) for a, b, is_next in pairs]
+    tokens, segments, labels = padded(items)
+    logits = model(tokens.to(device()), segments.to(device()))[1].cpu()
+    return ((logits.argmax(dim=1) == 0) == (labels == 1)).double().mean().item()
+
+
+def bert_loss(model: nn.Module, batch: BertBatch) -> Tensor:
+    """Return the loss of both tasks; words are scored where one was chosen, nowhere else."""
+    assert isinstance(model, PretrainingModel)
+    states = model.encoder(batch.tokens, batch.segments)
+    chosen = batch.labels != -100
+    logits = model.head(states[chosen])
+    next_logits = model.next(model.pooled(states))
+    return pretraining_loss(logits[None], next_logits, batch.labels[chosen][None], batch.is_next)
+
+
+def fit(task: Task, model: nn.Module, batches: Any, loss: Any, judge: nn.Module) -> dict[str, Any]:
+    """Train a model and return its run: metrics, curve, examples."""
+    o, started = task.options, time.perf_counter()
+    few = task.data.validation[:40]
+    history = train(
+        model,
+        batches,
+        loss,
+        epochs=o.epochs,
+        schedule=task.schedule,
+        optimizer=adamw,
+        validate=lambda _: {"accuracy": judged(task, judge, few)["accuracy"]},
+        progress=False,
+    )
+    model.cpu()
+    found = judged(task, judge, task.data.test)
+    per_epoch = o.steps // o.epochs
+    return {
+        "seed": o.seed,
+        "metrics": {"accuracy": found["accuracy"], "loss": found["loss"]},
+        "kinds": found["kinds"],
+        "curve": {
+            "updates": [per_epoch * (i + 1) for i in range(o.epochs)],
+            "accuracy": history.column("accuracy"),
+        },
+        "examples": examples(task, judge, task.data.test[:EXAMPLES]),
+        "seconds": time.perf_counter() - started,
+    }
+
+
+def write(task: Task, name: str, model: nn.Module, run: dict[str, Any]) -> None:
+    """Record one model."""
+    text = repr(task.data).encode()
+    results.record(
+        name,
+        "stories",
+        runs=[run],
+        parameters=sum(parameter.numel() for parameter in model.parameters()),
+        data_sha256=hashlib.sha256(text).hexdigest(),
+        command="python book/runs/stories.py",
+        scorer="share of words that are told when each is hidden by itself",
+        settings=vars(task.options) | {"stories": TRAIN, "vocabulary": len(task.words)},
+    )
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    found = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    found.add_argument("--steps", type=int, default=12000, help="updates")
+    found.add_argument("--epochs", type=int, default=12, help="points of the curve")
+    found.add_argument("--batch", type=int, default=24, help="pairs of texts in an update")
+    found.add_argument("--rate", type=float, default=4e-3, help="highest learning rate")
+    found.add_argument("--width", type=int, default=64)
+    found.add_argument("--layers", type=int, default=2)
+    found.add_argument("--heads", type=int, default=4)
+    found.add_argument("--dropout", type=float, default=0.0)
+    found.add_argument("--deviation", type=float, default=0.08, help="of the first weights")
+    found.add_argument("--seed", type=int, default=1)
+    found.add_argument("--only", choices=("fill", "bert"), help="leave out the other part")
+    return found
+
+
+def main() -> None:
+    """Train all models, one after the other."""
+    task = Task(parser().parse_args())
+    torch.set_num_threads(1)
+    if task.options.only != "bert":
+        fill(task)
+    if task.options.only != "fill":
+        bert(task)
+
+
+def fill(task: Task) -> None:
+    """Train the models that are compared; all of them read the same pairs of texts."""
+    true_pairs = task.neighbours(task.data.train)
+    made: dict[str, Filler] = {}
+    for name, sees, mask in (
+        ("bert-no-next", "both", task.masked),
+        ("left-to-right", "left", every_word),
+        ("right-to-left", "right", every_word),
+        ("bert-only-mask", "both", task.only_masked),
+    ):
+        seed_everything(task.options.seed)
+        made[name] = task.filler(sees)
+        batches = task.epochs(lambda turn: true_pairs, mask)
+        run = fit(task, made[name], batches, cloze_loss, made[name])
+        if sees == "both":
+            run["metrics"] |= shown_words(task, made[name], task.data.test[:100])
+        write(task, name, made[name], run)
+    seed_everything(task.options.seed)
+    width = task.options.width
+    fresh = initialise(nn.Embedding(len(task.words), width), task.options.deviation)
+    assert isinstance(fresh, nn.Embedding)
+    both = TwoDirections(made["left-to-right"], made["right-to-left"], width, task.head(fresh))
+    task.options.steps //= 2  # only the top is trained
+    batches = task.epochs(lambda turn: true_pairs, every_word)
+    write(task, "two-directions", both, fit(task, both, batches, cloze_loss, both))
+    task.options.steps *= 2
+
+
+def bert(task: Task) -> None:
+    """Pre-train BERT with both tasks, and keep its weights."""
+    seed_everything(task.options.seed)
+    encoder = task.encoder()
+    head = task.head(encoder.embeddings.token)
+    model = PretrainingModel(encoder, head, task.options.width, pool_first)
+    cut = [task.documents(task.data.train, begin) for begin in (0, 1)]
+
+    def pairs(turn: int) -> list[Item]:
+        drawn = next_sentence_pairs(cut[turn % 2], torch.Generator().manual_seed(turn))
+        return [(*task.words.joined(a, b), int(is_next)) for a, b, is_next in drawn]
+
+    view = Filler(encoder, head)
+    run = fit(task, model, task.epochs(pairs, task.masked), bert_loss, view)
+    run["metrics"]["next_accuracy"] = next_accuracy(task, model, task.data.test)
+    write(task, "bert", model, run)
+    weights = {name: p.detach().half() for name, p in model.named_parameters()}  # tied ones once
+    save_file(weights, results.FOLDER / "bert.stories.safetensors")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""The chapter on BERT as it was built: its cells measured what its text says."""
+
+import html
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "_build" / "html" / "book" / "09_bert.html"
+RESULTS = ROOT / "book" / "results"
+
+
+@pytest.fixture(scope="module")
+def page():
+    if not PAGE.exists():
+        pytest.skip("the book is not built: run make book")
+    text = re.sub(r"<[^>]+>", " ", PAGE.read_text(encoding="utf-8"))
+    return " ".join(html.unescape(text).split())
+
+
+def result(name, data="stories"):
+    path = RESULTS / f"{name}.{data}.json"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not recorded")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def numbers(page, row, count):
+    """The numbers that stand behind a row's name."""
+    found = re.search(re.escape(row) + rf"((?: [-+]?[\d.,]+){{{count}}})", page)
+    assert found, row
+    return [float(part.replace(",", "")) for part in found[1].split()]
+
+
+def test_pieces_are_looked_up_longest_first(page):
+    assert re.search(r"flies -> fl ##ies looked up: flies flie fli fl ##ies", page)
+    assert re.search(r"unfolded -> un ##fold ##ed", page)
+    assert re.search(r"flew -> \[UNK\]", page)
+
+
+def test_one_token_has_other_vectors_at_other_places(page):
+    rows = re.findall(r"\d a text [AB] x = ((?:-?[\d.]+ ?){3})", page)
+    assert len(rows) == 3 and len({row.strip() for row in rows}) == 3
+
+
+def test_the_shares_of_hidden_words(page):
+    (asked,) = numbers(page, "asked for", 1)
+    assert asked == pytest.approx(15, abs=0.4)
+    shares = re.search(
+        r"; of these \[MASK\] ([\d.]+) % the word itself ([\d.]+) % another word ([\d.]+) %", page
+    )
+    assert [float(s) for s in shares.groups()] == pytest.approx([80, 10, 10], abs=0.7)
+    assert "changed, not asked for 0.00 %" in page
+
+
+def test_a_model_that_knows_nothing_has_the_loss_of_even_guesses(page):
+    loss, guess = re.search(r"loss ([\d.]+); ln \d+ \+ ln 2 = ([\d.]+)", page).groups()
+    assert float(loss) == pytest.approx(float(guess), abs=0.3)
+
+
+def test_smaller_vocabularies_make_longer_stories(page):
+    lengths = [float(n) for n in re.findall(r"\d+ pieces, ([\d.]+) in a story", page)]
+    assert len(lengths) == 3 and lengths == sorted(lengths, reverse=True)
+    assert lengths[0] > 1.3 * lengths[2]
+
+
+def test_pre_training_in_the_page_learns(page):
+    rows = re.findall(r"updates loss ([\d.]+) hidden words told ([\d.]+) % next texts", page)
+    losses = [float(loss) for loss, _ in rows]
+    told = [float(words) for _, words in rows]
+    assert len(rows) >= 4
+    assert losses == sorted(losses, reverse=True)
+    assert told[-1] > told[0] + 5
+
+
+def test_both_sides_at_once_tell_more_than_one_and_than_two_side_by_side(page):
+    told = {}
+    for name, row in (
+        ("left-to-right", "left to right"),
+        ("right-to-left", "right to left"),
+        ("two-directions", "two directions"),
+        ("bert-no-next", "BERT"),
+    ):
+        metrics = result(name)["metrics"]
+        told[name] = float(re.search(re.escape(row) + r" ([\d.]+)(?: \d+){5} [\d,]{6,}", page)[1])
+        assert told[name] == pytest.approx(100 * metrics["accuracy"], abs=0.06)
+    assert max(told["left-to-right"], told["right-to-left"]) < told["two-directions"]
+    assert told["two-directions"] < told["bert-no-next"]
+
+
+def test_only_masks_make_a_model_careless_about_visible_words(page):
+    usual, only = result("bert-no-next")["metrics"], result("bert-only-mask")["metrics"]
+    assert f"80/10/10 {100 * usual['accuracy']:.1f} {100 * usual['visible_accuracy']:.1f}" in page
+    assert usual["visible_accuracy"] > only["visible_accuracy"]
+    assert abs(usual["accuracy"] - only["accuracy"]) < 0.05
+
+
+def test_pre_training_helps_when_labels_are_few(page):
+    result("bert")
+    rows = re.findall(
+        r"(tags|answers|pairs) ([\d,]+) (?:sentences|questions|pairs) (\d+) ([\d.]+) ([\d.]+)", page
+    )
+    assert len(rows) == 9
+    gains = {}
+    for name, labels, _, with_it, without in rows:
+        gains[name, int(labels.replace(",", ""))] = float(with_it) - float(without)
+    assert gains["tags", 10] > 10 and gains["tags", 10] > gains["tags", 500]
+    assert gains["answers", 500] > 10
+    assert max(gains["pairs", n] for n in (50, 500, 5000)) > 5
+
+
+def test_the_tagger_tells_words_that_can_be_two_things(page):
+    result("bert")
+    assert "they/PRON take/VERB a/DET walk/NOUN" in page
+    assert "they/PRON walk/VERB home/ADV" in page
+    assert re.search(r"her/DET hat/NOUN", page)
+
+
+def test_the_page_shows_the_recorded_runs(page):
+    for data in ("sst-2", "mrpc"):
+        path = RESULTS / f"bert-finetuned.{data}.json"
+        if not path.exists():
+            continue
+        runs = json.loads(path.read_text(encoding="utf-8"))["runs"]
+        for labels in (50, 500, "all"):
+            for pretrained in (True, False):
+                values = [
+                    run["metrics"]["accuracy"]
+                    for run in runs
+                    if run["labels"] == labels and run["pretrained"] == pretrained
+                ]
+                if values:
+                    mean = 100 * sum(values) / len(values)
+                    assert f"{mean:.1f} ({len(values)})" in page, (data, labels)
+    path = RESULTS / "bert.wikitext-2.json"
+    if path.exists():
+        assert f"{json.loads(path.read_text())['parameters']:,}" in page
+
+
+def test_the_cell_that_downloads_was_not_run(page):
+    assert "not in the checkpoint:" in page
+    assert "not in the checkpoint: [" not in page
