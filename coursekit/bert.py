@@ -62,8 +62,8 @@ class PretrainingModel(nn.Module):
 
     def forward(self, tokens: Tensor, segments: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Return token logits (B, N, V) and logits of "is next", "is not", (B, 2)."""
-        states = self.encoder(tokens, segments)  # (B, N, d)
-        return self.head(states), self.next(self.pooled(states))
+        found = self.encoder(tokens, segments)  # (B, N, d)
+        return self.head(found), self.next(self.pooled(found))
 
     def pooled(self, states: Tensor) -> Tensor:
         """Return the vector that stands for the whole input, (B, d)."""

