@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,14 @@ def test_recorded_recipes_are_as_the_text_says():
     assert run["recipe-masked"]["metrics"]["accuracy"] < run["recipe"]["metrics"]["accuracy"]
     assert rising == sorted(rising)  # "still rising when it ends"
     assert moving[-1] < max(moving) and max(moving) - moving[-1] > 0.005  # "moves by a point"
+
+
+def test_recorded_last_state_has_not_settled():
+    run = json.loads((RESULTS / "bilstm-last.imdb.json").read_text(encoding="utf-8"))
+    others = json.loads((RESULTS / "bilstm-attention.imdb.json").read_text(encoding="utf-8"))
+    last, settled = (
+        [epoch["accuracy"] for epoch in one["runs"][0]["history"]] for one in (run, others)
+    )
+    assert max(last) < min(settled)  # "learns slowest"
+    steps = [b - a for a, b in pairwise(last)]
+    assert max(steps) > 0.01 and min(steps) < -0.005  # "goes up and down"
