@@ -3,8 +3,9 @@
     python book/runs/stories.py
 
 Writes book/results/<model>.stories.json for a left-to-right and a right-to-left model, both side by
-side, BERT without next sentences, the same with nothing but [MASK] for hidden words, and BERT as in
-the paper; the last one's weights go to book/results/bert.stories.safetensors.
+side (of the same width as BERT, and narrower, so that they are of its size), BERT without next
+sentences, the same with nothing but [MASK] for hidden words, and BERT as in the paper; the last
+one's weights go to book/results/bert.stories.safetensors.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ LONGEST = 72  # tokens; a question and a passage fit too
 SHOWN = 5  # guesses kept for each word of an example
 EXAMPLES = 6
 WARMUP = 100
+NARROW = 40  # two models of this width have about as many parameters as one of 64
 
 Item = tuple[list[int], list[int], int]  # ids, segments, 1 if the second text is the next one
 
@@ -307,7 +309,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--dropout", type=float, default=0.0)
     found.add_argument("--deviation", type=float, default=0.08, help="of the first weights")
     found.add_argument("--seed", type=int, default=1)
-    found.add_argument("--only", choices=("fill", "bert"), help="leave out the other part")
+    found.add_argument("--only", choices=("fill", "narrow", "bert"), help="one part")
     return found
 
 
@@ -315,10 +317,9 @@ def main() -> None:
     """Train all models, one after the other."""
     task = Task(parser().parse_args())
     torch.set_num_threads(1)
-    if task.options.only != "bert":
-        fill(task)
-    if task.options.only != "fill":
-        bert(task)
+    for name, part in (("fill", fill), ("narrow", narrow), ("bert", bert)):
+        if task.options.only in (None, name):
+            part(task)
 
 
 def fill(task: Task) -> None:
@@ -338,15 +339,36 @@ def fill(task: Task) -> None:
         if sees == "both":
             run["metrics"] |= shown_words(task, made[name], task.data.test[:100])
         write(task, name, made[name], run)
+    side_by_side(task, "two-directions", made["left-to-right"], made["right-to-left"])
+
+
+def narrow(task: Task) -> None:
+    """Train two directions once more, so narrow that both together are about as large as BERT."""
+    wide, task.options.width = task.options.width, NARROW
+    true_pairs = task.neighbours(task.data.train)
+    sides = []
+    for sees in ("left", "right"):
+        seed_everything(task.options.seed)
+        side = task.filler(sees)
+        batches = task.epochs(lambda turn: true_pairs, every_word)
+        fit(task, side, batches, cloze_loss, side)
+        sides.append(side)
+    side_by_side(task, "two-directions-narrow", *sides)
+    task.options.width = wide
+
+
+def side_by_side(task: Task, name: str, left: Filler, right: Filler) -> None:
+    """Train the top of two finished models for half as many updates, and record it."""
     seed_everything(task.options.seed)
-    width = task.options.width
+    width, steps = task.options.width, task.options.steps
     fresh = initialise(nn.Embedding(len(task.words), width), task.options.deviation)
     assert isinstance(fresh, nn.Embedding)
-    both = TwoDirections(made["left-to-right"], made["right-to-left"], width, task.head(fresh))
-    task.options.steps //= 2  # only the top is trained
+    both = TwoDirections(left, right, width, task.head(fresh))
+    task.options.steps = steps // 2
+    true_pairs = task.neighbours(task.data.train)
     batches = task.epochs(lambda turn: true_pairs, every_word)
-    write(task, "two-directions", both, fit(task, both, batches, cloze_loss, both))
-    task.options.steps *= 2
+    write(task, name, both, fit(task, both, batches, cloze_loss, both))
+    task.options.steps = steps
 
 
 def bert(task: Task) -> None:
