@@ -5,7 +5,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 RUN := $(abspath $(VENV))/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help book test test-all lint serve lab exercises fixtures release grade report bundle data full \
+.PHONY: help book test test-all lint serve lab exercises notebooks fixtures release grade report bundle data full \
 	full-all picture bench bench-grading bank cheats colours vendor lock clean
 
 help: ## List the commands
@@ -43,6 +43,9 @@ lab: $(VENV)/.book ## Open the exercises in JupyterLab
 
 exercises: $(VENV)/.book ## Write the students' notebooks from solutions/
 	$(RUN) -m autograder.instructor.release
+
+notebooks: $(VENV)/.book ## Write all chapters and exercises as notebooks for Colab and Binder, into _build/notebooks
+	$(RUN) book/_ext/notebooks.py
 
 fixtures: $(VENV)/.book ## Write the expected values that the students' checks compare with
 	$(RUN) -m autograder.instructor.fixtures

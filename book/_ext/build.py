@@ -22,6 +22,8 @@ from pathlib import Path
 
 import yaml
 from execute import execute
+from launch import clone_address, repository
+from notebooks import write_notebooks
 
 ROOT = Path(__file__).resolve().parents[2]
 # What cells import and read.
@@ -44,9 +46,9 @@ def files(places: Iterable[str], root: Path = ROOT) -> list[Path]:
     )
 
 
-def digest(places: Iterable[str], root: Path = ROOT) -> str:
-    """Return one SHA-256 of all files at the places, names and contents."""
-    total = hashlib.sha256()
+def digest(places: Iterable[str], root: Path = ROOT, said: str = "") -> str:
+    """Return one SHA-256 of all files at the places, names and contents, and of a text."""
+    total = hashlib.sha256(said.encode())
     for path in files(places, root):
         total.update(f"{path.relative_to(root)}\0".encode())
         total.update(hashlib.sha256(path.read_bytes()).digest())
@@ -56,18 +58,18 @@ def digest(places: Iterable[str], root: Path = ROOT) -> str:
 def forget_stale(build: Path, root: Path = ROOT) -> list[str]:
     """Remove from the build folder what changes elsewhere have made stale; return what was."""
     removed = []
-    for name, places, stale in (
-        ("behind", (*BEHIND, "requirements.txt", "constraints.txt"), [".jupyter_cache"]),
-        ("looks", LOOKS, ["html", ".doctrees"]),
+    for name, places, stale, said in (
+        ("behind", (*BEHIND, "requirements.txt", "constraints.txt"), [".jupyter_cache"], ""),
+        ("looks", LOOKS, ["html", ".doctrees"], repository(root) or ""),
     ):
-        mark, now = build / f".{name}.sha256", digest(places, root)
-        if not mark.exists() or mark.read_text() != now:
+        mark, now = build / f".{name}.sha256", digest(places, root, said)
+        if not mark.exists() or mark.read_text(encoding="utf-8") != now:
             for folder in stale:
                 if (build / folder).exists():
                     shutil.rmtree(build / folder)
                     removed.append(folder)
             build.mkdir(exist_ok=True)
-            mark.write_text(now)
+            mark.write_text(now, encoding="utf-8")
             if name == "behind":  # pages that show results are written anew, not only executed
                 shutil.rmtree(build / ".doctrees", ignore_errors=True)
     return removed
@@ -100,6 +102,13 @@ def main(root: Path = ROOT) -> int:
         shutil.rmtree(build / ".jupyter_cache", ignore_errors=True)
         print("The book was not built: see the warnings above.", file=sys.stderr)
         return status
+    known = repository(root)
+    write_notebooks(build / "html" / "notebooks", root, known and clone_address(known))
+    if known is None:
+        print(
+            "Nobody says where the course is published: the buttons of Colab and Binder say how "
+            "to open a notebook by hand. Set COURSE_REPOSITORY=owner/name."
+        )
     for name, size in weights(build / "html"):
         print(f"{size / 1024:8.1f} kB  {name}")
     print(f"Built in {time.perf_counter() - started:.0f} s: {build / 'html' / 'index.html'}")

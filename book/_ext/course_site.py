@@ -47,7 +47,7 @@ class AuthorYearLabels(BaseLabelStyle):
     def format_labels(self, sorted_entries: Any) -> Any:
         """Yield one label for each entry, the same on every page; a year's second gets the b."""
         for entry in sorted_entries:
-            yield _labels()[entry.key.lower()]
+            yield labels()[entry.key.lower()]
 
 
 def _label(entry: Any) -> str:
@@ -59,7 +59,7 @@ def _label(entry: Any) -> str:
 
 
 @cache
-def _labels() -> dict[str, str]:
+def labels() -> dict[str, str]:
     """Return the labels of all works by key: a page's list alone does not know of the others."""
     works = parse_file(str(Path(__file__).parents[1] / "references.bib")).entries.values()
     seen: dict[str, int] = {}

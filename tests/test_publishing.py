@@ -1,0 +1,319 @@
+"""What is published beside the site: the notebooks' branch, and the buttons that lead there."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import types
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import jupytext
+import nbformat
+import pytest
+from docutils import nodes
+
+ROOT = Path(__file__).resolve().parent.parent
+SITE = ROOT / "_build" / "html"
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+
+import heads  # noqa: E402
+import launch  # noqa: E402
+import notebooks  # noqa: E402
+from plain import PlainMarkdown  # noqa: E402
+
+from coursekit import colab  # noqa: E402
+
+ADDRESS = "https://github.com/example/course"
+BIBLIOGRAPHY = ROOT / "book" / "references.bib"
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("branch")
+    notebooks.write_tree(folder, ROOT, ADDRESS)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def nobody_says(monkeypatch):
+    monkeypatch.delenv("COURSE_REPOSITORY", raising=False)
+    monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
+
+
+# Where the course is published
+
+
+def test_the_repository_is_what_the_first_one_says(monkeypatch, tmp_path):
+    assert launch.repository(tmp_path) is None
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    assert launch.repository(tmp_path) is None
+    remote = ["git", "-C", str(tmp_path), "remote"]
+    subprocess.run([*remote, "add", "origin", "git@github.com:ada/attention.git"], check=True)
+    assert launch.repository(tmp_path) == "ada/attention"
+    monkeypatch.setenv("GITHUB_REPOSITORY", "bob/attention.course")
+    assert launch.repository(tmp_path) == "bob/attention.course"
+    monkeypatch.setenv("COURSE_REPOSITORY", "eve/course")
+    assert launch.repository(tmp_path) == "eve/course"
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("https://github.com/ada/course.git", "ada/course"),
+        ("https://github.com/ada/course/", "ada/course"),
+        ("ssh://git@github.com/ada/my.course", "ada/my.course"),
+        ("https://example.org/ada/course.git", None),
+        ("/home/ada/github/course", None),
+    ],
+)
+def test_a_remote_elsewhere_is_not_github(tmp_path, address, expected):
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    subprocess.run(["git", "-C", str(tmp_path), "remote", "add", "origin", address], check=True)
+    assert launch.repository(tmp_path) == expected
+
+
+def test_something_else_than_owner_and_name_is_refused(monkeypatch):
+    monkeypatch.setenv("COURSE_REPOSITORY", "https://github.com/ada/course")
+    with pytest.raises(ValueError, match="give it as owner/name"):
+        launch.repository()
+
+
+# The buttons
+
+
+def places(page, known, monkeypatch):
+    """Return the addresses below a page's title, by the words of the button."""
+    monkeypatch.setattr(heads, "repository", lambda _: known)
+    chapter = next(c for c in launch.chapters() if page in (c.page, *c.exercises))
+    found = {}
+    for (node,) in heads._places(page, chapter):
+        if isinstance(node, nodes.reference):
+            found[node.astext()] = node["refuri"]
+        elif isinstance(node, nodes.raw):
+            found["Download"] = re.search('href="([^"]*)"', node.astext())[1]
+        else:
+            found[node.astext()] = node["reftarget"]
+    return found
+
+
+@pytest.mark.parametrize("notebook", launch.notebooks())
+def test_every_button_leads_to_a_notebook_of_the_branch(tree, notebook, monkeypatch):
+    page = notebook.removesuffix(".ipynb")
+    found = places(page, "example/course", monkeypatch)
+    in_colab = urlsplit(found["Open in Colab"])
+    assert in_colab.netloc == "colab.research.google.com"
+    prefix = "/github/example/course/blob/notebooks/"
+    assert in_colab.path.startswith(prefix)
+    assert (tree / unquote(in_colab.path.removeprefix(prefix))).is_file()
+    in_binder = urlsplit(found["Open in Binder"])
+    assert (in_binder.netloc, in_binder.path) == ("mybinder.org", "/v2/gh/example/course/notebooks")
+    assert (tree / parse_qs(in_binder.query)["labpath"][0]).is_file()
+    source = found["Source"].removeprefix("https://github.com/example/course/blob/main/")
+    assert (ROOT / source).is_file()
+    assert Path(page).parts[0] in ("book", "exercises")
+
+
+def test_without_an_address_the_buttons_say_how(monkeypatch):
+    found = places("book/07_han", None, monkeypatch)
+    assert found["Open in Colab"] == found["Open in Binder"] == heads.WITHOUT_ADDRESS
+    how = (ROOT / f"{heads.WITHOUT_ADDRESS[1:]}.md").read_text(encoding="utf-8")
+    assert "COURSE_REPOSITORY=owner/name" in how
+
+
+@pytest.mark.parametrize("notebook", launch.notebooks())
+def test_the_built_page_has_its_head_and_its_notebook(notebook):
+    page = SITE / notebook.replace(".ipynb", ".html")
+    if not SITE.exists():
+        pytest.skip("the book is not built: run make book")
+    text = page.read_text(encoding="utf-8")
+    head = re.search(r'<div class="course-head.*?</div>', text, re.S)[0]
+    for place in ("Open in Colab", "Open in Binder", "Download"):
+        assert place in head
+    href = re.search(r'href="([^"]*)" download', head)[1]
+    nbformat.validate(nbformat.read((page.parent / href).resolve(), 4))
+    for address in re.findall(r'href="(https://[^"]*)"', head):
+        path = urlsplit(address)
+        if path.netloc == "colab.research.google.com":
+            assert path.path.split("/blob/notebooks/")[1] == notebook
+        if path.netloc == "mybinder.org":
+            assert parse_qs(path.query)["labpath"] == [notebook]
+
+
+# The branch
+
+
+def test_the_branch_holds_what_the_notebooks_import_and_read(tree):
+    code = (
+        "import sys; sys.path.insert(0, '..'); import autograder, coursekit.results, figures.han; "
+        "import solutions.han.attention as s; print(s.__file__)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tree / "book", capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert Path(done.stdout.strip()).resolve().is_relative_to(tree.resolve())
+    for name in ("book/references.bib", "requirements.txt", "constraints.txt", "pyproject.toml"):
+        assert (tree / name).is_file()
+    assert list((tree / "book" / "results").glob("*.json"))
+    assert not list(tree.rglob("__pycache__"))
+
+
+@pytest.mark.parametrize("chapter", launch.chapters(), ids=lambda c: c.page)
+def test_a_chapter_keeps_its_code_and_loses_its_markup(tree, chapter):
+    notebook = nbformat.read(tree / f"{chapter.page}.ipynb", 4)
+    page = jupytext.read(ROOT / f"{chapter.page}.md", fmt="md:myst")
+    code = [c.source for c in notebook.cells if c.cell_type == "code"]
+    assert code[1:] == [c.source for c in page.cells if c.cell_type == "code"]
+    assert all(not c.get("outputs") for c in notebook.cells)
+    text = "\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
+    prose = re.sub(r"^```.*?^```$|\$\$.*?\$\$|\$[^$\n]*\$", "", text, flags=re.S | re.M)
+    assert not re.search(r"\{[a-z][a-z:-]*\}`|^:::|^```\{|^\(\S+\)=$", prose, re.M)
+    for target in re.findall(r"\]\(([^()\s]+)\)", prose):
+        if "://" not in target and not target.startswith("#"):
+            assert (tree / "book" / target).resolve().is_file(), target
+    assert text.count("<details>") == text.count("</details>")
+
+
+@pytest.mark.parametrize("notebook", launch.notebooks())
+def test_exercises_in_the_branch_are_those_of_the_students(tree, notebook):
+    if notebook.startswith("book/"):
+        return
+    cells = nbformat.read(tree / notebook, 4).cells
+    assert cells[1:] == nbformat.read(ROOT / notebook, 4).cells
+
+
+# The first cell
+
+
+@pytest.mark.parametrize("notebook", launch.notebooks())
+def test_the_first_cell_does_nothing_elsewhere(tree, notebook, monkeypatch):
+    cell = nbformat.read(tree / notebook, 4).cells[0]
+    assert cell.cell_type == "code" and "nbgrader" not in cell.metadata
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("it started something"))
+    before = list(sys.path), Path.cwd()
+    exec(compile(cell.source, notebook, "exec"), {"__name__": "__main__"})
+    assert (list(sys.path), Path.cwd()) == before
+
+
+@pytest.mark.parametrize("name", ["book/07_han.ipynb", "exercises/han/attention.ipynb"])
+def test_in_colab_the_first_cell_fetches_installs_and_goes_there(tree, name, monkeypatch, tmp_path):
+    """Git and pip are recorded, not run; the folder that git would make is a copy of the branch."""
+    started, shown = [], []
+    course = tmp_path / "content" / "course"
+
+    def run(command, **options):
+        started.append(command)
+        if command[0] == "git":
+            course.parent.mkdir(parents=True)
+            course.symlink_to(tree)
+        else:
+            kept = Path(options["env"]["PIP_CONSTRAINT"]).read_text(encoding="utf-8")
+            started.append(kept.strip())
+        return types.SimpleNamespace(returncode=0)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    output = types.ModuleType("google.colab.output")
+    output.enable_custom_widget_manager = lambda: shown.append("widgets")
+    monkeypatch.setitem(sys.modules, "google", types.ModuleType("google"))
+    monkeypatch.setitem(sys.modules, "google.colab", types.ModuleType("google.colab"))
+    monkeypatch.setitem(sys.modules, "google.colab.output", output)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    cell = nbformat.read(tree / name, 4).cells[0].source
+    exec(cell.replace("/content/course", str(course)), {"__name__": "__main__"})
+    import torch
+
+    fetch, install, kept = started
+    assert fetch[:2] == ["git", "clone"] and f"--branch={launch.BRANCH}" in fetch
+    assert fetch[-2:] == [ADDRESS, str(course)]
+    assert install[1:4] == ["-m", "pip", "install"] and install[-2:] == ["-e", str(course)]
+    assert kept == f"torch=={torch.__version__}"
+    assert Path.cwd().resolve() == (tree / name).parent.resolve()
+    assert shown == ["widgets"]
+
+
+def test_in_colab_a_failure_is_one_sentence(tree, monkeypatch, tmp_path):
+    failed = types.SimpleNamespace(returncode=1)
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: failed)
+    with pytest.raises(SystemExit, match="could not be installed: look at pip's message"):
+        colab.prepare(tmp_path)
+    monkeypatch.setitem(sys.modules, "google.colab", types.ModuleType("google.colab"))
+    cell = nbformat.read(tree / "book" / "07_han.ipynb", 4).cells[0].source
+    with pytest.raises(SystemExit, match="could not be fetched: wait a minute"):
+        exec(cell.replace("/content", str(tmp_path)), {})
+    cell = notebooks.first_cell("book/x.ipynb", None).source
+    with pytest.raises(SystemExit, match="Upload the course's folder"):
+        exec(cell.replace("/content", str(tmp_path)), {})
+
+
+# Plain Markdown
+
+
+def plain(text):
+    titles = {"book/03_bahdanau": "Learning to align", "exercises/han/attention": "Documents I"}
+    return PlainMarkdown("book/07_han", titles, BIBLIOGRAPHY).convert(text)
+
+
+def test_citations_links_and_folds_become_plain():
+    text = (
+        "As {cite:t}`bahdanau2015` and others {cite:p}`yang2016,lin2017` say, "
+        "see [](03_bahdanau.md),\n"
+        "[here](../exercises/han/attention.ipynb), [that](intro.md) and [there](https://a.org).\n\n"
+        ":::{dropdown} What is `x` here?\nSee {cite:p}`yang2016`.\n:::\n\n"
+        "```python\nx = '{cite:p}`a`'\n```\n\n:::{note}\nOne.\n\nTwo.\n:::\n\n"
+        "```{bibliography}\n:filter: docname in docnames\n```"
+    )
+    found = plain(text)
+    assert "As Bahdanau et al. (2015) and others (Yang et al., 2016; Lin et al., 2017) say" in found
+    assert "see [Learning to align](03_bahdanau.ipynb)" in found
+    assert "[here](../exercises/han/attention.ipynb), that and [there](https://a.org)" in found
+    fold = "<details><summary>What is <code>x</code> here?</summary>\n\nSee (Yang et al., 2016)."
+    assert fold in found
+    assert "```python\nx = '{cite:p}`a`'\n```" in found
+    assert "> **Note.**\n> One.\n>\n> Two." in found
+    works = found.rsplit("> Two.", 1)[1]
+    assert works.count("\n* ") == 3 and "Hierarchical" in works
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("```{mermaid}\nx\n```", "does not know the directive {mermaid}"),
+        ("See {kbd}`x`.", "does not know the role {kbd}"),
+        (":::{note}\nOne.", "is never closed"),
+    ],
+)
+def test_what_is_not_known_is_not_published(text, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        plain(text)
+
+
+# The head's numbers
+
+
+def test_reading_time_counts_what_is_read():
+    def document(*parts):
+        page = nodes.document(None, None)
+        page += parts
+        return page
+
+    words = nodes.paragraph("", "word " * 2200)
+    assert heads.reading_minutes(document(words)) == 10
+    hidden = nodes.container("", nb_element="cell_code", hide_mode="input")
+    hidden += nodes.literal_block("", "line\n" * 500)
+    assert heads.reading_minutes(document(words, hidden)) == 10
+    shown = nodes.container("", nb_element="cell_code")
+    shown += nodes.literal_block("", "line\n" * 150)
+    assert heads.reading_minutes(document(words, shown)) == 15
+
+
+def test_minutes_come_from_the_notebook(tmp_path):
+    found = heads.exercise_minutes(ROOT / "exercises" / "han" / "attention.ipynb")
+    assert found == {"AttentionPooling": 20}
+    empty = tmp_path / "a.ipynb"
+    cell = nbformat.v4.new_markdown_cell("# Title")
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), empty)
+    with pytest.raises(ValueError, match="no table of exercises"):
+        heads.exercise_minutes(empty)
