@@ -102,10 +102,11 @@ full-all: $(VENV)/.book ## All recorded runs again, one after the other (a day o
 	$(RUN) book/runs/bert.py --data sst-2
 	$(RUN) book/runs/bert.py --data mrpc --seeds 1 2 3
 
-bench: $(VENV)/.book ## Measure training: U h once or in every step; Bahdanau's decoder against Luong's; texts by length or not
+bench: $(VENV)/.book ## Measure training: U h once or in every step; Bahdanau's decoder against Luong's; texts by length or not; our attention against torch's
 	$(RUN) book/runs/bench_projection.py
 	$(RUN) book/runs/bench_decoders.py
 	$(RUN) book/runs/bench_bucketing.py
+	$(RUN) book/runs/bench_attention.py
 
 cheats: $(VENV)/.test ## Print what cheating gains with stock nbgrader and with ours
 	$(RUN) -m tests.grading.cheats

@@ -120,25 +120,26 @@ def test_the_tagger_tells_words_that_can_be_two_things(page):
     assert re.search(r"her/DET hat/NOUN", page)
 
 
-def test_the_page_shows_the_recorded_runs(page):
-    for data in ("sst-2", "mrpc"):
-        path = RESULTS / f"bert-finetuned.{data}.json"
-        if not path.exists():
-            continue
-        runs = json.loads(path.read_text(encoding="utf-8"))["runs"]
-        for labels in (50, 500, "all"):
-            for pretrained in (True, False):
-                values = [
-                    run["metrics"]["accuracy"]
-                    for run in runs
-                    if run["labels"] == labels and run["pretrained"] == pretrained
-                ]
-                if values:
-                    mean = 100 * sum(values) / len(values)
-                    assert f"{mean:.1f} ({len(values)})" in page, (data, labels)
-    path = RESULTS / "bert.wikitext-2.json"
-    if path.exists():
-        assert f"{json.loads(path.read_text())['parameters']:,}" in page
+@pytest.mark.parametrize(
+    ("data", "labels"), [("sst-2", 50), ("sst-2", 500), ("sst-2", "all"), ("mrpc", "all")]
+)
+def test_the_page_shows_what_pre_training_was_worth(page, data, labels):
+    recorded = result(f"bert-finetuned-{labels}", data)
+    values = [
+        rf"{100 * recorded['metrics'][metric]:.1f}(?: \([\d.]+ to [\d.]+\))?"
+        for metric in ("accuracy", "accuracy_from_scratch")
+    ]
+    count = f"{recorded['runs'][0]['labels']:,}"
+    assert re.search(rf"{data.upper()} {count} {' '.join(values)} ", page)
+    assert recorded["command"] in page
+
+
+def test_the_page_shows_the_pre_training_on_real_text(page):
+    recorded = result("bert", "wikitext-2")
+    assert f"{recorded['parameters']:,}" in page
+    assert recorded["command"] in page
+    told = 100 * recorded["metrics"]["next_accuracy"]
+    assert f"97 to 98 {told:.1f}" in page
 
 
 def test_the_cell_that_downloads_was_not_run(page):
