@@ -17,6 +17,7 @@ from launch import ROOT, Chapter, binder, chapters, colab, repository, source
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
 
 WORDS = 220  # read in a minute
 EQUATION, FIGURE, CODE_LINE = 15, 20, 2  # seconds
@@ -168,7 +169,31 @@ def _download(page: str) -> nodes.Node:
     return nodes.raw("", f'<a href="{href}" download="{name}">Download</a>', format="html")
 
 
+class AtAGlance(SphinxDirective):
+    """``{at-a-glance}``: how many chapters and exercises there are, and how long they take."""
+
+    def run(self) -> list[nodes.Node]:
+        """Count them."""
+        found = chapters(Path(self.env.srcdir))
+        minutes: dict[str, int] = {}
+        for page in (page for chapter in found for page in chapter.exercises):
+            path = Path(self.env.srcdir, f"{page}.ipynb")
+            self.env.note_dependency(str(path))
+            for name, each in exercise_minutes(path).items():
+                minutes[f"{page}:{name}"] = each
+        line = _line(
+            [
+                [f"{len(found)} chapters"],
+                [f"{len(minutes)} exercises, some {round(sum(minutes.values()) / 60)} hours"],
+                ["no GPU needed"],
+            ],
+            "facts",
+        )
+        return [nodes.container("", line, classes=["course-head", "course-glance"])]
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the heads."""
+    """Register the heads and the directive."""
+    app.add_directive("at-a-glance", AtAGlance)
     app.connect("doctree-read", add_head, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -131,7 +131,7 @@ def main() -> None:
         parameters=sum(p.numel() for p in layer.parameters()),
         data_sha256="none: random numbers",
         command="python book/runs/bench_attention.py",
-        scorer="median of (time of ours) / (time of torch's) over the rounds; backward with forward",
+        scorer="median of (time of ours) / (time of torch's); backward is with its forward",
         settings=vars(options) | {"threads": torch.get_num_threads()},
     )
     for name, ratio in metrics.items():
