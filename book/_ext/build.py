@@ -13,6 +13,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -75,13 +76,34 @@ def forget_stale(build: Path, root: Path = ROOT) -> list[str]:
     return removed
 
 
-def weights(html: Path) -> list[tuple[str, int]]:
-    """Return each page's own size in bytes as a server sends it, compressed."""
-    return [
-        (str(page.relative_to(html)), len(gzip.compress(page.read_bytes())))
-        for page in sorted(html.rglob("*.html"))
-        if "_static" not in page.parts
-    ]
+def weights(html: Path) -> list[tuple[str, int, int]]:
+    """Return each page's size in bytes as a server sends it, alone and with all that it names.
+
+    What it names are its pictures, styles and scripts; what these fetch in turn, such as the fonts
+    of equations, is not counted (tests/browser/test_pages.py measures all of it).
+    """
+    sizes: dict[Path, int] = {}
+
+    def sent(path: Path) -> int:
+        if path not in sizes:
+            content = path.read_bytes()
+            packed = path.suffix in (".html", ".css", ".js", ".svg", ".json")
+            sizes[path] = len(gzip.compress(content)) if packed else len(content)
+        return sizes[path]
+
+    found = []
+    for page in sorted(html.rglob("*.html")):
+        if "_static" in page.parts:
+            continue
+        text = page.read_text(encoding="utf-8")
+        named = re.findall(r'<(?:img|script)[^>]*\ssrc="([^":?#]+)', text)
+        for link in re.findall(r"<link[^>]*>", text):
+            if re.search(r'rel="(?:stylesheet|preload)"', link):
+                named += re.findall(r'href="([^":?#]+)', link)
+        files = {(page.parent / name).resolve() for name in named}
+        together = sent(page) + sum(sent(file) for file in files if file.is_file())
+        found.append((str(page.relative_to(html)), sent(page), together))
+    return found
 
 
 def main(root: Path = ROOT) -> int:
@@ -109,8 +131,9 @@ def main(root: Path = ROOT) -> int:
             "Nobody says where the course is published: the buttons of Colab and Binder say how "
             "to open a notebook by hand. Set COURSE_REPOSITORY=owner/name."
         )
-    for name, size in weights(build / "html"):
-        print(f"{size / 1024:8.1f} kB  {name}")
+    print("Compressed, in kB: a page alone, and with its pictures, styles and scripts")
+    for name, alone, together in weights(build / "html"):
+        print(f"{alone / 1000:8.1f} {together / 1000:8.1f}  {name}")
     print(f"Built in {time.perf_counter() - started:.0f} s: {build / 'html' / 'index.html'}")
     return 0
 
