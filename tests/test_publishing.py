@@ -277,6 +277,20 @@ def test_citations_links_and_folds_become_plain():
     assert works.count("\n* ") == 3 and "Hierarchical" in works
 
 
+def test_questions_become_plain():
+    text = (
+        ":::{choice} Which {cite:p}`yang2016`?\n:name: a\n\nLook at $x$.\n\n"
+        "[x] this\n: Because\n  it is.\n\n[ ] that\n: No.\n:::\n\n"
+        ":::{number} How many?\n:name: b\n:tolerance: 0\n\n[x] 3\n: Three.\n:::"
+    )
+    choice, number = plain(text).split("**How many?**")
+    assert choice.startswith("**Which (Yang et al., 2016)?**\n\nLook at $x$.")
+    assert "\n* this\n* that\n" in choice
+    assert "**✓ this**\n\nBecause\nit is.\n\n**✗ that**\n\nNo." in choice
+    assert "* 3" not in number and "<summary>Answer</summary>\n\n**✓ 3**\n\nThree." in number
+    assert ":name:" not in choice + number and ":tolerance:" not in number
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -18,6 +18,7 @@ from pybtex.database import parse_file
 _FENCE = re.compile(r"(?P<fence>`{3,}|:{3,}|~{3,})(?:\{(?P<name>[\w-]+)\}[ ]*(?P<argument>.*)|.*)")
 _ROLE = re.compile(r"\{(?P<name>[a-z:]+)\}`(?P<text>[^`]+)`")
 _LINK = re.compile(r"(?<!!)\[(?P<text>[^\[\]]*)\]\((?P<target>[^()\s]+)\)")
+_MARK = re.compile(r"\[([ xX])\]\s+")
 _OPTION = re.compile(r":[\w-]+:.*")
 _ADMONITIONS = ("note", "tip", "important", "warning", "admonition", "seealso")
 Directive = Callable[[str, list[str]], list[str]]
@@ -95,6 +96,8 @@ class PlainMarkdown:
             body = body[1:]
         if name == "code-block":
             return [f"```{argument}", *body, "```"]
+        if name in ("choice", "number"):
+            return self._question(name, argument, body)
         inner = self._blocks(body)
         if name == "dropdown":
             return folded(self._inline([argument])[0], inner)
@@ -103,8 +106,31 @@ class PlainMarkdown:
             return [f"> **{title}.**", *(f"> {line}".rstrip() for line in inner)]
         raise ValueError(f"{self.page}: plain.py does not know the directive {{{name}}}.")
 
+    def _question(self, kind: str, question: str, body: list[str]) -> list[str]:
+        """Return a question of questions.py with its answer folded below it."""
+        first = next((i for i, line in enumerate(body) if _MARK.match(line)), len(body))
+        offered: list[str] = []
+        reasons: list[str] = []
+        for line in body[first:]:
+            mark = _MARK.match(line)
+            if mark:
+                option = line[mark.end() :]
+                offered.append(f"* {option}")
+                reasons += ["", f"**{'✓' if mark[1] in 'xX' else '✗'} {option}**"]
+            elif line.strip():
+                reasons += ["", re.sub(r"^:\s+", "", line)] if line[0] == ":" else [line.strip()]
+        found = [f"**{question}**"]
+        more = "\n".join(self._blocks(body[:first])).strip()
+        if more:
+            found += ["", *more.split("\n")]
+        if kind == "choice":
+            found += ["", *offered]
+        return self._inline([*found, "", *folded("Answer", reasons[1:])])
+
     def _inline(self, lines: list[str]) -> list[str]:
         """Return lines without roles and with links that lead somewhere; code stays as it is."""
+        if not lines:
+            return []
         text = "\n".join(lines)
         parts = re.split(r"(^(?:`{3,}|~{3,})[\s\S]*?^(?:`{3,}|~{3,})\s*$)", text, flags=re.M)
         for i in range(0, len(parts), 2):
