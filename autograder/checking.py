@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from autograder import cards, fixtures
+from autograder import cards, fixtures, progress
 from autograder.exercise import Exercise
 from autograder.exercises import EXERCISES
 from autograder.judging import DTYPES, Trial, Verdict, judge
@@ -35,7 +35,7 @@ def check(answer: Any) -> None:
     """
     exercise = find(answer)
     verdict = verify(answer, exercise)
-    cards.show(verdict)
+    cards.show(verdict, progress.shown(exercise) if verdict.passed else "")
     if not verdict.passed:
         raise CheckFailed(cards.text(verdict))
 

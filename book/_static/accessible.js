@@ -1,0 +1,31 @@
+// An equation that is too wide for its place scrolls; so it must be reachable with the keyboard.
+// (The theme does the same for code, outputs and tables.)
+(() => {
+  function check() {
+    for (const box of document.querySelectorAll("main :is(.math, mjx-container)")) {
+      const wide = box.scrollWidth > box.clientWidth + 1;
+      if (wide) {
+        box.tabIndex = 0;
+        box.setAttribute("role", "group");
+        box.setAttribute("aria-label", "Equation, scrolls sideways");
+      } else if (box.hasAttribute("tabindex")) {
+        for (const name of ["tabindex", "role", "aria-label"]) box.removeAttribute(name);
+      }
+    }
+  }
+
+  let soon = 0;
+  const later = () => {
+    clearTimeout(soon);
+    soon = setTimeout(check, 150);
+  };
+
+  window.addEventListener("load", () => {
+    // MathJax sets the equations when the page is loaded; without it there are none.
+    const done = window.MathJax?.startup?.promise;
+    if (!done) return;
+    done.then(check);
+    document.fonts.addEventListener("loadingdone", later); // the glyphs decide how wide it is
+    new ResizeObserver(later).observe(document.body); // a fold that opens, a window that shrinks
+  });
+})();

@@ -1,0 +1,28 @@
+// A table that is wider than its place scrolls by itself: make that box one that the keyboard
+// reaches (the theme does that too) and that says what it is.
+(() => {
+  const boxes = ".pst-scrollable-table-container, .cell_output .text_html:has(> table)";
+
+  function title(box) {
+    const caption = box.querySelector("caption, thead");
+    const words = [...(caption?.querySelectorAll("th") ?? [])].map((th) => th.textContent.trim());
+    return `Table: ${words.filter(Boolean).join(", ") || caption?.textContent.trim() || "wide"}`;
+  }
+
+  function look(box) {
+    if (box.scrollWidth > box.clientWidth + 1) {
+      box.tabIndex = 0;
+      box.setAttribute("role", "region");
+      box.setAttribute("aria-label", title(box));
+    } else {
+      for (const name of ["tabindex", "role", "aria-label"]) box.removeAttribute(name);
+    }
+  }
+
+  const watcher = new ResizeObserver((seen) => seen.forEach((entry) => look(entry.target)));
+  for (const box of document.querySelectorAll(boxes)) {
+    watcher.observe(box);
+    const table = box.querySelector("table");
+    if (table) new ResizeObserver(() => look(box)).observe(table);
+  }
+})();

@@ -1,0 +1,392 @@
+"""Questions that answer in the page, and the reader's progress, as a reader uses them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from autograder import progress
+from autograder.exercises import EXERCISES
+
+pytestmark = pytest.mark.browser
+
+CHAPTER, BOARD = "book/01_why_attention.html", "book/progress.html"
+NUMBER, CHOICE = "words-first-loss", "words-negative-gradient"
+CODES = {name: progress.code(exercise) for name, exercise in EXERCISES.items()}
+REFUSED = "Object.defineProperty(window, 'localStorage', {get() { throw new Error('refused'); }})"
+FULL = "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); }"
+
+
+def question(page, name):
+    """A question's box and what it says."""
+    box = page.locator(f"#question-{name}")
+    return box, box.locator(".cq-verdict")
+
+
+def stored(page):
+    """What the course keeps in the browser."""
+    kept = page.evaluate("Object.fromEntries(Object.entries(localStorage))")
+    return {key: day for key, day in kept.items() if key.startswith("attention-course/")}
+
+
+def row(page):
+    """The cells of the chapter's row: read, questions, exercises."""
+    cells = page.locator("tbody[data-chapter='book/01_why_attention'] tr:first-child td")
+    return cells.all_inner_texts()
+
+
+def put(page, entries):
+    """Keep entries as an earlier visit would have, and open the page again."""
+    page.evaluate("entries => { for (const e of entries) localStorage.setItem(...e); }", entries)
+    page.reload()
+
+
+def told(page, part):
+    """What a part of the page of progress says."""
+    return page.locator(f".course-progress {part}").inner_text()
+
+
+def add_codes(page, text):
+    """Type codes and press the button; return what is said."""
+    page.get_by_label("Codes from the cards").fill(text)
+    page.get_by_role("button", name="Add the codes").click()
+    return told(page, ".cp-codes .cp-told")
+
+
+def passed(page):
+    """The exercises that the page shows as passed."""
+    marked = page.locator("[data-passed].cp-done")
+    return {item.get_attribute("data-passed") for item in marked.all()}
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_a_choice_answers_by_keyboard(visit, scheme, width):
+    opened = visit(CHAPTER, scheme, width)
+    page = opened.page
+    box, verdict = question(page, CHOICE)
+    assert verdict.inner_text() == ""
+    box.get_by_role("radio").first.focus()
+    page.keyboard.press("ArrowDown")  # walking through the options is no answer
+    assert "Press Enter" in verdict.inner_text()
+    page.keyboard.press("Enter")
+    assert verdict.inner_text().startswith("✗ Not right: b")
+    assert "gives it a probability of 0.05" in verdict.inner_text()
+    assert stored(page) == {}
+    page.keyboard.press("ArrowUp")
+    assert "Not right" not in verdict.inner_text()
+    page.keyboard.press("Space")
+    assert verdict.inner_text().startswith("✓ Right: a")
+    assert "hardly counts" in verdict.inner_text()
+    assert verdict.locator("mjx-container").count() == 2
+    assert list(stored(page)) == [f"attention-course/right:{CHOICE}"]
+    assert box.locator(".cq-done").is_visible()
+    assert opened.problems() == {}
+
+
+def test_a_choice_answers_at_once_when_clicked_and_each_option_has_its_reason(visit):
+    page = visit(CHAPTER).page
+    box, verdict = question(page, CHOICE)
+    said = set()
+    for option in box.locator(".cq-option").all():
+        option.click()
+        said.add(verdict.inner_text())
+    assert len(said) == box.locator(".cq-option").count() == 3
+    assert sum(text.startswith("✓ Right") for text in said) == 1
+
+
+def test_a_number_is_judged_with_its_hints(visit):
+    page = visit(CHAPTER).page
+    box, verdict = question(page, NUMBER)
+    field = box.get_by_label("Your answer")
+    for typed, answer in (
+        ("0.69", "✗ Not right: 0.69\nThat is one of the terms"),
+        ("49", "✗ Not right: 49. Compute it once more"),
+        ("", "Type a number"),
+        ("four", "Type a number"),
+        ("1/0", "Type a number"),
+        ("−4.16", "✗ Not right"),
+        ("4,160", "✗ Not right"),  # a comma before three digits: thousands
+        ("4.13", "✗ Not right"),
+    ):
+        field.fill(typed)
+        field.press("Enter")
+        assert verdict.inner_text().replace("\n\n", "\n").startswith(answer), typed
+        assert stored(page) == {}
+    for typed in ("4.16", " 4.159 ", "4,16", "+4.15", "8.32/2", "416e-2"):
+        field.fill(typed)
+        field.press("Enter")
+        assert verdict.inner_text().startswith("✓ Right"), typed
+    assert list(stored(page)) == [f"attention-course/right:{NUMBER}"]
+
+
+def test_a_wrong_answer_after_a_right_one_takes_nothing_away(visit):
+    page = visit(CHAPTER).page
+    box, verdict = question(page, NUMBER)
+    for typed in ("4.16", "600"):
+        box.get_by_label("Your answer").fill(typed)
+        box.get_by_role("button", name="Check").click()
+    assert "Not right" in verdict.inner_text()
+    page.reload()
+    assert page.locator(f"#question-{NUMBER} .cq-done").is_visible()
+    assert not page.locator(f"#question-{CHOICE} .cq-done").is_visible()
+
+
+def test_all_questions_of_a_page_have_names_for_a_screen_reader(visit):
+    page = visit(CHAPTER).page
+    boxes = page.locator(".course-question")
+    assert boxes.count() >= 2
+    for box in boxes.all():
+        legend = box.locator("legend").inner_text()
+        assert page.get_by_role("group", name=legend.split("\n")[0][:40]).count() >= 1
+        fields = box.locator("input")
+        assert all(f.evaluate("f => f.labels.length") == 1 for f in fields.all())
+        assert box.locator("[role=status][aria-live=polite]").count() == 1
+
+
+def test_without_javascript_the_answers_unfold(site, chromium):
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(site.address + CHAPTER)
+    box, _ = question(page, NUMBER)
+    assert not box.locator(".cq-entry").is_visible()
+    assert not box.locator(".cq-why").first.is_visible()
+    box.locator("summary").click()
+    assert "each of the six terms" in box.locator(".cq-reason[data-judged=right]").inner_text()
+    assert not page.locator(".course-read").is_visible()
+    page.goto(site.address + BOARD)
+    assert "switched off" in page.locator(".course-progress").inner_text()
+    assert not page.get_by_role("button", name="Export").is_visible()
+    context.close()
+
+
+def test_on_paper_the_answers_are_unfolded(visit):
+    page = visit(CHAPTER).page
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    box, _ = question(page, NUMBER)
+    assert box.locator(".cq-why").first.is_visible()
+    assert not box.locator(".cq-entry").is_visible()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator(".cq-answers[open]").count() == 0
+
+
+def test_a_chapter_is_marked_as_read_and_the_page_of_progress_shows_it(visit, site):
+    opened = visit(CHAPTER)
+    page = opened.page
+    button = page.locator(".course-read button")
+    assert button.inner_text() == "Mark as read"
+    button.press("Enter")
+    assert button.inner_text() == "Mark as unread"
+    page.reload()
+    assert "You have read this chapter" in page.locator(".course-read").inner_text()
+    box, _ = question(page, NUMBER)
+    box.get_by_label("Your answer").fill("4.16")
+    box.get_by_role("button", name="Check").click()
+    page.locator(".course-read a").click()
+    page.wait_for_url("**/progress.html")
+    assert row(page)[:2] == ["✓ read", "1 of 4"]
+    assert "1 of" in told(page, ".cp-sum") and "% done" in told(page, ".cp-sum")
+    page.go_back()
+    page.locator(".course-read button").click()
+    page.goto(site.address + BOARD)
+    assert row(page)[:2] == ["not yet", "1 of 4"]
+    assert opened.problems() == {}
+
+
+def test_codes_are_taken_as_they_come(visit):
+    opened = visit(BOARD, width=390)
+    page = opened.page
+    first, second, third, fourth = list(CODES)[:4]
+    card = (
+        f"✓ {second}: right in all 26 cases.\nCode for your progress: {CODES[second]}\n"
+        f"✓ {third}: right in all 8 cases. Code for your progress: {CODES[third]}\nslow-er 123456"
+    )
+    assert add_codes(page, CODES[first]) == f"Passed: {first}."
+    assert page.get_by_label("Codes from the cards").input_value() == ""
+    assert add_codes(page, card) == f"Passed: {second}, {third}."
+    loose = CODES[fourth].lower().replace("-", " ")
+    assert add_codes(page, f"{loose}, {CODES[first]}") == (
+        f"Passed: {fourth}. Noted before: {first}."
+    )
+    assert passed(page) == {first, second, third, fourth}
+    page.reload()
+    assert passed(page) == {first, second, third, fourth}
+    assert f"4 of {len(CODES)} exercises" in told(page, ".cp-sum")
+    assert opened.problems() == {}
+
+
+def test_every_exercise_has_its_code_in_the_page_and_no_code_is_in_its_source(visit, site):
+    page = visit(BOARD).page
+    said = add_codes(page, "\n".join(CODES.values()))
+    assert said == f"Passed: {', '.join(CODES)}."
+    assert passed(page) == set(CODES)
+    source = (site.folder / BOARD).read_text(encoding="utf-8")
+    assert not any(code in source or code.replace("-", "") in source for code in CODES.values())
+
+
+def test_a_wrong_code_gets_one_sentence_and_stays_to_be_mended(visit):
+    page = visit(BOARD).page
+    code = next(iter(CODES.values()))
+    wrong = code[:-1] + ("B" if code[-1] != "B" else "C")
+    assert wrong not in CODES.values()
+    said = add_codes(page, f"{wrong} {code}")
+    assert said.startswith("Passed: ")
+    assert f"{wrong} is not the code of any exercise: compare" in said
+    assert wrong in page.get_by_label("Codes from the cards").input_value()
+    assert "it looks like K7PX-2M" in add_codes(page, "  ")
+    assert "are not codes" in add_codes(page, "<b>x</b> y z")
+    assert page.locator(".cp-codes b").count() == 0
+
+
+def test_export_clear_import(visit, tmp_path):
+    opened = visit(BOARD)
+    page = opened.page
+    put(
+        page,
+        [["attention-course/read:book/01_why_attention", "2026-01-02"], ["another-site", "stays"]],
+    )
+    names = list(CODES)[:2]
+    add_codes(page, " ".join(CODES[name] for name in names))
+    before = stored(page)
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Export").click()
+    path = tmp_path / "kept.json"
+    waiting.value.save_as(path)
+    assert json.loads(path.read_text())["entries"]["read:book/01_why_attention"] == "2026-01-02"
+
+    asked = []
+    page.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
+    page.get_by_role("button", name="Clear").click()
+    assert "Forget all 3 entries" in asked[0]
+    assert stored(page) == before
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Clear").click()
+    assert stored(page) == {} and passed(page) == set()
+    assert page.evaluate("localStorage.getItem('another-site')") == "stays"
+
+    page.locator("input[type=file]").set_input_files(path)
+    page.wait_for_function(
+        "document.querySelector('.cp-file .cp-told').textContent.includes('added')"
+    )
+    assert told(page, ".cp-file .cp-told") == "3 entries added, 0 there before."
+    assert stored(page) == before
+    assert passed(page) == set(names)
+    assert opened.problems() == {}
+
+
+@pytest.mark.parametrize(
+    ("content", "said", "kept"),
+    [
+        ("", "no entry in this file", 0),
+        ("[1, 2]", "no entry in this file", 0),
+        ('{"entries": {}}', "no entry in this file", 0),
+        (
+            '{"entries": {"read:book/01_why_attention": "2026-01-02", "right:x": 7, '
+            '"oops": "2026-01-02"}}',
+            "1 entry added, 0 there before, 2 left out because they are damaged: right:x, oops.",
+            1,
+        ),
+        (
+            '{"version": 1, "entries": {"read:book/01_why_attention": "2026-01-02", '
+            '"right:words-first-loss": "2026-0',
+            "The file is damaged; what could still be read was taken. 1 entry added",
+            1,
+        ),
+    ],
+)
+def test_a_damaged_file_loses_nothing_that_is_valid(visit, tmp_path, content, said, kept):
+    page = visit(BOARD).page
+    put(page, [["attention-course/passed:gru_cell", "2026-01-02"]])
+    path = tmp_path / "damaged.json"
+    path.write_text(content)
+    page.locator("input[type=file]").set_input_files(path)
+    page.wait_for_function("document.querySelector('.cp-file .cp-told').textContent !== ''")
+    assert said in told(page, ".cp-file .cp-told")
+    assert len(stored(page)) == 1 + kept
+    assert passed(page) == {"gru_cell"}
+
+
+def test_damaged_and_old_entries_are_told_and_kept(visit):
+    opened = visit(BOARD)
+    page = opened.page
+    assert told(page, ".cp-storage") == ""
+    entries = [
+        ["attention-course/read:book/01_why_attention", "2026-01-02"],
+        ["attention-course/right:words-first-loss", "{broken"],
+        ["attention-course/passed:an_exercise_of_old", "2025-01-02"],
+    ]
+    put(page, entries)
+    said = told(page, ".cp-storage")
+    assert "1 entry in your browser is damaged and not counted: right:words-first-loss." in said
+    assert "1 entry is about something that the course no longer has: kept" in said
+    assert row(page)[:2] == ["✓ read", "0 of 4"]
+    assert stored(page) == dict(entries)
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Export").click()
+    text = Path(waiting.value.path()).read_text()
+    assert "an_exercise_of_old" in text and "broken" not in text
+    assert opened.problems() == {}
+
+
+@pytest.mark.parametrize("refusing", [REFUSED, FULL], ids=["refused", "full"])
+def test_without_storage_one_sentence_and_all_else_works(visit, site, refusing):
+    opened = visit(BOARD)
+    page = opened.page
+    page.context.add_init_script(refusing)
+    page.reload()
+    assert told(page, ".cp-storage").count("Your browser lets this page keep nothing") == 1
+    name = next(iter(CODES))
+    assert add_codes(page, CODES[name]) == f"Passed: {name}."
+    assert passed(page) == {name}
+    page.goto(site.address + CHAPTER)
+    assert "keep nothing" in page.locator(".course-read").inner_text()
+    page.locator(".course-read button").click()
+    assert "You have read this chapter" in page.locator(".course-read").inner_text()
+    box, verdict = question(page, NUMBER)
+    box.get_by_label("Your answer").fill("4.16")
+    box.get_by_role("button", name="Check").click()
+    assert verdict.inner_text().startswith("✓ Right")
+    assert opened.foreign == []  # the console has the theme's own complaints
+
+
+def test_two_open_pages_do_not_write_over_each_other(visit, site):
+    opened = visit(BOARD)
+    board = opened.page
+    chapter = board.context.new_page()
+    chapter.goto(site.address + CHAPTER)
+    again = board.context.new_page()
+    again.goto(site.address + CHAPTER)
+    first, second = list(CODES)[:2]
+    add_codes(board, CODES[first])
+    chapter.locator(".course-read button").click()
+    box, _ = question(again, NUMBER)
+    box.get_by_label("Your answer").fill("4.16")
+    box.get_by_role("button", name="Check").click()
+    add_codes(board, CODES[second])
+    assert set(stored(board)) == {
+        f"attention-course/{key}"
+        for key in (
+            "read:book/01_why_attention",
+            "right:words-first-loss",
+            f"passed:{first}",
+            f"passed:{second}",
+        )
+    }
+    board.wait_for_function(  # without loading it again
+        "document.querySelector('[data-chapter*=\"01_why\"] .cp-read').textContent === '✓ read'"
+    )
+    assert row(board)[1] == "1 of 4"
+    assert "Mark as unread" in again.locator(".course-read").inner_text()
+
+
+def test_only_pages_with_something_to_answer_load_the_scripts(visit):
+    for path, scripts in (
+        (CHAPTER, {"progress.js", "questions.js"}),
+        (BOARD, {"progress.js"}),
+        ("book/how_to_use.html", set()),
+    ):
+        opened = visit(path)
+        names = {url.split("?")[0].rsplit("/", 1)[1] for url in opened.requested}
+        assert names & {"progress.js", "questions.js"} == scripts, path
