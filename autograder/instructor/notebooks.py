@@ -6,6 +6,7 @@ that it is the same every time, and the points of the exercises' declarations.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 
 import jupytext
@@ -64,8 +65,14 @@ def write_sources(solutions: Path = SOLUTIONS) -> list[Path]:
     written = []
     for master in masters(solutions):
         path = master.with_suffix(".ipynb")
-        text = nbformat.writes(notebook(master)) + "\n"
+        text = _text(master, master.read_bytes())
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
         written.append(path)
     return written
+
+
+@lru_cache(maxsize=100)
+def _text(master: Path, content: bytes) -> str:
+    """Return a notebook's file; a server loads nbgrader_config.py again for every page it shows."""
+    return nbformat.writes(notebook(master)) + "\n"
