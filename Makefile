@@ -1,12 +1,18 @@
 # Every command a user needs; `make help` lists them. Nothing has to be installed before but Python.
-PYTHON ?= python3
 VENV ?= .venv
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-RUN := $(abspath $(VENV))/bin/python
+ifeq ($(OS),Windows_NT)
+PYTHON ?= python
+BIN := Scripts
+else
+PYTHON ?= python3
+BIN := bin
+endif
+RUN := $(abspath $(VENV))/$(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help book test test-all lint serve lab exercises notebooks fixtures release grade report bundle data full \
-	full-all picture bench bench-grading bank cheats colours vendor lock clean
+.PHONY: help book test test-all units pages newest links links-out data-urls colab-versions lint serve lab exercises notebooks fixtures release grade report bundle data full \
+	full-all picture screens pdf frames bench bench-grading bank cheats colours vendor lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -29,6 +35,36 @@ test: $(VENV)/.test lint book ## Install and run the tests: units, checks, relea
 
 test-all: $(VENV)/.test lint book ## All tests, also those in the browser (needs Chromium)
 	$(RUN) -m pytest
+
+units: $(VENV)/.test ## Install and run the tests that need no built book: units, checks, release, grading
+	OMP_NUM_THREADS=1 $(RUN) -m pytest -n 2 --dist loadfile -m "not slow and not browser"
+
+pages: $(VENV)/.test book ## The tests of the built pages, also in the browser (needs Chromium)
+	$(RUN) -m pytest -m "not slow" tests/test_book.py $(wildcard tests/test_page_*.py) tests/test_links.py tests/browser
+
+links: $(VENV)/.test book ## Check the links between the built pages
+	$(RUN) -m tests.tools.links
+
+links-out: $(VENV)/.test book ## Check also the links to other people's sites (needs the network)
+	$(RUN) -m tests.tools.links --external
+
+D_ALL ?=
+data-urls: $(VENV)/.test ## Check that the data sets can still be downloaded (D_ALL="imdb nsmc" for some)
+	$(RUN) -m tests.tools.data_urls $(D_ALL)
+
+newest: ## Run the units with the newest versions that pyproject.toml allows, in an environment of their own
+	$(PYTHON) -m venv --clear _build/newest
+	_build/newest/$(BIN)/python -m pip install --quiet --upgrade -e ".[test]" nbgrader jupytext "jupyter-book<2"
+	OMP_NUM_THREADS=1 _build/newest/$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not browser"
+
+C ?= https://raw.githubusercontent.com/googlecolab/backend-info/main/pip-freeze.txt
+colab-versions: $(VENV)/.test notebooks ## Run checks and chapters with Colab's versions, in an environment of their own (C=LIST)
+	$(RUN) -m tests.tools.colab "$(C)" _build/colab.txt
+	$(PYTHON) -m venv --clear _build/colab
+	_build/colab/$(BIN)/python -m pip install --quiet --no-deps -r _build/colab.txt
+	_build/colab/$(BIN)/python -m pip install --quiet ipykernel nbclient
+	_build/colab/$(BIN)/python -c "from coursekit.colab import prepare; prepare('.')"
+	OMP_NUM_THREADS=1 _build/colab/$(BIN)/python -m tests.tools.learner --chapters
 
 lint: $(VENV)/.test ## Formatting, lint and types
 	$(RUN) -m ruff format --check .
@@ -117,8 +153,22 @@ bench-grading: $(VENV)/.test ## Measure grading against stock nbgrader, on the s
 bank: $(VENV)/.test ## Print how the checks judge the bank of right and wrong answers
 	$(RUN) -m tests.bank
 
+$(VENV)/.pdf: $(VENV)/.book
+	$(RUN) -m pip install --quiet -c constraints.txt -e ".[pdf]"
+	@touch $@
+
+P ?=
+pdf: $(VENV)/.pdf book ## Print the book as _build/attention.pdf (needs Chromium; P=--exercises with the exercises, P=--code with all code)
+	$(RUN) book/_ext/pdf.py $(P)
+
+frames: $(VENV)/.test book ## Measure how evenly the explorers move while they play (needs Chromium)
+	$(RUN) tests/browser/frames.py
+
 picture: $(VENV)/.test book ## Take the README's picture of the built chapter (needs Chromium)
 	$(RUN) book/_ext/picture.py
+
+screens: $(VENV)/.test ## Take the guide's pictures of a class in JupyterLab (needs Chromium and bubblewrap)
+	COURSE_SCREENS=book/figures/classroom $(RUN) -m pytest tests/browser/test_classroom.py
 
 colours: $(VENV)/.book ## Write the style sheet's colours from coursekit/style.py
 	$(RUN) -m coursekit.style book/_static/colours.css

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import random
 import re
 import subprocess
@@ -81,7 +82,7 @@ def test_pairs_do_not_depend_on_hash_randomisation(hash_seed):
     )
     run = subprocess.run(
         [sys.executable, "-c", code],
-        env={"PYTHONHASHSEED": hash_seed, "PYTHONUTF8": "1"},
+        env=os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONUTF8": "1"},
         capture_output=True,
         text=True,
         check=True,

@@ -1,6 +1,7 @@
 """Drawn scenes: the same everywhere, true captions, true regions, nothing shared between splits."""
 
 import hashlib
+import os
 import random
 import subprocess
 import sys
@@ -39,7 +40,7 @@ def test_scenes_do_not_depend_on_hash_randomisation_or_global_generators():
     )
     run = subprocess.run(
         [sys.executable, "-c", code],
-        env={"PYTHONHASHSEED": "7", "PYTHONUTF8": "1"},
+        env=os.environ | {"PYTHONHASHSEED": "7", "PYTHONUTF8": "1"},
         capture_output=True,
         text=True,
         check=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -35,7 +36,7 @@ def test_stories_do_not_depend_on_hash_randomisation(hash_seed):
     )
     run = subprocess.run(
         [sys.executable, "-c", code],
-        env={"PYTHONHASHSEED": hash_seed, "PATH": ""},
+        env=os.environ | {"PYTHONHASHSEED": hash_seed},
         capture_output=True,
         text=True,
         check=True,

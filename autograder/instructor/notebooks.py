@@ -47,7 +47,10 @@ def notebook(master: Path) -> nbformat.NotebookNode:
         if options["grade"]:
             exercise = EXERCISES.get(name.removeprefix("test-"))
             if exercise is None:
-                raise ValueError(f"{master}: the graded cell {name!r} names no exercise.")
+                raise ValueError(
+                    f"{master}: the graded cell {name!r} names no exercise; declare it in "
+                    f"autograder/exercises/{master.parent.name}."
+                )
             options["points"] = exercise.points
         cell.id = name
         cell.metadata.pop("lines_to_next_cell", None)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from autograder.instructor.fixtures import assignments
-from autograder.instructor.notebooks import ROOT
+from autograder.instructor.notebooks import ROOT, masters, notebook
 
 RELEASED = ROOT / "exercises"
 
@@ -26,8 +26,11 @@ def release(destination: Path = RELEASED, names: Sequence[str] = ()) -> None:
         names: of the assignments; all of them unless given.
 
     Raises:
+        ValueError: a master is faulty.
         RuntimeError: nbgrader failed; its last lines are in the message.
     """
+    for master in masters():
+        notebook(master)  # what is wrong with one is said here, without nbgrader's log around it
     with tempfile.TemporaryDirectory() as folder:
         course = Path(folder)
         shutil.copy(ROOT / "nbgrader_config.py", course)
@@ -44,6 +47,8 @@ def release(destination: Path = RELEASED, names: Sequence[str] = ()) -> None:
                 cwd=course,
                 capture_output=True,
                 text=True,
+                encoding="utf-8",
+                errors="replace",
             )
             if done.returncode:
                 raise RuntimeError(
@@ -56,4 +61,7 @@ def release(destination: Path = RELEASED, names: Sequence[str] = ()) -> None:
 
 
 if __name__ == "__main__":
-    release(names=sys.argv[1:])
+    try:
+        release(names=sys.argv[1:])
+    except (ValueError, RuntimeError) as error:
+        sys.exit(str(error))

@@ -130,8 +130,7 @@ def _keep(
         os.setsid()  # kill(0, ...) reaches its own process group, and no keeper's
         _submission(channel, job, cases, made, limits, walled, own_walls)
     os.close(frames)
-    late = _wait(child, leash, started + job[0]["seconds"])
-    _, status, used = os.wait4(child, 0)
+    late, status, used = _wait(child, leash, started + job[0]["seconds"])
     end = {
         "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0,
         "exit": os.WEXITSTATUS(status) if os.WIFEXITED(status) else 0,
@@ -143,20 +142,26 @@ def _keep(
         os.write(leash, json.dumps(end).encode())
 
 
-def _wait(child: int, leash: int, until: float) -> bool:
-    """Wait until the child ends, or kill it; return whether it had to be killed."""
+def _wait(child: int, leash: int, until: float) -> tuple[bool, int, Any]:
+    """Wait until the child ends, or kill it.
+
+    Returns:
+        whether it had to be killed, and its status and use of resources as of `os.wait4`.
+    """
     ended = os.pidfd_open(child) if hasattr(os, "pidfd_open") else None
     while True:
         left = until - time.monotonic()
         watched = [leash] if ended is None else [leash, ended]
         ready, _, _ = select.select(watched, [], [], max(0.0, left if ended else min(left, 0.01)))
-        if ended is None and os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-            return False
-        if ended in ready:
-            return False
-        if leash in ready or left <= 0:
+        # macOS has no pidfd, and no waitid either.
+        over, status, used = os.wait4(child, os.WNOHANG) if ended is None else (0, 0, None)
+        if over:
+            return False, status, used
+        late = ended not in ready and (leash in ready or left <= 0)
+        if late:
             os.kill(child, signal.SIGKILL)
-            return True
+        if late or ended in ready:
+            return late, *os.wait4(child, 0)[1:]
 
 
 def _submission(

@@ -17,8 +17,10 @@ import platform
 import signal
 import struct
 from dataclasses import dataclass
+from typing import Any
 
-_libc = ctypes.CDLL(None, use_errno=True)
+# On Windows the limits are only talked about, and there is no such library.
+_libc: Any = ctypes.CDLL(None, use_errno=True) if hasattr(os, "fork") else None
 
 # linux/sched.h, sys/mount.h, sys/prctl.h
 _NEW_NAMESPACES = 0x10000000 | 0x20000000 | 0x00020000 | 0x08000000  # user, pid, mount, ipc

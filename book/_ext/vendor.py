@@ -175,7 +175,9 @@ def main() -> int:
         # same repository, is the same text.
         for file in importlib.metadata.files("ipywidgets") or ():
             if file.name == "LICENSE":
-                (new / "html-manager" / "LICENSE").write_text(file.read_text(), encoding="utf-8")
+                (new / "html-manager" / "LICENSE").write_text(
+                    file.read_text(encoding="utf-8"), encoding="utf-8"
+                )
         (new / "requirejs" / "LICENSE").write_text(_REQUIREJS_LICENCE, encoding="utf-8")
         (new / "README.md").write_text(readme(), encoding="utf-8")
         (new / "SHA256SUMS").write_text(sums(new), encoding="utf-8")

@@ -4,6 +4,8 @@
   function check() {
     for (const box of document.querySelectorAll("main :is(.math, mjx-container)")) {
       const wide = box.scrollWidth > box.clientWidth + 1;
+      // A slanted letter that leans out of its box by a pixel makes no scroll box of it.
+      box.style.overflow = wide ? "" : "visible";
       if (wide) {
         box.tabIndex = 0;
         box.setAttribute("role", "group");

@@ -67,12 +67,12 @@ def main() -> None:
     arguments.add_argument("--layers", type=int, default=3, help="of the encoder, of the decoder")
     arguments.add_argument("--heads", type=int, default=8)
     arguments.add_argument("--inner", type=int, default=512, help="size inside a feed-forward")
-    arguments.add_argument("--warmup", type=int, default=2000, help="steps")
-    arguments.add_argument("--rate", type=float, default=0.7, help="factor of the schedule")
+    arguments.add_argument("--warmup", type=int, default=1000, help="steps")
+    arguments.add_argument("--rate", type=float, default=0.35, help="factor of the schedule")
     arguments.add_argument(
         "--cooldown", type=float, default=0.4, help="share of the steps in which the rate falls"
     )
-    arguments.set_defaults(epochs=20, dropout=0.3)
+    arguments.set_defaults(epochs=12, dropout=0.2)
     options = arguments.parse_args()
     record(
         "transformer",

@@ -15,6 +15,12 @@ function make(tag, properties = {}, ...children) {
   return element;
 }
 
+// An element with a word in it; Korean is named, so that it is read out as such.
+function spoken(element) {
+  if (/\p{Script=Hangul}/u.test(element.textContent)) element.lang = "ko";
+  return element;
+}
+
 // The sentence that stands for the picture: for “책”: book 0.91, the 0.04; gold link: book.
 function inWords(sentence, step) {
   const row = sentence.weights[step];
@@ -102,11 +108,11 @@ function render({ model, el }) {
     rowsOfSource = source.map((word) => {
       const mark = make("span", { class: "ax-mark" });
       const number = make("span", { class: "ax-number" });
-      const text = make("span", { class: "ax-word", text: word, title: word });
+      const text = spoken(make("span", { class: "ax-word", text: word, title: word }));
       return make("li", {}, mark, text, number);
     });
     buttonsOfWords = target.map((word, t) => {
-      const button = make("button", { type: "button", role: "radio", text: word, title: word });
+      const button = spoken(make("button", { type: "button", role: "radio", text: word, title: word }));
       button.addEventListener("click", () => { stop(); go(t); });
       return button;
     });

@@ -128,7 +128,7 @@ function render({ model, el }) {
     return make(
       "section",
       { class: "fi-model", "aria-label": name },
-      make("h4", { text: name }),
+      make("p", { class: "fi-title", text: name }),
       make("p", { class: "fi-sees", text: SIDES[sees[name]] }),
       make("ol", {}, ...rows),
       ...below,

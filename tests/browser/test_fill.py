@@ -42,7 +42,7 @@ def expect_shown(explorer, text: dict, hidden: int) -> None:
     assert shown == [*words[:hidden], "[MASK]", *words[hidden + 1 :]]
     assert explorer.locator("[aria-pressed=true]").count() == 1
     models = explorer.locator(".fi-model")
-    assert models.locator("h4").all_inner_texts() == list(text["guesses"])
+    assert models.locator(".fi-title").all_inner_texts() == list(text["guesses"])
     for k, (name, rows) in enumerate(text["guesses"].items()):
         guesses = models.nth(k).locator(".fi-guess")
         assert guesses.locator(".fi-name").all_inner_texts() == [w for w, _ in rows[hidden]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import subprocess
@@ -44,6 +45,11 @@ def shown(sandbox: Sandbox, code: str, files: dict[str, bytes] | None = None) ->
         else:
             parts.append(output.get("text") or output["data"]["text/plain"])
     return "".join(parts)
+
+
+needs_fork = pytest.mark.skipif(
+    not hasattr(os, "fork"), reason="Windows cannot run submissions, and says so"
+)
 
 
 @needs_bubblewrap
@@ -384,8 +390,10 @@ def test_outputs_are_rebuilt_from_plain_parts():
 # Without bubblewrap
 
 
+@needs_fork
 def test_without_bubblewrap_the_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setattr(sandboxes.shutil, "which", lambda name: None)
+    monkeypatch.setattr(sandboxes.sys, "platform", "linux")
     with pytest.raises(SandboxError, match=r"install it .*apt install bubblewrap.*--unsafe"):
         Sandbox()
 
@@ -396,6 +404,7 @@ def test_on_another_system_the_sentence_says_where_to_grade(monkeypatch):
         Sandbox()
 
 
+@needs_fork
 def test_unsafe_runs_without_bubblewrap(monkeypatch):
     monkeypatch.setattr(sandboxes.shutil, "which", lambda name: None)
     with Sandbox(unsafe=True, times=TIMES) as made:

@@ -42,6 +42,16 @@ ORACLES: dict[str, Oracle] = {
 }
 
 
+def _oracle(exercise: Exercise) -> Oracle:
+    try:
+        return ORACLES[exercise.name]
+    except KeyError:
+        raise LookupError(
+            f"{exercise.name} has no oracle: write one in "
+            f"autograder/instructor/oracles/{exercise.assignment} and name it in ORACLES there."
+        ) from None
+
+
 def expected(exercise: Exercise, case: Case) -> Expected:
     """Return the outputs and gradients of a right answer on a case, in float64."""
     inputs = {
@@ -52,7 +62,7 @@ def expected(exercise: Exercise, case: Case) -> Expected:
         name: tensor.detach().clone().requires_grad_() for name, tensor in case.weights.items()
     }
     given = {name: built(value, torch.float64) for name, value in case.given.items()}
-    outputs = ORACLES[exercise.name]({**case.construct, **given, **inputs}, weights)
+    outputs = _oracle(exercise)({**case.construct, **given, **inputs}, weights)
     total = torch.zeros((), dtype=torch.float64)
     for name, upstream in case.upstream.items():
         product = outputs[name] * upstream

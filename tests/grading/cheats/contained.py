@@ -10,7 +10,6 @@ from __future__ import annotations
 import http.server
 import json
 import os
-import resource
 import shutil
 import signal
 import subprocess
@@ -192,6 +191,8 @@ _running: list[subprocess.Popen[bytes]] = []
 
 
 def _drive(job: Mapping[str, Any]) -> dict[str, Any]:
+    import resource  # there is none on Windows, where the bank is only read
+
     threading.Thread(target=_end_with_the_leash, daemon=True).start()
     if job["memory"]:
         resource.setrlimit(resource.RLIMIT_AS, (job["memory"], job["memory"]))

@@ -1,0 +1,178 @@
+"""Every page of the built site before axe-core, and what axe-core cannot see.
+
+axe-core comes with the package axe-playwright-python; nothing is fetched.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.resources
+import re
+from typing import Any
+
+import pytest
+from conftest import go_to
+from test_pages import CHAPTERS, CONTENT, PAGES, source
+
+pytestmark = pytest.mark.browser
+
+GRAVE = ("critical", "serious")
+# What depends on the colours; the rest is the same on a dark page.
+OF_COLOUR = ["color-contrast", "link-in-text-block"]
+SOME = ["book/intro.html", "book/02_seq2seq.html", "book/08_transformer.html"]
+# The glyphs of an equation are hidden from a screen reader, which reads the MathML beside them;
+# they have the colour of the text around them, and are most of a page's elements.
+LEFT_OUT = [["mjx-math"]]
+
+LOST_EQUATIONS = """[...document.querySelectorAll("main :is(.math, mjx-container)")]
+    .filter(e => e.scrollWidth > e.clientWidth + 1 && e.tabIndex < 0)"""
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The source of axe-core."""
+    package = "axe_playwright_python"
+    pytest.importorskip(package, reason="axe-playwright-python is not installed")
+    file = importlib.resources.files(package) / "axe.min.js"
+    return file.read_text(encoding="utf-8")
+
+
+def audit(page: Any, axe: str, only: list[str] | None = None) -> list[dict]:
+    """Return the rules that a page breaks, each with the elements that do; everything unfolded."""
+    page.evaluate("document.querySelectorAll('main details').forEach(d => { d.open = true; })")
+    page.evaluate("document.fonts.ready.then(() => null)")
+    # What accessible.js does is done when the page has come to rest; if it is not, axe says so.
+    with contextlib.suppress(Exception):
+        page.wait_for_function(f"{LOST_EQUATIONS}.length === 0", timeout=5000)
+    page.evaluate(axe)
+    options: dict[str, Any] = {"resultTypes": ["violations"], "iframes": False}
+    if only:
+        options["runOnly"] = only
+    return page.evaluate(
+        "async ([hidden, options]) => (await axe.run({exclude: hidden}, options)).violations",
+        [LEFT_OUT, options],
+    )
+
+
+@pytest.mark.parametrize(
+    ("scheme", "width", "paths"),
+    [("light", 1280, PAGES), ("dark", 1280, PAGES), ("light", 390, SOME), ("dark", 390, SOME[1:])],
+    ids=["light", "dark", "phone", "dark-phone"],
+)
+def test_axe_finds_nothing_grave(visit, site, axe, scheme, width, paths, capsys):
+    opened = visit(paths[0], scheme, width)  # one context for all pages: a new one costs more
+    grave: list[str] = []
+    lesser: dict[str, list[str]] = {}
+    for path in paths:
+        go_to(opened, site.address + path)
+        for rule in audit(opened.page, axe, OF_COLOUR if scheme == "dark" else None):
+            for node in rule["nodes"]:
+                why = " ".join(node["failureSummary"].split())
+                line = f"{path}: {rule['id']}: {node['html'][:160]} ({why[:240]})"
+                if rule["impact"] in GRAVE:
+                    grave.append(line)
+                else:
+                    lesser.setdefault(f"{rule['impact']} {rule['id']}", []).append(line)
+    if lesser:
+        with capsys.disabled():
+            print(f"\naxe-core, {scheme}, {width} pixels, moderate and minor:")
+            for name, lines in sorted(lesser.items()):
+                print(f"  {name}: {len(lines)}, such as {lines[0]}")
+    assert grave == []
+
+
+@pytest.mark.parametrize("path", SOME)
+def test_the_keyboard_skips_to_the_text_and_sees_where_it_is(visit, path):
+    page = visit(path).page
+    page.keyboard.press("Tab")
+    first = page.evaluate("document.activeElement.getAttribute('href')")
+    assert first == "#main-content"
+    page.wait_for_function("document.activeElement.getBoundingClientRect().top >= 0")
+    page.keyboard.press("Enter")
+    assert page.evaluate("location.hash") == "#main-content"
+    reached, unseen = [], []
+    for _ in range(25):
+        page.keyboard.press("Tab")
+        where = page.evaluate(
+            """() => {
+                 const e = document.activeElement;
+                 const style = getComputedStyle(e);
+                 const drawn = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
+                 const inText = Boolean(e.closest("#main-content"));
+                 const drawing = e === document.body || e.closest("svg") !== null;
+                 const marked = drawn || drawing || style.boxShadow !== "none";
+                 return [e.outerHTML.slice(0, 120), inText, marked];
+               }"""
+        )
+        reached.append(where[1])
+        unseen += [] if where[2] else [where[0]]
+    assert reached[0], "the link does not lead to the text"
+    assert unseen == [], "the focus cannot be seen"
+
+
+@pytest.mark.parametrize("path", CHAPTERS)
+def test_wide_equations_are_reached_with_the_keyboard(visit, path):
+    page = visit(path, width=390).page
+    page.wait_for_timeout(400)  # they are looked at when the page has come to rest
+    lost = page.evaluate(f"{LOST_EQUATIONS}.map(e => e.textContent.slice(0, 60))")
+    assert lost == []
+
+
+@pytest.mark.parametrize("path", SOME[1:])
+def test_code_wraps_on_a_phone(visit, path):
+    page = visit(path, width=390).page
+    wide = page.evaluate(
+        """() => [...document.querySelectorAll("main div.highlight pre")]
+                   .filter(e => e.scrollWidth > e.clientWidth + 1)
+                   .map(e => e.textContent.slice(0, 60))"""
+    )
+    assert wide == []
+
+
+def test_the_language_of_the_page_and_of_its_korean_words_is_said(visit):
+    page = visit("book/03_bahdanau.html").page
+    assert page.evaluate("document.documentElement.lang") == "en"
+    unmarked = page.evaluate(
+        r"""() => {
+             const found = [];
+             const walker = document.createTreeWalker(
+               document.querySelector("article"), NodeFilter.SHOW_TEXT);
+             while (walker.nextNode()) {
+               const parent = walker.currentNode.parentElement;
+               if (parent.closest("pre, code, script, style, select, [aria-live]")) continue;
+               if (!/\p{Script=Hangul}/u.test(walker.currentNode.data)) continue;
+               if (!parent.closest("[lang=ko]")) found.push(walker.currentNode.data.trim());
+             }
+             return found;
+           }"""
+    )
+    assert unmarked == []
+    assert page.locator("article p [lang=ko]").count() > 0
+    assert page.locator(".alignment-explorer [lang=ko]").count() > 0
+
+
+def test_play_moves_nothing_for_who_asked_for_less_motion(visit):
+    page = visit("book/03_bahdanau.html").page
+
+    def seconds() -> float:
+        bar = "document.querySelector('.alignment-explorer .ax-source li')"
+        told = page.evaluate(f"getComputedStyle({bar}, '::before').transitionDuration")
+        return float(told.removesuffix("s"))
+
+    assert seconds() > 0.1
+    page.emulate_media(reduced_motion="reduce")
+    assert seconds() < 0.001
+    assert page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
+    page.locator(".alignment-explorer").first.get_by_role("button", name="Play").click()
+    stop = page.locator(".alignment-explorer").first.get_by_role("button", name="Stop")
+    assert stop.count() == 1, "what moves by itself can be stopped"
+
+
+@pytest.mark.parametrize("path", CONTENT)
+def test_every_picture_is_described(path):
+    tags = re.findall(r"<img\b[^>]*>", source(path))
+    for tag in tags:
+        told = re.search(r'\balt="([^"]*)"', tag)
+        assert told, tag[:200]
+        assert len(told[1]) >= 30, told[1]
+        assert not re.search(r"\.(png|svg|jpe?g)\b|^_|^(image|figure|picture)\b", told[1], re.I)

@@ -1,0 +1,141 @@
+"""Which versions Colab has of the packages that the course needs.
+
+    python -m tests.tools.colab LIST OUT       LIST: Colab's pip-freeze.txt, a file or an address
+
+Writes requirements to OUT, says what of it is too old for the course (the first cell of a notebook
+then installs a newer one, which takes the reader's time), and what Colab lacks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import re
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+PROJECT = "attention-course"
+_WHEEL = re.compile(r"/[^/]+?-(\d[^-/]*)-[^/]*\.whl")
+
+
+def needed(project: str = PROJECT) -> dict[str, list[Requirement]]:
+    """Return what asks for each package, for the project and all that it needs, by name."""
+    found: dict[str, list[Requirement]] = {}
+    seen: set[str] = set()
+    waiting = [project]
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        try:
+            lines = importlib.metadata.requires(name) or []
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        for requirement in map(Requirement, lines):
+            if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+                other = canonicalize_name(requirement.name)
+                found.setdefault(other, []).append(requirement)
+                waiting.append(other)
+    return found
+
+
+def versions(text: str) -> dict[str, Version]:
+    """Return the versions of a `pip freeze`, without local build tags such as +cu126."""
+    found = {}
+    for line in text.splitlines():
+        name, _, version = line.partition("==")
+        if not version and " @ " in line:
+            name, _, address = line.partition(" @ ")
+            wheel = _WHEEL.search(unquote(urlsplit(address.strip()).path))
+            version = wheel[1] if wheel else ""
+        try:
+            found[canonicalize_name(name.strip())] = Version(Version(version.strip()).public)
+        except InvalidVersion:
+            continue  # a comment, or a file of Colab's own
+    return found
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What Colab has of what is needed: its versions, what is too old (and why), what is absent."""
+
+    has: dict[str, Version]
+    too_old: dict[str, str]
+    absent: tuple[str, ...]
+
+    def requirements(self) -> str:
+        """Return Colab's versions as pip reads them."""
+        return "".join(f"{name}=={version}\n" for name, version in sorted(self.has.items()))
+
+
+def compare(
+    there: dict[str, Version], wanted: dict[str, list[Requirement]], own: Iterable[str]
+) -> Comparison:
+    """Compare Colab's versions with what is needed.
+
+    Args:
+        there: Colab's versions by name.
+        wanted: what asks for each package.
+        own: what the project itself declares; only that can be too old for it.
+    """
+    has = {name: there[name] for name in wanted if name in there}
+    ranges = {canonicalize_name(Requirement(line).name): Requirement(line) for line in own}
+    too_old = {
+        name: f"{name} {has[name]} does not fit {requirement.specifier}"
+        for name, requirement in ranges.items()
+        if name in has and not requirement.specifier.contains(has[name], prereleases=True)
+    }
+    absent = tuple(sorted(name for name in ranges if name not in there))
+    return Comparison(has, too_old, absent)
+
+
+def read(source: str) -> str:
+    """Return the list from a file or an address."""
+    if urlsplit(source).scheme in ("http", "https"):
+        import requests
+
+        found = requests.get(source, timeout=60)
+        found.raise_for_status()
+        return found.text
+    return Path(source).read_text(encoding="utf-8")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write Colab's versions; return 1 where Colab's torch will not do, 2 without a list."""
+    parser = argparse.ArgumentParser(prog="python -m tests.tools.colab", description=main.__doc__)
+    parser.add_argument("source", metavar="LIST")
+    parser.add_argument("out", metavar="OUT", type=Path)
+    given = parser.parse_args(arguments)
+    there = versions(read(given.source))
+    if "torch" not in there or "numpy" not in there:
+        print(f"{given.source} is no list of Colab's packages: it has no torch.", file=sys.stderr)
+        return 2
+    own = [
+        line
+        for line in importlib.metadata.requires(PROJECT) or []
+        if "extra ==" not in line.replace("'", '"')
+    ]
+    found = compare(there, needed(), own)
+    given.out.parent.mkdir(parents=True, exist_ok=True)
+    given.out.write_text(found.requirements(), encoding="utf-8")
+    print(f"{len(found.has)} packages in Colab's versions: {given.out}")
+    for line in found.too_old.values():
+        print(f"too old, pip brings a newer one: {line}")
+    if found.absent:
+        print(f"absent, pip brings them: {', '.join(found.absent)}")
+    if "torch" in found.too_old:
+        print("The course keeps Colab's torch: it must fit.", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

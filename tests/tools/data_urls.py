@@ -1,0 +1,158 @@
+"""Checks that the data sets can still be had, without downloading them.
+
+    python -m tests.tools.data_urls [NAME ...] [--checksums BYTES]
+
+Each address is asked for its first bytes: they must be of the right kind of file, and mirrors must
+agree about its size. Files up to --checksums bytes (2,000,000) are downloaded and verified.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from coursekit.datasets import DatasetError, Registry, read_registry
+from coursekit.datasets.fetching import fetch
+from coursekit.datasets.registry import RemoteFile
+from tests.tools.web import BROKEN, OK, Answer, Visitor, table
+
+BEGINNINGS = {
+    ".gz": b"\x1f\x8b", ".tgz": b"\x1f\x8b", ".xz": b"\xfd7zXZ", ".bz2": b"BZh", ".zip": b"PK",
+}  # fmt: skip
+_PAGES = (b"<!doctype html", b"<html")  # sent instead of the file, with a friendly status
+SMALL = 2_000_000
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is known of one address of one file."""
+
+    file: str
+    address: str
+    verdict: str
+    says: str
+    size: int | None = None
+
+
+def fits(address: str, answer: Answer) -> str:
+    """Return what is wrong with a file's beginning, "" if nothing is."""
+    if answer.start.lstrip().lower().startswith(_PAGES):
+        return "sends a web page instead of the file"
+    beginning = BEGINNINGS.get(Path(urlsplit(address).path).suffix, b"")
+    if not answer.start.startswith(beginning):
+        return "the beginning is not that of such a file"
+    if answer.size == 0 or not answer.start:
+        return "sends an empty file"
+    return ""
+
+
+def verify(file: RemoteFile, url: str) -> str:
+    """Download a file from one of its addresses as a learner would; return what is wrong."""
+    known = {name: os.environ.pop(name, None) for name in ("COURSEKIT_DATA", "COURSEKIT_CACHE")}
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["COURSEKIT_CACHE"] = folder
+            fetch(replace(file, urls=(url,)))
+    except DatasetError as error:
+        return str(error)
+    finally:
+        os.environ.pop("COURSEKIT_CACHE", None)
+        os.environ.update({name: value for name, value in known.items() if value is not None})
+    return ""
+
+
+def check(file: RemoteFile, visitor: Visitor, checksums: int = SMALL) -> list[Finding]:
+    """Ask all addresses of a file."""
+    found: list[Finding] = []
+    for url in file.urls:
+        address = url.partition("#")[0]
+        answer = visitor.begin(address)
+        verdict, says = answer.verdict, answer.says
+        if verdict not in (BROKEN, "refused"):
+            wrong = fits(address, answer)
+            if not wrong and answer.size is not None and answer.size <= checksums:
+                wrong = verify(file, url)
+                says = "checksum right"
+            verdict, says = (BROKEN, wrong) if wrong else (verdict, says)
+        else:
+            verdict = BROKEN  # what refuses programs refuses the loader
+        found.append(Finding(file.path, url, verdict, says, answer.size))
+    return _agreeing(found)
+
+
+def _agreeing(found: list[Finding]) -> list[Finding]:
+    """Mark as broken what has another size than a mirror of the same name."""
+    first: dict[str, int] = {}
+    result = []
+    for finding in found:
+        name = Path(urlsplit(finding.address).path).name
+        if finding.verdict != BROKEN and finding.size is not None:
+            size = first.setdefault(name, finding.size)
+            if size != finding.size:
+                says = f"has {finding.size:,} bytes, another mirror {size:,}"
+                finding = replace(finding, verdict=BROKEN, says=says)
+        result.append(finding)
+    return result
+
+
+def check_all(
+    registry: Registry, names: Iterable[str], visitor: Visitor, checksums: int = SMALL
+) -> dict[str, list[Finding]]:
+    """Return the findings by data set; a file of several data sets is asked for once."""
+    known: dict[str, list[Finding]] = {}
+    found: dict[str, list[Finding]] = {}
+    for name in names:
+        for path in registry.find(name).file_paths():
+            if path not in known:
+                known[path] = check(registry.files[path], visitor, checksums)
+            found.setdefault(name, []).extend(known[path])
+    return found
+
+
+def report(found: dict[str, list[Finding]]) -> str:
+    """Return a line for each data set, and a table of the addresses that are not right."""
+    rows = []
+    for name, findings in found.items():
+        files = {finding.file for finding in findings}
+        lost = [f for f in files if all(x.verdict == BROKEN for x in findings if x.file == f)]
+        good = sum(finding.verdict != BROKEN for finding in findings)
+        state = f"cannot be had: {', '.join(sorted(lost))}" if lost else "can be had"
+        rows.append((name, len(files), f"{good} of {len(findings)}", state))
+    text = table(("data set", "files", "addresses that answer", "state"), rows)
+    odd = {x: None for findings in found.values() for x in findings if x.verdict != OK}
+    if odd:
+        lines = ((x.verdict, x.file, x.address, x.says) for x in odd)
+        text += "\n\n" + table(("verdict", "file", "address", "what it says"), lines)
+    return text
+
+
+def main(
+    arguments: list[str] | None = None,
+    registry: Registry | None = None,
+    visitor: Visitor | None = None,
+) -> int:
+    """Print the report; return 1 if an address is broken, 2 for an unknown data set."""
+    parser = argparse.ArgumentParser(prog="python -m tests.tools.data_urls", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--checksums", type=int, default=SMALL, metavar="BYTES")
+    given = parser.parse_args(arguments)
+    registry = registry or read_registry()
+    try:
+        found = check_all(
+            registry, given.names or registry.datasets, visitor or Visitor(), given.checksums
+        )
+    except DatasetError as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(report(found))
+    return 1 if any(x.verdict == BROKEN for xs in found.values() for x in xs) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

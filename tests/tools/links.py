@@ -1,0 +1,167 @@
+"""Checks the links of the built site; the exit status says whether something is broken.
+
+python -m tests.tools.links [FOLDER]                 pages, files and anchors; no network
+python -m tests.tools.links [FOLDER] --external      also other people's sites, politely
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path, PurePosixPath
+from posixpath import normpath
+from urllib.parse import unquote, urlsplit
+
+from tests.tools.web import BROKEN, MOVED, OK, REFUSED, Answer, Visitor, table
+
+SITE = Path(__file__).resolve().parents[2] / "_build" / "html"
+_ADDRESSES = {
+    "a": "href", "area": "href", "audio": "src", "iframe": "src", "img": "src", "image": "href",
+    "link": "href", "script": "src", "source": "src", "use": "href", "video": "src",
+}  # fmt: skip
+# A page says where its neighbours are hosted, not what a reader clicks.
+_NOT_LINKS = {"preconnect", "dns-prefetch", "canonical"}
+
+
+@dataclass
+class Page:
+    """What a page points to, with the lines, and the anchors it offers."""
+
+    links: list[tuple[str, int]] = field(default_factory=list)
+    anchors: set[str] = field(default_factory=set)
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.page = Page()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note what the tag points to and what points to it."""
+        given = {name: value or "" for name, value in attrs}
+        self.page.anchors |= {given[name] for name in ("id", "name") if given.get(name)}
+        if tag == "link" and _NOT_LINKS & set(given.get("rel", "").split()):
+            return
+        found = given.get(_ADDRESSES.get(tag, "")) or given.get("xlink:href")
+        if tag in _ADDRESSES and found:
+            self.page.links.append((found.strip(), self.getpos()[0]))
+
+
+def read(path: Path) -> Page:
+    """Return what is in an HTML file."""
+    reader = _Reader()
+    reader.feed(path.read_text(encoding="utf-8"))
+    return reader.page
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A link that leads nowhere: where it stands, what it says, and why."""
+
+    page: str
+    line: int
+    link: str
+    why: str
+
+
+@dataclass
+class Site:
+    """All pages of a folder, read once."""
+
+    folder: Path
+
+    def __post_init__(self) -> None:
+        found = sorted(p for p in self.folder.rglob("*.html") if "_static" not in p.parts)
+        self.pages = {p.relative_to(self.folder).as_posix(): read(p) for p in found}
+
+    def inside(self) -> list[Broken]:
+        """Return the broken links between the site's own pages, files and anchors."""
+        return [
+            Broken(name, line, link, why)
+            for name, page in self.pages.items()
+            for link, line in page.links
+            if not _leaves(link) and (why := self._why(name, link))
+        ]
+
+    def outside(self) -> dict[str, list[str]]:
+        """Return the addresses of other people's, without anchors, and the pages they stand on."""
+        found: dict[str, list[str]] = {}
+        for name, page in self.pages.items():
+            for link, _ in page.links:
+                if urlsplit(link).scheme in ("http", "https"):
+                    pages = found.setdefault(link.partition("#")[0], [])
+                    if name not in pages:
+                        pages.append(name)
+        return found
+
+    def _why(self, name: str, link: str) -> str:
+        """Return why a link is broken, "" if it is not."""
+        split = urlsplit(link)
+        path, anchor = unquote(split.path), unquote(split.fragment)
+        if path.startswith("/"):  # the site may be served from a folder of its host
+            return "begins at the host's root"
+        target = name
+        if path:
+            target = normpath(str(PurePosixPath(name).parent / path))
+            if target.startswith(".."):
+                return "leads out of the site"
+            if (self.folder / target).is_dir():
+                target = normpath(f"{target}/index.html")
+            if not (self.folder / target).is_file():
+                return f"there is no {target}"
+        if not anchor or target not in self.pages or anchor.startswith(":~:"):
+            return ""
+        known = self.pages[target].anchors
+        return "" if anchor in known else f"{target} has no #{anchor}"
+
+
+def _leaves(link: str) -> bool:
+    return bool(urlsplit(link).scheme or urlsplit(link).netloc)
+
+
+def ask(addresses: dict[str, list[str]], visitor: Visitor) -> Iterator[Answer]:
+    """Ask each address once."""
+    for address in addresses:
+        yield visitor.look(address)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print a table of what is broken; return 1 if something is, and 2 where there is no site."""
+    parser = argparse.ArgumentParser(prog="python -m tests.tools.links", description=main.__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default=SITE)
+    parser.add_argument("--external", action="store_true", help="also ask other people's sites")
+    given = parser.parse_args(arguments)
+    site = Site(given.folder)
+    if not site.pages:
+        print(f"There is no page in {given.folder}: run make book first.", file=sys.stderr)
+        return 2
+    inside = site.inside()
+    count = sum(not _leaves(link) for page in site.pages.values() for link, _ in page.links)
+    print(f"{len(site.pages)} pages, {count} links inside, {len(inside)} broken.\n")
+    if inside:
+        rows = ((f"{b.page}:{b.line}", b.link, b.why) for b in inside)
+        print(table(("page", "link", "why"), rows) + "\n")
+    if not given.external:
+        return 1 if inside else 0
+    addresses = site.outside()
+    answers = sorted(
+        ask(addresses, Visitor()), key=lambda a: (BROKEN, MOVED, REFUSED, OK).index(a.verdict)
+    )
+    counts = {v: sum(a.verdict == v for a in answers) for v in (OK, MOVED, REFUSED, BROKEN)}
+    print(
+        f"{len(answers)} addresses of others: " + ", ".join(f"{n} {v}" for v, n in counts.items())
+    )
+    rows = (
+        (a.verdict, a.address, a.says, ", ".join(addresses[a.address]))
+        for a in answers
+        if a.verdict != OK
+    )
+    print("\n" + table(("verdict", "address", "what it says", "pages"), rows))
+    return 1 if inside or counts[BROKEN] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,144 @@
+"""Asks other servers politely whether something is still there: few requests, with pauses."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import requests
+
+AGENT = "course-link-check/1 (weekly; one request an address)"
+OK, MOVED, REFUSED, BROKEN = "ok", "moved", "refused", "broken"
+_NO_HEAD = (400, 403, 404, 405, 406, 429, 500, 501, 503)  # what servers say that dislike HEAD
+_REFUSES = (401, 403, 407, 418, 429, 451, 999)  # it is there, but not for programs
+_LATER = (408, 429, 500, 502, 503, 504)
+_PERMANENT = (301, 308)
+FIRST_BYTES = 512
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back from an address.
+
+    Attributes:
+        address: what was asked for.
+        verdict: "ok", "moved" (for good, to another host), "refused" or "broken".
+        says: the reason, in a few words.
+        size: bytes of the whole file, None where the server does not say.
+        kind: the type that the server says.
+        start: the first bytes, where they were asked for.
+    """
+
+    address: str
+    verdict: str
+    says: str
+    size: int | None = None
+    kind: str = ""
+    start: bytes = b""
+
+
+@dataclass
+class Visitor:
+    """Asks one address after the other.
+
+    Attributes:
+        timeout: seconds without an answer.
+        tries: how often an address is asked that does not answer, or says "later".
+        pause: seconds before a second try, doubled for each further one.
+        between: seconds between two requests to the same host.
+    """
+
+    timeout: float = 20.0
+    tries: int = 3
+    pause: float = 5.0
+    between: float = 1.0
+
+    def __post_init__(self) -> None:
+        self._session = requests.Session()
+        self._session.headers["User-Agent"] = AGENT
+        self._last: dict[str, float] = {}
+
+    def look(self, address: str) -> Answer:
+        """Ask whether a page is there: HEAD, then GET where HEAD is not liked."""
+        found = self._patiently("HEAD", address, {})
+        if isinstance(found, requests.Response) and found.status_code not in _NO_HEAD:
+            return self._judge(address, found, b"")
+        return self.begin(address)
+
+    def begin(self, address: str) -> Answer:
+        """Ask for the first bytes of a file."""
+        found = self._patiently("GET", address, {"Range": f"bytes=0-{FIRST_BYTES - 1}"})
+        if not isinstance(found, requests.Response):
+            return Answer(address, BROKEN, found)
+        with found:
+            try:
+                start = next(found.iter_content(FIRST_BYTES), b"")
+            except requests.RequestException:
+                return Answer(address, BROKEN, "broke off at the beginning")
+            return self._judge(address, found, start)
+
+    def _patiently(
+        self, method: str, address: str, headers: Mapping[str, str]
+    ) -> requests.Response | str:
+        """Return the response, or why there is none."""
+        says = ""
+        for attempt in range(self.tries):
+            if attempt:
+                time.sleep(self.pause * 2 ** (attempt - 1))
+            self._wait_for(urlsplit(address).netloc)
+            try:
+                found = self._session.request(
+                    method,
+                    address,
+                    headers={"Accept-Encoding": "identity", **headers},
+                    timeout=self.timeout,
+                    allow_redirects=True,
+                    stream=True,
+                )
+            except requests.Timeout:
+                says = f"no answer within {self.timeout:g} s"
+            except requests.TooManyRedirects:
+                return "leads in a circle"
+            except requests.RequestException as error:
+                says = f"could not be reached ({type(error).__name__})"
+            else:
+                if found.status_code not in _LATER or attempt == self.tries - 1:
+                    return found
+                found.close()
+        return says
+
+    def _wait_for(self, host: str) -> None:
+        free = self._last.get(host, float("-inf")) + self.between
+        time.sleep(max(0.0, free - time.monotonic()))
+        self._last[host] = time.monotonic()
+
+    def _judge(self, address: str, found: requests.Response, start: bytes) -> Answer:
+        status = found.status_code
+        found.close()
+        kind = found.headers.get("Content-Type", "").split(";")[0].strip().lower()
+        if status in _REFUSES:
+            return Answer(address, REFUSED, f"status {status}: no programs", None, kind, start)
+        if status >= 400:
+            return Answer(address, BROKEN, f"status {status}", None, kind, start)
+        first, last = urlsplit(address).hostname, urlsplit(found.url).hostname
+        for_good = all(step.status_code in _PERMANENT for step in found.history)
+        if found.history and for_good and first != last:
+            return Answer(address, MOVED, f"moved to {found.url}", _size(found), kind, start)
+        return Answer(address, OK, f"status {status}", _size(found), kind, start)
+
+
+def _size(found: requests.Response) -> int | None:
+    whole = found.headers.get("Content-Range", "").rpartition("/")[2]
+    if not whole and found.status_code == 200:
+        whole = found.headers.get("Content-Length", "")
+    return int(whole) if whole.isdigit() else None
+
+
+def table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """Return a table in Markdown."""
+    lines = [list(heads), *(list(row) for row in rows)]
+    lines.insert(1, ["---"] * len(lines[0]))
+    cells = ([str(cell).replace("|", "\\|").replace("\n", " ") for cell in line] for line in lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in cells)
