@@ -134,6 +134,22 @@ def test_the_page_shows_what_pre_training_was_worth(page, data, labels):
     assert recorded["command"] in page
 
 
+def test_what_the_text_says_of_few_labels_holds_for_the_runs():
+    def runs(data, labels):
+        return [run["metrics"] for run in result(f"bert-finetuned-{labels}", data)["runs"]]
+
+    def mean(metrics, name):
+        return 100 * sum(one[name] for one in metrics) / len(metrics)
+
+    few = runs("sst-2", 50)
+    for name in ("accuracy", "accuracy_from_scratch"):
+        assert abs(mean(few, name) - mean(few, "commonest_class")) < 5
+    some, every = runs("sst-2", 500), runs("sst-2", "all")
+    assert mean(some, "accuracy") < mean(some, "accuracy_from_scratch")
+    assert abs(mean(every, "accuracy") - mean(every, "accuracy_from_scratch")) < 1
+    assert all(m["accuracy"] > m["accuracy_from_scratch"] for m in runs("mrpc", "all"))
+
+
 def test_the_page_shows_the_pre_training_on_real_text(page):
     recorded = result("bert", "wikitext-2")
     assert f"{recorded['parameters']:,}" in page

@@ -40,7 +40,13 @@ async ({ slug, number, pages, site, stills, code }) => {
     }
     fold.open = true;
   }
-  for (const box of article.querySelectorAll("[tabindex]")) box.removeAttribute("tabindex");
+  for (const box of article.querySelectorAll("[tabindex]")) {
+    box.removeAttribute("tabindex");
+    // Nothing scrolls on paper: neither equations nor tables say so.
+    if (box.matches(".math, .pst-scrollable-table-container, .text_html")) {
+      for (const name of ["role", "aria-label"]) box.removeAttribute(name);
+    }
+  }
 
   const named = (id) => `${slug}--${id}`;
   for (const element of article.querySelectorAll("[id]")) element.id = named(element.id);
@@ -70,15 +76,27 @@ async ({ slug, number, pages, site, stills, code }) => {
   }
 
   const title = article.querySelector("h1");
-  const name = title.textContent.trim();
+  // The words of a heading; an equation's glyphs are drawn by style, so its TeX stands for it.
+  const inWords = (heading) => {
+    const copy = heading.cloneNode(true);
+    for (const equation of copy.querySelectorAll("mjx-container")) {
+      equation.replaceWith(equation.getAttribute("aria-label") ?? "");
+    }
+    return copy.textContent.replace(/\s+/g, " ").trim();
+  };
+  for (const heading of article.querySelectorAll("h1, h2, h3, h4, h5, h6")) {
+    heading.dataset.words = inWords(heading);
+  }
+  const name = inWords(title);
   if (number) {
     const before = document.createElement("span");
     before.className = "chapter-number";
     before.textContent = `${number}\u2002`;
     title.prepend(before);
+    title.dataset.words = `${number} ${name}`;
   }
   const sections = [...article.querySelectorAll("h2")]
-    .map((h2) => ({ title: h2.textContent.trim(), id: h2.closest("section[id]")?.id }))
+    .map((h2) => ({ title: h2.dataset.words, id: h2.closest("section[id]")?.id }))
     .filter(({ id }) => id);
   const rules = document.getElementById("MJX-CHTML-styles")?.sheet?.cssRules ?? [];
   return {

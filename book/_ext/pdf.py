@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
-PAPER = 658  # A4 without its margins, in CSS pixels
+PAPER, TURNED = 658, 986  # the width of A4 without its margins, in CSS pixels
 PATIENCE = 1_200_000  # milliseconds; a whole book on a busy machine takes its time
 
 
@@ -302,7 +302,7 @@ def print_book(site: Path, pages: Sequence[Page], about: dict[str, Any], code: b
         whole.emulate_media(media="print", color_scheme="light")
         whole.goto(f"{address}book.html", wait_until="load")
         whole.evaluate("document.fonts.ready.then(() => null)")
-        lost = whole.evaluate((HERE / "pdf_fit.js").read_text(encoding="utf-8"))
+        lost = whole.evaluate((HERE / "pdf_fit.js").read_text(encoding="utf-8"), TURNED)
         for text in lost:
             print(f"a link leads nowhere and is left as words: {text}", file=sys.stderr)
         first = _pdf(whole)
@@ -316,7 +316,7 @@ def print_book(site: Path, pages: Sequence[Page], about: dict[str, Any], code: b
         last = _pdf(whole)
         headings = whole.evaluate(
             """() => [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")]
-                 .map((heading) => heading.innerText.replace(/\\s+/g, " ").trim())
+                 .map((heading) => heading.dataset.words ?? heading.textContent)
                  .filter(Boolean)"""
         )
         browser.close()
