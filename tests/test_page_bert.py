@@ -81,13 +81,17 @@ def test_both_sides_tell_more_than_one(page):
         ("left-to-right", "left to right"),
         ("right-to-left", "right to left"),
         ("two-directions", "two directions"),
+        ("two-directions-narrow", "two directions, as large as BERT"),
         ("bert-no-next", "BERT"),
     ):
         metrics = result(name)["metrics"]
         told[name] = float(re.search(re.escape(row) + r" ([\d.]+)(?: \d+){5} [\d,]{6,}", page)[1])
         assert told[name] == pytest.approx(100 * metrics["accuracy"], abs=0.06)
     assert max(told["left-to-right"], told["right-to-left"]) < told["bert-no-next"]
-    assert told["bert-no-next"] < told["two-directions"]  # "in these runs they end above BERT"
+    # "in these runs they end above BERT, also at its size"
+    assert told["bert-no-next"] < told["two-directions-narrow"] < told["two-directions"]
+    sizes = {name: result(name)["parameters"] for name in told}
+    assert sizes["two-directions-narrow"] < 1.1 * sizes["bert-no-next"] < sizes["two-directions"]
 
 
 def test_only_masks_make_a_model_careless_about_visible_words(page):
