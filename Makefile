@@ -133,6 +133,7 @@ full-all: $(VENV)/.book ## All recorded runs again, one after the other (a day o
 	$(RUN) book/runs/recipe.py --masked
 	$(RUN) book/runs/captioning.py --epochs 40 --seeds 1
 	$(RUN) book/runs/transformer.py
+	$(RUN) book/runs/stories.py
 	$(RUN) book/runs/bert.py
 	for labels in 50 500; do $(RUN) book/runs/bert.py --data sst-2 --labels $$labels --seeds 1 2 3 4 5; done
 	$(RUN) book/runs/bert.py --data sst-2
