@@ -49,7 +49,9 @@ def calls_without_an_encoding(source: str) -> Iterator[int]:
         options = {option.arg: option.value for option in node.keywords}
         if "encoding" in options:
             continue
-        if (name == "read_text" and not node.args) or (name == "write_text" and len(node.args) == 1):
+        if (name == "read_text" and not node.args) or (
+            name == "write_text" and len(node.args) == 1
+        ):
             yield node.lineno
         elif name == "open" and isinstance(node.func, ast.Name):
             mode = node.args[1] if len(node.args) > 1 else options.get("mode")
