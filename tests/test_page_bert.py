@@ -160,6 +160,10 @@ def test_the_page_shows_the_pre_training_on_real_text(page):
     assert recorded["command"] in page
     told = 100 * recorded["metrics"]["next_accuracy"]
     assert f"97 to 98 {told:.1f}" in page
+    gaps = recorded["runs"][0]["filled_in"][:6]
+    for gap in gaps:
+        assert f"[MASK: {gap['tokens'][gap['place']]}]" in page
+        assert f"{gap['guesses'][0]} {gap['probabilities'][0]:.2f}, " in page
 
 
 def test_the_cell_that_downloads_was_not_run(page):
