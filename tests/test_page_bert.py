@@ -81,7 +81,7 @@ def test_both_sides_tell_more_than_one(page):
         ("left-to-right", "left to right"),
         ("right-to-left", "right to left"),
         ("two-directions", "two directions"),
-        ("two-directions-narrow", "two directions, as large as BERT"),
+        ("two-directions-narrow", "two directions, of BERT's size"),
         ("bert-no-next", "BERT"),
     ):
         metrics = result(name)["metrics"]

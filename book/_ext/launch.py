@@ -77,12 +77,12 @@ class Chapter:
 
 
 def chapters(root: Path = ROOT) -> list[Chapter]:
-    """Return the chapters in the order of _toc.yml."""
+    """Return the chapters in the order of _toc.yml; none of a book that has no parts."""
     toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
     return [
         Chapter(entry["file"], tuple(section["file"] for section in entry.get("sections", ())))
-        for part in toc["parts"]
-        for entry in part["chapters"]
+        for part in toc.get("parts", ())
+        for entry in part.get("chapters", ())
         if re.match(r"book/\d\d_", entry["file"])
     ]
 
