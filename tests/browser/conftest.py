@@ -33,6 +33,21 @@ FLAGS = [
     "--disable-sync",
 ]
 
+LIGHT = """
+  const canvas = document.createElement("canvas").getContext("2d");
+  const light = (colour) => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3).map((v) => {
+      const c = v / 255;
+      return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+"""
+# In a page: light(colour) is the relative luminance of any CSS colour, as WCAG defines it.
+
 
 def site_folder() -> Path:
     """The built site: COURSEKIT_SITE, or _build/html."""

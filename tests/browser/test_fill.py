@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from conftest import site_folder
+from conftest import LIGHT, site_folder
 
 pytestmark = pytest.mark.browser
 
@@ -101,18 +101,9 @@ def test_words_can_be_read_on_their_colours(visit, state, scheme):
     """The contrast of the gap, and of a guess on the bar behind it, is that of WCAG AA."""
     opened = visit(PAGE, scheme=scheme)
     ratios = opened.page.locator(".fill-explorer").first.evaluate(
-        """explorer => {
-          const canvas = document.createElement("canvas").getContext("2d");
-          const light = (colour) => {
-            canvas.clearRect(0, 0, 1, 1);
-            canvas.fillStyle = colour;
-            canvas.fillRect(0, 0, 1, 1);
-            const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3).map((v) => {
-              const c = v / 255;
-              return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
-            });
-            return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-          };
+        "explorer => {"
+        + LIGHT
+        + """
           const ratio = (one, other) => {
             const [high, low] = [light(one), light(other)].sort((a, b) => b - a);
             return (high + 0.05) / (low + 0.05);

@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from conftest import site_folder
+from conftest import LIGHT, site_folder
 
 pytestmark = pytest.mark.browser
 
@@ -95,18 +95,9 @@ def test_every_word_can_be_read_on_its_colour(visit, scheme):
     """The contrast of the strongest word with its background is that of WCAG AA."""
     opened = visit(PAGE, scheme=scheme)
     ratio = opened.page.locator(".words-explorer").first.evaluate(
-        """explorer => {
-          const canvas = document.createElement("canvas").getContext("2d");
-          const light = (colour) => {
-            canvas.clearRect(0, 0, 1, 1);
-            canvas.fillStyle = colour;
-            canvas.fillRect(0, 0, 1, 1);
-            const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3).map((v) => {
-              const c = v / 255;
-              return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
-            });
-            return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-          };
+        "explorer => {"
+        + LIGHT
+        + """
           const words = [...explorer.querySelectorAll(".wo-word")];
           const strongest = words.reduce((a, b) =>
             Number(a.style.getPropertyValue("--weight")) >=
