@@ -78,11 +78,11 @@ def test_the_reader_picks_the_review_and_who_looks(visit, states, width):
 
 
 def test_colours_on_a_scale_from_nought_to_one(visit, states):
-    texts = next(state for state in states if "texts" in state)["texts"]
+    state = next(state for state in states if "texts" in state)
     opened = visit(PAGE)
     explorer = opened.page.locator(".words-explorer").first
     explorer.get_by_role("checkbox").check()
-    weights = texts[0]["weights"][next(iter(texts[0]["weights"]))]
+    weights = state["texts"][0]["weights"][state["view"]]
     strong = explorer.locator(".wo-word").evaluate_all(
         "spans => spans.map(span => Number(span.style.getPropertyValue('--weight')))"
     )
