@@ -161,8 +161,13 @@ class Complaint:
 
 
 def complaint(found: Difference | None) -> Complaint:
-    """Return what a difference says of a random case; an empty one if there is none."""
-    return Complaint(found.kind, found.name, found.sentence) if found else Complaint()
+    """Return what a difference says of a random case; an empty one if there is none.
+
+    Which one of several numbered calls shows a mistake is chance, so that numbers are left out.
+    """
+    if not found:
+        return Complaint()
+    return Complaint(found.kind, found.name.rstrip("_0123456789"), found.sentence)
 
 
 def _finite(tensor: Tensor) -> bool:

@@ -513,7 +513,9 @@ def _masking_cases(draw: Draw) -> list[Case]:
     anything = _ids(draw, b, n, below=v)
     anywhere = draw.holes(b, n)
     short = [_ids(draw, 1, _SHORT, below=v) for _ in range(_TIMES)]
-    several = {"tokens": texts_, "special": marks}
+    # So many that not even whole texts, or the same places in all, are chosen alike twice.
+    some, some_marks = framed(64, draw.integer(60, 70), v)
+    several = {"tokens": some, "special": some_marks}
     sizes = {"vocabulary_size": v, "mask_id": 4}
     twins = seeds("generator", "other")
     return [
@@ -556,14 +558,14 @@ def _masking_cases(draw: Draw) -> list[Case]:
         ),
         case(
             "many texts of equal length",
-            _ids(draw, 400, 25, below=v),
+            _ids(draw, 200, 25, below=v),
             v,
             4,
             relation=_chosen_as_often_as_they_should,
         ),
         case(
             "another probability",
-            _ids(draw, 250, 24, below=v),
+            _ids(draw, 75, 24, below=v),
             v,
             4,
             None,
