@@ -558,7 +558,7 @@ def _masking_cases(draw: Draw) -> list[Case]:
         ),
         case(
             "many texts of equal length",
-            _ids(draw, 200, 25, below=v),
+            _ids(draw, 340, 25, below=v),
             v,
             4,
             relation=_chosen_as_often_as_they_should,
