@@ -12,7 +12,7 @@
   function look(box) {
     if (box.scrollWidth > box.clientWidth + 1) {
       box.tabIndex = 0;
-      box.setAttribute("role", "region");
+      box.setAttribute("role", "group"); // named, and no landmark: a page has many tables
       box.setAttribute("aria-label", title(box));
     } else {
       for (const name of ["tabindex", "role", "aria-label"]) box.removeAttribute(name);
