@@ -1,0 +1,41 @@
+"""Pictures keep their place while they load, and are large enough on a phone."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+PAGE = "book/09_bert.html"
+
+
+def test_a_picture_has_its_place_before_it_is_there(visit):
+    page = visit(PAGE).page
+    sizes = page.locator(".picture img").evaluate_all(
+        """all => all.map(i => ({given: i.getAttribute('width') / i.getAttribute('height'),
+                                shown: i.clientWidth / i.clientHeight,
+                                broad: i.clientWidth - i.parentElement.clientWidth}))"""
+    )
+    assert sizes
+    for size in sizes:
+        assert size["shown"] == pytest.approx(size["given"], rel=0.02)
+        assert size["broad"] <= 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_wide_picture_is_not_made_small_on_a_phone_but_scrolls(visit, scheme):
+    opened = visit(PAGE, width=390, scheme=scheme)
+    page = opened.page
+    box = page.locator(".picture").first
+    image = box.locator("img")
+    true = box.evaluate("b => parseFloat(getComputedStyle(b).getPropertyValue('--true-width'))")
+    assert image.bounding_box()["width"] == pytest.approx(0.8 * true, abs=2)
+    assert true > 600
+    page.wait_for_function("b => b.tabIndex === 0", arg=box.element_handle())
+    assert "Picture" in box.get_attribute("aria-label")
+    box.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("b => b.scrollLeft > 0", arg=box.element_handle())
+    wider = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(wider) <= 0
+    assert opened.problems() == {}
