@@ -213,15 +213,17 @@ class BertEmbeddings(nn.Module):
 # to say what they were. Each token that is not special is *chosen* with the probability $p = 0.15$, independently
 # of all others. What the model then sees in its place is drawn again:
 #
-# $$c_i \sim \mathrm{Bernoulli}(p), \qquad
+# $$\begin{gathered}
+# c_i \sim \mathrm{Bernoulli}(p), \qquad
 # \tilde w_i = \begin{cases}
 # w_i & \text{if } c_i = 0 \\
 # \texttt{[MASK]} & \text{if } c_i = 1, \text{ with probability } 0.8 \\
 # r_i \sim \mathrm{Uniform}\{0, \dots, V - 1\} & \text{if } c_i = 1, \text{ with probability } 0.1 \\
 # w_i & \text{if } c_i = 1, \text{ with probability } 0.1
 # \end{cases}
-# \qquad
-# y_i = \begin{cases} w_i & \text{if } c_i = 1 \\ -100 & \text{if } c_i = 0 \end{cases}$$
+# \\
+# y_i = \begin{cases} w_i & \text{if } c_i = 1 \\ -100 & \text{if } c_i = 0 \end{cases}
+# \end{gathered}$$
 #
 # $$w, \tilde w, y: (\dots) \text{ of any one shape}$$
 #
@@ -296,9 +298,11 @@ def mask_tokens(
 # second sentence is replaced by one of another document. If document $a$ has the sentences
 # $s_{a,1}, \dots, s_{a,n_a}$, the pairs are
 #
-# $$\left(s_{a,j},\; \begin{cases} s_{a,j+1} & \text{if } z_{a,j} = 1 \\ \text{a sentence of a document } a' \ne a &
-# \text{if } z_{a,j} = 0 \end{cases},\; z_{a,j}\right), \qquad
-# z_{a,j} \sim \mathrm{Bernoulli}(\tfrac12), \qquad j = 1, \dots, n_a - 1$$
+# $$\begin{gathered}
+# \left(s_{a,j},\; \begin{cases} s_{a,j+1} & \text{if } z_{a,j} = 1 \\ \text{a sentence of a document } a' \ne a &
+# \text{if } z_{a,j} = 0 \end{cases},\; z_{a,j}\right) \\
+# z_{a,j} \sim \mathrm{Bernoulli}(\tfrac12), \qquad j = 1, \dots, n_a - 1
+# \end{gathered}$$
 #
 # in the order of the documents and of their sentences: as many pairs as neighbours. A document of one sentence
 # gives no pair, but its sentence may be drawn. How you choose among the other documents is up to you, as long as

@@ -285,8 +285,9 @@ def hard_attention(
 # and make looks that were followed by a good caption more probable. What is usual, the *baseline* $b$, is
 # subtracted first: better than usual is praised, worse than usual is blamed.
 #
-# $$L = -\frac{1}{B} \sum_b (R - b) \sum_t m_{t} \log p(s_t)
-# \qquad \log p(s): (B, T),\quad R: (B,),\quad b: \text{a number or } (B,),\quad m: (B, T)$$
+# $$L = -\frac{1}{B} \sum_b (R - b) \sum_t m_{t} \log p(s_t)$$
+#
+# $$\log p(s): (B, T),\quad R: (B,),\quad b: \text{a number or } (B,),\quad m: (B, T)$$
 #
 # In the paper the reward is the log-probability of the true caption, and the baseline its moving average.
 # Both are judgements, not something to be changed by this loss: **no gradient flows into $R$ or $b$**, also

@@ -69,8 +69,10 @@ def read(rnn: nn.Module, x: Tensor, lengths: Tensor) -> Tensor:
 # 5. **Classifier.** $\mathrm{logits} = W_c v + b_c$. (Equation 11 has a softmax around it; in this
 #    course the loss takes it.)
 #
-# $$h_{it}: (B, L, T, 2d),\quad \alpha_{it}: (B, L, T),\quad s_i: (B, L, 2d),\quad h_i: (B, L, 2d),\quad
-# \alpha_i: (B, L),\quad v: (B, 2d),\quad W_c: (C, 2d)$$
+# $$\begin{gathered}
+# h_{it}: (B, L, T, 2d),\quad \alpha_{it}: (B, L, T),\quad s_i: (B, L, 2d) \\
+# h_i: (B, L, 2d),\quad \alpha_i: (B, L),\quad v: (B, 2d),\quad W_c: (C, 2d)
+# \end{gathered}$$
 #
 # * **Two levels, one trick.** On the word level the $B$ documents of $L$ sentences are $B \cdot L$
 #   sentences: `flatten(0, 1)` makes one axis of two, `unflatten` or `reshape` two of one. All GRUs

@@ -150,8 +150,9 @@ def scaled_dot_score(query: Tensor, keys: Tensor) -> Tensor:
 # should entry 3 of one mean what entry 3 of the other means? A matrix in between says which entries are
 # to be compared, and how much each pair counts:
 #
-# $$e_{j} = q^\top W k_j = \sum_{i=1}^{d_q} \sum_{l=1}^{d_k} q_i\, W_{il}\, k_{jl}
-# \qquad q: (B, d_q) \text{ or } (B, T, d_q),\quad k: (B, N, d_k),\quad W: (d_q, d_k),
+# $$e_{j} = q^\top W k_j = \sum_{i=1}^{d_q} \sum_{l=1}^{d_k} q_i\, W_{il}\, k_{jl}$$
+#
+# $$q: (B, d_q) \text{ or } (B, T, d_q),\quad k: (B, N, d_k),\quad W: (d_q, d_k),
 # \quad e: (B, N) \text{ or } (B, T, N)$$
 #
 # It is a dot product in the query's space, $q \cdot (W k_j)$, or in the keys', $(W^\top q) \cdot k_j$,
@@ -194,8 +195,9 @@ def general_score(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
 #
 # A network with one hidden layer reads query and key, joined to one vector:
 #
-# $$e_{j} = v^\top \tanh(W [q; k_j])
-# \qquad q: (B, d_q) \text{ or } (B, T, d_q),\quad k: (B, N, d_k),\quad W: (d, d_q + d_k),\quad v: (d),
+# $$e_{j} = v^\top \tanh(W [q; k_j])$$
+#
+# $$q: (B, d_q) \text{ or } (B, T, d_q),\quad k: (B, N, d_k),\quad W: (d, d_q + d_k),\quad v: (d),
 # \quad e: (B, N) \text{ or } (B, T, N)$$
 #
 # The order counts: the first $d_q$ columns of $W$ belong to the query. You can build $[q; k_j]$ for

@@ -167,8 +167,10 @@ def redundancy_penalty(A: Tensor) -> Tensor:
 # $$h_j = [\overrightarrow{h}_j ; \overleftarrow{h}_j], \qquad M, A = \mathrm{attention}(H), \qquad
 # \mathrm{logits} = W_o \,\mathrm{relu}\left(W_h \,\mathrm{flatten}(M) + b_h\right) + b_o$$
 #
-# $$H: (B, N, 2d),\quad M: (B, r, 2d),\quad \mathrm{flatten}(M): (B, r \cdot 2d),\quad W_h: (m, r \cdot 2d),\quad
-# W_o: (C, m),\quad \mathrm{logits}: (B, C)$$
+# $$\begin{gathered}
+# H: (B, N, 2d),\quad M: (B, r, 2d),\quad \mathrm{flatten}(M): (B, r \cdot 2d) \\
+# W_h: (m, r \cdot 2d),\quad W_o: (C, m),\quad \mathrm{logits}: (B, C)
+# \end{gathered}$$
 #
 # * `flatten` puts the rows one after the other. Each hop has columns of its own in $W_h$, so the
 #   classifier knows who saw what.

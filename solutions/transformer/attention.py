@@ -299,8 +299,10 @@ def merge_heads(x: Tensor) -> Tensor:
 # $$\mathrm{head}_i = \mathrm{Attention}(Q W_i^Q,\, K W_i^K,\, V W_i^V), \qquad
 # \mathrm{MultiHead}(Q, K, V) = \mathrm{Concat}(\mathrm{head}_1, \dots, \mathrm{head}_h)\, W^O$$
 #
-# $$Q: (B, T, d),\quad K, V: (B, N, d),\quad W_i^Q, W_i^K, W_i^V: (d, d/h),\quad W^O: (d, d),\quad
-# \text{output}: (B, T, d),\quad \text{weights}: (B, h, T, N)$$
+# $$\begin{gathered}
+# Q: (B, T, d),\quad K, V: (B, N, d),\quad W_i^Q, W_i^K, W_i^V: (d, d/h) \\
+# W^O: (d, d),\quad \text{output}: (B, T, d),\quad \text{weights}: (B, h, T, N)
+# \end{gathered}$$
 #
 # * **One product for all heads.** The $W_i^Q$ of all heads side by side are one matrix $(d, d)$:
 #   multiply by it, then cut with `split_heads`. The stub has the four matrices as `nn.Linear`, with

@@ -118,6 +118,22 @@ def test_wide_equations_are_reached_with_the_keyboard(visit, path):
     assert lost == []
 
 
+@pytest.mark.parametrize("path", [p for p in PAGES if p.startswith(("book/0", "exercises/"))])
+def test_equations_fit_a_laptop(visit, path):
+    """Those that are a little too wide are set smaller, and none much."""
+    page = visit(path, width=1280).page
+    page.wait_for_timeout(400)
+    seen = page.evaluate(
+        """() => [...document.querySelectorAll("main mjx-container[display=true]")]
+             .filter(e => e.clientWidth)
+             .map(e => [e.scrollWidth - e.clientWidth, parseFloat(e.style.fontSize),
+                        e.textContent.slice(0, 60)])"""
+    )
+    assert [row for row in seen if row[0] > 1] == []
+    usual = max((size for _, size, _ in seen), default=0)
+    assert all(size >= 0.74 * usual for _, size, _ in seen)
+
+
 @pytest.mark.parametrize("path", SOME[1:])
 def test_code_wraps_on_a_phone(visit, path):
     page = visit(path, width=390).page
