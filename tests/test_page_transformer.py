@@ -184,3 +184,18 @@ def test_the_page_shows_the_recorded_run(page):
     result = json.loads(path.read_text(encoding="utf-8"))
     assert f"{result['metrics']['bleu']:.2f}" in page
     assert result["scorer"] in page
+
+
+def test_the_recorded_transformer_rises_late_and_ends_above():
+    """What the page says about its epochs and Bahdanau's."""
+    ours, theirs = (
+        json.loads((RESULTS / f"{name}.multi30k-de-en.json").read_text(encoding="utf-8"))
+        for name in ("transformer", "rnnsearch-all")
+    )
+    assert ours["metrics"]["bleu"] > theirs["metrics"]["bleu"]
+    assert ours["parameters"] < theirs["parameters"]
+    (mine,), (other,) = ours["runs"], theirs["runs"]
+    assert mine["best_epoch"] > other["best_epoch"]
+    scores, best = [[row["bleu"] for row in run["history"]] for run in (mine, other)]
+    assert scores[other["best_epoch"] - 1] < max(best)
+    assert all(score < rival - 2 for score, rival in zip(scores[:7], best, strict=False))

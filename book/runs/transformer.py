@@ -72,7 +72,7 @@ def main() -> None:
     arguments.add_argument(
         "--cooldown", type=float, default=0.4, help="share of the steps in which the rate falls"
     )
-    arguments.set_defaults(epochs=12, dropout=0.2)
+    arguments.set_defaults(epochs=22, dropout=0.2)
     options = arguments.parse_args()
     record(
         "transformer",
