@@ -129,3 +129,10 @@ def test_nothing_is_fetched_and_colours_come_from_the_one_master():
     for name in ("ink", "accent", "gold"):
         assert f"--course-{name}" in code
         assert style.LIGHT[name] in code
+
+
+def test_the_models_keep_their_order_when_a_notebook_is_saved():
+    """Saving sorts the keys of every dict."""
+    names = ["right to left", "BERT"]
+    text = {part: {name: TEXT[part]["BERT"] for name in names} for part in ("guesses", "truth")}
+    assert FillExplorer([TEXT | text]).get_state()["models"] == names

@@ -137,3 +137,10 @@ def test_nothing_is_fetched_and_colours_come_from_the_one_master():
     for name in ("ink", "accent", "gold"):
         assert f"--course-{name}" in code
         assert style.LIGHT[name] in code
+
+
+def test_the_views_keep_their_order_when_a_notebook_is_saved():
+    """Saving sorts the keys of every dict."""
+    weights = {"later first": [1.0, 0.0], "a second": [0.0, 1.0]}
+    explorer = WordsExplorer([{"words": ["fine", "bad"], "weights": weights}])
+    assert explorer.get_state()["views"] == ["later first", "a second"]

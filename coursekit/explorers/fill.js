@@ -1,6 +1,7 @@
 // The reader hides one word of a text; each model lists what it would fill in.
 // State: texts [{sentences, guesses: model -> for each word [[word, probability]], truth: model ->
-// probabilities, title}], sees: model -> "left" | "right" | "both", text, hidden (a word's place).
+// probabilities, title}], models (their names, in order), sees: model -> "left" | "right" | "both",
+// text, hidden (a word's place).
 
 const SIDES = { left: "reads what stands before", right: "reads what comes after", both: "reads both sides" };
 
@@ -44,7 +45,7 @@ function inWords(word, models, guesses, truth, place) {
 function render({ model, el }) {
   const texts = model.get("texts");
   const sees = model.get("sees");
-  const names = Object.keys(texts[0].guesses);
+  const names = model.get("models");
   const select = make("select");
   texts.forEach(({ sentences, title }, i) => {
     const words = sentences.flat().join(" ");

@@ -42,6 +42,8 @@ class FillExplorer(anywidget.AnyWidget):
     _css = stylesheet("fill-explorer", _HERE / "fill.css")
 
     texts = traitlets.List(traitlets.Dict()).tag(sync=True)
+    # In their order, which the keys of the texts lose when a notebook is saved.
+    models = traitlets.List(traitlets.Unicode()).tag(sync=True)
     sees = traitlets.Dict().tag(sync=True)
     text = traitlets.Int(0).tag(sync=True)
     hidden = traitlets.Int(0).tag(sync=True)
@@ -65,7 +67,7 @@ class FillExplorer(anywidget.AnyWidget):
             raise ValueError('each model sees "left", "right" or "both".')
         if not 0 <= hidden < len(prepared[0]["truth"][models[0]]):
             raise ValueError(f"text 0 has no word {hidden} to hide.")
-        super().__init__(texts=prepared, sees=sides, hidden=hidden, **options)
+        super().__init__(texts=prepared, models=models, sees=sides, hidden=hidden, **options)
 
 
 def _prepared(text: Mapping[str, Any], i: int) -> dict[str, Any]:

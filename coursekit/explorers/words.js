@@ -1,6 +1,7 @@
 // The reader picks a text and a view; each word is coloured by its weight there.
 // State: texts [{sentences, weights: view -> numbers, sentence_weights, marked, title, told}],
-// text, view, absolute (colours from 0 to 1 instead of to the strongest word), marked.
+// views (their names, in order), text, view, absolute (colours from 0 to 1 instead of to the
+// strongest word), marked.
 
 const SHOWN = 5; // words named in the sentence below the text
 
@@ -38,7 +39,7 @@ function inWords(words, weights) {
 
 function render({ model, el }) {
   const texts = model.get("texts");
-  const views = Object.keys(texts[0].weights);
+  const views = model.get("views");
   const select = make("select");
   texts.forEach(({ sentences, title }, i) => {
     const words = sentences.flat().join(" ") || "(no words)";

@@ -44,6 +44,8 @@ class WordsExplorer(anywidget.AnyWidget):
     _css = stylesheet("words-explorer", _HERE / "words.css")
 
     texts = traitlets.List(traitlets.Dict()).tag(sync=True)
+    # In their order, which the keys of the texts lose when a notebook is saved.
+    views = traitlets.List(traitlets.Unicode()).tag(sync=True)
     text = traitlets.Int(0).tag(sync=True)
     view = traitlets.Unicode("").tag(sync=True)
     absolute = traitlets.Bool(False).tag(sync=True)  # colours from 0 to 1
@@ -59,7 +61,7 @@ class WordsExplorer(anywidget.AnyWidget):
         for i, text in enumerate(prepared):
             if list(text["weights"]) != views:
                 raise ValueError(f"text {i} must have weights for {', '.join(views)}.")
-        super().__init__(texts=prepared, view=views[0], marked=marked, **options)
+        super().__init__(texts=prepared, views=views, view=views[0], marked=marked, **options)
 
 
 def _prepared(text: Mapping[str, Any], i: int) -> dict[str, Any]:

@@ -35,15 +35,16 @@ def percent(p: float) -> str:
     return "< 1 %" if 0 < p < 0.005 else f"{int(100 * p + 0.5)} %"
 
 
-def expect_shown(explorer, text: dict, hidden: int) -> None:
+def expect_shown(explorer, state: dict, text: dict, hidden: int) -> None:
     """The words with one gap, and below it every model's guesses for it."""
     words = [word for sentence in text["sentences"] for word in sentence]
     shown = explorer.locator(".fi-word").all_inner_texts()
     assert shown == [*words[:hidden], "[MASK]", *words[hidden + 1 :]]
     assert explorer.locator("[aria-pressed=true]").count() == 1
     models = explorer.locator(".fi-model")
-    assert models.locator(".fi-title").all_inner_texts() == list(text["guesses"])
-    for k, (name, rows) in enumerate(text["guesses"].items()):
+    assert models.locator(".fi-title").all_inner_texts() == state["models"]
+    for k, name in enumerate(state["models"]):
+        rows = text["guesses"][name]
         guesses = models.nth(k).locator(".fi-guess")
         assert guesses.locator(".fi-name").all_inner_texts() == [w for w, _ in rows[hidden]]
         values = [float(guesses.nth(i).get_attribute("data-probability")) for i in range(2)]
@@ -63,26 +64,26 @@ def test_the_reader_hides_a_word_with_the_mouse_and_with_keys(visit, state, widt
     page = opened.page
     explorer = page.locator(".fill-explorer").first
     explorer.scroll_into_view_if_needed()
-    expect_shown(explorer, texts[0], state["hidden"])
+    expect_shown(explorer, state, texts[0], state["hidden"])
 
     explorer.locator(".fi-word").nth(5).click()
-    expect_shown(explorer, texts[0], 5)
+    expect_shown(explorer, state, texts[0], 5)
     page.keyboard.press("ArrowRight")
-    expect_shown(explorer, texts[0], 6)
+    expect_shown(explorer, state, texts[0], 6)
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowUp")
-    expect_shown(explorer, texts[0], 5)
+    expect_shown(explorer, state, texts[0], 5)
     page.keyboard.press("End")
     count = sum(map(len, texts[0]["sentences"]))
-    expect_shown(explorer, texts[0], count - 1)
+    expect_shown(explorer, state, texts[0], count - 1)
     page.keyboard.press("ArrowRight")
-    expect_shown(explorer, texts[0], count - 1)
+    expect_shown(explorer, state, texts[0], count - 1)
     page.keyboard.press("Home")
-    expect_shown(explorer, texts[0], 0)
+    expect_shown(explorer, state, texts[0], 0)
 
     explorer.get_by_role("combobox").select_option(str(len(texts) - 1))
-    expect_shown(explorer, texts[-1], 0)
+    expect_shown(explorer, state, texts[-1], 0)
     assert page.url.endswith(PAGE), "the arrow keys have turned the page"
     assert opened.problems() == {}
 

@@ -52,7 +52,7 @@ def expect_shown(explorer, text: dict, view: str) -> None:
 def test_the_reader_picks_the_review_and_who_looks(visit, states, width):
     state = next(state for state in states if "texts" in state)
     texts = state["texts"]
-    views = list(texts[0]["weights"])
+    views = state["views"]
     opened = visit(PAGE, width=width)
     page = opened.page
     explorer = page.locator(".words-explorer").first
