@@ -134,5 +134,5 @@ def test_nothing_is_fetched_and_colours_come_from_the_one_master():
 def test_the_models_keep_their_order_when_a_notebook_is_saved():
     """Saving sorts the keys of every dict."""
     names = ["right to left", "BERT"]
-    text = {part: {name: TEXT[part]["BERT"] for name in names} for part in ("guesses", "truth")}
+    text = {part: dict.fromkeys(names, TEXT[part]["BERT"]) for part in ("guesses", "truth")}
     assert FillExplorer([TEXT | text]).get_state()["models"] == names
