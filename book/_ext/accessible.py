@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from html import escape, unescape
-from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
+from written import when_written
 
 _FOLDER = re.compile(
     r'(<a class="[^"]*\breference internal\b[^"]*"[^>]*>)(?P<title>(?:(?!</a>).)*)</a>'
@@ -83,20 +83,7 @@ def mend(html: str) -> str:
     return html
 
 
-def mend_pages(app: Sphinx, error: Exception | None) -> None:
-    """Mend all pages that were written."""
-    if error is not None or app.builder.format != "html":
-        return
-    for path in Path(app.outdir).rglob("*.html"):
-        if "_static" in path.parts:
-            continue
-        page = path.read_text(encoding="utf-8")
-        better = mend(page)
-        if better != page:
-            path.write_text(better, encoding="utf-8")
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     """Mend the pages when all are written."""
-    app.connect("build-finished", mend_pages)
+    when_written(app, lambda page, _: mend(page))
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

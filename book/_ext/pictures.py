@@ -13,6 +13,7 @@ from typing import Any
 
 from PIL import Image
 from sphinx.application import Sphinx
+from written import when_written
 
 COLUMN = 720  # px, the width of the text, in which a wide picture is shown at most
 _PICTURE = re.compile(r'<img (?P<rest>[^>]*?\bsrc="(?P<src>[^":]*_images/[^"]+\.png)"[^>]*?)\s*/?>')
@@ -49,20 +50,7 @@ def with_sizes(html: str, folder: Path) -> str:
     return _PICTURE.sub(sized, html)
 
 
-def write_sizes(app: Sphinx, error: Exception | None) -> None:
-    """Do so in all pages that were written."""
-    if error is not None or app.builder.format != "html":
-        return
-    for path in Path(app.outdir).rglob("*.html"):
-        if "_static" in path.parts:
-            continue
-        page = path.read_text(encoding="utf-8")
-        better = with_sizes(page, path.parent)
-        if better != page:
-            path.write_text(better, encoding="utf-8")
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     """Write the sizes when all pages are written and their pictures are there."""
-    app.connect("build-finished", write_sizes)
+    when_written(app, with_sizes)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
