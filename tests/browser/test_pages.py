@@ -192,6 +192,7 @@ def test_weight_of_the_pages(visit, site, capsys):
         lines.append(f"  first view   {first / 1e6:5.2f} MB  {path}")
         if first > FIRST_VIEW:
             too_heavy.append(path)
+        opened.close()
     opened = visit((CHAPTERS or CONTENT)[0])
     for path in CONTENT:
         if path == (CHAPTERS or CONTENT)[0]:
@@ -217,3 +218,4 @@ def test_only_pages_with_widgets_run_the_widget_manager(visit):
         assert loaded == (has_widgets or path in CHAPTERS), path
         runs = opened.page.locator("script[src*='html-manager']").count()
         assert bool(runs) == has_widgets, path
+        opened.close()
