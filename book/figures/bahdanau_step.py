@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import matplotlib.pyplot as plt
-from matplotlib.axes import Axes
+from figures.shapes import arrow, box
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from coursekit import style
+
+_box = partial(box, width=1.0, height=0.76, rounding=0.15, size=12)
+_arrow = partial(arrow, width=1.3)
 
 
 def draw() -> Figure:
@@ -74,42 +78,3 @@ def draw() -> Figure:
     axes.text(9.75, 1.6, "reads left to right", va="center", fontsize=9, color=colours["muted"])
     axes.text(9.75, 2.75, "reads right to left", va="center", fontsize=9, color=colours["muted"])
     return figure
-
-
-def _box(axes: Axes, x: float, y: float, label: str, colour: str) -> None:
-    axes.add_patch(
-        FancyBboxPatch(
-            (x - 0.5, y - 0.38),
-            1.0,
-            0.76,
-            boxstyle="round,pad=0.02,rounding_size=0.15",
-            facecolor=style.LIGHT["paper"],
-            edgecolor=colour,
-            linewidth=1.8,
-            zorder=3,
-        )
-    )
-    axes.text(x, y, label, ha="center", va="center", fontsize=12, zorder=4)
-
-
-def _arrow(
-    axes: Axes,
-    start: tuple[float, float],
-    end: tuple[float, float],
-    colour: str,
-    width: float = 1.3,
-    shrink: float = 0,
-) -> None:
-    axes.add_patch(
-        FancyArrowPatch(
-            start,
-            end,
-            arrowstyle="-|>",
-            mutation_scale=11,
-            color=colour,
-            linewidth=width,
-            shrinkA=0,
-            shrinkB=shrink,
-            zorder=2,
-        )
-    )

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import matplotlib.pyplot as plt
 import numpy as np
+from figures.shapes import arrow, box
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
+from matplotlib.patches import Rectangle
 
 from coursekit import style
 from coursekit.captioning import GRID, places
 from coursekit.corpora.scenes import scenes
 
 BLUE, ORANGE, GREEN = style.SERIES[:3]
+_box = partial(box, width=1.3, height=0.8)
 
 
 def draw() -> Figure:
@@ -25,7 +29,7 @@ def draw() -> Figure:
     (scene,) = scenes(1, seed=74, things=(2, 2))
     _grid(axes, scene.picture, 0.2, 2.9, 3.4)
     axes.text(1.9, 6.65, "picture", ha="center", fontsize=10)
-    _arrow(axes, (3.75, 4.6), (4.85, 4.6), style.LIGHT["muted"])
+    arrow(axes, (3.75, 4.6), (4.85, 4.6), style.LIGHT["muted"])
     axes.text(4.3, 4.85, "CNN", ha="center", fontsize=10)
     for i in range(4, -1, -1):  # a stack of channels
         axes.add_patch(
@@ -52,27 +56,27 @@ def draw() -> Figure:
     )
     axes.add_patch(Rectangle((8.6, 3.3), 2.2, 2.2, fill=False, edgecolor=ORANGE, zorder=4))
     axes.text(9.3, 2.8, "weights $\\alpha_t$", ha="center", fontsize=10)
-    _arrow(axes, (7.95, 4.6), (8.55, 4.6), BLUE)
+    arrow(axes, (7.95, 4.6), (8.55, 4.6), BLUE)
     _circle(axes, 11.75, 4.4, "$\\Sigma$")
-    _arrow(axes, (10.85, 4.4), (11.35, 4.4), ORANGE)
-    _arrow(axes, (6.35, 3.2), (11.75, 3.9), BLUE, curve=0.5)
+    arrow(axes, (10.85, 4.4), (11.35, 4.4), ORANGE)
+    arrow(axes, (6.35, 3.2), (11.75, 3.9), BLUE, curve=0.5)
     _circle(axes, 13.0, 4.4, "$\\times$")
-    _arrow(axes, (12.15, 4.4), (12.6, 4.4), ORANGE)
+    arrow(axes, (12.15, 4.4), (12.6, 4.4), ORANGE)
 
     _box(axes, 9.7, 7.2, "$h_{t-1}$", GREEN)
-    _arrow(axes, (9.7, 6.75), (9.7, 5.6), GREEN, dashed=True)
+    arrow(axes, (9.7, 6.75), (9.7, 5.6), GREEN, dashed=True)
     axes.text(9.5, 6.15, "query", ha="right", va="center", fontsize=10)
-    _arrow(axes, (10.4, 6.95), (12.85, 4.85), GREEN, dashed=True)
+    arrow(axes, (10.4, 6.95), (12.85, 4.85), GREEN, dashed=True)
     axes.text(12.0, 6.0, "$\\beta_t$", ha="left", va="center", fontsize=11)
     _box(axes, 14.9, 7.2, "$h_t$", GREEN)
-    _arrow(axes, (10.4, 7.3), (14.15, 7.3), GREEN)
+    arrow(axes, (10.4, 7.3), (14.15, 7.3), GREEN)
     axes.text(12.6, 7.55, "LSTM", ha="center", fontsize=10)
-    _arrow(axes, (13.3, 4.7), (14.6, 6.7), ORANGE)
+    arrow(axes, (13.3, 4.7), (14.6, 6.7), ORANGE)
     axes.text(14.2, 5.3, "$z_t$", ha="left", va="center", fontsize=11)
     axes.text(15.75, 5.15, "$y_{t-1}$: small", ha="center", va="center", fontsize=10)
-    _arrow(axes, (15.4, 5.45), (15.05, 6.7), style.LIGHT["muted"])
+    arrow(axes, (15.4, 5.45), (15.05, 6.7), style.LIGHT["muted"])
     colour = scene.things[0].colour
-    _arrow(axes, (13.3, 4.05), (14.3, 2.5), ORANGE)
+    arrow(axes, (13.3, 4.05), (14.3, 2.5), ORANGE)
     axes.text(14.4, 1.95, f"$y_t$: {colour}", ha="left", va="center", fontsize=11)
     axes.text(14.4, 1.3, "(from $h_t$, $z_t$, $y_{t-1}$)", ha="center", va="center", fontsize=9)
     return figure
@@ -89,44 +93,3 @@ def _grid(axes: Axes, picture: np.ndarray, x: float, y: float, side: float) -> N
 def _circle(axes: Axes, x: float, y: float, label: str) -> None:
     axes.plot(x, y, "o", markersize=17, color=style.LIGHT["paper"], mec=ORANGE, mew=1.8, zorder=3)
     axes.text(x, y, label, ha="center", va="center", fontsize=11, zorder=4)
-
-
-def _box(axes: Axes, x: float, y: float, label: str, colour: str) -> None:
-    axes.add_patch(
-        FancyBboxPatch(
-            (x - 0.65, y - 0.4),
-            1.3,
-            0.8,
-            boxstyle="round,pad=0.02,rounding_size=0.18",
-            facecolor=style.LIGHT["paper"],
-            edgecolor=colour,
-            linewidth=1.8,
-            zorder=3,
-        )
-    )
-    axes.text(x, y, label, ha="center", va="center", fontsize=11, zorder=4)
-
-
-def _arrow(
-    axes: Axes,
-    start: tuple[float, float],
-    end: tuple[float, float],
-    colour: str,
-    dashed: bool = False,
-    curve: float = 0.0,
-) -> None:
-    axes.add_patch(
-        FancyArrowPatch(
-            start,
-            end,
-            arrowstyle="-|>",
-            mutation_scale=11,
-            color=colour,
-            linewidth=1.5,
-            linestyle="--" if dashed else "-",
-            shrinkA=0,
-            shrinkB=0,
-            zorder=2,
-            connectionstyle=f"arc3,rad={curve}",
-        )
-    )

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import matplotlib.pyplot as plt
+from figures.shapes import arrow, box
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from coursekit import style
 
 SOURCE = ["how", "are", "you"]
 TARGET = ["잘", "지내", "<eos>"]
 PITCH = 1.55
+_box = partial(box, width=0.92, height=0.72, rounding=0.15, size=12)
+_arrow = partial(arrow, width=1.3, head=10)
 
 
 def draw() -> Figure:
@@ -78,43 +82,3 @@ def _decoder(axes: Axes, cho: bool) -> None:
         if cho:  # the word before reaches the prediction as well
             _arrow(axes, (x + 0.3, 0.45), (x + 0.15, 5.2), style.LIGHT["muted"], curve=0.22)
         axes.text(x, 5.5, written, ha="center", va="center", fontsize=10)
-
-
-def _box(axes: Axes, x: float, y: float, label: str, colour: str) -> None:
-    axes.add_patch(
-        FancyBboxPatch(
-            (x - 0.46, y - 0.36),
-            0.92,
-            0.72,
-            boxstyle="round,pad=0.02,rounding_size=0.15",
-            facecolor=style.LIGHT["paper"],
-            edgecolor=colour,
-            linewidth=1.8,
-            zorder=3,
-        )
-    )
-    axes.text(x, y, label, ha="center", va="center", fontsize=12, zorder=4)
-
-
-def _arrow(
-    axes: Axes,
-    start: tuple[float, float],
-    end: tuple[float, float],
-    colour: str,
-    width: float = 1.3,
-    curve: float = 0.0,
-) -> None:
-    axes.add_patch(
-        FancyArrowPatch(
-            start,
-            end,
-            arrowstyle="-|>",
-            mutation_scale=10,
-            color=colour,
-            linewidth=width,
-            shrinkA=0,
-            shrinkB=0,
-            connectionstyle=f"arc3,rad={curve}",
-            zorder=2,
-        )
-    )

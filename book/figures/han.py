@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import matplotlib.pyplot as plt
+from figures.shapes import arrow, box
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from coursekit import style
 
@@ -16,6 +17,8 @@ PLACES = (2.6, 4.4, 6.2, 8.0)
 ENCODER, ATTENTION = 4.2, 8.0  # height of the states, of the weighted sums
 WORD_WEIGHTS = (0.06, 0.14, 0.10, 0.70)
 SENTENCE_WEIGHTS = (0.15, 0.72, 0.08, 0.05)
+_box = partial(box, width=1.2)
+_arrow = partial(arrow, width=1.4, head=10)
 
 
 def draw() -> Figure:
@@ -85,53 +88,3 @@ def _part(axes: Axes, number: int, name: str, y: float) -> None:
 
 def _text(axes: Axes, x: float, y: float, text: str) -> None:
     axes.text(x, y, text, ha="center", va="center", fontsize=10, color=style.LIGHT["ink"])
-
-
-def _box(
-    axes: Axes,
-    x: float,
-    y: float,
-    label: str,
-    colour: str,
-    width: float = 1.2,
-    dashed: bool = False,
-) -> None:
-    axes.add_patch(
-        FancyBboxPatch(
-            (x - width / 2, y - 0.45),
-            width,
-            0.9,
-            boxstyle="round,pad=0.02,rounding_size=0.18",
-            facecolor=style.LIGHT["paper"],
-            edgecolor=colour,
-            linewidth=1.2 if dashed else 1.8,
-            linestyle="--" if dashed else "-",
-            zorder=3,
-        )
-    )
-    axes.text(x, y, label, ha="center", va="center", fontsize=11, zorder=4)
-
-
-def _arrow(
-    axes: Axes,
-    start: tuple[float, float],
-    end: tuple[float, float],
-    colour: str,
-    width: float = 1.4,
-    shrink: float = 0,
-    dashed: bool = False,
-) -> None:
-    axes.add_patch(
-        FancyArrowPatch(
-            start,
-            end,
-            arrowstyle="-|>",
-            mutation_scale=10,
-            color=colour,
-            linewidth=width,
-            linestyle="--" if dashed else "-",
-            shrinkA=0,
-            shrinkB=shrink,
-            zorder=2,
-        )
-    )

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import matplotlib.pyplot as plt
+from figures.shapes import arrow, box
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
+from matplotlib.patches import Rectangle
 
 from coursekit import style
+
+_box = partial(box, height=0.8, rounding=0.15)
+_arrow = partial(arrow, width=1.4)
 
 
 def draw() -> Figure:
@@ -32,10 +38,10 @@ def draw() -> Figure:
     axes.text(5.5, 3.62, "$x$: side by side", ha="center", va="center", fontsize=11, color=ink)
     _arrow(axes, (5.5, 3.95), (5.5, 4.75), muted)
     axes.text(5.75, 4.35, "$H$, $d$", va="center", fontsize=11, color=ink)
-    _box(axes, (3.4, 4.8), 4.2, 0.8, green, "tanh: $h$ hidden units", ink)
+    _box(axes, 5.5, 5.2, "tanh: $h$ hidden units", green, width=4.2)
     _arrow(axes, (5.5, 5.6), (5.5, 6.55), muted)
     axes.text(5.75, 6.05, "$U$", va="center", fontsize=11, color=ink)
-    _box(axes, (1.0, 6.6), 9.0, 0.8, orange, "$y$: one score for each of $V$ words", ink)
+    _box(axes, 5.5, 7.0, "$y$: one score for each of $V$ words", orange, width=9.0)
     # The direct connections pass the hidden layer by.
     _arrow(axes, (9.6, 3.3), (9.2, 6.55), blue, dashed=True)
     axes.text(9.75, 4.85, "$W$: direct\nconnections", va="center", fontsize=10, color=ink)
@@ -59,52 +65,5 @@ def draw() -> Figure:
     return figure
 
 
-def _box(
-    axes: Axes, corner: tuple[float, float], w: float, h: float, colour: str, label: str, ink: str
-) -> None:
-    axes.add_patch(
-        FancyBboxPatch(
-            corner,
-            w,
-            h,
-            boxstyle="round,pad=0.02,rounding_size=0.15",
-            facecolor=style.LIGHT["paper"],
-            edgecolor=colour,
-            linewidth=1.8,
-        )
-    )
-    axes.text(
-        corner[0] + w / 2,
-        corner[1] + h / 2,
-        label,
-        ha="center",
-        va="center",
-        fontsize=11,
-        color=ink,
-    )
-
-
 def _bracket(axes: Axes, left: float, right: float, y: float, colour: str) -> None:
     axes.plot([left, left, right, right], [y - 0.12, y, y, y - 0.12], color=colour, lw=1.3)
-
-
-def _arrow(
-    axes: Axes,
-    start: tuple[float, float],
-    end: tuple[float, float],
-    colour: str,
-    dashed: bool = False,
-) -> None:
-    axes.add_patch(
-        FancyArrowPatch(
-            start,
-            end,
-            arrowstyle="-|>",
-            mutation_scale=11,
-            color=colour,
-            linewidth=1.4,
-            linestyle="--" if dashed else "-",
-            shrinkA=0,
-            shrinkB=0,
-        )
-    )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import matplotlib.pyplot as plt
+from figures.shapes import arrow
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from matplotlib.patches import FancyBboxPatch
 
 from coursekit import style
 
@@ -16,6 +18,7 @@ WORDS = ("she", "rides", "the", "bicycle")
 PLACES = (1.3, 3.7, 6.1, 8.5)
 LOW, HIGH, TOP = 2.4, 5.0, 7.7  # height of two layers, of the prediction
 GAP = 1  # the word that is asked for
+_arrow = partial(arrow, width=1.0, head=7)
 
 
 def draw() -> Figure:
@@ -65,33 +68,11 @@ def _state(axes: Axes, x: float, y: float, colour: str, width: float = 1.2) -> N
     )
 
 
-def _arrow(
-    axes: Axes,
-    start: tuple[float, float],
-    end: tuple[float, float],
-    colour: str,
-    width: float = 1.0,
-) -> None:
-    axes.add_patch(
-        FancyArrowPatch(
-            start,
-            end,
-            arrowstyle="-|>",
-            mutation_scale=7,
-            color=colour,
-            linewidth=width,
-            shrinkA=0,
-            shrinkB=0,
-            zorder=2,
-        )
-    )
-
-
 def _asked(axes: Axes, sources: Iterable[tuple[float, float]]) -> None:
     """The prediction of the hidden word, from these states."""
     x = PLACES[GAP]
     for source in sources:
-        _arrow(axes, source, (x, TOP - 0.05), ORANGE, 1.5)
+        _arrow(axes, source, (x, TOP - 0.05), ORANGE, width=1.5)
     axes.text(x, TOP + 0.4, "rides?", ha="center", va="center", fontsize=9, color=ORANGE)
 
 
@@ -137,5 +118,5 @@ def _attention(axes: Axes, title: str, colour: str, sees: Callable[[int, int], b
             if below is not None:
                 for j, other in enumerate(PLACES):
                     if sees(i, j):
-                        _arrow(axes, (other, below + 0.45), (x, y - 0.48), colour, 0.8)
+                        _arrow(axes, (other, below + 0.45), (x, y - 0.48), colour, width=0.8)
     _asked(axes, [(PLACES[GAP if both else GAP - 1], HIGH + 0.45)])

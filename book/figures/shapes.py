@@ -8,21 +8,33 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from coursekit import style
 
 
-def box(axes: Axes, x: float, y: float, label: str, colour: str) -> None:
-    """Draw a rounded box of 1.36 by 0.9 (data units) around a point, with a label in it."""
+def box(
+    axes: Axes,
+    x: float,
+    y: float,
+    label: str,
+    colour: str,
+    width: float = 1.36,
+    height: float = 0.9,
+    rounding: float = 0.18,
+    size: float = 11,
+    dashed: bool = False,
+) -> None:
+    """Draw a rounded box around a point (data units), with a label in it (its size in points)."""
     axes.add_patch(
         FancyBboxPatch(
-            (x - 0.68, y - 0.45),
-            1.36,
-            0.9,
-            boxstyle="round,pad=0.02,rounding_size=0.18",
+            (x - width / 2, y - height / 2),
+            width,
+            height,
+            boxstyle=f"round,pad=0.02,rounding_size={rounding}",
             facecolor=style.LIGHT["paper"],
             edgecolor=colour,
-            linewidth=1.8,
+            linewidth=1.2 if dashed else 1.8,
+            linestyle="--" if dashed else "-",
             zorder=3,
         )
     )
-    axes.text(x, y, label, ha="center", va="center", fontsize=11, zorder=4)
+    axes.text(x, y, label, ha="center", va="center", fontsize=size, zorder=4)
 
 
 def arrow(
@@ -33,19 +45,22 @@ def arrow(
     width: float = 1.5,
     shrink: float = 0,
     dashed: bool = False,
+    curve: float = 0.0,
+    head: float = 11,
 ) -> None:
-    """Draw an arrow from one point to another (data units); width and shrink in points."""
+    """Draw an arrow from one point to another (data units); width, shrink and head in points."""
     axes.add_patch(
         FancyArrowPatch(
             start,
             end,
             arrowstyle="-|>",
-            mutation_scale=11,
+            mutation_scale=head,
             color=colour,
             linewidth=width,
             linestyle="--" if dashed else "-",
             shrinkA=0,
             shrinkB=shrink,
+            connectionstyle=f"arc3,rad={curve}",
             zorder=2,
         )
     )
