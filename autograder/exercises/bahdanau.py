@@ -9,13 +9,7 @@ from torch import Tensor
 
 from autograder.drawing import Draw, below
 from autograder.exercise import Call, Case, Exercise, Part, StandIn
-
-
-_SECOND = "a second batch through the same module"
-_KEPT = (
-    "The first batch through the module is right, a second one (other_...) is not: keep nothing "
-    "of one call for the next."
-)
+from autograder.exercises.reading import KEPT, SECOND, also_others, both_directions, other, others, padded_tokens, recurrent
 
 
 def _softmax_cases(draw: Draw) -> list[Case]:
@@ -141,7 +135,7 @@ def _attention_cases(draw: Draw) -> list[Case]:
         Call("forward", ("query", "keys", "mask"), ("context_again", "weights_again")),
     )
     # What a module keeps from one batch must not get into the next.
-    other = Call("forward", _other("query", "keys", "mask"), _other("context", "weights"))
+    again = Call("forward", other("query", "keys", "mask"), other("context", "weights"))
 
     def given(mask: Tensor, d_q: int, d_k: int) -> dict[str, Tensor]:
         b, n = mask.shape
@@ -155,11 +149,11 @@ def _attention_cases(draw: Draw) -> list[Case]:
         b, n = mask.shape
         inputs = given(mask, d_q, d_k)
         if other_mask is not None:
-            inputs |= _others(given(other_mask, d_q, d_k))
+            inputs |= others(given(other_mask, d_q, d_k))
         return Case(
             name,
             inputs,
-            calls if other_mask is None else (*calls, other),
+            calls if other_mask is None else (*calls, again),
             construct={"query_size": d_q, "key_size": d_k, "hidden_size": d},
             weights={
                 "W": draw.tensor(d, d_q, scale=0.7),
@@ -176,7 +170,7 @@ def _attention_cases(draw: Draw) -> list[Case]:
                 )
             }
             | {"projected_keys": draw.tensor(b, n, d)},
-            note=_KEPT if other_mask is not None else "",
+            note=KEPT if other_mask is not None else "",
         )
 
     b, n, d_q, d_k, d = draw.sizes(5, 3)
@@ -190,7 +184,7 @@ def _attention_cases(draw: Draw) -> list[Case]:
         case("a sentence without any real word", empty, d_q, d_k, d),
         case("all sizes equal", below(draw.lengths(b, b), b), b, b, b),
         case(
-            _SECOND,
+            SECOND,
             below(torch.tensor([2, 3]), 3),
             2,
             4,
@@ -200,37 +194,12 @@ def _attention_cases(draw: Draw) -> list[Case]:
     ]
 
 
-def _other(*names: str) -> tuple[str, ...]:
-    """Return the names that inputs or outputs of a second batch have."""
-    return tuple(f"other_{name}" for name in names)
-
-
-def _others(inputs: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {f"other_{name}": tensor for name, tensor in inputs.items()}
-
-
-def _also_others(named: dict[str, str], values: bool = False) -> dict[str, str]:
-    """Add the second batch's names to a table of axes, or (values) of outputs and masks."""
-    more = {f"other_{key}": f"other_{value}" if values else value for key, value in named.items()}
-    return named | more
-
-
-def _gru_weights(draw: Draw, prefix: str, inputs: int, hidden: int, suffix: str) -> dict:
-    return {
-        f"{prefix}weight_ih{suffix}": draw.tensor(3 * hidden, inputs, scale=0.6),
-        f"{prefix}weight_hh{suffix}": draw.tensor(3 * hidden, hidden, scale=0.6),
-        f"{prefix}bias_ih{suffix}": draw.tensor(3 * hidden, scale=0.3),
-        f"{prefix}bias_hh{suffix}": draw.tensor(3 * hidden, scale=0.3),
-    }
-
-
 def _encoder_cases(draw: Draw) -> list[Case]:
     call = Call("forward", ("tokens", "lengths"), ("annotations", "first_state"))
-    other = Call("forward", _other("tokens", "lengths"), _other("annotations", "first_state"))
+    again = Call("forward", other("tokens", "lengths"), other("annotations", "first_state"))
 
     def given(lengths: Tensor, longest: int, v: int) -> dict[str, Tensor]:
-        tokens = draw.tokens(len(lengths), longest, vocabulary_size=v)
-        return {"tokens": tokens.masked_fill(~below(lengths, longest), 0), "lengths": lengths}
+        return {"tokens": padded_tokens(draw, lengths, longest, v), "lengths": lengths}
 
     def case(
         name: str,
@@ -244,17 +213,16 @@ def _encoder_cases(draw: Draw) -> list[Case]:
         b = len(lengths)
         inputs, real = given(lengths, longest, v), {"annotations": below(lengths, longest)}
         if other_lengths is not None:
-            inputs |= _others(given(other_lengths, longest, v))
+            inputs |= others(given(other_lengths, longest, v))
             real["other_annotations"] = below(other_lengths, longest)
         return Case(
             name,
             inputs,
-            (call,) if other_lengths is None else (call, other),
+            (call,) if other_lengths is None else (call, again),
             construct={"vocabulary_size": v, "embedding_size": e, "hidden_size": d},
             weights={
                 "embedding.weight": draw.tensor(v, e),  # the row of padding is not 0 either
-                **_gru_weights(draw, "rnn.", e, d, "_l0"),
-                **_gru_weights(draw, "rnn.", e, d, "_l0_reverse"),
+                **both_directions(draw, "rnn.", 3, e, d),
                 "first_state.weight": draw.tensor(d, d, scale=0.7),
                 "first_state.bias": draw.tensor(d, scale=0.3),
             },
@@ -263,7 +231,7 @@ def _encoder_cases(draw: Draw) -> list[Case]:
                 "annotations": draw.tensor(b, longest, 2 * d),
                 "first_state": draw.tensor(b, d),
             },
-            note=_KEPT if other_lengths is not None else "",
+            note=KEPT if other_lengths is not None else "",
         )
 
     b, s, e, d = draw.sizes(4, 3, 7)
@@ -276,7 +244,7 @@ def _encoder_cases(draw: Draw) -> list[Case]:
         case("sentences of different length", draw.lengths(b, s), s, 11, e, d),
         case("all sentences shorter than the batch is wide", draw.lengths(b, s), s + 2, 11, e, d),
         case(
-            _SECOND,
+            SECOND,
             torch.tensor([2, 3]),
             3,
             7,
@@ -305,17 +273,17 @@ def _decoder_cases(draw: Draw) -> list[Case]:
             ("next_state", "context", "step_weights"),
         ),
     )
-    memory = _other("annotations", "mask")
+    memory = other("annotations", "mask")
     other_calls = (
         Call(
             "step",
             ("embedded", "state", *memory),
-            _other("next_state", "context", "step_weights"),
+            other("next_state", "context", "step_weights"),
         ),
         Call(
             "forward",
             ("other_tokens", *memory, "other_state"),
-            _other("logits", "weights"),
+            other("logits", "weights"),
         ),
     )
 
@@ -344,7 +312,7 @@ def _decoder_cases(draw: Draw) -> list[Case]:
         inputs = given(mask, t, v, d, a)
         inputs |= {"embedded": draw.tensor(b, e), "contexts": draw.tensor(b, a)}
         if other_mask is not None:
-            inputs |= _others(given(other_mask, t, v, d, a))
+            inputs |= others(given(other_mask, t, v, d, a))
         return Case(
             name,
             inputs,
@@ -360,7 +328,7 @@ def _decoder_cases(draw: Draw) -> list[Case]:
                 "attention.P": draw.tensor(d_att, d),
                 "attention.R": draw.tensor(d_att, a),
                 "embedding.weight": draw.tensor(v, e),
-                **_gru_weights(draw, "cell.", e + a, d, ""),
+                **recurrent(draw, "cell.", 3, e + a, d),
                 "hidden.weight": draw.tensor(e, e + d + a, scale=0.6),
                 "hidden.bias": draw.tensor(e, scale=0.3),
                 "output.weight": draw.tensor(v, e),
@@ -374,7 +342,7 @@ def _decoder_cases(draw: Draw) -> list[Case]:
                 "logits": draw.tensor(b, t, v),
                 "weights": draw.tensor(b, t, s),
             },
-            note=_KEPT if other_mask is not None else "",
+            note=KEPT if other_mask is not None else "",
         )
 
     b, s, t, d, e, a = draw.sizes(6, 2, 7)
@@ -399,7 +367,7 @@ def _decoder_cases(draw: Draw) -> list[Case]:
             "attention.project(annotations) already.",
         ),
         case(
-            _SECOND,
+            SECOND,
             below(torch.tensor([2, 3]), 3),
             2,
             5,
@@ -454,7 +422,7 @@ EXERCISES = [
         notebook="scores",
         points=4,
         signature="(query, keys, mask, projected_keys=None)",
-        axes=_also_others(
+        axes=also_others(
             {
                 "query": "B d_q",
                 "keys": "B N d_k",
@@ -467,7 +435,7 @@ EXERCISES = [
             }
         ),
         cases=_attention_cases,
-        weights_over=_also_others({"weights": "mask", "weights_again": "mask"}, values=True),
+        weights_over=also_others({"weights": "mask", "weights_again": "mask"}, values=True),
         is_class=True,
     ),
     Exercise(
@@ -476,7 +444,7 @@ EXERCISES = [
         notebook="translator",
         points=4,
         signature="(tokens, lengths)",
-        axes=_also_others(
+        axes=also_others(
             {
                 "tokens": "B S",
                 "lengths": "B",
@@ -493,7 +461,7 @@ EXERCISES = [
         notebook="translator",
         points=6,
         signature="(tokens, annotations, mask, first_state)",
-        axes=_also_others(
+        axes=also_others(
             {
                 "tokens": "B T",
                 "annotations": "B S a",
@@ -511,7 +479,7 @@ EXERCISES = [
             }
         ),
         cases=_decoder_cases,
-        weights_over=_also_others({"weights": "mask", "step_weights": "mask"}, values=True),
+        weights_over=also_others({"weights": "mask", "step_weights": "mask"}, values=True),
         is_class=True,
         parts=(
             Part("step", ("step", "attention.project"), 3),

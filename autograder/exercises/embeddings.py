@@ -7,6 +7,7 @@ from torch import Tensor
 
 from autograder.drawing import Draw
 from autograder.exercise import Call, Case, Exercise
+from autograder.exercises.reading import SECOND
 
 
 def _loss_cases(draw: Draw) -> list[Case]:
@@ -106,7 +107,7 @@ def _model_cases(draw: Draw) -> list[Case]:
         case("all sizes equal", words(4, 4, 4), 4, 4, 4),
         case("as many hidden units and words as numbers in x", words(2, 3, 6), 6, 2, 6),
         case("the same word all through the context", words(2, 1, 7).expand(2, 3).clone(), 7, 2, 4),
-        case("a second batch through the same module", words(2, 3, 7), 7, 2, 4, second=True),
+        case(SECOND, words(2, 3, 7), 7, 2, 4, second=True),
     ]
 
 

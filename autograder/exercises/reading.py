@@ -1,4 +1,4 @@
-"""What exercises share whose modules read padded sentences with a network in both directions."""
+"""What exercises share whose modules read padded sentences and are called with a second batch."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ def others(inputs: dict[str, Tensor]) -> dict[str, Tensor]:
     return {f"other_{name}": tensor for name, tensor in inputs.items()}
 
 
-def also_others(axes: dict[str, str]) -> dict[str, str]:
-    """Return the names of axes for both batches."""
-    return axes | {f"other_{name}": names for name, names in axes.items()}
+def also_others(named: dict[str, str], values: bool = False) -> dict[str, str]:
+    """Add the second batch's names to a table of axes, or (values) of outputs and their masks."""
+    more = {f"other_{key}": f"other_{value}" if values else value for key, value in named.items()}
+    return named | more
 
 
 def padded_tokens(draw: Draw, lengths: Tensor, longest: int, v: int) -> Tensor:
@@ -34,17 +35,22 @@ def padded_tokens(draw: Draw, lengths: Tensor, longest: int, v: int) -> Tensor:
     return tokens.masked_fill(~below(lengths, longest), 0)
 
 
+def recurrent(
+    draw: Draw, prefix: str, gates: int, inputs: int, hidden: int, suffix: str = ""
+) -> dict[str, Tensor]:
+    """Return the weights of one direction of a GRU (3 gates) or an LSTM (4), or of its cell."""
+    rows = gates * hidden
+    return {
+        f"{prefix}weight_ih{suffix}": draw.tensor(rows, inputs, scale=0.6),
+        f"{prefix}weight_hh{suffix}": draw.tensor(rows, hidden, scale=0.6),
+        f"{prefix}bias_ih{suffix}": draw.tensor(rows, scale=0.3),
+        f"{prefix}bias_hh{suffix}": draw.tensor(rows, scale=0.3),
+    }
+
+
 def both_directions(
     draw: Draw, prefix: str, gates: int, inputs: int, hidden: int
 ) -> dict[str, Tensor]:
-    """Return the weights of a bidirectional `nn.LSTM` (4 gates) or `nn.GRU` (3)."""
-    rows = gates * hidden
-    found: dict[str, Tensor] = {}
-    for way in ("_l0", "_l0_reverse"):
-        found |= {
-            f"{prefix}weight_ih{way}": draw.tensor(rows, inputs, scale=0.6),
-            f"{prefix}weight_hh{way}": draw.tensor(rows, hidden, scale=0.6),
-            f"{prefix}bias_ih{way}": draw.tensor(rows, scale=0.3),
-            f"{prefix}bias_hh{way}": draw.tensor(rows, scale=0.3),
-        }
-    return found
+    """Return the weights of a bidirectional `nn.GRU` (3 gates) or `nn.LSTM` (4)."""
+    ahead = recurrent(draw, prefix, gates, inputs, hidden, "_l0")
+    return ahead | recurrent(draw, prefix, gates, inputs, hidden, "_l0_reverse")

@@ -12,12 +12,9 @@ from autograder.chance import plausible
 from autograder.comparing import TOLERANCE
 from autograder.drawing import Draw, below
 from autograder.exercise import Call, Case, Exercise, Part, StandIn
+from autograder.exercises.reading import KEPT, SECOND
 from autograder.performing import Outcome
 
-_KEPT = (
-    "The first batch through the module is right, a second one (other_...) is not: keep nothing "
-    "of one call for the next."
-)
 
 
 def _held(numbers: Tensor) -> Tensor:
@@ -103,7 +100,7 @@ def _attention_cases(draw: Draw) -> list[Case]:
                 "gate.bias": draw.tensor(1, scale=0.7),
             },
             upstream=upstream,
-            note=_KEPT if other is not None else "",
+            note=KEPT if other is not None else "",
         )
 
     b, n, d_q, d_k, d = draw.sizes(5, 2, 7)
@@ -116,7 +113,7 @@ def _attention_cases(draw: Draw) -> list[Case]:
         case("all sizes equal", b, b, b, b, b),
         case("large weights", b, n, d_q, d_k, d, scale=2.5),
         case("states and annotations in another order of memory", b, n, d_q, d_k, d, turned=True),
-        case("a second batch through the same module", 2, 3, 2, 4, 5, other=(2, 3)),
+        case(SECOND, 2, 3, 2, 4, 5, other=(2, 3)),
     ]
 
 

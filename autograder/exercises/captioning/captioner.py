@@ -6,20 +6,8 @@ from torch import Tensor
 
 from autograder.drawing import Draw
 from autograder.exercise import Call, Case, Exercise, Part, StandIn
+from autograder.exercises.reading import KEPT, SECOND, recurrent
 
-_KEPT = (
-    "The first batch through the module is right, a second one (other_...) is not: keep nothing "
-    "of one call for the next."
-)
-
-
-def _lstm_weights(draw: Draw, prefix: str, inputs: int, d: int) -> dict[str, Tensor]:
-    return {
-        f"{prefix}weight_ih": draw.tensor(4 * d, inputs, scale=0.6),
-        f"{prefix}weight_hh": draw.tensor(4 * d, d, scale=0.6),
-        f"{prefix}bias_ih": draw.tensor(4 * d, scale=0.3),
-        f"{prefix}bias_hh": draw.tensor(4 * d, scale=0.3),
-    }
 
 
 def _decoder_cases(draw: Draw) -> list[Case]:
@@ -90,7 +78,7 @@ def _decoder_cases(draw: Draw) -> list[Case]:
                 "first_state.bias": draw.tensor(d, scale=0.3),
                 "first_memory.weight": draw.tensor(d, a),
                 "first_memory.bias": draw.tensor(d, scale=0.3),
-                **_lstm_weights(draw, "cell.", e + a, d),
+                **recurrent(draw, "cell.", 4, e + a, d),
                 "state_output.weight": draw.tensor(e, d, scale=0.7),
                 "context_output.weight": draw.tensor(e, a, scale=0.7),
                 "output.weight": draw.tensor(v, e),
@@ -108,7 +96,7 @@ def _decoder_cases(draw: Draw) -> list[Case]:
                 "logits": draw.tensor(b, t, v),
                 "weights": draw.tensor(b, t, n),
             },
-            note=_KEPT if other is not None else "",
+            note=KEPT if other is not None else "",
         )
 
     b, n, t, d, e, a = draw.sizes(6, 2, 7)
@@ -119,7 +107,7 @@ def _decoder_cases(draw: Draw) -> list[Case]:
         case("all sizes different", b, n, t, 8, e, d, a),
         case("as many words as pictures, as many places", 3, 3, 3, 8, 2, 5, 4),
         case("state, embedding and annotation of one size", 2, 5, 3, 8, 4, 4, 4),
-        case("a second batch through the same module", 2, 3, 2, 5, 2, 3, 4, other=(3, 2)),
+        case(SECOND, 2, 3, 2, 5, 2, 3, 4, other=(3, 2)),
     ]
 
 

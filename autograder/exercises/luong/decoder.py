@@ -7,11 +7,8 @@ from torch import Tensor
 
 from autograder.drawing import Draw, below
 from autograder.exercise import Call, Case, Exercise, Part, StandIn
+from autograder.exercises.reading import KEPT, SECOND, recurrent
 
-_KEPT = (
-    "The first batch through the module is right, a second one (other_...) is not: keep nothing "
-    "of one call for the next."
-)
 
 
 def _state_cases(draw: Draw) -> list[Case]:
@@ -120,10 +117,7 @@ def _decoder_cases(draw: Draw) -> list[Case]:
                 "attention.P": draw.tensor(3, d),
                 "attention.R": draw.tensor(3, a),
                 "embedding.weight": draw.tensor(v, e),
-                "cell.weight_ih": draw.tensor(3 * d, width, scale=0.6),
-                "cell.weight_hh": draw.tensor(3 * d, d, scale=0.6),
-                "cell.bias_ih": draw.tensor(3 * d, scale=0.3),
-                "cell.bias_hh": draw.tensor(3 * d, scale=0.3),
+                **recurrent(draw, "cell.", 3, width, d),
                 "combine.weight": draw.tensor(d, a + d, scale=0.6),
                 "output.weight": draw.tensor(v, d),
             },
@@ -173,7 +167,7 @@ def _decoder_cases(draw: Draw) -> list[Case]:
             feeding=True,
         ),
         case(
-            "a second batch through the same module",
+            SECOND,
             below(torch.tensor([2, 3]), 3),
             2,
             5,
@@ -182,7 +176,7 @@ def _decoder_cases(draw: Draw) -> list[Case]:
             4,
             1,
             other_mask=below(torch.tensor([3, 1]), 3),
-            note=_KEPT,
+            note=KEPT,
         ),
     ]
 

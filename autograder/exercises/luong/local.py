@@ -7,11 +7,8 @@ from torch import Tensor
 
 from autograder.drawing import Draw, below
 from autograder.exercise import Call, Case, Exercise, StandIn
+from autograder.exercises.reading import KEPT
 
-_KEPT = (
-    "The first batch through the module is right, a second one (other_...) is not: keep nothing "
-    "of one call for the next."
-)
 
 
 def _held(numbers: Tensor) -> Tensor:
@@ -220,7 +217,7 @@ def _attention_cases(draw: Draw) -> list[Case]:
             },
             weights=weights,
             upstream={"context": draw.tensor(b, d_k), "weights": draw.tensor(b, n)},
-            note=_KEPT if other_mask is not None else note,
+            note=KEPT if other_mask is not None else note,
         )
 
     b, d_q, d_k, d = draw.sizes(4, 3, 6)

@@ -7,48 +7,11 @@ from torch import Tensor
 
 from autograder.drawing import Draw, below
 from autograder.exercise import Call, Case, Exercise, Part
-
-_SECOND = "a second batch through the same module"
-_KEPT = (
-    "The first batch through the module is right, a second one (other_...) is not: keep nothing "
-    "of one call for the next."
-)
-
-
-def _other(*names: str) -> tuple[str, ...]:
-    """Return the names that inputs or outputs of a second batch have."""
-    return tuple(f"other_{name}" for name in names)
-
-
-def _others(inputs: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {f"other_{name}": tensor for name, tensor in inputs.items()}
-
-
-def _also_others(axes: dict[str, str]) -> dict[str, str]:
-    return axes | {f"other_{name}": names for name, names in axes.items()}
-
-
-def _recurrent_weights(
-    draw: Draw, prefix: str, gates: int, inputs: int, hidden: int, suffix: str
-) -> dict[str, Tensor]:
-    rows = gates * hidden
-    return {
-        f"{prefix}weight_ih{suffix}": draw.tensor(rows, inputs, scale=0.6),
-        f"{prefix}weight_hh{suffix}": draw.tensor(rows, hidden, scale=0.6),
-        f"{prefix}bias_ih{suffix}": draw.tensor(rows, scale=0.3),
-        f"{prefix}bias_hh{suffix}": draw.tensor(rows, scale=0.3),
-    }
-
-
-def _source(draw: Draw, lengths: Tensor, longest: int, v: int) -> Tensor:
-    """Return ids (B, S) whose padding is 0."""
-    tokens = draw.tokens(len(lengths), longest, vocabulary_size=v)
-    return tokens.masked_fill(~below(lengths, longest), 0)
-
+from autograder.exercises.reading import KEPT, SECOND, also_others, other, others, padded_tokens, recurrent
 
 def _encoder_cases(draw: Draw) -> list[Case]:
     call = Call("forward", ("tokens", "lengths"), ("states", "final"))
-    other = Call("forward", _other("tokens", "lengths"), _other("states", "final"))
+    again = Call("forward", other("tokens", "lengths"), other("states", "final"))
 
     def case(
         name: str,
@@ -59,27 +22,27 @@ def _encoder_cases(draw: Draw) -> list[Case]:
         d: int,
         other_lengths: Tensor | None = None,
     ) -> Case:
-        inputs = {"tokens": _source(draw, lengths, longest, v), "lengths": lengths}
+        inputs = {"tokens": padded_tokens(draw, lengths, longest, v), "lengths": lengths}
         real = {"states": below(lengths, longest)}
         if other_lengths is not None:
-            tokens = _source(draw, other_lengths, longest, v)
-            inputs |= _others({"tokens": tokens, "lengths": other_lengths})
+            tokens = padded_tokens(draw, other_lengths, longest, v)
+            inputs |= others({"tokens": tokens, "lengths": other_lengths})
             real["other_states"] = below(other_lengths, longest)
         return Case(
             name,
             inputs,
-            (call,) if other_lengths is None else (call, other),
+            (call,) if other_lengths is None else (call, again),
             construct={"vocabulary_size": v, "embedding_size": e, "hidden_size": d},
             weights={
                 "embedding.weight": draw.tensor(v, e),  # the row of padding is not 0 either
-                **_recurrent_weights(draw, "rnn.", 3, e, d, "_l0"),
+                **recurrent(draw, "rnn.", 3, e, d, "_l0"),
             },
             real=real,
             upstream={
                 "states": draw.tensor(len(lengths), longest, d),
                 "final": draw.tensor(len(lengths), d),
             },
-            note=_KEPT if other_lengths is not None else "",
+            note=KEPT if other_lengths is not None else "",
         )
 
     b, s, e, d = draw.sizes(4, 3, 7)
@@ -90,7 +53,7 @@ def _encoder_cases(draw: Draw) -> list[Case]:
         case("sentences of different length", draw.lengths(b, s), s, 11, e, d),
         case("all sentences shorter than the batch is wide", draw.lengths(b, s), s + 2, 11, e, d),
         case("all sizes equal", draw.lengths(4, 4), 4, 7, 4, 4),
-        case(_SECOND, torch.tensor([2, 3]), 3, 7, 3, 2, other_lengths=torch.tensor([3, 1])),
+        case(SECOND, torch.tensor([2, 3]), 3, 7, 3, 2, other_lengths=torch.tensor([3, 1])),
     ]
 
 
@@ -121,7 +84,7 @@ def _decoder_cases(draw: Draw) -> list[Case]:
         }
         if second:
             tokens = draw.tokens(b, t, vocabulary_size=v)
-            inputs |= _others({"tokens": tokens, "context": draw.tensor(b, d)})
+            inputs |= others({"tokens": tokens, "context": draw.tensor(b, d)})
         return Case(
             name,
             inputs,
@@ -131,7 +94,7 @@ def _decoder_cases(draw: Draw) -> list[Case]:
                 "embedding.weight": draw.tensor(v, e),
                 "first_state.weight": draw.tensor(d, d, scale=0.7),
                 "first_state.bias": draw.tensor(d, scale=0.3),
-                **_recurrent_weights(draw, "cell.", 3, e + d, d, ""),
+                **recurrent(draw, "cell.", 3, e + d, d),
                 "hidden.weight": draw.tensor(e, e + 2 * d, scale=0.6),
                 "hidden.bias": draw.tensor(e, scale=0.3),
                 "output.weight": draw.tensor(v, e),
@@ -144,7 +107,7 @@ def _decoder_cases(draw: Draw) -> list[Case]:
                 "all_logits": draw.tensor(b, t, v),
                 "logits": draw.tensor(b, t, v),
             },
-            note=_KEPT if second else "",
+            note=KEPT if second else "",
         )
 
     b, t, e, d = draw.sizes(4, 2, 6)
@@ -155,7 +118,7 @@ def _decoder_cases(draw: Draw) -> list[Case]:
         case("all sizes different", b, t, 9, e, d),
         case("state and embedding of one size", b, t, 9, e, e),
         case("all sizes equal", 4, 4, 4, 4, 4),
-        case(_SECOND, 2, 3, 5, 2, 4, second=True),
+        case(SECOND, 2, 3, 5, 2, 4, second=True),
     ]
 
 
@@ -211,19 +174,19 @@ def _seq2seq_cases(draw: Draw) -> list[Case]:
         Call("forward", ("source", "lengths", "previous"), ("logits",)),
     )
     other_calls = (
-        Call("encode", _other("source", "lengths"), _other("h", "c")),
+        Call("encode", other("source", "lengths"), other("h", "c")),
         Call(
             "step",
             ("other_tokens", ("state_h", "state_c")),
             ("other_log_probs", ("other_next_h", "other_next_c")),
         ),
-        Call("forward", _other("source", "lengths", "previous"), ("other_logits",)),
+        Call("forward", other("source", "lengths", "previous"), ("other_logits",)),
     )
 
     def given(lengths: Tensor, s: int, t: int, v_s: int, v_t: int) -> dict[str, Tensor]:
         b = len(lengths)
         return {
-            "source": _source(draw, lengths, s, v_s),
+            "source": padded_tokens(draw, lengths, s, v_s),
             "lengths": lengths,
             "previous": draw.tokens(b, t, vocabulary_size=v_t),
             "tokens": draw.tokens(b, vocabulary_size=v_t),
@@ -248,7 +211,7 @@ def _seq2seq_cases(draw: Draw) -> list[Case]:
             "state_c": draw.tensor(b, d),
         }
         if other_lengths is not None:
-            inputs |= _others(given(other_lengths, s, t, v_s, v_t))
+            inputs |= others(given(other_lengths, s, t, v_s, v_t))
         return Case(
             name,
             inputs,
@@ -262,8 +225,8 @@ def _seq2seq_cases(draw: Draw) -> list[Case]:
             weights={
                 "source_embedding.weight": draw.tensor(v_s, e),
                 "target_embedding.weight": draw.tensor(v_t, e),
-                **_recurrent_weights(draw, "encoder.", 4, e, d, "_l0"),
-                **_recurrent_weights(draw, "decoder.", 4, e, d, "_l0"),
+                **recurrent(draw, "encoder.", 4, e, d, "_l0"),
+                **recurrent(draw, "decoder.", 4, e, d, "_l0"),
                 "output.weight": draw.tensor(v_t, d),
                 "output.bias": draw.tensor(v_t, scale=0.3),
             },
@@ -276,7 +239,7 @@ def _seq2seq_cases(draw: Draw) -> list[Case]:
                 "more_log_probs": draw.tensor(b, v_t),
                 "logits": draw.tensor(b, t, v_t),
             },
-            note=_KEPT if other_lengths is not None else "",
+            note=KEPT if other_lengths is not None else "",
         )
 
     b, s, t, e, d = draw.sizes(5, 2, 7)
@@ -297,7 +260,7 @@ def _seq2seq_cases(draw: Draw) -> list[Case]:
         ),
         case("all sizes equal", draw.lengths(4, 4), 4, 4, 4, 4, 4, 4),
         case(
-            _SECOND,
+            SECOND,
             torch.tensor([2, 3]),
             3,
             2,
@@ -325,7 +288,7 @@ def _loss_cases(draw: Draw) -> list[Case]:
         )
 
     def ids(lengths: Tensor, t: int, v: int) -> Tensor:
-        return _source(draw, lengths, t, v)
+        return padded_tokens(draw, lengths, t, v)
 
     def other_padding(lengths: Tensor, t: int, v: int, pad_id: int) -> Tensor:
         """Return ids padded with pad_id, among whose words is the id 0."""
@@ -392,7 +355,7 @@ EXERCISES: list[Exercise] = [
         notebook="encoder_decoder",
         points=3,
         signature="(tokens, lengths)",
-        axes=_also_others({"tokens": "B S", "lengths": "B", "states": "B S d", "final": "B d"}),
+        axes=also_others({"tokens": "B S", "lengths": "B", "states": "B S d", "final": "B d"}),
         cases=_encoder_cases,
         is_class=True,
     ),
@@ -402,7 +365,7 @@ EXERCISES: list[Exercise] = [
         notebook="encoder_decoder",
         points=5,
         signature="(tokens, context)",
-        axes=_also_others(
+        axes=also_others(
             {
                 "tokens": "B T",
                 "context": "B d",
@@ -441,7 +404,7 @@ EXERCISES: list[Exercise] = [
         notebook="encoder_decoder",
         points=6,
         signature="(source, lengths, previous)",
-        axes=_also_others(
+        axes=also_others(
             {
                 "source": "B S",
                 "lengths": "B",

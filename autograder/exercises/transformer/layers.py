@@ -9,12 +9,8 @@ from torch import Tensor
 
 from autograder.drawing import Draw, below
 from autograder.exercise import WHOLE, Bundle, Call, Case, Exercise, Part, StandIn
+from autograder.exercises.reading import KEPT, SECOND
 
-_SECOND = "a second batch through the same module"
-_KEPT = (
-    "The first batch through the module is right, a second one (other_...) is not: keep nothing "
-    "of one call for the next."
-)
 
 
 def _norm(draw: Draw, prefix: str, d: int) -> dict[str, Tensor]:
@@ -211,14 +207,14 @@ def _encoder_cases(draw: Draw) -> list[Case]:
         ),
         case("a sentence without any real word", empty, b, s, d, n),
         case(
-            _SECOND,
+            SECOND,
             _row([2, 3], 3),
             2,
             3,
             6,
             4,
             other_mask=_row([3, 1], 3),
-            note=_KEPT,
+            note=KEPT,
         ),
     ]
 
@@ -380,7 +376,7 @@ def _decoder_cases(draw: Draw) -> list[Case]:
         case("a source without any real word", empty, _causal(2), 3, 2, 6, (2, 2)),
         case("all sizes equal", _row([4, 2, 1, 5, 3], 5), _causal(5), 5, 5, 5, (5, 5)),
         case(
-            _SECOND,
+            SECOND,
             _row([2, 3], 3),
             _causal(2),
             2,
@@ -388,7 +384,7 @@ def _decoder_cases(draw: Draw) -> list[Case]:
             6,
             (3, 2),
             other_mask=_row([3, 1], 3),
-            note=_KEPT,
+            note=KEPT,
         ),
     ]
 

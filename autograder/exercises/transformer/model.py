@@ -9,12 +9,8 @@ from torch import Tensor
 
 from autograder.drawing import Draw, below
 from autograder.exercise import WHOLE, Bundle, Call, Case, Exercise, Part, StandIn
+from autograder.exercises.reading import KEPT, SECOND
 
-_SECOND = "a second batch through the same module"
-_KEPT = (
-    "The first batch through the module is right, a second one (other_...) is not: keep nothing "
-    "of one call for the next."
-)
 
 
 def _ids(draw: Draw, lengths: Tensor | list[int], longest: int, v: int, pad_id: int) -> Tensor:
@@ -200,7 +196,7 @@ def _model_cases(draw: Draw) -> list[Case]:
         case("a source without any real word", empty, 4, [2, 3, 1], 3, 7, 2, (1, 1)),
         case("all sizes equal", [3, 1, 2], 3, [2, 3, 1], 3, 3, 3, (1, 1)),
         case(
-            _SECOND,
+            SECOND,
             [2, 3],
             3,
             [2, 1],
@@ -209,7 +205,7 @@ def _model_cases(draw: Draw) -> list[Case]:
             3,
             (1, 1),
             second=([3, 1], [1, 2]),
-            note=_KEPT,
+            note=KEPT,
         ),
     ]
 
