@@ -190,13 +190,14 @@ def run(corpus: datasets.LabelledCorpus, options: argparse.Namespace, seed: int)
         progress=options.progress,
     )
     seconds = time.perf_counter() - started
-    if options.no_test:
-        return {"metrics": {"validation_accuracy": max(history.column("accuracy"))}}
+    best = history.column("accuracy")[history.best_epoch - 1]
+    if options.no_test or best < options.at_least:
+        return {"metrics": {"validation_accuracy": best}}
     found = {
         "seed": seed,
         "metrics": {
             "accuracy": accuracy(model, task.batches("test", 128)),  # the test set's one reading
-            "validation_accuracy": history.column("accuracy")[history.best_epoch - 1],
+            "validation_accuracy": best,
         },
         "seconds": seconds,
         "best_epoch": history.best_epoch,
@@ -232,6 +233,12 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--precision", choices=["float32", "bfloat16"], default="bfloat16")
     found.add_argument("--progress", action="store_true", help="show a progress bar")
     found.add_argument("--no-test", action="store_true", help="only try settings; record nothing")
+    found.add_argument(
+        "--at-least",
+        type=float,
+        default=0.0,
+        help="read the test set and record only if the accuracy on validation data gets there",
+    )
     found.add_argument("--weights", help="also save the trained weights in this file")
     return found
 
@@ -242,9 +249,9 @@ def main() -> None:
     options = arguments.parse_args()
     corpus = datasets.load(options.data)
     runs = [run(corpus, options, seed) for seed in options.seeds]
-    if options.no_test:
-        return
-    unnamed = ("weights", "progress", "no_test")
+    if any("accuracy" not in found["metrics"] for found in runs):
+        return  # the test set was not read
+    unnamed = ("weights", "progress", "no_test", "at_least")
     defaults = arguments.parse_args([])
     given = [
         f"--{key.replace('_', '-')} {' '.join(map(str, value)) if key == 'seeds' else value}"

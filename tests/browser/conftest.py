@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import http.server
+import json
 import os
+import re
 import shutil
 import threading
 from collections.abc import Iterator
@@ -52,6 +54,23 @@ LIGHT = """
 def site_folder() -> Path:
     """The built site: COURSEKIT_SITE, or _build/html."""
     return Path(os.environ.get("COURSEKIT_SITE") or ROOT / "_build" / "html").resolve()
+
+
+def explorer_states(page: str) -> list[dict]:
+    """The state that Python gave each explorer of a built page, in the page's order."""
+    path = site_folder() / page
+    if not path.is_file():
+        pytest.skip(f"{page} is not built")
+    html = path.read_text(encoding="utf-8")
+
+    def written(what: str) -> list[dict]:
+        kind = re.escape(f"application/vnd.jupyter.widget-{what}+json")
+        return [
+            json.loads(t) for t in re.findall(f'<script type="{kind}">(.*?)</script>', html, re.S)
+        ]
+
+    models = {name: model for part in written("state") for name, model in part["state"].items()}
+    return [models[view["model_id"]]["state"] for view in written("view")]
 
 
 @dataclass(frozen=True)

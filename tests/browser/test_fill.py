@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import re
-
 import pytest
-from conftest import LIGHT, site_folder
+from conftest import LIGHT, explorer_states
 
 pytestmark = pytest.mark.browser
 
@@ -16,15 +13,9 @@ PAGE = "book/09_bert.html"
 @pytest.fixture(scope="module")
 def state() -> dict:
     """The state that Python gave the explorer."""
-    path = site_folder() / PAGE
-    if not path.is_file():
-        pytest.skip("the chapter is not built")
-    kind = "application/vnd.jupyter.widget-state+json"
-    scripts = rf'<script type="{re.escape(kind)}">(.*?)</script>'
-    for text in re.findall(scripts, path.read_text(encoding="utf-8"), re.S):
-        for model in json.loads(text)["state"].values():
-            if "sees" in model["state"]:
-                return model["state"]
+    for state in explorer_states(PAGE):
+        if "sees" in state:
+            return state
     pytest.skip("no run with examples is recorded")
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
-from conftest import site_folder
+from conftest import explorer_states
 
 pytestmark = pytest.mark.browser
 
@@ -16,15 +15,7 @@ PAGE = "book/05_captioning.html"
 @pytest.fixture(scope="module")
 def state() -> dict:
     """The state that Python gave the explorer."""
-    path = site_folder() / PAGE
-    if not path.is_file():
-        pytest.skip("the chapter is not built")
-    html = path.read_text(encoding="utf-8")
-    kind = re.escape("application/vnd.jupyter.widget-state+json")
-    models: dict = {}
-    for found in re.findall(rf'<script type="{kind}">(.*?)</script>', html, re.S):
-        models.update(json.loads(found)["state"])
-    states = [model["state"] for model in models.values()]
+    states = explorer_states(PAGE)
     (only,) = [state for state in states if "scenes" in state and "word" in state]
     return only
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 
 import pytest
 import torch
-from conftest import site_folder
+from conftest import explorer_states
 
 from solutions.luong.local import gaussian_weights, local_window
 from solutions.luong.scores import concat_score, dot_score, general_score, scaled_dot_score
@@ -21,17 +20,7 @@ PAGE = "book/04_luong.html"
 @pytest.fixture(scope="module")
 def states() -> list[dict]:
     """The state that Python gave each explorer of the chapter, in the page's order."""
-    path = site_folder() / PAGE
-    if not path.is_file():
-        pytest.skip("the chapter is not built")
-    kind = "application/vnd.jupyter.widget-{}+json"
-    scripts = r'<script type="{}">(.*?)</script>'
-    html = path.read_text(encoding="utf-8")
-    models = {}
-    for state in re.findall(scripts.format(re.escape(kind.format("state"))), html, re.S):
-        models.update(json.loads(state)["state"])
-    views = re.findall(scripts.format(re.escape(kind.format("view"))), html, re.S)
-    return [models[json.loads(view)["model_id"]]["state"] for view in views]
+    return explorer_states(PAGE)
 
 
 def expect_scores(explorer, state: dict, query: list[float]) -> None:

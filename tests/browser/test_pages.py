@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 import pytest
 import yaml
-from conftest import ROOT, go_to, site_folder
+from conftest import ROOT, explorer_states, go_to, site_folder
 
 pytestmark = pytest.mark.browser
 
@@ -45,15 +44,8 @@ def source(page: str) -> str:
 
 def explorers(page: str) -> list[dict]:
     """The state that Python gave each alignment explorer, in the page's order."""
-    kind = "application/vnd.jupyter.widget-{}+json"
-    scripts = r'<script type="{}">(.*?)</script>'
-    states = re.findall(scripts.format(re.escape(kind.format("state"))), source(page), re.S)
-    models = {}
-    for state in states:
-        models.update(json.loads(state)["state"])
-    views = re.findall(scripts.format(re.escape(kind.format("view"))), source(page), re.S)
-    shown = (models[json.loads(view)["model_id"]]["state"] for view in views)
-    return [state for state in shown if "sentences" in state and "step" in state]
+    states = explorer_states(page) if source(page) else []
+    return [state for state in states if "sentences" in state and "step" in state]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

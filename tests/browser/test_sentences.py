@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import re
-
 import pytest
-from conftest import LIGHT, site_folder
+from conftest import LIGHT, explorer_states
 
 pytestmark = pytest.mark.browser
 
@@ -16,17 +13,7 @@ PAGE = "book/06_sentences.html"
 @pytest.fixture(scope="module")
 def states() -> list[dict]:
     """The state that Python gave each explorer of the chapter, in the page's order."""
-    path = site_folder() / PAGE
-    if not path.is_file():
-        pytest.skip("the chapter is not built")
-    kind = "application/vnd.jupyter.widget-{}+json"
-    scripts = r'<script type="{}">(.*?)</script>'
-    html = path.read_text(encoding="utf-8")
-    models = {}
-    for state in re.findall(scripts.format(re.escape(kind.format("state"))), html, re.S):
-        models.update(json.loads(state)["state"])
-    views = re.findall(scripts.format(re.escape(kind.format("view"))), html, re.S)
-    return [models[json.loads(view)["model_id"]]["state"] for view in views]
+    return explorer_states(PAGE)
 
 
 def expect_shown(explorer, text: dict, view: str) -> None:

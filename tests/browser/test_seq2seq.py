@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
-from conftest import site_folder
+from conftest import explorer_states
 
 pytestmark = pytest.mark.browser
 
@@ -16,19 +15,8 @@ PAGE = "book/02_seq2seq.html"
 @pytest.fixture(scope="module")
 def states():
     """The state that Python gave each explorer of the page, by a key that it alone has."""
-    path = site_folder() / PAGE
-    if not path.is_file():
-        pytest.skip("the chapter is not built")
-    script = r'<script type="application/vnd.jupyter.widget-state\+json">(.*?)</script>'
-    models = {}
-    for state in re.findall(script, path.read_text(encoding="utf-8"), re.S):
-        models.update(json.loads(state)["state"])
-    found = {}
-    for model in models.values():
-        for key in ("examples", "searches"):
-            if key in model["state"]:
-                found[key] = model["state"]
-    return found
+    keys = ("examples", "searches")
+    return {key: state for state in explorer_states(PAGE) for key in keys if key in state}
 
 
 @pytest.mark.parametrize("width", [1280, 390, 360])

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 
 import pytest
 import torch
-from conftest import LIGHT, site_folder
+from conftest import LIGHT, explorer_states
 
 from coursekit.metrics import entropy
 from solutions.transformer.attention import causal_mask, padding_mask
@@ -22,17 +21,7 @@ PAGE = "book/08_transformer.html"
 @pytest.fixture(scope="module")
 def states() -> list[dict]:
     """The state that Python gave each explorer of the chapter, in the page's order."""
-    path = site_folder() / PAGE
-    if not path.is_file():
-        pytest.skip("the chapter is not built")
-    kind = "application/vnd.jupyter.widget-{}+json"
-    scripts = r'<script type="{}">(.*?)</script>'
-    html = path.read_text(encoding="utf-8")
-    models = {}
-    for state in re.findall(scripts.format(re.escape(kind.format("state"))), html, re.S):
-        models.update(json.loads(state)["state"])
-    views = re.findall(scripts.format(re.escape(kind.format("view"))), html, re.S)
-    return [models[json.loads(view)["model_id"]]["state"] for view in views]
+    return explorer_states(PAGE)
 
 
 def with_key(states: list[dict], key: str) -> dict:
