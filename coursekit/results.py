@@ -23,7 +23,8 @@ def hardware() -> str:
 
     if torch.cuda.is_available():
         return torch.cuda.get_device_name()
-    return f"{_cpu_name()}, {torch.get_num_threads()} threads"
+    threads = torch.get_num_threads()
+    return f"{_cpu_name()}, {threads} thread{'s' if threads > 1 else ''}"
 
 
 def _cpu_name() -> str:
