@@ -122,10 +122,14 @@ full-all: $(VENV)/.book ## All recorded runs again, one after the other (a day o
 	$(RUN) book/runs/luong.py --data tatoeba-eng-kor --epochs 25 --batch-size 32 --dropout 0.4 --subwords 2000
 	$(RUN) book/runs/language_models.py
 	$(RUN) book/runs/classifiers.py --epochs 6 --learning-rate 2e-3
-	$(RUN) book/runs/classifiers.py --model structured --epochs 4 --learning-rate 2e-3
+	$(RUN) book/runs/classifiers.py --model structured --epochs 5 --learning-rate 2e-3 --penalty 0.003
+	$(RUN) book/runs/classifiers.py --model structured --name structured-strong --epochs 5 --learning-rate 2e-3
+	$(RUN) book/runs/classifiers.py --model structured-no-penalty --epochs 5 --learning-rate 2e-3
+	$(RUN) book/runs/classifiers.py --model bilstm-max --epochs 5 --learning-rate 2e-3
 	$(RUN) book/runs/classifiers.py --model han --epochs 6 --learning-rate 2e-3
 	$(RUN) book/runs/classifiers.py --model average --learning-rate 2e-3
-	$(RUN) book/runs/classifiers.py --model cnn --epochs 4
+	$(RUN) book/runs/classifiers.py --model cnn --epochs 6 --learning-rate 2e-3
+	$(RUN) book/runs/classifiers.py --model bilstm-last --epochs 4 --learning-rate 2e-3
 	$(RUN) book/runs/classifiers.py --data nsmc --width 128 --batch-size 128 --epochs 5 --vocabulary 16000 --learning-rate 2e-3 --dropout 0.3 --word-dropout 0.05
 	$(RUN) book/runs/classifiers.py --data bbc --model han --epochs 12 --batch-size 16 --learning-rate 2e-3
 	for data in imdb nsmc bbc; do for model in logistic-regression naive-bayes; do $(RUN) book/runs/bags.py --model $$model --data $$data; done; done

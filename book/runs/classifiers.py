@@ -216,6 +216,7 @@ def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     found.add_argument("--model", choices=MODELS, default="bilstm-attention")
     found.add_argument("--data", default="imdb")
+    found.add_argument("--name", help="record the run under this name, not under the model's")
     found.add_argument("--seeds", type=int, nargs="+", default=[1])
     found.add_argument("--epochs", type=int, default=8)
     found.add_argument("--batch-size", type=int, default=64)
@@ -259,14 +260,16 @@ def main() -> None:
         if key not in unnamed and value != getattr(defaults, key)
     ]
     results.record(
-        options.model,
+        options.name or options.model,
         options.data,
         runs=[{k: v for k, v in r.items() if k != "parameters"} for r in runs],
         parameters=runs[0]["parameters"],
         data_sha256=corpus.data_sha256,
         command=" ".join(["python book/runs/classifiers.py", *given]),
         scorer="share of texts that get their class",
-        settings={k: v for k, v in vars(options).items() if k not in ("data", "seeds", *unnamed)},
+        settings={
+            k: v for k, v in vars(options).items() if k not in ("data", "seeds", "name", *unnamed)
+        },
     )
 
 
