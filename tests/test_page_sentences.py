@@ -85,3 +85,28 @@ def test_recorded_last_state_has_not_settled():
     assert max(last) < min(settled)  # "learns slowest"
     steps = [b - a for a, b in pairwise(last)]
     assert max(steps) > 0.01 and min(steps) < -0.005  # "goes up and down"
+
+
+def test_recorded_hops_are_as_the_text_says():
+    """The prose below "Paper against our run", over the files that it speaks of."""
+    run = {
+        name: json.loads((RESULTS / f"{name}.imdb.json").read_text(encoding="utf-8"))
+        for name in ("structured", "structured-no-penalty", "structured-strong", "bilstm-max")
+    }
+    score = {name: one["metrics"]["accuracy"] for name, one in run.items()}
+    assert score["structured"] > score["bilstm-max"] + 0.01  # "is there"
+    largest = [epoch["accuracy"] for epoch in run["bilstm-max"]["runs"][0]["history"]]
+    assert largest == sorted(largest)  # "still getting better"
+    assert abs(score["structured"] - score["structured-no-penalty"]) < 0.003  # "as good as"
+    assert score["structured-strong"] < score["structured"] - 0.003  # "it gets worse"
+    alike = {
+        name: one["runs"][0]["selection"]["cosine"]
+        for name, one in run.items()
+        if name != "bilstm-max"
+    }
+    assert abs(alike["structured"] - alike["structured-no-penalty"]) < 0.05  # "nearly as alike"
+    assert alike["structured-strong"] < alike["structured"] - 0.15  # "they differ"
+    weight = {
+        name: run[name]["settings"]["penalty"] for name in ("structured", "structured-strong")
+    }
+    assert weight["structured-strong"] == pytest.approx(10 * weight["structured"])
