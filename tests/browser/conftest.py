@@ -169,7 +169,7 @@ def visit(site: Site, chromium: Any) -> Iterator[Any]:
 
         page = visit.page
         context.route("**/*", only_own)
-        page.on("requestfailed", lambda request: visit.failed.append(request.url))
+        page.on("requestfailed", lambda request: _note_failure(visit, request))
         page.on(
             "response",
             lambda r: visit.failed.append(f"{r.status} {r.url}") if r.status >= 400 else None,
@@ -182,6 +182,12 @@ def visit(site: Site, chromium: Any) -> Iterator[Any]:
     yield open_page
     for context in contexts:
         context.close()
+
+
+def _note_failure(visit: Visit, request: Any) -> None:
+    # A request that was under way when the reader left the page is given up, and nobody's failure.
+    if request.failure != "net::ERR_ABORTED":
+        visit.failed.append(request.url)
 
 
 def go_to(visit: Visit, url: str) -> None:
