@@ -9,7 +9,16 @@ from torch import Tensor
 
 from autograder.drawing import Draw, below
 from autograder.exercise import Call, Case, Exercise, Part, StandIn
-from autograder.exercises.reading import KEPT, SECOND, also_others, both_directions, other, others, padded_tokens, recurrent
+from autograder.exercises.reading import (
+    KEPT,
+    SECOND,
+    also_others,
+    both_directions,
+    other,
+    others,
+    padded_tokens,
+    recurrent,
+)
 
 
 def _softmax_cases(draw: Draw) -> list[Case]:

@@ -16,7 +16,6 @@ from autograder.exercises.reading import KEPT, SECOND
 from autograder.performing import Outcome
 
 
-
 def _held(numbers: Tensor) -> Tensor:
     """Round to what float32 holds."""
     return numbers.float().double()

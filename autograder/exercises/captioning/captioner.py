@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from torch import Tensor
-
 from autograder.drawing import Draw
 from autograder.exercise import Call, Case, Exercise, Part, StandIn
 from autograder.exercises.reading import KEPT, SECOND, recurrent
-
 
 
 def _decoder_cases(draw: Draw) -> list[Case]:

@@ -10,7 +10,6 @@ from autograder.exercise import Call, Case, Exercise, Part, StandIn
 from autograder.exercises.reading import KEPT, SECOND, recurrent
 
 
-
 def _state_cases(draw: Draw) -> list[Case]:
     call = (Call("", ("context", "state", "W"), ("attentional",)),)
 

@@ -10,7 +10,6 @@ from autograder.exercise import Call, Case, Exercise, StandIn
 from autograder.exercises.reading import KEPT
 
 
-
 def _held(numbers: Tensor) -> Tensor:
     """Round to what float32 holds."""
     return numbers.float().double()

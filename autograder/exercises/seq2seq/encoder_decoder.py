@@ -7,7 +7,16 @@ from torch import Tensor
 
 from autograder.drawing import Draw, below
 from autograder.exercise import Call, Case, Exercise, Part
-from autograder.exercises.reading import KEPT, SECOND, also_others, other, others, padded_tokens, recurrent
+from autograder.exercises.reading import (
+    KEPT,
+    SECOND,
+    also_others,
+    other,
+    others,
+    padded_tokens,
+    recurrent,
+)
+
 
 def _encoder_cases(draw: Draw) -> list[Case]:
     call = Call("forward", ("tokens", "lengths"), ("states", "final"))

@@ -12,7 +12,6 @@ from autograder.exercise import WHOLE, Bundle, Call, Case, Exercise, Part, Stand
 from autograder.exercises.reading import KEPT, SECOND
 
 
-
 def _norm(draw: Draw, prefix: str, d: int) -> dict[str, Tensor]:
     return {
         f"{prefix}.weight": draw.tensor(d, scale=0.4, shift=1.0),

@@ -12,7 +12,6 @@ from autograder.exercise import WHOLE, Bundle, Call, Case, Exercise, Part, Stand
 from autograder.exercises.reading import KEPT, SECOND
 
 
-
 def _ids(draw: Draw, lengths: Tensor | list[int], longest: int, v: int, pad_id: int) -> Tensor:
     """Return ids (B, L), padded at the end; every other id than pad_id is a word."""
     lengths = torch.as_tensor(lengths)
