@@ -12,7 +12,7 @@ RUN := $(abspath $(VENV))/$(BIN)/python
 
 .DEFAULT_GOAL := help
 .PHONY: help book test test-all units pages newest links links-out data-urls colab-versions lint serve lab exercises notebooks fixtures release grade report bundle data full \
-	full-all picture screens pdf frames bench bench-grading bank cheats colours vendor lock clean
+	full-all picture screens pdf frames bench bench-grading bank margins cheats colours vendor lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -157,6 +157,9 @@ bench-grading: $(VENV)/.test ## Measure grading against stock nbgrader, on the s
 
 bank: $(VENV)/.test ## Print how the checks judge the bank of right and wrong answers
 	$(RUN) -m tests.bank
+
+margins: $(VENV)/.test ## Print how near rounding brings right answers to being refused
+	$(RUN) -m tests.bank.margins
 
 $(VENV)/.pdf: $(VENV)/.book
 	$(RUN) -m pip install --quiet -c constraints.txt -e ".[pdf]"

@@ -14,6 +14,7 @@ from autograder.performing import Outcome
 # float32: what a few dozen operations in another order may differ by. float64: tight enough for
 # every mistake worth the name, wide enough for an answer that passes through float32.
 TOLERANCE = {torch.float32: 1e-4, torch.float64: 1e-5}
+GRADIENTS = 10  # so many times the tolerance: a gradient sums over many paths
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def difference(
         if gradient is None:
             if right.abs().max() > tolerance:
                 return Difference("no gradient", name, right)
-        elif not close(gradient, right, 10 * tolerance):  # a gradient sums over many paths
+        elif not close(gradient, right, GRADIENTS * tolerance):
             return Difference("gradient", name, right, gradient)
     return None
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from autograder import texts
 from autograder.chance import plausible
-from autograder.drawing import Draw
+from autograder.drawing import Draw, apart
 from autograder.exercise import Call, Case, Exercise, StandIn
 from autograder.exercises.reading import KEPT, SECOND, other, others
 from autograder.performing import Outcome
@@ -194,7 +194,7 @@ def _embedding_cases(draw: Draw) -> list[Case]:
             weights={
                 "token.weight": draw.tensor(v, d, scale=scale),
                 "segment.weight": draw.tensor(kinds, d, scale=0.8 * scale),
-                "position.weight": draw.tensor(longest, d, scale=0.9 * scale),
+                "position.weight": apart(draw.tensor(longest, d, scale=0.9 * scale), by=4 * scale),
                 "norm.weight": draw.tensor(d, scale=0.4, shift=1.2),
                 "norm.bias": draw.tensor(d, scale=0.5),
             },

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw, below
+from autograder.drawing import Draw, apart, below
 from autograder.exercise import Call, Case, Exercise, StandIn
 from autograder.exercises.reading import KEPT, SECOND, also_others, other, others
 
@@ -225,6 +225,8 @@ def _head_cases(draw: Draw) -> list[Case]:
         construct: dict[str, Any] = {"embedding": StandIn("Embedding", (v, d))}
         if eps is not None:
             construct["eps"] = eps
+        transform = draw.tensor(d, d, scale=1.2 * small)
+        transform[:2] /= 16  # of the numbers that the norm gets, two are far apart, see `apart`
         return Case(
             name,
             inputs,
@@ -232,8 +234,8 @@ def _head_cases(draw: Draw) -> list[Case]:
             construct=construct,
             weights={
                 "embedding.weight": draw.tensor(v, d),
-                "transform.weight": draw.tensor(d, d, scale=1.2 * small),
-                "transform.bias": draw.tensor(d, scale=small),
+                "transform.weight": transform,
+                "transform.bias": apart(draw.tensor(d, scale=0.5 * small), by=2 * small),
                 "norm.weight": draw.tensor(d, scale=0.5, shift=1.0),
                 "norm.bias": draw.tensor(d, scale=0.5),
                 "bias": draw.tensor(v, scale=0.7),
@@ -253,7 +255,7 @@ def _head_cases(draw: Draw) -> list[Case]:
         case("as many words as numbers in a state", draw.tensor(b, t, d), d),
         case("all sizes equal", draw.tensor(4, 4, 4), 4),
         # Their variance is small beside the eps of other LayerNorms, large beside 1e-12.
-        case("states of small variance", draw.tensor(b, t, d), v, small=2e-3, note=variance),
+        case("states of small variance", draw.tensor(b, t, d), v, small=5e-3, note=variance),
         case("a large eps", draw.tensor(b, t, d), v, eps=0.5, note=variance),
         case(
             "states that come from the same table",

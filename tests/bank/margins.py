@@ -1,0 +1,96 @@
+"""How near rounding brings right answers to being refused.
+
+A check compares in float32 too, where right answers differ in their last digits. A case whose
+numbers happen to be delicate, such as a LayerNorm of nearly equal ones, magnifies that: then chance
+refuses a right answer. For each exercise this takes the bank's right answers through many draws and
+tells what share of the tolerance they have used up: 1 is a refusal.
+
+python -m tests.bank.margins [EXERCISE ...] [--draws 20] [--answers 3]
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from autograder.comparing import GRADIENTS, TOLERANCE, Expected
+from autograder.exercise import Case, Exercise
+from autograder.exercises import EXERCISES
+from autograder.instructor.oracles import expected
+from autograder.judging import DTYPES
+from autograder.performing import Outcome, perform
+
+from . import entries
+
+
+class Share(NamedTuple):
+    """The part of a tolerance that a right answer's difference is, and where that was."""
+
+    used: float
+    where: str
+
+
+def worst(exercise: Exercise, draws: int, answers: int) -> Share:
+    """Return the largest share of the tolerance that right answers used in the given draws."""
+    right = [e for e in entries() if e.exercise == exercise.name and e.right][:answers]
+    return max(
+        (
+            Share(share.used, f"{case.name}, {name(dtype)}, {share.where}, draw {seed}")
+            for seed in range(draws)
+            for case in exercise.draw(seed)
+            if case.relation is None  # what chance may do is told by the relation
+            for oracle in (expected(exercise, case),)
+            for entry in right
+            for dtype in DTYPES
+            for share in shares(case, perform(entry.answer, exercise, case, dtype), oracle, dtype)
+        ),
+        default=Share(0.0, "nothing there is rounded"),
+    )
+
+
+def shares(case: Case, outcome: Outcome, oracle: Expected, dtype: torch.dtype) -> Iterator[Share]:
+    """Yield what share of the tolerance each floating output and gradient used."""
+    for output, value in oracle.outputs.items():
+        actual = outcome.outputs.get(output)
+        if actual is not None and output not in case.plain and value.is_floating_point():
+            real = case.real.get(output, ...)
+            yield Share(_share(actual[real], value[real], TOLERANCE[dtype]), output)
+    for leaf, value in oracle.gradients.items():
+        gradient = outcome.gradients.get(leaf)
+        if gradient is not None:
+            share = _share(gradient, value, GRADIENTS * TOLERANCE[dtype])
+            yield Share(share, f"gradient of {leaf}")
+
+
+def _share(actual: Tensor, value: Tensor, tolerance: float) -> float:
+    finite = torch.isfinite(value)  # -inf is -inf
+    allowed = tolerance * (1 + value[finite].abs())
+    found = ((actual.double()[finite] - value[finite]).abs() / allowed).flatten().tolist()
+    return max(found, default=0.0)
+
+
+def name(dtype: torch.dtype) -> str:
+    """Return a dtype's name without torch's."""
+    return str(dtype).removeprefix("torch.")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("exercise", nargs="*", help="names of exercises (default: all)")
+    parser.add_argument("--draws", type=int, default=20)
+    parser.add_argument("--answers", type=int, default=3, help="right answers of each exercise")
+    wanted = parser.parse_args()
+    if unknown := set(wanted.exercise) - set(EXERCISES):
+        parser.error(f"there is no exercise {sorted(unknown)[0]}")
+    torch.set_num_threads(1)
+    for title in wanted.exercise or EXERCISES:
+        share = worst(EXERCISES[title], wanted.draws, wanted.answers)
+        print(f"{title:<30}{share.used:8.3f}  {share.where}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
