@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -14,6 +15,16 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(autouse=True)
+def _same_chance() -> None:
+    """What a test draws does not depend on the tests before it, nor on which worker runs it."""
+    random.seed(1)
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(1)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(1)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Writes constraints.txt: the versions of all packages, those that were tested together.
 
 A package that no longer knows the oldest Python which the course supports is pinned for the newer
-ones only: there pip takes what it finds.
+ones only: on the older ones pip takes what it finds.
 """
 
 import importlib.metadata
@@ -13,7 +13,21 @@ from pathlib import Path
 from packaging.specifiers import SpecifierSet
 
 HEAD = "# All packages in the versions that were tested together; written by `make lock`.\n"
-OLDEST, NEXT = "3.10", "3.11"
+PYTHONS = [f"3.{minor}.{patch}" for minor in (10, 11, 12) for patch in range(20)]
+
+
+def marker(wants: str) -> str:
+    """Return what a requirement on Python leaves of the course's: "" if that is all of them.
+
+    Some packages ask for a later 3.11 than the one that Debian 12 has, 3.11.2.
+    """
+    known = SpecifierSet(wants)
+    first = next(version for version in PYTHONS if known.contains(version))
+    minor, _, patch = first.rpartition(".")
+    if first == PYTHONS[0]:
+        return ""
+    name, bound = ("python_version", minor) if patch == "0" else ("python_full_version", first)
+    return f'; {name} >= "{bound}"'
 
 
 def pinned(line: str) -> str:
@@ -21,9 +35,7 @@ def pinned(line: str) -> str:
     # torch==2.13.0+cpu: any build of that version will do
     line = re.sub(r"\+\w+$", "", line)
     wants = importlib.metadata.metadata(line.partition("==")[0]).get("Requires-Python")
-    if wants and not SpecifierSet(wants).contains(f"{OLDEST}.99"):
-        line += f'; python_version >= "{NEXT}"'
-    return line
+    return line + marker(wants or "")
 
 
 def main() -> None:
