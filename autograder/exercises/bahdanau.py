@@ -32,6 +32,8 @@ def _softmax_cases(draw: Draw) -> list[Case]:
     lengths = draw.lengths(b, n)
     empty = below(lengths, n)
     empty[0] = False
+    zeros = draw.tensor(b, n) * draw.holes(b, n)
+    zeros[-1, 0], zeros[-1, 1] = 0.0, 1.5  # two words, see `lengths`
     return [
         case("one row of one position", draw.tensor(1, 1), torch.ones(1, 1, dtype=torch.bool)),
         case("two rows, one with padding", draw.tensor(2, 3), below(torch.tensor([2, 3]), 3)),
@@ -55,7 +57,7 @@ def _softmax_cases(draw: Draw) -> list[Case]:
         ),
         case(
             "some scores are exactly 0",
-            draw.tensor(b, n) * draw.holes(b, n),
+            zeros,
             below(lengths, n),
             "A score of 0 is a score like any other; only the mask says what is padding.",
         ),

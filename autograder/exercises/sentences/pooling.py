@@ -57,6 +57,8 @@ def _masks(draw: Draw, b: int, n: int) -> dict[str, Tensor]:
     lengths = draw.lengths(b, n)
     empty = below(lengths, n)
     empty[0] = False
+    holes = draw.holes(b, n)
+    holes[0, 0], holes[0, -1] = False, True  # not a sentence with padding behind it
     return {
         "one sentence of one word": torch.ones(1, 1, dtype=torch.bool),
         "one sentence of three words": torch.ones(1, 3, dtype=torch.bool),
@@ -65,7 +67,7 @@ def _masks(draw: Draw, b: int, n: int) -> dict[str, Tensor]:
         _SHORT: below(draw.lengths(b, n), n + 2),
         _EMPTY: empty,
         "two sentences without any word": torch.zeros(2, 3, dtype=torch.bool),
-        "masks with holes": draw.holes(b, n),
+        "masks with holes": holes,
     }
 
 
@@ -106,7 +108,7 @@ def _max_cases(draw: Draw) -> list[Case]:
         b, n = mask.shape
         states = draw.tensor(b, n, d, shift=shift)
         # Padding is larger than all words; it would win if it took part.
-        states = torch.where(mask.unsqueeze(-1), states, 4 * states.abs())
+        states = torch.where(mask.unsqueeze(-1), states, (states.abs() + 4).float().double())
         if name == "the first state is 0":
             states[:, 0] = 0.0
         upstream = {"sentence": draw.tensor(b, d)}
