@@ -14,7 +14,7 @@ from autograder.performing import Outcome
 # float32: what a few dozen operations in another order may differ by. float64: tight enough for
 # every mistake worth the name, wide enough for an answer that passes through float32.
 TOLERANCE = {torch.float32: 1e-4, torch.float64: 1e-5}
-GRADIENTS = 10  # so many times the tolerance: a gradient sums over many paths
+GRADIENT_FACTOR = 10  # so many times the tolerance: a gradient sums over many paths
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def difference(
         if gradient is None:
             if right.abs().max() > tolerance:
                 return Difference("no gradient", name, right)
-        elif not close(gradient, right, GRADIENTS * tolerance):
+        elif not close(gradient, right, GRADIENT_FACTOR * tolerance):
             return Difference("gradient", name, right, gradient)
     return None
 

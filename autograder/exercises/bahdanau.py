@@ -33,7 +33,7 @@ def _softmax_cases(draw: Draw) -> list[Case]:
     empty = below(lengths, n)
     empty[0] = False
     zeros = draw.tensor(b, n) * draw.holes(b, n)
-    zeros[-1, 0], zeros[-1, 1] = 0.0, 1.5  # two words, see `lengths`
+    zeros[-1, 0], zeros[-1, 1] = 0.0, 1.5  # the last row has no padding
     return [
         case("one row of one position", draw.tensor(1, 1), torch.ones(1, 1, dtype=torch.bool)),
         case("two rows, one with padding", draw.tensor(2, 3), below(torch.tensor([2, 3]), 3)),

@@ -47,7 +47,8 @@ def main() -> None:
         for line in done.stdout.splitlines()
         if "==" in line and not line.startswith(("attention-course", "pip=", "setuptools="))
     ]
-    page = HEAD + "\n".join(kept) + "\n"
+    # In an order of our own: pip's differs from version to version.
+    page = HEAD + "\n".join(sorted(kept, key=str.lower)) + "\n"
     (Path(__file__).resolve().parents[2] / "constraints.txt").write_text(page, encoding="utf-8")
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from autograder.comparing import GRADIENTS, TOLERANCE, Expected
+from autograder.comparing import GRADIENT_FACTOR, TOLERANCE, Expected
 from autograder.exercise import Case, Exercise
 from autograder.exercises import EXERCISES
 from autograder.instructor.oracles import expected
@@ -62,7 +62,7 @@ def shares(case: Case, outcome: Outcome, oracle: Expected, dtype: torch.dtype) -
     for leaf, value in oracle.gradients.items():
         gradient = outcome.gradients.get(leaf)
         if gradient is not None:
-            share = _share(gradient, value, GRADIENTS * TOLERANCE[dtype])
+            share = _share(gradient, value, GRADIENT_FACTOR * TOLERANCE[dtype])
             yield Share(share, f"gradient of {leaf}")
 
 
