@@ -72,6 +72,11 @@ class Draw:
         return torch.tensor(mask).reshape(shape)
 
 
+def held(numbers: Tensor) -> Tensor:
+    """Return float64 numbers rounded to what float32 holds exactly, as those of `Draw` are."""
+    return numbers.float().double()
+
+
 def apart(vectors: Tensor, by: float) -> Tensor:
     """Return vectors (..., d) with `by` added to their first number and taken from their second.
 
@@ -81,7 +86,7 @@ def apart(vectors: Tensor, by: float) -> Tensor:
     moved = vectors.clone()
     moved[..., 0] += by
     moved[..., 1] -= by
-    return moved.float().double()
+    return held(moved)
 
 
 def below(lengths: Tensor, longest: int) -> Tensor:

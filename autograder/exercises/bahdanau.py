@@ -7,7 +7,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw, below
+from autograder.drawing import Draw, below, held
 from autograder.exercise import Call, Case, Exercise, Part, StandIn
 from autograder.exercises.reading import (
     KEPT,
@@ -50,7 +50,7 @@ def _softmax_cases(draw: Draw) -> list[Case]:
         case("very negative scores", draw.tensor(b, n, shift=-1000.0), below(lengths, n)),
         case(
             "higher scores on padding than on words",
-            _held(_padding_on_top(draw.tensor(b, n), lengths)),
+            held(_padding_on_top(draw.tensor(b, n), lengths)),
             below(lengths, n),
             "What stands on padding must not count, however large: beware of a small number that "
             "is added to the sum, or below which the sum is cut off.",
@@ -131,12 +131,7 @@ def _context_cases(draw: Draw) -> list[Case]:
 
 def _rows_of_weights(numbers: Tensor) -> Tensor:
     positive = numbers.exp()
-    return _held(positive / positive.sum(-1, keepdim=True))
-
-
-def _held(numbers: Tensor) -> Tensor:
-    """Round to what float32 holds."""
-    return numbers.float().double()
+    return held(positive / positive.sum(-1, keepdim=True))
 
 
 def _attention_cases(draw: Draw) -> list[Case]:

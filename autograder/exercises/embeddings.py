@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw
+from autograder.drawing import Draw, held
 from autograder.exercise import Call, Case, Exercise
 from autograder.exercises.reading import SECOND
 
@@ -30,8 +30,8 @@ def _loss_cases(draw: Draw) -> list[Case]:
         return case(
             "large dot products",
             center,
-            _held(wanted.unsqueeze(-1) * along + draw.tensor(b, d)),
-            _held(others.unsqueeze(-1) * along.unsqueeze(1) + draw.tensor(b, k, d)),
+            held(wanted.unsqueeze(-1) * along + draw.tensor(b, d)),
+            held(others.unsqueeze(-1) * along.unsqueeze(1) + draw.tensor(b, k, d)),
             "Only large dot products go wrong: a probability of exp(-1000) rounds to 0, but its "
             "logarithm is an ordinary number. Compute log sigma in one step, without the "
             "probability in between.",
@@ -54,11 +54,6 @@ def _loss_cases(draw: Draw) -> list[Case]:
             draw.tensor(b, k, d),
         ),
     ]
-
-
-def _held(numbers: Tensor) -> Tensor:
-    """Round to what float32 holds."""
-    return numbers.float().double()
 
 
 def _model_cases(draw: Draw) -> list[Case]:

@@ -10,15 +10,10 @@ from torch import Tensor
 
 from autograder.chance import plausible
 from autograder.comparing import TOLERANCE
-from autograder.drawing import Draw, below
+from autograder.drawing import Draw, below, held
 from autograder.exercise import Call, Case, Exercise, Part, StandIn
 from autograder.exercises.reading import KEPT, SECOND
 from autograder.performing import Outcome
-
-
-def _held(numbers: Tensor) -> Tensor:
-    """Round to what float32 holds."""
-    return numbers.float().double()
 
 
 def _turned(numbers: Tensor) -> Tensor:
@@ -118,7 +113,7 @@ def _attention_cases(draw: Draw) -> list[Case]:
 
 def _rows_of_weights(numbers: Tensor) -> Tensor:
     positive = numbers.exp()
-    return _held(positive / positive.sum(-1, keepdim=True))
+    return held(positive / positive.sum(-1, keepdim=True))
 
 
 def _penalty_cases(draw: Draw) -> list[Case]:
@@ -139,7 +134,7 @@ def _penalty_cases(draw: Draw) -> list[Case]:
     padded = torch.where(ragged.unsqueeze(-1), weights(b, t, n), draw.tensor(b, t, n, scale=3.0))
     one = torch.ones(1, 1, dtype=torch.bool)
     sparse = weights(b, t, n) * draw.holes(b, t, n)
-    sparse = _held(sparse / sparse.sum(-1, keepdim=True))
+    sparse = held(sparse / sparse.sum(-1, keepdim=True))
     nothing = "A caption without any real word has a penalty of 0, and counts in the mean."
     return [
         case("one picture of one place, one word", torch.ones(1, 1, 1).double(), one),
@@ -489,7 +484,7 @@ def _reinforce_cases(draw: Draw) -> list[Case]:
         )
 
     def _logs(b: int, t: int) -> Tensor:
-        return _held(-draw.tensor(b, t, scale=1.2).exp())
+        return held(-draw.tensor(b, t, scale=1.2).exp())
 
     b, t = draw.sizes(2, 3, 7)
     lengths = draw.lengths(b, t)

@@ -5,14 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw, below
+from autograder.drawing import Draw, below, held
 from autograder.exercise import Call, Case, Exercise, StandIn
 from autograder.exercises.reading import KEPT
-
-
-def _held(numbers: Tensor) -> Tensor:
-    """Round to what float32 holds."""
-    return numbers.float().double()
 
 
 def _whole(draw: Draw, count: int, low: int, high: int) -> Tensor:
@@ -23,7 +18,7 @@ def _whole(draw: Draw, count: int, low: int, high: int) -> Tensor:
 def _between(draw: Draw, count: int, low: int, high: int) -> Tensor:
     """Return positions between two words, (count,), which rounding moves up and down in turn."""
     fractions = torch.tensor([0.7, 0.3], dtype=torch.float64)[torch.arange(count) % 2]
-    return _held(_whole(draw, count, low, high) + fractions + draw.tensor(count, scale=0.05))
+    return held(_whole(draw, count, low, high) + fractions + draw.tensor(count, scale=0.05))
 
 
 def _window_cases(draw: Draw) -> list[Case]:
@@ -61,7 +56,7 @@ def _window_cases(draw: Draw) -> list[Case]:
             n,
             "A position is a real number and is not rounded.",
         ),
-        case("sentences of different length", _held(lengths * 0.8 + 0.07), lengths, 2, n),
+        case("sentences of different length", held(lengths * 0.8 + 0.07), lengths, 2, n),
         case(
             "all sentences shorter than the batch is wide",
             _between(draw, b, 1, n - 2),
@@ -117,7 +112,7 @@ def _position_cases(draw: Draw) -> list[Case]:
 
 def _rows_of_weights(numbers: Tensor) -> Tensor:
     positive = numbers.exp()
-    return _held(positive / positive.sum(-1, keepdim=True))
+    return held(positive / positive.sum(-1, keepdim=True))
 
 
 def _gaussian_cases(draw: Draw) -> list[Case]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw, below
+from autograder.drawing import Draw, below, held
 from autograder.exercise import Call, Case, Exercise
 from autograder.exercises.reading import (
     KEPT,
@@ -108,7 +108,7 @@ def _max_cases(draw: Draw) -> list[Case]:
         b, n = mask.shape
         states = draw.tensor(b, n, d, shift=shift)
         # Padding is larger than all words; it would win if it took part.
-        states = torch.where(mask.unsqueeze(-1), states, (states.abs() + 4).float().double())
+        states = torch.where(mask.unsqueeze(-1), states, held(states.abs() + 4))
         if name == "the first state is 0":
             states[:, 0] = 0.0
         upstream = {"sentence": draw.tensor(b, d)}

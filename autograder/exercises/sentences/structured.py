@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw, below
+from autograder.drawing import Draw, below, held
 from autograder.exercise import Call, Case, Exercise, StandIn
 from autograder.exercises.reading import (
     KEPT,
@@ -19,11 +19,6 @@ from autograder.exercises.reading import (
 
 _SHORT = "all sentences shorter than the batch is wide"
 _EMPTY = "a sentence without any word"
-
-
-def _held(numbers: Tensor) -> Tensor:
-    """Round to what float32 holds."""
-    return numbers.float().double()
 
 
 def _attention_cases(draw: Draw) -> list[Case]:
@@ -100,11 +95,11 @@ def _penalty_cases(draw: Draw) -> list[Case]:
 
     def weights(b: int, r: int, n: int) -> Tensor:
         positive = draw.tensor(b, r, n, scale=1.5).exp()
-        return _held(positive / positive.sum(-1, keepdim=True))
+        return held(positive / positive.sum(-1, keepdim=True))
 
     b, r, n = draw.sizes(3, 3)
     padded = weights(b, r, n + 2) * below(draw.lengths(b, n), n + 2).unsqueeze(1)
-    padded = _held(padded / padded.sum(-1, keepdim=True))
+    padded = held(padded / padded.sum(-1, keepdim=True))
     empty = padded.clone()
     empty[0] = 0.0
     apart = torch.eye(n, dtype=torch.float64)[:3].expand(b, 3, n).clone()

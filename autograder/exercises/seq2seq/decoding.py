@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw
+from autograder.drawing import Draw, held
 from autograder.exercise import Bundle, Call, Case, Exercise, StandIn
 from autograder.stand_ins import TableStep
 
@@ -28,7 +28,7 @@ def _tables(
     """
     table = draw.tensor(1, v, v, scale=scale)
     table[..., eos_id] += end
-    found = {"table": table.float().double()}  # held by float32 exactly
+    found = {"table": held(table)}
     if kind != "tensor":
         found["more"] = draw.tensor(1, v, v, scale=0.5)
     if kind == "dict":

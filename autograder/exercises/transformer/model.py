@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw, below
+from autograder.drawing import Draw, below, held
 from autograder.exercise import WHOLE, Bundle, Call, Case, Exercise, Part, StandIn
 from autograder.exercises.reading import KEPT, SECOND
 
@@ -229,7 +229,7 @@ def _loss_cases(draw: Draw) -> list[Case]:
         b, pad = len(lengths), pad_id or 0
         targets = _ids(draw, lengths, t, v, pad)
         logits = draw.tensor(b, t, v, scale=scale)
-        louder = (on_padding * logits).float().double()  # held by float32 exactly
+        louder = held(on_padding * logits)
         given: dict[str, Any] = {"smoothing": smoothing}
         if pad_id is not None:
             given["pad_id"] = pad_id
