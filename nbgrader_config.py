@@ -36,6 +36,7 @@ c.IgnorePattern.pattern = "^"
 c.GenerateFeedback.preprocessors = [GetGrades, ClearHiddenTests, CSSHTMLHeaderPreprocessor]
 
 if (root / "solutions").is_dir():  # not in the students' bundle
+    from autograder.exercises import EXERCISES
     from autograder.instructor.feedback import HideOwnTracebacks
     from autograder.instructor.grading.preprocessors import configure
     from autograder.instructor.notebooks import write_sources
@@ -44,4 +45,4 @@ if (root / "solutions").is_dir():  # not in the students' bundle
     # grade` does, one after the other. Without these two lines it is stock nbgrader again.
     configure(c)
     c.GenerateFeedback.preprocessors.insert(2, HideOwnTracebacks)
-    write_sources(root / "solutions")
+    write_sources(EXERCISES, root / "solutions")

@@ -1,8 +1,28 @@
 """Exercises declared as data, `check(answer)` for the learner, and the grading of a class."""
 
-from autograder.checking import CheckFailed, check
-from autograder.hooks import install as _install
+from typing import Any
+
+from autograder import checking as _checking
+from autograder import hooks as _hooks
+from autograder.checking import CheckFailed
+from autograder.exercises import EXERCISES as _EXERCISES
 
 __all__ = ["CheckFailed", "check"]
 
-_install()
+
+def check(answer: Any) -> None:
+    """Check an answer and show a card: passed, or what is wrong and where.
+
+    Args:
+        answer: the function or class itself; its `__name__` names the exercise.
+
+    Raises:
+        CheckFailed: something is wrong; the message is the card's text.
+        TypeError: what was passed is not a function or class.
+        LookupError: no exercise has that name.
+    """
+    _checking.check(answer, _EXERCISES)
+
+
+check.case = _checking.failed_case  # type: ignore[attr-defined]
+_hooks.install(_EXERCISES)

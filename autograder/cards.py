@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-from autograder.judging import Verdict
+from autograder.verdicts import Verdict
 
 _STYLE = (
     "border-left:4px solid {colour};padding:.6em .9em;margin:.4em 0;max-width:60em;"
@@ -14,15 +14,12 @@ _PRE = (
     "margin:.5em 0 0;padding:.5em .7em;overflow-x:auto;background:rgba(128,128,128,.11);"
     "border-radius:4px;font-size:.85em;line-height:1.35"
 )
-CODE = "Code for your progress:"
 PASSED, FAILED = "#009E73", "#D55E00"  # green and vermilion of Okabe and Ito: told apart by all
 
 
-def text(verdict: Verdict, code: str = "") -> str:
-    """Return the card as plain text, with the code for the page "Your progress" if given one."""
+def text(verdict: Verdict) -> str:
+    """Return the card as plain text."""
     lines = [("✓ " if verdict.passed else "✗ ") + _titled(verdict)]
-    if code:
-        lines[0] += f" {CODE} {code}"
     if verdict.hint:
         lines += ["", verdict.hint]
     if verdict.details:
@@ -34,13 +31,15 @@ def text(verdict: Verdict, code: str = "") -> str:
     return "\n".join(lines)
 
 
-def as_html(verdict: Verdict, code: str = "") -> str:
-    """Return the card as HTML; colours work on light and dark pages. For the code see `text`."""
+def as_html(verdict: Verdict) -> str:
+    """Return the card as HTML; colours work on light and dark pages."""
     colour = PASSED if verdict.passed else FAILED
     mark = "✓" if verdict.passed else "✗"
     first, *rest = _titled(verdict).split("\n")
     parts = [
-        f'<div role="status" style="{_STYLE.format(colour=colour)}">',
+        # MathJax leaves it alone: what is quoted of an answer may look like a formula.
+        f'<div role="status" class="tex2jax_ignore mathjax_ignore" '
+        f'style="{_STYLE.format(colour=colour)}">',
         f'<div><strong style="color:{colour}">{mark}</strong> '
         f"<strong>{html.escape(first)}</strong></div>",
     ]
@@ -54,9 +53,6 @@ def as_html(verdict: Verdict, code: str = "") -> str:
     if verdict.printed and not verdict.passed:
         parts.append('<div style="margin-top:.4em">Your code printed:</div>')
         parts.append(_pre(_printed(verdict)))
-    if code:
-        shown = f"{CODE} <code>{html.escape(code)}</code>"
-        parts.append(f'<div style="margin-top:.4em;font-size:.9em">{shown}</div>')
     return "".join([*parts, "</div>"])
 
 
@@ -75,15 +71,15 @@ def _pre(lines: list[str] | tuple[str, ...]) -> str:
     return f'<pre style="{_PRE}">{html.escape(chr(10).join(lines))}</pre>'
 
 
-def show(verdict: Verdict, code: str = "") -> None:
-    """Display the card in a notebook, or print it elsewhere. For the code see `text`."""
+def show(verdict: Verdict) -> None:
+    """Display the card in a notebook, or print it elsewhere."""
     if in_notebook():
         from IPython.display import display
 
         # Both forms: a front end that cannot show HTML, or a log, takes the text.
-        display({"text/html": as_html(verdict, code), "text/plain": text(verdict, code)}, raw=True)
+        display({"text/html": as_html(verdict), "text/plain": text(verdict)}, raw=True)
     else:
-        print(text(verdict, code))
+        print(text(verdict))
 
 
 def in_notebook() -> bool:

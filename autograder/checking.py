@@ -3,65 +3,155 @@
 from __future__ import annotations
 
 import difflib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
-from autograder import cards, fixtures, progress
-from autograder.exercise import Exercise
-from autograder.exercises import EXERCISES
-from autograder.judging import DTYPES, Trial, Verdict, judge
-from autograder.performing import perform, usual_settings
+from autograder import cards, fixtures
+from autograder.by_method import write_methods
+from autograder.execution import Outcome, explain_time, perform, usual_settings
+from autograder.exercise import Case, Exercise
+from autograder.in_hand import FailedCase
+from autograder.patience import AT_MOST, Patience, TooLong
+from autograder.refusing import refuse_operators
+from autograder.verdicts import DTYPES, Trial, Verdict, find_worst, judge
+from autograder.written import names_in
 
 
 class CheckFailed(AssertionError):
     """The answer is not right; the message is the card's text."""
 
     def _render_traceback_(self) -> list[str]:
-        # IPython shows this in place of a traceback: the card stands above it already.
+        # IPython shows this below the card, in place of a traceback. nbgrader's Validate shows only
+        # errors, and so nothing else.
         return [f"CheckFailed: {str(self).splitlines()[0]}"]
 
 
-def check(answer: Any) -> None:
+_failed: list[FailedCase] = []
+
+
+def check(answer: Any, exercises: Mapping[str, Exercise]) -> None:
     """Check an answer and show a card: passed, or what is wrong and where.
 
     Args:
         answer: the function or class itself; its `__name__` names the exercise.
+        exercises: all exercises, by name.
 
     Raises:
         CheckFailed: something is wrong; the message is the card's text.
         TypeError: what was passed is not a function or class.
         LookupError: no exercise has that name.
     """
-    exercise = find(answer)
-    verdict = verify(answer, exercise)
-    cards.show(verdict, progress.shown(exercise) if verdict.passed else "")
+    _failed.clear()
+    exercise = find(answer, exercises)
+    verdict, trial = _try(answer, exercise)
+    if trial is not None and verdict.details:
+        _failed.append(FailedCase(answer, exercise, trial))
+        verdict = replace(verdict, details=(*verdict.details, "", _IN_HAND))
+    cards.show(verdict)
     if not verdict.passed:
         raise CheckFailed(cards.text(verdict))
 
 
+_IN_HAND = (
+    "case = check.case() gives you this case: case.inputs, case.expected, case.yours, case.run()"
+)
+
+
+def failed_case() -> FailedCase:
+    """Return the smallest case in which the answer that was checked last went wrong.
+
+    Raises:
+        LookupError: the last check found nothing wrong, or there was none.
+    """
+    if not _failed:
+        raise _sentence(
+            LookupError,
+            "There is no failing case: check an answer first, as in check(masked_softmax).",
+        )
+    return _failed[0]
+
+
 def verify(answer: Any, exercise: Exercise) -> Verdict:
-    """Judge an answer by the fixtures, without showing anything."""
-    with usual_settings():  # also for what is drawn here
-        return _verified(answer, exercise)
+    """Judge an answer by the fixtures, without showing anything.
+
+    What is wrong in float64 is not tried in float32.
+    """
+    return _try(answer, exercise)[0]
 
 
-def _verified(answer: Any, exercise: Exercise) -> Verdict:
-    seeds = {seed: exercise.draw(seed) for seed in fixtures.SEEDS}
-    trials = []
-    for seed, cases in seeds.items():
-        for case in cases:
-            right = fixtures.expected(exercise, seed, case)
+def _try(answer: Any, exercise: Exercise) -> tuple[Verdict, Trial | None]:
+    """Return the verdict on an answer, and the trial that shows what is wrong."""
+    trials: list[Trial] = []
+    patience = Patience(exercise.name, AT_MOST)
+    with usual_settings(), _one_thread():  # also for what is drawn here
+        seeds = {seed: exercise.draw(seed) for seed in fixtures.SEEDS}
+        with refuse_operators(exercise) as refusal:
+
+            def act(case: Case, dtype: torch.dtype = torch.float64) -> Outcome:
+                try:
+                    with patience.limit():
+                        return perform(answer, exercise, case, dtype, refusal)
+                except TooLong as error:
+                    return Outcome(problem=explain_time(exercise, error, patience.at_most))
+
             for dtype in DTYPES:
-                trial = Trial(case, dtype, right, perform(answer, exercise, case, dtype))
-                trials.append(trial)
-                if trial.outcome.problem and trial.outcome.problem[0] == "unwritten":
-                    return judge(exercise, trials, [])
-    return judge(exercise, trials, fixtures.misconceptions(exercise, seeds))
+                if any(trial.difference for trial in trials):
+                    break
+                for seed, cases in seeds.items():
+                    for case in cases:
+                        right = fixtures.expected(exercise, seed, case)
+                        trials.append(Trial(case, dtype, right, act(case, dtype)))
+                        if _is_hopeless(trials[-1]):
+                            return _add_methods(judge(exercise, trials, []), trials, act), None
+            known = fixtures.misconceptions(exercise, seeds)
+            variants = replace(fixtures.variants(exercise, seeds), names=names_in(answer))
+            verdict = judge(exercise, trials, known, variants)
+            if verdict.passed:
+                return verdict, None
+            return _add_methods(verdict, trials, act), find_worst(trials)
 
 
-def find(answer: Any) -> Exercise:
-    """Return the exercise that an answer belongs to.
+def _is_hopeless(trial: Trial) -> bool:
+    """Tell whether it makes no sense to try further cases."""
+    problem = trial.outcome.problem
+    return problem is not None and problem[0] in ("unwritten", "time")
+
+
+def _add_methods(
+    verdict: Verdict, trials: Sequence[Trial], act: Callable[[Case], Outcome]
+) -> Verdict:
+    """Say of a class which of its methods are right."""
+    if verdict.kind in ("forbidden", "signature", "weights", "protocol", "time"):
+        return verdict
+    if all(trial.case.training for trial in trials if trial.difference):
+        return verdict  # the methods are tried without dropout, where all of them are right
+    seed = fixtures.SEEDS[0]
+    cases = verdict.exercise.draw(seed)
+    pairs = [(c, fixtures.expected(verdict.exercise, seed, c)) for c in cases if not c.training]
+    lines = write_methods(verdict.exercise, pairs, act)
+    right = any("✓" in line for line in lines)
+    return replace(verdict, details=(*lines, "", *verdict.details)) if right else verdict
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Small tensors are faster on one thread, and the others stay free."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def find(answer: Any, exercises: Mapping[str, Exercise]) -> Exercise:
+    """Return which of the exercises an answer belongs to.
 
     Raises:
         TypeError: not a function or class; the sentence says what to pass.
@@ -76,18 +166,35 @@ def find(answer: Any) -> Exercise:
             "without parentheses, as in check(masked_softmax).",
         )
     name = getattr(answer, "__name__", type(answer).__name__)
-    if name not in EXERCISES:
-        near = difflib.get_close_matches(name, EXERCISES, n=1, cutoff=0.6)
-        guess = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(EXERCISES)}."
+    if name not in exercises:
+        near = _guess_names(name, exercises)
+        guess = f" Did you mean {' or '.join(near)}?" if near else ""
         raise _sentence(
-            LookupError, f"There is no exercise named {name!r}; keep the name of the stub. {guess}"
+            LookupError,
+            f"There is no exercise named {name!r}; keep the name of the stub.{guess}",
         )
-    exercise = EXERCISES[name]
+    exercise = exercises[name]
     if exercise.is_class and isinstance(answer, nn.Module):
         raise _sentence(TypeError, f"Pass the class itself, not an object of it: check({name}).")
     if sentence := unusable(answer, exercise):
         raise _sentence(TypeError, sentence)
     return exercise
+
+
+def _guess_names(name: str, exercises: Mapping[str, Exercise]) -> list[str]:
+    """Return up to three exercises that may be meant: those with the same words come first."""
+    words = set(_words(name))
+    shared = {other: len(words.intersection(_words(other))) for other in exercises}
+    most = max(shared.values(), default=0)
+    if most:
+        alike = [other for other, count in shared.items() if count == most]
+        return difflib.get_close_matches(name, alike, n=3, cutoff=0.0)
+    return difflib.get_close_matches(name, exercises, n=1, cutoff=0.6)
+
+
+def _words(name: str) -> list[str]:
+    """Return the words of a name: my_mask and MyMask have the same."""
+    return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
 
 
 def unusable(answer: Any, exercise: Exercise) -> str:

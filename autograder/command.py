@@ -1,4 +1,4 @@
-"""The command `autograder`: grade a class, report on it, make the students' bundle."""
+"""The command `autograder`: grade a class, write feedback, report, make the students' bundle."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="autograder", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     _grade(commands.add_parser("grade", help="grade what was handed in for an assignment"))
+    _show(commands.add_parser("show", help="print what was tried and found of a student's work"))
+    _feedback(commands.add_parser("feedback", help="write each student's pages, as nbgrader does"))
     _report(commands.add_parser("report", help="write the instructor's page about an assignment"))
     _bundle(commands.add_parser("bundle", help="write what students get, without any answer"))
     given = parser.parse_args(arguments)
@@ -52,12 +54,29 @@ def _grade(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--force", action="store_true", help="grade again what has not changed")
     parser.add_argument("--workers", type=int, metavar="N", help="submissions at a time")
+    parser.add_argument("--no-feedback", action="store_true", help="write no feedback pages")
     parser.add_argument(
         "--unsafe", action="store_true", help="run students' code with all your rights"
     )
     parser.add_argument(
         "--scheduler", metavar="ADDRESS", help="of a Dask cluster, such as tcp://10.0.0.1:8786"
     )
+    _of_course(parser)
+
+
+def _show(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("student", help="the name of the folder in submitted/")
+    parser.add_argument("assignment", nargs="?", default="", help="default: all of them")
+    _of_course(parser)
+
+
+def _feedback(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("assignment", help="its name, such as bahdanau")
+    parser.add_argument(
+        "--student", action="append", default=[], metavar="NAME", help="only this student"
+    )
+    parser.add_argument("--force", action="store_true", help="write again what has not changed")
+    parser.add_argument("--workers", type=int, metavar="N", help="pages at a time")
     _of_course(parser)
 
 
@@ -69,6 +88,9 @@ def _report(parser: argparse.ArgumentParser) -> None:
 
 def _bundle(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", type=Path, help="a new folder, or a name that ends in .zip")
+    parser.add_argument(
+        "--last", default="", metavar="ASSIGNMENT", help="leave out the assignments after this one"
+    )
     _course(parser)
 
 

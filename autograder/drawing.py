@@ -72,12 +72,12 @@ class Draw:
         return torch.tensor(mask).reshape(shape)
 
 
-def held(numbers: Tensor) -> Tensor:
+def round_to_float32(numbers: Tensor) -> Tensor:
     """Return float64 numbers rounded to what float32 holds exactly, as those of `Draw` are."""
     return numbers.float().double()
 
 
-def apart(vectors: Tensor, by: float) -> Tensor:
+def spread(vectors: Tensor, by: float) -> Tensor:
     """Return vectors (..., d) with `by` added to their first number and taken from their second.
 
     A LayerNorm divides by the deviation of a vector's numbers. Where that happens to be tiny,
@@ -86,9 +86,9 @@ def apart(vectors: Tensor, by: float) -> Tensor:
     moved = vectors.clone()
     moved[..., 0] += by
     moved[..., 1] -= by
-    return held(moved)
+    return round_to_float32(moved)
 
 
-def below(lengths: Tensor, longest: int) -> Tensor:
+def length_mask(lengths: Tensor, longest: int) -> Tensor:
     """Return bool (B, N), True where the position is below the length."""
     return torch.arange(longest) < lengths.unsqueeze(1)

@@ -1,13 +1,13 @@
 """What an exercise is: data that say what is called with which inputs and what must come back.
 
-Nothing here knows an answer. Expected values live apart, in the fixtures (students) or come from
-the oracles (instructors), so that an answer can be run in one place and judged in another.
+Nothing here knows an answer. Expected values live apart, in the fixtures (students), or are what
+the solution gives (instructors), so that an answer can be run in one place and judged in another.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,65 +16,97 @@ from torch import Tensor
 from autograder.drawing import Draw
 
 if TYPE_CHECKING:
-    from autograder.performing import Outcome
-
-# A name, or several together: ("h", "c") stands for a tuple, {"memory": "m"} for a dict. As an
-# argument, "state[rows]" stands for the rows of a state that the input `rows` picks.
-Bundle: TypeAlias = "str | tuple[Bundle, ...] | Mapping[str, Bundle]"
-
-# The key that names a whole dict that comes back: what else is in it is nobody's business, and a
-# later call gets it as it is.
-WHOLE = ""
+    from autograder.execution import Outcome
 
 
-def names_in(bundle: Bundle) -> Iterator[str]:
-    """Yield the names of a bundle, in order, without those of whole dicts."""
+@dataclass(frozen=True)
+class Rows:
+    """As an argument: the rows of a state that an input picks.
+
+    Attributes:
+        state: name of a tensor, or of something that holds tensors.
+        rows: name of the input with the numbers of the rows.
+    """
+
+    state: str
+    rows: str
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A dict that comes back and that a later call gets as it is.
+
+    Attributes:
+        name: of the whole dict.
+        members: names of what must be in it, by key; whatever else it holds is not looked at.
+    """
+
+    name: str
+    members: Mapping[str, Bundle] = field(default_factory=dict)
+
+
+# A name, or several together: ("h", "c") stands for a tuple, {"memory": "m"} for a dict.
+Bundle: TypeAlias = "str | Rows | Whole | tuple[Bundle, ...] | Mapping[str, Bundle]"
+
+
+def list_members(bundle: Bundle) -> list[Bundle]:
+    """Return what a bundle is made of; nothing for a single name."""
     if isinstance(bundle, str):
-        yield from bundle.rstrip("]").split("[")
-        return
-    if isinstance(bundle, Mapping):
-        bundle = tuple(member for key, member in bundle.items() if key != WHOLE)
-    for member in bundle:
-        yield from names_in(member)
+        return []
+    if isinstance(bundle, Rows):
+        return [bundle.state, bundle.rows]
+    if isinstance(bundle, Whole):
+        bundle = bundle.members
+    return list(bundle.values() if isinstance(bundle, Mapping) else bundle)
 
 
-def wholes_in(bundle: Bundle) -> Iterator[str]:
-    """Yield the names of whole dicts in a bundle."""
+def list_names(bundle: Bundle) -> list[str]:
+    """Return the names in a bundle, in order, without those of whole dicts."""
     if isinstance(bundle, str):
-        return
-    for key, member in bundle.items() if isinstance(bundle, Mapping) else enumerate(bundle):
-        yield from (str(member),) if key == WHOLE else wholes_in(member)
+        return [bundle]
+    return [name for member in list_members(bundle) for name in list_names(member)]
 
 
-def picked(state: Any, rows: Tensor) -> Any:
+def list_wholes(bundle: Bundle) -> list[str]:
+    """Return the names of whole dicts in a bundle."""
+    own = [bundle.name] if isinstance(bundle, Whole) else []
+    return own + [name for member in list_members(bundle) for name in list_wholes(member)]
+
+
+def pick(state: Any, rows: Tensor) -> Any:
     """Return the rows of all tensors in a state, which may be tuples, lists and dicts of them."""
     if isinstance(state, Tensor):
         return state[rows]
     if isinstance(state, Mapping):
-        return {key: picked(member, rows) for key, member in state.items()}
+        return {key: pick(member, rows) for key, member in state.items()}
     if isinstance(state, (tuple, list)):
-        members = [picked(member, rows) for member in state]
+        members = [pick(member, rows) for member in state]
         return type(state)(*members) if hasattr(state, "_fields") else type(state)(members)
     return state
 
 
-def filled(bundle: Bundle, known: Mapping[str, Any]) -> Any:
+def fill(bundle: Bundle, known: Mapping[str, Any]) -> Any:
     """Return what the names stand for, in the form of the bundle."""
     if isinstance(bundle, str):
-        name, *rows = names_in(bundle)
-        return picked(known[name], known[rows[0]]) if rows else known[name]
+        return known[bundle]
+    if isinstance(bundle, Rows):
+        return pick(known[bundle.state], known[bundle.rows])
     if isinstance(bundle, Mapping):
-        return {key: filled(member, known) for key, member in bundle.items()}
-    return tuple(filled(member, known) for member in bundle)
+        return {key: fill(member, known) for key, member in bundle.items()}
+    return tuple(fill(member, known) for member in list_members(bundle))
 
 
-def written(bundle: Bundle) -> str:
+def write_out(bundle: Bundle) -> str:
     """Return a bundle as code shows it: (log_probs, (h, c))."""
     if isinstance(bundle, str):
         return bundle
+    if isinstance(bundle, Rows):
+        return f"{bundle.state}[{bundle.rows}]"
+    if isinstance(bundle, Whole):
+        bundle = bundle.members
     if isinstance(bundle, Mapping):
-        return "{" + ", ".join(f"{k!r}: {written(v)}" for k, v in bundle.items()) + "}"
-    return f"({', '.join(map(written, bundle))})"
+        return "{" + ", ".join(f"{k!r}: {write_out(v)}" for k, v in bundle.items()) + "}"
+    return f"({', '.join(map(write_out, bundle))})"
 
 
 @dataclass(frozen=True)
@@ -83,7 +115,7 @@ class Call:
 
     Attributes:
         method: the method of the module; "" calls a function itself, "forward" the module. Where
-            the answer is a function, "model.held" calls that method of the given thing `model`.
+            the answer is a function, "model.train" calls that method of the given thing `model`.
         arguments: names of inputs, of given things, or of what earlier calls returned, by position;
             a tuple or dict of names where the answer takes a tuple or dict of tensors.
         returns: names given to what comes back; one name for a tensor, several for a tuple, a tuple
@@ -92,6 +124,7 @@ class Call:
         plain: names of what comes back as no tensor, such as strings, and what it is in words, "a
             list of strings"; it is kept as `texts` does.
         raises: the built-in error that a right answer raises here, or ""; then nothing comes back.
+        mentions: texts of which the error's message must contain one.
         intact: whether the dicts among the arguments must be left as they are. (Tensors and lists
             always must.)
     """
@@ -103,6 +136,7 @@ class Call:
     plain: Mapping[str, str] = field(default_factory=dict)
     raises: str = ""
     intact: bool = False
+    mentions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if bool(self.raises) == bool(self.returns):
@@ -111,17 +145,17 @@ class Call:
     @property
     def needed(self) -> tuple[str, ...]:
         """Return the names of all arguments, also of those inside a tuple or dict."""
-        return tuple(names_in(self.arguments))
+        return tuple(list_names(self.arguments))
 
     @property
     def returned(self) -> tuple[str, ...]:
         """Return the names of all tensors that come back, also of those inside a tuple or dict."""
-        return tuple(names_in(self.returns))
+        return tuple(list_names(self.returns))
 
     @property
     def known(self) -> tuple[str, ...]:
         """Return the names that later calls may use: those of tensors and of whole dicts."""
-        return (*self.returned, *wholes_in(self.returns))
+        return (*self.returned, *list_wholes(self.returns))
 
 
 @dataclass(frozen=True)
@@ -149,13 +183,18 @@ class Case:
         upstream: for each output through which gradients are sent, the gradient at the output.
         note: what it means if this case alone goes wrong, a sentence for the student, or "".
         random: outputs that depend on chance. Their shape, kind and finiteness are compared with
-            the oracle's, their values are not, and neither are the case's gradients.
+            the solution's, their values are not, and neither are the case's gradients.
         relation: judges random outputs instead: it gets the case and what came back, and returns ""
             or one sentence about what cannot be right, without numbers, so that two draws of the
             same mistake get the same sentence. Outputs have the right shapes and kinds when it is
             called, but may hold NaN. It is called once without gradients, then, if it said
             nothing, once with them. It must find (almost) never anything in a right answer,
             whatever the way it draws, see `chance`. It stays where answers are judged.
+        after: a case that is played in the same module before. What it returns must stay as it is;
+            nothing else of it is compared.
+        training: "" is evaluation mode; "certain" is training mode, in which nothing is left to
+            chance, see `certainty`; "random" is training mode as it is.
+        tied: arguments of the constructor, modules whose parameters the answer must use themselves.
     """
 
     name: str
@@ -169,6 +208,9 @@ class Case:
     note: str = ""
     random: tuple[str, ...] = ()
     relation: Callable[[Case, Outcome], str] | None = None
+    after: Case | None = None
+    training: str = ""
+    tied: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         returned = {name for call in self.calls for name in call.returned}
@@ -182,7 +224,13 @@ class Case:
     def elements(self) -> int:
         """How many numbers go in: the size by which the smallest failing case is found."""
         plain = sum(_length(value) for value in self.given.values())
-        return plain + sum(tensor.numel() for tensor in self.inputs.values())
+        before = self.after.elements if self.after else 0
+        return before + plain + sum(tensor.numel() for tensor in self.inputs.values())
+
+    @property
+    def floating(self) -> bool:
+        """Whether floating numbers go in; if none do, results have torch's default dtype."""
+        return any(t.is_floating_point() for t in (*self.inputs.values(), *self.weights.values()))
 
     @property
     def plain(self) -> frozenset[str]:
@@ -234,6 +282,7 @@ class Part:
             upstream={name: tensor for name, tensor in case.upstream.items() if name in left},
             random=random,
             relation=case.relation if random else None,
+            after=self.of(case.after) if case.after else None,
         )
 
 
@@ -243,27 +292,28 @@ class Exercise:
 
     Attributes:
         name: the `__name__` of the student's function or class, the same everywhere.
-        assignment: folder of the assignment.
-        notebook: notebook the exercise is in.
         points: what a right answer earns.
+        difficulty: 1 to 3.
+        minutes: that it takes, roughly.
         signature: what the stub looks like, as text: "(query, keys, W, U, v)".
         axes: for each input and output the names of its axes: {"keys": "B N d_k"}.
         cases: draws the cases of a seed.
-        weights_over: outputs that are attention weights, with the input that masks them.
+        weights_over: outputs whose rows are shares of 1, with the input that masks them.
         is_class: True for a module.
         parts: shares of the points, for an answer of which only some methods are right.
-        forbidden: operators that are the whole answer, by name ("scaled_dot_product_attention"),
-            or with an argument that makes them so ("cross_entropy.label_smoothing"); the stub
-            says so.
+        forbidden: operators that are the whole answer, by the names that `autograder.refusing` has
+            for them and for what computes the same; the stub says so.
+        assignment: folder of the assignment, as `autograder.exercises` collects it.
+        notebook: notebook the exercise is in, likewise.
 
     Raises:
         ValueError: the parts do not add up to the points.
     """
 
     name: str
-    assignment: str
-    notebook: str
     points: float
+    difficulty: int
+    minutes: int
     signature: str
     axes: Mapping[str, str]
     cases: Callable[[Draw], list[Case]]
@@ -271,6 +321,8 @@ class Exercise:
     is_class: bool = False
     parts: tuple[Part, ...] = ()
     forbidden: tuple[str, ...] = ()
+    assignment: str = ""
+    notebook: str = ""
 
     def __post_init__(self) -> None:
         if self.parts and sum(part.points for part in self.parts) != self.points:

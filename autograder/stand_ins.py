@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -95,8 +95,8 @@ class PoolAttention(HopAttention):
 
     def forward(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Return (B, d) and weights (B, N) for states (B, N, d) and mask (B, N)."""
-        found, shares = super().forward(states, mask)
-        return found[..., 0, :], shares[..., 0, :]
+        vectors, shares = super().forward(states, mask)
+        return vectors[..., 0, :], shares[..., 0, :]
 
 
 class GlanceAttention(DistanceAttention):
@@ -319,6 +319,18 @@ class WaveNetwork(nn.Module):
         return 2 * torch.sin(x @ self.A.T)
 
 
+class Fading(nn.Module):
+    """A dropout of the checks' own, without chance: each third component is dropped.
+
+    The others become twice as large. Components are counted from the first on.
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return x with each third number set to 0."""
+        kept = torch.arange(x.numel()).reshape(x.shape) % 3 != 2
+        return 2 * x * kept
+
+
 class RulerPositions:
     """Positions of the checks' own: p_ti = (((t + 1)(2 i + 3) mod 11) - 5) / 8.
 
@@ -356,7 +368,7 @@ class EchoLayer(nn.Module):
         return self._mixed(y, y @ self.A.T, memory @ self.D.T, mask, memory_mask)
 
     def start(self, memory: Tensor) -> dict[str, Any]:
-        """Return what `step` keeps; its form is nobody's business."""
+        """Return what `step` keeps; only `step` looks into it."""
         return {"echo": (memory @ self.A.T)[:, :0], "deep": (memory @ self.D.T,)}
 
     def step(
@@ -457,11 +469,11 @@ class BertShell(nn.Module):
                 parameter.copy_(torch.sin(numbers).reshape(parameter.shape))
                 count += parameter.numel()
 
-    def held(self) -> tuple[Tensor, ...]:
+    def copy_parameters(self) -> tuple[Tensor, ...]:
         """Return copies of all parameters, a tied one under each of its names."""
         return tuple(p.detach().clone() for _, p in self.named_parameters(remove_duplicate=False))
 
-    def trained(self) -> tuple[Tensor, Tensor]:
+    def take_step(self) -> tuple[Tensor, Tensor]:
         """Take a step, as training does, and change all parameters.
 
         Returns:
@@ -514,13 +526,14 @@ STAND_INS: dict[str, Callable[..., Any]] = {
     "WaveNetwork": WaveNetwork,
     "RulerPositions": RulerPositions,
     "EchoLayers": echo_layers,
+    "Fading": Fading,
     "PieceSet": PieceSet,
     "PieceIds": piece_ids,
     "BertShell": BertShell,
     "Generator": generator,
 }
 
-# How each is used, for an answer that uses it in another way.
+# How each is used, for an answer that uses it in another way; torch's own layers need no word.
 USES = {
     "DistanceAttention": "an attention of its own: call it and its project",
     "PositionAttention": "an attention of its own: call it with (query, keys, mask, position)",
@@ -532,13 +545,14 @@ USES = {
     "TableStep": "a next-word model of its own: call it with (tokens, state)",
     "TintedEmbeddings": "embeddings of its own: call them with (tokens, segments)",
     "TintedEncoder": "an encoder of its own: call it with (tokens, segments)",
-    "NearLayer": "layers of its own: call each with (x, mask)",
+    "NearLayers": "layers of its own: call each with (x, mask)",
     "PairAttention": "an attention of its own: call it with (query, key, value, mask), or with "
     "projected in place of key and value, and its project with (key, value)",
     "WaveNetwork": "a network of its own: call it with (x)",
     "RulerPositions": "positions of its own: call it with (length, size)",
     "EchoLayers": "layers of its own: call each with (y, memory, mask, memory_mask), and its start "
     "and step",
+    "Fading": "a dropout of its own: call it with the weights",
     "PieceSet": "a vocabulary of its own: ask whether a piece is `in` it",
     "PieceIds": "a dict from pieces to ids: ask whether a piece is `in` it",
     "BertShell": "a model of its own, with the parameters that the docstring lists: fill them",
@@ -546,7 +560,7 @@ USES = {
 }
 
 
-def built(value: Any, dtype: torch.dtype | None = None) -> Any:
+def build(value: Any, dtype: torch.dtype | None = None) -> Any:
     """Return the object that a `StandIn` names, a copy of a list, and anything else as it is.
 
     Args:
@@ -554,15 +568,28 @@ def built(value: Any, dtype: torch.dtype | None = None) -> Any:
         dtype: of a module's parameters, if not torch's default.
     """
     if isinstance(value, StandIn):
-        found = STAND_INS[value.name](*value.arguments)
-        return found.to(dtype) if dtype and isinstance(found, nn.Module) else found
+        made = STAND_INS[value.name](*value.arguments)
+        return made.to(dtype) if dtype and isinstance(made, nn.Module) else made
     return copy.deepcopy(value) if isinstance(value, list) else value
 
 
-def described(value: Any) -> str:
+def tell_use(values: Iterable[Any], error: str) -> str:
+    """Return how that of the given stand-ins is used of which an error speaks, or ""."""
+    for value in values:
+        if isinstance(value, StandIn) and value.name in USES:
+            made = build(value)
+            for member in made if isinstance(made, nn.ModuleList) else [made]:
+                kind = type(member)
+                names = kind.__name__, f"{kind.__module__}.{kind.__name__}"
+                if any(f"'{n}' object " in error or f"of type '{n}'" in error for n in names):
+                    return USES[value.name]
+    return ""
+
+
+def describe(value: Any) -> str:
     """Return a given argument as a card shows it; "" for a stand-in that says nothing."""
     if not isinstance(value, StandIn):
-        return texts.shown(value)
+        return texts.show(value)
     if value.name in ("PieceSet", "PieceIds"):
-        return f"{{{texts.shown(list(value.arguments))[1:-1]}}}"
+        return f"{{{texts.show(list(value.arguments))[1:-1]}}}"
     return ""

@@ -53,7 +53,7 @@ def from_tensor(tensor: Tensor) -> Any:
         raise ValueError("a text too deep") from error
 
 
-def shown(thing: Any, at_most: int = 240) -> str:
+def show(thing: Any, at_most: int = 240) -> str:
     """Return plain data, or a tensor of its bytes, as code shows it; cut if it is long."""
     if isinstance(thing, Tensor):
         try:

@@ -103,7 +103,7 @@ class BagClassifier:
         """
         if not len(documents):
             return []
-        return self._fitted().predict(self._counter.transform(documents)).tolist()
+        return self._require_fit().predict(self._counter.transform(documents)).tolist()
 
     def accuracy(self, documents: Sequence[Document], labels: Sequence[Hashable]) -> float:
         """Return the share of documents, 0 to 1, whose class is found.
@@ -116,8 +116,8 @@ class BagClassifier:
                 f"accuracy needs as many labels as documents, at least one; "
                 f"there are {len(documents)} documents and {len(labels)} labels."
             )
-        found = self.predict(documents)
-        return sum(a == b for a, b in zip(found, labels, strict=True)) / len(found)
+        predicted = self.predict(documents)
+        return sum(a == b for a, b in zip(predicted, labels, strict=True)) / len(predicted)
 
     def weight(self, ngram: str, label: Hashable) -> float:
         """Return how much an n-gram speaks for a class, the same in every document.
@@ -132,7 +132,7 @@ class BagClassifier:
         Raises:
             KeyError: the n-gram or the class did not occur in training.
         """
-        classes = list(self._fitted().classes_)
+        classes = list(self._require_fit().classes_)
         if ngram not in self._counter.vocabulary_ or label not in classes:
             raise KeyError(f"{ngram!r} or the class {label!r} did not occur in training.")
         column, row = self._counter.vocabulary_[ngram], classes.index(label)
@@ -147,12 +147,12 @@ class BagClassifier:
     @property
     def parameters(self) -> int:
         """How many numbers were fitted: of the n-grams, and one for each class or boundary."""
-        model = self._fitted()
+        model = self._require_fit()
         if self.kind == "naive bayes":
             return model.feature_log_prob_.size + model.class_log_prior_.size
         return model.coef_.size + model.intercept_.size
 
-    def _fitted(self) -> Any:
+    def _require_fit(self) -> Any:
         if self._model is None:
             raise ValueError("the classifier has seen no documents yet: call fit first.")
         return self._model

@@ -53,6 +53,17 @@ def source_batch(sources: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
     return pad(sources), torch.tensor([len(source) for source in sources])  # (B, S), (B,)
 
 
+def length_mask(lengths: Tensor, longest: int) -> Tensor:
+    """Return bool (B, N), True where the position is below the length.
+
+    Args:
+        lengths: number of real tokens of each row, (B,).
+        longest: number of positions, N.
+    """
+    positions = torch.arange(longest, device=lengths.device)  # (N,)
+    return positions < lengths.unsqueeze(1)  # (B, N)
+
+
 def translation_batch(pairs: Sequence[EncodedPair]) -> TranslationBatch:
     """Pad encoded pairs (both sides ending in <eos>) into one batch."""
     source, lengths = source_batch([source for source, _ in pairs])

@@ -62,10 +62,10 @@ class PretrainingModel(nn.Module):
 
     def forward(self, tokens: Tensor, segments: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Return token logits (B, N, V) and logits of "is next", "is not", (B, 2)."""
-        found = self.encoder(tokens, segments)  # (B, N, d)
-        return self.head(found), self.next(self.pooled(found))
+        states = self.encoder(tokens, segments)  # (B, N, d)
+        return self.head(states), self.next(self.summarise(states))
 
-    def pooled(self, states: Tensor) -> Tensor:
+    def summarise(self, states: Tensor) -> Tensor:
         """Return the vector that stands for the whole input, (B, d)."""
         return self.pool(states, self.pooler.weight, self.pooler.bias)
 
@@ -80,7 +80,7 @@ def initialise(model: nn.Module, deviation: float = 0.02) -> nn.Module:
     return model
 
 
-def padded(items: Sequence[EncodedPair], pad_id: int = 0) -> tuple[Tensor, Tensor, Tensor]:
+def pad_items(items: Sequence[EncodedPair], pad_id: int = 0) -> tuple[Tensor, Tensor, Tensor]:
     """Return ids (B, N), segments (B, N) and labels (B,), shorter rows filled at the end."""
     columns = max(len(ids) for ids, _, _ in items)
     tokens = [[*ids, *[pad_id] * (columns - len(ids))] for ids, _, _ in items]
@@ -125,4 +125,4 @@ def _padded_batches(
     items: Sequence[EncodedPair], batch_size: int, seed: int
 ) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     for batch in order_by_length([len(ids) for ids, _, _ in items], batch_size, seed):
-        yield padded([items[i] for i in batch])
+        yield pad_items([items[i] for i in batch])

@@ -54,9 +54,9 @@ class PictureEncoder(nn.Module):
 
     def forward(self, pictures: Tensor) -> Tensor:
         """Return the feature map (B, C, 8, 8) of pictures (B, 3, 48, 48) with values 0 to 1."""
-        found = self.convolutions(pictures - 0.45)  # (B, C - 2, 8, 8)
-        where = self.coordinates.expand(len(found), -1, -1, -1)  # (B, 2, 8, 8)
-        return torch.cat([found, where], dim=1)  # (B, C, 8, 8)
+        features = self.convolutions(pictures - 0.45)  # (B, C - 2, 8, 8)
+        where = self.coordinates.expand(len(features), -1, -1, -1)  # (B, 2, 8, 8)
+        return torch.cat([features, where], dim=1)  # (B, C, 8, 8)
 
 
 class Classifier(nn.Module):
@@ -249,11 +249,11 @@ def _greedy(decoder: Any, annotations: Tensor, max_length: int) -> list[Caption]
         if ended.all():
             break
     ids, weights, sure = (torch.stack(part, dim=1).cpu() for part in zip(*steps, strict=True))
-    found = []
+    captions = []
     for b, row in enumerate(ids.tolist()):
         length = row.index(EOS) if EOS in row else len(row)
-        found.append(Caption(row[:length], weights[b, :length], sure[b, :length]))
-    return found
+        captions.append(Caption(row[:length], weights[b, :length], sure[b, :length]))
+    return captions
 
 
 @torch.no_grad()
@@ -273,13 +273,13 @@ def looks(
     """
     decoder.eval()
     where = next(decoder.parameters()).device
-    found = []
+    weights_of = []
     for start in range(0, len(captions), batch_size):
         part = captions[start : start + batch_size]
         batch = caption_batch(annotations[start : start + batch_size], part).to(where)
         _, weights = decoder(batch.previous, batch.annotations)  # (B, T, N)
-        found += [w[: len(c)] for w, c in zip(weights.cpu(), part, strict=True)]
-    return found
+        weights_of += [w[: len(c)] for w, c in zip(weights.cpu(), part, strict=True)]
+    return weights_of
 
 
 def places(region: np.ndarray, grid: int = GRID) -> Tensor:
@@ -338,15 +338,15 @@ def gaze(weights: Sequence[Tensor], scenes: Sequence[Scene]) -> dict[str, Gaze]:
             hit = inside[row.argmax()].item()
             numbers = (row[inside].sum().item(), float(hit), inside.float().mean().item())
             rows.setdefault(name, []).append(numbers)
-    found = {}
+    gazes = {}
     for name in ("size", "colour", "shape", "relation"):
         if name in rows:
             share, pointing, chance = np.mean(rows[name], axis=0).tolist()
-            found[name] = Gaze(len(rows[name]), share, pointing, chance)
-    return found
+            gazes[name] = Gaze(len(rows[name]), share, pointing, chance)
+    return gazes
 
 
-def looked_at(weights: Tensor, scene: Scene) -> list[float]:
+def weigh_things(weights: Tensor, scene: Scene) -> list[float]:
     """Return how much of the attention of one look lies on each thing of a scene.
 
     Args:
@@ -375,8 +375,8 @@ __all__ = [
     "feature_maps",
     "gaze",
     "greedy_captions",
-    "looked_at",
     "looks",
     "pictures_of",
     "places",
+    "weigh_things",
 ]

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from coursekit.batching import length_mask
 from coursekit.documents import DocumentBatch, TextBatch
 from coursekit.training import device
 
@@ -60,7 +61,9 @@ class PooledClassifier(nn.Module):
                 states, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
             )
             states = pad_packed_sequence(self.rnn(row)[0], True, total_length=tokens.shape[1])[0]
-        return self.output(self.dropout(self.pool(states, real_words(tokens, lengths))))  # (B, C)
+        return self.output(
+            self.dropout(self.pool(states, length_mask(lengths, tokens.shape[1])))
+        )  # (B, C)
 
 
 class ConvolutionalClassifier(nn.Module):
@@ -93,7 +96,7 @@ class ConvolutionalClassifier(nn.Module):
 
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
         """Return logits (B, C) for ids (B, N) of which `lengths` (B,) are real."""
-        mask = real_words(tokens, lengths).unsqueeze(2)  # (B, N, 1)
+        mask = length_mask(lengths, tokens.shape[1]).unsqueeze(2)  # (B, N, 1)
         x = self.embedding(tokens).masked_fill(~mask, 0.0)  # (B, N, e)
         largest = []
         for n, window in zip(self.widths, self.windows, strict=True):
@@ -103,18 +106,13 @@ class ConvolutionalClassifier(nn.Module):
         return self.output(self.dropout(torch.cat(largest, dim=1)))  # (B, C)
 
 
-def real_words(tokens: Tensor, lengths: Tensor) -> Tensor:
-    """Return the mask (B, N), True where a word is real, of ids (B, N) with `lengths` (B,)."""
-    return torch.arange(tokens.shape[1], device=tokens.device) < lengths.unsqueeze(1)  # (B, N)
-
-
 def outputs(model: nn.Module, batch: TextBatch | DocumentBatch) -> tuple[Any, ...]:
     """Return what a classifier gives for a batch as a tuple: logits first, then any weights."""
     if isinstance(batch, DocumentBatch):
-        found = model(batch.documents)
+        output = model(batch.documents)
     else:
-        found = model(batch.tokens, batch.lengths)
-    return found if isinstance(found, tuple) else (found,)
+        output = model(batch.tokens, batch.lengths)
+    return output if isinstance(output, tuple) else (output,)
 
 
 def classification_loss(model: nn.Module, batch: TextBatch | DocumentBatch) -> Tensor:
@@ -129,16 +127,16 @@ def predictions(
     """Return the predicted and the true class of every text, (M,) each, in the batches' order."""
     was_training = model.training
     model.eval()
-    found, true = [], []
+    predicted, true = [], []
     for batch in batches:
         there = batch.to(device())
-        found.append(outputs(model, there)[0].argmax(dim=1).cpu())
+        predicted.append(outputs(model, there)[0].argmax(dim=1).cpu())
         true.append(batch.labels.cpu())
     model.train(was_training)
-    return torch.cat(found), torch.cat(true)
+    return torch.cat(predicted), torch.cat(true)
 
 
 def accuracy(model: nn.Module, batches: Iterable[TextBatch | DocumentBatch]) -> float:
     """Return the share of texts that get their class, from 0 to 1."""
-    found, true = predictions(model, batches)
-    return (found == true).double().mean().item()
+    predicted, true = predictions(model, batches)
+    return (predicted == true).double().mean().item()

@@ -122,7 +122,7 @@ def cloze_loss(model: Filler | TwoDirections, batch: BertBatch) -> Tensor:
 
 
 @torch.no_grad()
-def filled(
+def fill_words(
     model: Filler | TwoDirections,
     ids: Sequence[int],
     segments: Sequence[int],

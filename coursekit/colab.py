@@ -27,8 +27,8 @@ def prepare(folder: str | Path) -> None:
         kept = Path(scratch) / "kept.txt"
         kept.write_text(f"torch=={importlib.metadata.version('torch')}\n", encoding="utf-8")
         command = [sys.executable, "-m", "pip", "install", "--quiet", "-e", str(folder)]
-        done = subprocess.run(command, env=os.environ | {"PIP_CONSTRAINT": str(kept)})
-    if done.returncode:
+        installed = subprocess.run(command, env=os.environ | {"PIP_CONSTRAINT": str(kept)})
+    if installed.returncode:
         raise SystemExit(
             "What the course needs could not be installed: look at pip's message above, choose "
             "Runtime > Disconnect and delete runtime, and run this cell again."

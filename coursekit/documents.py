@@ -34,7 +34,7 @@ def sentences(text: str) -> list[list[str]]:
     A sentence ends at a line break, or at . ! ? … before a space.
     """
     parts = (part for line in _BREAK.split(text) for part in _END.split(line))
-    return [found for part in parts if (found := words(part))]
+    return [sentence for part in parts if (sentence := words(part))]
 
 
 def encode_document(

@@ -31,6 +31,7 @@ class TranslationData:
         source_lengths: words in each source sentence of the test set.
         references: the translations of the test set as text.
         links: gold links of each test pair, (source position, target position); None if unknown.
+        meanings: English for each word of the target language; empty if unknown.
     """
 
     name: str
@@ -42,6 +43,15 @@ class TranslationData:
     source_lengths: list[int]
     references: list[str]
     links: list[frozenset[tuple[int, int]]] | None = field(default=None)
+    meanings: dict[str, str] = field(default_factory=dict)
+
+    def glossed(self, ids: Sequence[int]) -> list[str]:
+        """Return the target words of the ids, each with its English after it where it is known."""
+        return corpora.glossed(self.target_words.tokens(ids), self.meanings)
+
+    def gloss(self, sentence: str) -> str:
+        """Return a sentence of the target language in English, word by word; "" if unknown."""
+        return corpora.gloss(sentence.split(), self.meanings) if self.meanings else ""
 
 
 def translation_data(
@@ -63,29 +73,30 @@ def translation_data(
     Raises:
         DatasetError: "full", and the data cannot be had; the sentence says what to do.
     """
-    return _embedded(seed, language, pairs, max_length) if size == "quick" else _multi30k()
+    return _make_data(seed, language, pairs, max_length) if size == "quick" else _multi30k()
 
 
-def _embedded(seed: int, language: str, pairs: int, max_length: int) -> TranslationData:
+def _make_data(seed: int, language: str, pairs: int, max_length: int) -> TranslationData:
     parts = corpora.splits(
         language, pairs, 200, 600, seed=seed, min_length=4, max_length=max_length
     )
     source = WordVocabulary([pair.source for pair in parts.train])
     target = WordVocabulary([pair.target for pair in parts.train])
 
-    def encoded(pairs: Sequence[corpora.SentencePair]) -> list[EncodedPair]:
+    def encode(pairs: Sequence[corpora.SentencePair]) -> list[EncodedPair]:
         return [(source.encode(pair.source), target.encode(pair.target)) for pair in pairs]
 
     return TranslationData(
         f"English to {language.capitalize()}, made by the course",
         source,
         target,
-        encoded(parts.train),
-        encoded(parts.validation),
-        encoded(parts.test),
+        encode(parts.train),
+        encode(parts.validation),
+        encode(parts.test),
         [len(pair.source) for pair in parts.test],
         [" ".join(pair.target) for pair in parts.test],
         [pair.links for pair in parts.test],
+        corpora.meanings(parts.train),
     )
 
 
@@ -94,16 +105,16 @@ def _multi30k() -> TranslationData:
     source = SubwordVocabulary([s for s, _ in corpus.train], 8000)
     target = SubwordVocabulary([t for _, t in corpus.train], 8000)
 
-    def encoded(pairs: Sequence[tuple[str, str]]) -> list[EncodedPair]:
+    def encode(pairs: Sequence[tuple[str, str]]) -> list[EncodedPair]:
         return [(source.encode(s), target.encode(t)) for s, t in pairs]
 
     return TranslationData(
         "Multi30k, German to English",
         source,
         target,
-        encoded(corpus.train),
-        encoded(corpus.validation),
-        encoded(corpus.test),
+        encode(corpus.train),
+        encode(corpus.validation),
+        encode(corpus.test),
         [len(s.split()) for s, _ in corpus.test],
         [t for _, t in corpus.test],
     )

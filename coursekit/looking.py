@@ -24,20 +24,20 @@ def recorded_weights(model: nn.Module) -> Iterator[dict[str, list[Tensor]]]:
         for each such module, by its name in the model, the weights of its calls, in order, without
         gradients.
     """
-    found: dict[str, list[Tensor]] = {}
+    weights_of: dict[str, list[Tensor]] = {}
 
     def hook(name: str) -> Any:
         def hear(module: nn.Module, given: Any, returned: Any) -> None:
             if isinstance(returned, tuple) and len(returned) == 2:
                 weights = returned[1]
                 if isinstance(weights, Tensor) and weights.dim() == 4:
-                    found.setdefault(name, []).append(weights.detach())
+                    weights_of.setdefault(name, []).append(weights.detach())
 
         return hear
 
     handles = [module.register_forward_hook(hook(name)) for name, module in model.named_modules()]
     try:
-        yield found
+        yield weights_of
     finally:
         for handle in handles:
             handle.remove()

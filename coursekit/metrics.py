@@ -71,9 +71,9 @@ def alignment_error_rate(
     possible = sure if possible is None else possible
     hits = total = 0
     for a, s, p in zip(predicted, sure, possible, strict=True):
-        found, must = set(a), set(s)
-        hits += len(found & must) + len(found & (must | set(p)))
-        total += len(found) + len(must)
+        links, must = set(a), set(s)
+        hits += len(links & must) + len(links & (must | set(p)))
+        total += len(links) + len(must)
     return 1 - hits / total if total else math.nan
 
 

@@ -117,7 +117,7 @@ class NgramModel:
             history: the words before it since the beginning of the sentence, <bos> first; all but
                 the last `order` - 1 are ignored.
         """
-        return float(self._mixed(self._found([(*history, word)]))[0])
+        return float(self._mix(self._look_up([(*history, word)]))[0])
 
     def probabilities(self, sentences: Sentences) -> np.ndarray:
         """Return the probability of every word given those before it, as one array (N,).
@@ -125,7 +125,7 @@ class NgramModel:
         Args:
             sentences: ids of sentences, each with its <eos>.
         """
-        return self._mixed(self._found(self._windows(sentences)))
+        return self._mix(self._look_up(self._windows(sentences)))
 
     def perplexity(self, sentences: Sentences) -> float:
         """Return exp of the mean negative log probability of a word, <eos> included.
@@ -144,26 +144,26 @@ class NgramModel:
         Returns:
             the model itself.
         """
-        found = self._found(self._windows(sentences))  # (N, order, 3)
+        counts = self._look_up(self._windows(sentences))  # (N, order, 3)
         for _ in range(2):
             for k in range(self.order):
                 tried = {}
                 for discount in np.arange(1, steps) / steps:
                     self.discounts[k] = float(discount)
-                    tried[float(discount)] = perplexity(self._mixed(found))
+                    tried[float(discount)] = perplexity(self._mix(counts))
                 self.discounts[k] = min(tried, key=tried.__getitem__)
         return self
 
     def _windows(self, sentences: Sentences) -> list[tuple[int, ...]]:
-        """Every word with those before it that the longest n-gram covers."""
+        """Return every word with those before it that the longest n-gram covers."""
         windows = []
         for sentence in sentences:
             words = (BOS, *sentence)
             windows += [words[max(0, i - self.order + 1) : i + 1] for i in range(1, len(words))]
         return windows
 
-    def _found(self, windows: Iterable[tuple[int, ...]]) -> np.ndarray:
-        """c(h w), c(h) and t(h) of every window at every order, (N, order, 3); 0 where unseen."""
+    def _look_up(self, windows: Iterable[tuple[int, ...]]) -> np.ndarray:
+        """Return c(h w), c(h), t(h) of each window at each order, (N, order, 3); 0 where unseen."""
         if not self._counts:
             raise ValueError("the model has counted nothing yet: call fit first.")
         rows = []
@@ -182,11 +182,11 @@ class NgramModel:
             rows.append(row)
         return np.array(rows).reshape(-1, self.order, 3)
 
-    def _mixed(self, found: np.ndarray) -> np.ndarray:
-        """The probabilities (N,), from the shortest n-grams to the longest."""
-        p = np.full(len(found), 1 / self.vocabulary_size)
+    def _mix(self, counts: np.ndarray) -> np.ndarray:
+        """Return the probabilities (N,), from the shortest n-grams to the longest."""
+        p = np.full(len(counts), 1 / self.vocabulary_size)
         for k, discount in enumerate(self.discounts):
-            count, total, types = found[:, k].T  # (N,) each
+            count, total, types = counts[:, k].T  # (N,) each
             kept = np.maximum(count - discount, 0) + discount * types * p
             p = np.where(total > 0, kept / np.maximum(total, 1), p)
         return p
@@ -205,7 +205,7 @@ def perplexity(probabilities: np.ndarray) -> float:
 
 
 def _ngrams(sentences: Sentences, k: int) -> Iterable[tuple[int, ...]]:
-    """All n-grams of k words; one <bos> stands before each sentence and is not an n-gram itself."""
+    """Return all n-grams of k words; the <bos> before each sentence is not an n-gram itself."""
     for sentence in sentences:
         words = (BOS, *sentence) if k > 1 else tuple(sentence)
         yield from zip(*(words[i:] for i in range(k)), strict=False)

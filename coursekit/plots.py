@@ -22,7 +22,7 @@ from coursekit.timeline import Entry
 
 
 def array(values: Any) -> np.ndarray:
-    """The values as a float numpy array, detached from torch's graph and device."""
+    """Return the values as a float numpy array, detached from torch's graph and device."""
     if hasattr(values, "detach"):
         values = values.detach().cpu()
         if hasattr(values, "float"):
@@ -37,6 +37,7 @@ def alignment(
     links: Collection[tuple[int, int]] | None = None,
     ax: Axes | None = None,
     title: str | None = None,
+    possible: Collection[tuple[int, int]] = (),
 ) -> Axes:
     """Draw attention weights as a heat map: target words down the side, source words on top.
 
@@ -49,6 +50,7 @@ def alignment(
         links: gold links (source position, target position), counted from 0; drawn as outlines.
         ax: where to draw; a new figure that fits the words, with a colour bar, by default.
         title: the figure's title.
+        possible: further gold links, which nobody has to find; drawn as dotted outlines.
 
     Returns:
         The axes: column j is source word j, row i is target word i.
@@ -63,7 +65,8 @@ def alignment(
             f"({len(target)}, {len(source)}), not {matrix.shape}."
         )
     gold = sorted((int(s), int(t)) for s, t in (() if links is None else links))
-    for s, t in gold:
+    perhaps = sorted((int(s), int(t)) for s, t in possible)
+    for s, t in gold + perhaps:
         if not (0 <= s < len(source) and 0 <= t < len(target)):
             raise ValueError(
                 f"the link ({s}, {t}) lies outside the {len(source)} source words "
@@ -73,7 +76,10 @@ def alignment(
     own_figure = ax is None
     if ax is None:
         cell = 0.24 if many else 0.34
-        size = (2.3 + cell * len(source), 1.3 + cell * len(target))
+        # a syllable of Hangul is as wide as two letters
+        longest = max((len(word) + sum(map(style.has_hangul, word)) for word in target), default=0)
+        labels = 2.3 + 0.08 * max(0, longest - 12)  # inches
+        size = (labels + cell * len(source), 1.3 + cell * len(target))
         _, ax = plt.subplots(figsize=size, layout="constrained")
     image = ax.imshow(matrix, cmap=style.ATTENTION, vmin=0.0, vmax=1.0, aspect="equal")
     font_size = 8 if many else 10
@@ -89,10 +95,11 @@ def alignment(
     ax.grid(True, which="minor", color=style.LIGHT["line"], linewidth=0.5)
     ax.tick_params(which="minor", length=0)
     ax.spines[:].set_visible(False)
-    for s, t in gold:
+    for s, t in perhaps + gold:
         outline = Rectangle((s - 0.42, t - 0.42), 0.84, 0.84, fill=False, linewidth=1.4)
         outline.set_edgecolor(style.SERIES[1])
-        outline.set_gid("gold link")
+        outline.set_gid("gold link" if (s, t) in gold else "possible link")
+        outline.set_linestyle("-" if (s, t) in gold else (0, (1, 1.2)))
         outline.set_path_effects([withStroke(linewidth=3, foreground=style.LIGHT["paper"])])
         ax.add_patch(outline)
     if title:

@@ -83,7 +83,7 @@ def record(
     }
     path = (folder or FOLDER) / f"{model}.{data}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(_rounded(content), indent=1, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(_round(content), indent=1, ensure_ascii=False, allow_nan=False)
     # A row of numbers on one line: the files are read by people, too. Text is never touched, as
     # there is no line break inside a JSON string.
     text = re.sub(
@@ -108,12 +108,12 @@ def read(model: str, data: str, folder: Path | None = None) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _rounded(value: Any) -> Any:
+def _round(value: Any) -> Any:
     """Keep six significant digits: enough to read, and files stay small; JSON has no NaN."""
     if isinstance(value, float):
         return float(f"{value:.6g}") if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {key: _rounded(member) for key, member in value.items()}
+        return {key: _round(member) for key, member in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_rounded(member) for member in value]
+        return [_round(member) for member in value]
     return value

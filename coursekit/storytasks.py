@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import torch
 
 from coursekit.batching import order_by_length
-from coursekit.bert import IGNORED, BertBatch, padded
+from coursekit.bert import IGNORED, BertBatch, pad_items
 from coursekit.corpora.stories import TAGS, Question, Story
 from coursekit.wordpiece import WordPieceVocabulary
 
@@ -19,7 +19,7 @@ def tagged_sentences(stories: Iterable[Story], vocabulary: WordPieceVocabulary) 
     """Return every sentence with the number of each word's tag in `TAGS`, -100 elsewhere."""
     return [
         (
-            *vocabulary.joined([vocabulary.id(word) for word in sentence]),
+            *vocabulary.join([vocabulary.id(word) for word in sentence]),
             [IGNORED, *(TAGS.index(tag) for tag in tags), IGNORED],
         )
         for story in stories
@@ -54,7 +54,7 @@ def _with_passage(
     passage = sum(story.sentences[begin : begin + sentences], ())
     left_out = sum(len(sentence) for sentence in story.sentences[:begin])
     asked = [vocabulary.id(word) for word in question.words]
-    joined = vocabulary.joined(asked, [vocabulary.id(word) for word in passage])
+    joined = vocabulary.join(asked, [vocabulary.id(word) for word in passage])
     return joined, len(asked) + 2 - left_out  # [CLS] and [SEP]
 
 
@@ -66,7 +66,7 @@ def question_sentence_pairs(
     There is one of each kind for every question.
     """
     generator = torch.Generator().manual_seed(seed)
-    found: list[Labelled] = []
+    pairs: list[Labelled] = []
     for story in stories:
         for question in story.questions:
             others = [i for i in range(len(story.sentences)) if i != question.sentence]
@@ -74,8 +74,8 @@ def question_sentence_pairs(
             asked = [vocabulary.id(word) for word in question.words]
             for i, label in ((question.sentence, 1), (other, 0)):
                 sentence = [vocabulary.id(word) for word in story.sentences[i]]
-                found.append((*vocabulary.joined(asked, sentence), label))
-    return found
+                pairs.append((*vocabulary.join(asked, sentence), label))
+    return pairs
 
 
 def task_batches(items: Sequence[Labelled], batch_size: int, seed: int) -> Iterator[BertBatch]:
@@ -95,7 +95,7 @@ def task_batches(items: Sequence[Labelled], batch_size: int, seed: int) -> Itera
 
 def task_batch(items: Sequence[Labelled]) -> BertBatch:
     """Return one batch of these items, in their order."""
-    tokens, segments, _ = padded([(ids, given, 0) for ids, given, _ in items])
+    tokens, segments, _ = pad_items([(ids, given, 0) for ids, given, _ in items])
     rows = [[label] if isinstance(label, int) else list(label) for _, _, label in items]
     columns = max(map(len, rows))
     labels = torch.tensor([[*row, *[IGNORED] * (columns - len(row))] for row in rows])

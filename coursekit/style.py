@@ -75,7 +75,7 @@ _said: set[str] = set()
 
 @cache
 def hangul_font() -> str | None:
-    """The first font with Hangul that is installed, or None."""
+    """Return the first font with Hangul that is installed, or None."""
     installed = set(font_manager.get_font_names())
     return next((name for name in HANGUL_FONTS if name in installed), None)
 
@@ -128,7 +128,7 @@ _FIRST, _LAST = 0xAC00, 0xD7A3  # the precomposed Hangul syllables
 
 
 def has_hangul(text: str) -> bool:
-    """Whether the text contains a Hangul syllable."""
+    """Return whether the text contains a Hangul syllable."""
     return any(_FIRST <= ord(character) <= _LAST for character in text)
 
 
@@ -154,7 +154,7 @@ def romanise(text: str) -> str:
 
 
 def labels(words: Sequence[str]) -> list[str]:
-    """The words as a plot can show them: romanised where no installed font has Hangul.
+    """Return the words as a plot can show them: romanised where no installed font has Hangul.
 
     The first time that happens, one line on standard output says so.
     """
@@ -170,7 +170,7 @@ def labels(words: Sequence[str]) -> list[str]:
 
 
 def css() -> str:
-    """The site's CSS variables, ``--course-<name>``, for light and dark pages."""
+    """Return the site's CSS variables, ``--course-<name>``, for light and dark pages."""
 
     def block(selector: str, colours: dict[str, str]) -> str:
         lines = "".join(f"  --course-{name}: {value};\n" for name, value in colours.items())

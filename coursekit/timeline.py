@@ -95,6 +95,10 @@ ENTRIES = (
 
 AFTERWARDS = (
     Entry(
+        "radford2019", 2019, 2, 14, "Norm before the sub-layer", "Radford et al.", "GPT-2 (2019)",
+        "10_what_changed",
+    ),
+    Entry(
         "child2019", 2019, 4, 23, "Sparse attention", "Child et al.", "preprint 2019",
         "10_what_changed", "1904.10509",
     ),
@@ -119,11 +123,43 @@ AFTERWARDS = (
         "10_what_changed", "2104.09864",
     ),
     Entry(
+        "hu2022", 2021, 6, 17, "LoRA", "Hu et al.", "ICLR 2022",
+        "10_what_changed", "2106.09685",
+    ),
+    Entry(
+        "ouyang2022", 2022, 3, 4, "Following instructions", "Ouyang et al.", "NeurIPS 2022",
+        "10_what_changed", "2203.02155",
+    ),
+    Entry(
         "dao2022", 2022, 5, 27, "FlashAttention", "Dao et al.", "NeurIPS 2022",
         "10_what_changed", "2205.14135",
     ),
     Entry(
+        "ainslie2023", 2023, 5, 22, "Grouped queries", "Ainslie et al.", "EMNLP 2023",
+        "10_what_changed", "2305.13245",
+    ),
+    Entry(
         "gu2024", 2023, 12, 1, "Mamba", "Gu and Dao", "COLM 2024",
         "10_what_changed", "2312.00752",
+    ),
+    Entry(
+        "deepseek2024", 2024, 5, 7, "Compressed keys and values", "DeepSeek-AI", "preprint 2024",
+        "10_what_changed", "2405.04434",
+    ),
+    Entry(
+        "warner2024", 2024, 12, 18, "ModernBERT", "Warner et al.", "preprint 2024",
+        "10_what_changed", "2412.13663",
+    ),
+    Entry(
+        "deepseek2025", 2025, 1, 22, "Learned reasoning", "DeepSeek-AI", "preprint 2025",
+        "10_what_changed", "2501.12948",
+    ),
+    Entry(
+        "kimi2025", 2025, 10, 30, "Linear and full attention mixed", "Kimi Team", "preprint 2025",
+        "10_what_changed", "2510.26692",
+    ),
+    Entry(
+        "arcee2026", 2026, 2, 19, "Windows and full attention mixed", "Singh et al.",
+        "preprint 2026", "10_what_changed", "2602.17004",
     ),
 )  # fmt: skip

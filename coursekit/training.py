@@ -14,6 +14,8 @@ import torch
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 
+from .checkpoints import Checkpoint
+
 
 def device() -> torch.device:
     """Return the fastest device of this machine: CUDA, else Apple's MPS, else the CPU."""
@@ -72,6 +74,8 @@ def train(
 ) -> History:
     """Train with Adam and leave the model with the weights of its best epoch.
 
+    Inside `checkpoints.kept_in(folder)` it goes on after the last epoch that is kept there.
+
     Args:
         model: moved to `device()` first.
         batches: `batches(epoch)` yields the batches of an epoch (counted from 1), each with a
@@ -110,24 +114,34 @@ def train(
         raise ValueError("decay and schedule both set the learning rate; pass one of them.")
     where = device()
     model.to(where)
+    updater: torch.optim.Optimizer
     if optimizer is None:
-        adam: torch.optim.Optimizer = torch.optim.Adam(
-            model.parameters(), lr=learning_rate, fused=where.type in ("cpu", "cuda")
-        )
+        fused = where.type in ("cpu", "cuda")
+        updater = torch.optim.Adam(model.parameters(), lr=learning_rate, fused=fused)
     else:
-        adam = optimizer(model.parameters())
+        updater = optimizer(model.parameters())
     history = History()
     best, best_weights = -float("inf"), None
     steps_per_epoch, step = 0, 0  # known after the first epoch
+    ended = False
+    checkpoint = Checkpoint(model, updater)
+    if kept := checkpoint.load():
+        history.epochs, history.best_epoch, best, best_weights, steps_per_epoch, step, ended = (
+            kept["history"], kept["best_epoch"], kept["best"], kept["best_weights"],
+            kept["steps_per_epoch"], kept["step"], kept["ended"],
+        )  # fmt: skip
+        print(f"Goes on after epoch {len(history.epochs)} of {epochs}, from {checkpoint.path}.")
     bar = tqdm(total=epochs, unit="epoch", disable=not progress, leave=True)
-    for epoch in range(1, epochs + 1):
+    bar.update(len(history.epochs))
+    while not ended and len(history.epochs) < epochs:
+        epoch = len(history.epochs) + 1
         started = time.perf_counter()
         model.train()
         total, count = 0.0, 0
         for batch in batches(epoch):
             with torch.autocast(where.type, torch.bfloat16, enabled=precision == torch.bfloat16):
                 value = loss(model, batch.to(where))
-            adam.zero_grad(set_to_none=True)
+            updater.zero_grad(set_to_none=True)
             value.backward()
             nn.utils.clip_grad_norm_(model.parameters(), clip)
             rate = None
@@ -137,9 +151,9 @@ def train(
                 rest = 1 - (step - steps_per_epoch) / (steps_per_epoch * max(1, epochs - 1))
                 rate = learning_rate * max(rest, 0.0)
             if rate is not None:
-                for group in adam.param_groups:
+                for group in updater.param_groups:
                     group["lr"] = rate
-            adam.step()
+            updater.step()
             total, count, step = total + value.item(), count + 1, step + 1
             if not np.isfinite(total):
                 raise FloatingPointError(
@@ -155,18 +169,19 @@ def train(
         record["seconds"] = time.perf_counter() - started
         history.epochs.append(record)
         bar.update()
-        if select is None:
-            continue
-        if select not in record:
+        if select is not None and select not in record:
             raise ValueError(
                 f"select is {select!r}, but validate(model) returned only: "
                 f"{', '.join(record.keys() - {'epoch', 'loss', 'seconds'}) or 'nothing'}."
             )
-        if record[select] > best:
+        if select is not None and record[select] > best:
             best, history.best_epoch = record[select], epoch
             best_weights = copy.deepcopy(model.state_dict())
-        elif patience is not None and epoch - history.best_epoch >= patience:
-            break
+        ended = patience is not None and epoch - history.best_epoch >= max(patience, 1)
+        checkpoint.save(
+            history=history.epochs, best_epoch=history.best_epoch, best=best, ended=ended,
+            best_weights=best_weights, steps_per_epoch=steps_per_epoch, step=step,
+        )  # fmt: skip
     bar.close()
     if best_weights is not None:
         model.load_state_dict(best_weights)

@@ -1,16 +1,201 @@
-"""The glue of a translator: an encoder, a decoder, and what stands in for attention without it."""
+"""Translators: the encoders and decoders of all chapters behind one interface, and its uses.
+
+    model = AttentionTranslator(encoder, decoder)       # or another of the classes below
+    logits, weights = model(source, lengths, previous)  # training: (B, T, V) and (B, T, S)
+    state = model.encode(source, lengths)               # decoding, greedy or with a beam:
+    log_probs, state = model.step(tokens, state)        # (B, V), after each word
+
+`translate` and `attention_weights` do so for lists of sentences.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from coursekit.batching import pad, source_batch
+from coursekit.batching import length_mask, source_batch, translation_batch
 from coursekit.decoding import greedy_decode
 from coursekit.vocabulary import BOS, EOS, until_eos
+
+Prepare = Callable[[Tensor, Tensor], Tensor]
+
+
+class Translator(nn.Module):
+    """What every translator does.
+
+    Attributes:
+        prepare: what is done to the source first, `prepare(tokens (B,S), lengths (B,)) -> tokens`,
+            as Sutskever et al. (2014) reverse it.
+    """
+
+    prepare: Prepare | None = None
+    # What the public methods do with a prepared source: a subclass calls its chapter's modules.
+    _forward: Callable[..., tuple[Tensor, Tensor | None]]
+    _encode: Callable[..., Any]
+    _step: Callable[..., tuple[Tensor, Any]]
+
+    def forward(
+        self, source: Tensor, lengths: Tensor, previous: Tensor
+    ) -> tuple[Tensor, Tensor | None]:
+        """Predict each target word from the true words before it.
+
+        Args:
+            source: ids (B, S), padded at the end.
+            lengths: number of real tokens of each source sentence, (B,).
+            previous: ids (B, T), beginning with <bos>.
+
+        Returns:
+            logits (B, T, V), and weights (B, T, S), or None where the parts return no weights.
+        """
+        return self._forward(self._prepare(source, lengths), lengths, previous)
+
+    def encode(self, source: Tensor, lengths: Tensor) -> Any:
+        """Read source sentences, (B, S) and (B,); return the state that `step` begins with.
+
+        A state is made of tensors with the sentences on axis 0, so that a beam search may choose
+        among its hypotheses, and of None.
+        """
+        return self._encode(self._prepare(source, lengths), lengths)
+
+    def step(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
+        """Return log p of every next word, (B, V), after `tokens` (B,), and the new state."""
+        return self._step(tokens, state)
+
+    def _prepare(self, source: Tensor, lengths: Tensor) -> Tensor:
+        return source if self.prepare is None else self.prepare(source, lengths)
+
+
+class SequenceTranslator(Translator):
+    """A model that is encoder and decoder in one, as Sutskever's.
+
+    Args:
+        model: `model(source, lengths, previous) -> logits (B,T,V)`, with
+            `encode(source, lengths) -> state` and `step(tokens (B,), state) -> (log_probs, state)`.
+        prepare: see `Translator`.
+    """
+
+    model: Any  # any module with the interface above: the reader's own, or the reference
+
+    def __init__(self, model: nn.Module, prepare: Prepare | None = None):
+        super().__init__()
+        self.model = model
+        self.prepare = prepare
+
+    def _forward(self, source: Tensor, lengths: Tensor, previous: Tensor) -> tuple[Tensor, None]:
+        return self.model(source, lengths, previous), None
+
+    def _encode(self, source: Tensor, lengths: Tensor) -> Any:
+        return self.model.encode(source, lengths)
+
+    def _step(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
+        return self.model.step(tokens, state)
+
+
+class TransformerTranslator(SequenceTranslator):
+    """A Transformer, which finds padding by itself.
+
+    Args:
+        model: `model(source (B,S), previous (B,T)) -> logits (B,T,V)`, with
+            `start(source) -> state` and `step(tokens (B,), state) -> (log_probs, state)`.
+    """
+
+    def _forward(self, source: Tensor, lengths: Tensor, previous: Tensor) -> tuple[Tensor, None]:
+        return self.model(source, previous), None
+
+    def _encode(self, source: Tensor, lengths: Tensor) -> Any:
+        return self.model.start(source)
+
+
+class EncoderDecoder(Translator):
+    """An encoder and a decoder as two modules: the reader's own, or the reference."""
+
+    encoder: Any
+    decoder: Any
+
+    def __init__(self, encoder: nn.Module, decoder: nn.Module, prepare: Prepare | None = None):
+        super().__init__()
+        self.encoder = encoder
+        self.decoder = decoder
+        self.prepare = prepare
+
+
+class ContextTranslator(EncoderDecoder):
+    """An encoder that ends in one vector and a decoder that sees it at every step, as Cho's.
+
+    Args:
+        encoder: `encoder(tokens (B,S), lengths (B,)) -> (states (B,S,d), final (B,d))`.
+        decoder: `decoder(tokens (B,T), context (B,d)) -> logits (B,T,V)`, with `embedding`,
+            `start`, `step` and `readout`.
+        prepare: see `Translator`.
+    """
+
+    def _forward(self, source: Tensor, lengths: Tensor, previous: Tensor) -> tuple[Tensor, None]:
+        return self.decoder(previous, self.encoder(source, lengths)[1]), None
+
+    def _encode(self, source: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        context = self.encoder(source, lengths)[1]  # (B, d)
+        return self.decoder.start(context), context
+
+    def _step(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
+        hidden, context = state  # (B, d) each
+        embedded = self.decoder.embedding(tokens)  # (B, e)
+        hidden = self.decoder.step(embedded, hidden, context)  # (B, d)
+        logits = self.decoder.readout(embedded, hidden, context)  # (B, V)
+        return logits.log_softmax(dim=-1), (hidden, context)
+
+
+class AttentionTranslator(EncoderDecoder):
+    """An encoder and a decoder that attends before each word, as Bahdanau's.
+
+    Args:
+        encoder: `encoder(tokens (B,S), lengths (B,)) -> (annotations (B,S,a), first_state (B,d))`.
+        decoder: `decoder(tokens (B,T), annotations, mask (B,S), first_state)
+            -> (logits (B,T,V), weights (B,T,S))`, with `embedding`, `attention.project`, `step` and
+            `readout`.
+    """
+
+    def _read(self, source: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        annotations, first_state = self.encoder(source, lengths)  # (B, S, a), (B, d)
+        return annotations, length_mask(lengths, source.shape[1]), first_state
+
+    def _forward(self, source: Tensor, lengths: Tensor, previous: Tensor) -> tuple[Tensor, Tensor]:
+        return self.decoder(previous, *self._read(source, lengths))
+
+    def _encode(self, source: Tensor, lengths: Tensor) -> tuple[Tensor | None, ...]:
+        annotations, mask, first_state = self._read(source, lengths)
+        return first_state, annotations, mask, self.decoder.attention.project(annotations)
+
+    def _step(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
+        hidden, *source = state
+        embedded = self.decoder.embedding(tokens)  # (B, e)
+        hidden, context, _ = self.decoder.step(embedded, hidden, *source)  # (B, d), (B, a)
+        logits = self.decoder.readout(embedded, hidden, context)  # (B, V)
+        return logits.log_softmax(dim=-1), (hidden, *source)
+
+
+class LuongTranslator(AttentionTranslator):
+    """An encoder and a decoder that attends with its new state, as Luong's.
+
+    Args:
+        encoder: `encoder(tokens (B,S), lengths (B,)) -> (keys (B,S,a), first_state (B,d))`.
+        decoder: `decoder(tokens (B,T), keys, mask (B,S), first_state)
+            -> (logits (B,T,V), weights (B,T,S))`, with `embedding`, `step` and `output`.
+    """
+
+    def _encode(self, source: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
+        keys, mask, hidden = self._read(source, lengths)
+        position = torch.zeros_like(lengths)  # (B,), a tensor like the rest of the state
+        return hidden, torch.zeros_like(hidden), keys, mask, position
+
+    def _step(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
+        *before, keys, mask, position = state
+        embedded = self.decoder.embedding(tokens)  # (B, e)
+        hidden, attentional, _ = self.decoder.step(embedded, *before, keys, mask, int(position[0]))
+        logits = self.decoder.output(attentional)  # (B, V)
+        return logits.log_softmax(dim=-1), (hidden, attentional, keys, mask, position + 1)
 
 
 class FixedContext(nn.Module):
@@ -44,68 +229,6 @@ class FixedContext(nn.Module):
         return torch.cat([forward, backward], dim=-1), keys.new_zeros(mask.shape)
 
 
-class Translator(nn.Module):
-    """An encoder and a decoder with attention as one model, for training and for decoding.
-
-    Args:
-        encoder: `encoder(tokens (B,S), lengths (B,)) -> (annotations (B,S,a), first_state (B,d))`.
-        decoder: `decoder(tokens (B,T), annotations, mask (B,S), first_state)
-            -> (logits (B,T,V), weights (B,T,S))`, with `embedding`, `attention.project`, `step` and
-            `readout`.
-    """
-
-    encoder: Any  # any module with the interface above: the reader's own, or the reference
-    decoder: Any
-
-    def __init__(self, encoder: nn.Module, decoder: nn.Module):
-        super().__init__()
-        self.encoder = encoder
-        self.decoder = decoder
-
-    def forward(self, source: Tensor, lengths: Tensor, previous: Tensor) -> tuple[Tensor, Tensor]:
-        """Predict each target word from the true words before it.
-
-        Args:
-            source: ids (B, S), padded at the end.
-            lengths: (B,).
-            previous: ids (B, T), beginning with <bos>.
-
-        Returns:
-            logits (B, T, V) and weights (B, T, S).
-        """
-        annotations, first_state = self.encoder(source, lengths)
-        return self.decoder(previous, annotations, length_mask(lengths, source), first_state)
-
-    def start(self, source: Tensor, lengths: Tensor) -> dict[str, Any]:
-        """Encode the sentences; return the state that `step` carries from word to word."""
-        annotations, first_state = self.encoder(source, lengths)
-        return {
-            "state": first_state,
-            "annotations": annotations,
-            "mask": length_mask(lengths, source),
-            "projected_keys": self.decoder.attention.project(annotations),
-        }
-
-    def step(self, tokens: Tensor, state: dict[str, Any]) -> tuple[Tensor, dict[str, Any]]:
-        """Return log p of every next word, (B, V), after `tokens` (B,), and the new state."""
-        embedded = self.decoder.embedding(tokens)  # (B, e)
-        hidden, context, _ = self.decoder.step(
-            embedded,
-            state["state"],
-            state["annotations"],
-            state["mask"],
-            state["projected_keys"],
-        )
-        logits = self.decoder.readout(embedded, hidden, context)  # (B, V)
-        return logits.log_softmax(dim=-1), {**state, "state": hidden}
-
-
-def length_mask(lengths: Tensor, tokens: Tensor) -> Tensor:
-    """Return bool (B, S), True where the position is below the sentence's length."""
-    positions = torch.arange(tokens.shape[1], device=tokens.device)  # (S,)
-    return positions < lengths.to(tokens.device).unsqueeze(1)  # (B, S)
-
-
 @torch.no_grad()
 def translate(
     model: Translator, sources: Sequence[Sequence[int]], batch_size: int = 128
@@ -119,16 +242,16 @@ def translate(
     model.eval()
     where = next(model.parameters()).device
     order = sorted(range(len(sources)), key=lambda i: len(sources[i]))
-    found: list[list[int]] = [[] for _ in sources]
+    translations: list[list[int]] = [[] for _ in sources]
     for start in range(0, len(order), batch_size):
         members = order[start : start + batch_size]
         source, lengths = source_batch([sources[i] for i in members])
-        state = model.start(source.to(where), lengths.to(where))
+        state = model.encode(source.to(where), lengths.to(where))
         tokens = greedy_decode(model.step, state, BOS, EOS, 2 * source.shape[1] + 10)  # (B, L)
         for i, row in zip(members, tokens.tolist(), strict=True):
             # Cut by its own length, so that a translation does not depend on its neighbours.
-            found[i] = until_eos(row[: 2 * len(sources[i]) + 10])
-    return found
+            translations[i] = until_eos(row[: 2 * len(sources[i]) + 10])
+    return translations
 
 
 @torch.no_grad()
@@ -151,13 +274,14 @@ def attention_weights(
     """
     model.eval()
     where = next(model.parameters()).device
-    found = []
-    for start in range(0, len(sources), batch_size):
-        some_sources = sources[start : start + batch_size]
-        some_targets = targets[start : start + batch_size]
-        source, lengths = source_batch(some_sources)
-        previous = pad([[BOS, *target[:-1]] for target in some_targets])  # (B, T)
-        _, weights = model(source.to(where), lengths.to(where), previous.to(where))
-        for row, one_source, one_target in zip(weights, some_sources, some_targets, strict=True):
-            found.append(row[: len(one_target), : len(one_source)].cpu())  # (T, S)
-    return found
+    pairs = list(zip(sources, targets, strict=True))
+    weights_of_pairs: list[Tensor] = []
+    for start in range(0, len(pairs), batch_size):
+        members = pairs[start : start + batch_size]
+        batch = translation_batch(members).to(where)
+        _, weights = model(batch.source, batch.lengths, batch.previous)  # (B, T, S)
+        weights_of_pairs += [
+            row[: len(target), : len(source)].cpu()  # (T, S)
+            for row, (source, target) in zip(weights, members, strict=True)
+        ]
+    return weights_of_pairs

@@ -28,7 +28,7 @@ class WordPieceVocabulary:
     def __init__(self, sentences: Iterable[str], size: int):
         from tokenizers import Tokenizer, models, trainers
 
-        tokenizer = _uncased(Tokenizer(models.WordPiece(unk_token="[UNK]")))
+        tokenizer = _without_case(Tokenizer(models.WordPiece(unk_token="[UNK]")))
         trainer = trainers.WordPieceTrainer(
             vocab_size=size, special_tokens=list(SPECIAL), show_progress=False, min_frequency=2
         )
@@ -57,9 +57,9 @@ class WordPieceVocabulary:
         missing = [piece for piece in SPECIAL if piece not in ids]
         if missing:
             raise ValueError(f"This is no vocabulary of BERT: it has no {missing[0]}.")
-        found = cls.__new__(cls)
-        found._use(_uncased(Tokenizer(models.WordPiece(ids, unk_token="[UNK]"))))
-        return found
+        vocabulary = cls.__new__(cls)
+        vocabulary._use(_without_case(Tokenizer(models.WordPiece(ids, unk_token="[UNK]"))))
+        return vocabulary
 
     def _use(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
@@ -102,9 +102,9 @@ class WordPieceVocabulary:
         """
         one = self.ids(first)
         two = [] if second is None else self.ids(second)
-        return self.joined(one, None if second is None else two, longest)
+        return self.join(one, None if second is None else two, longest)
 
-    def joined(
+    def join(
         self, first: Sequence[int], second: Sequence[int] | None = None, longest: int = 128
     ) -> tuple[list[int], list[int]]:
         """Do what `encode` does, for texts that are ids already."""
@@ -124,7 +124,7 @@ class WordPieceVocabulary:
         return [self._tokenizer.id_to_token(int(i)) or "[UNK]" for i in ids]
 
 
-def _uncased(tokenizer: Tokenizer) -> Tokenizer:
+def _without_case(tokenizer: Tokenizer) -> Tokenizer:
     """Give a tokenizer BERT's way of cutting text into words."""
     from tokenizers import normalizers, pre_tokenizers
 

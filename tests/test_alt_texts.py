@@ -27,8 +27,8 @@ def alt_texts(text):
         if alt is not None:
             yield alt
     for body in re.findall(r"^[`:]{3,}\{(?:figure|image)\}(.*?)^[`:]{3,}$", text, re.S | re.M):
-        found = re.search(r"^:alt:\s*(.*)$", body, re.M)
-        yield found[1] if found else ""
+        option = re.search(r"^:alt:\s*(.*)$", body, re.M)
+        yield option[1] if option else ""
     yield from re.findall(r"!\[([^\]]*)\]\(", text)
 
 

@@ -15,15 +15,15 @@ def pairs():
 
 
 def test_every_it_has_one_antecedent_before_it(pairs):
-    found = 0
+    pronouns = 0
     for pair in pairs:
         places = [i for i, word in enumerate(pair.source) if word == "it"]
         assert sorted(i for i, _ in pair.antecedents) == places
         for i, noun in pair.antecedents:
             assert noun < i
             assert "person" not in SINGULAR[pair.source[noun]].tags  # a noun in the singular
-        found += len(places)
-    assert found > 200
+        pronouns += len(places)
+    assert pronouns > 200
 
 
 def test_the_french_pronoun_has_its_gender(pairs):

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 import torch
 
-from coursekit.batching import batches_by_length, pad, source_batch, translation_batch
+from coursekit.batching import batches_by_length, length_mask, pad, source_batch, translation_batch
 from coursekit.vocabulary import BOS, EOS, PAD
 
 
@@ -42,6 +42,12 @@ def test_pad_fills_the_end_up_to_the_longest():
     padded = pad([[5, 6, 7], [8], []])
     assert padded.dtype == torch.long
     assert padded.tolist() == [[5, 6, 7], [8, PAD, PAD], [PAD, PAD, PAD]]
+
+
+def test_length_mask_is_true_below_the_length():
+    mask = length_mask(torch.tensor([1, 3, 0]), 4)
+    assert mask.dtype == torch.bool
+    assert mask.int().tolist() == [[1, 0, 0, 0], [1, 1, 1, 0], [0, 0, 0, 0]]
 
 
 def test_source_batch_counts_real_tokens():

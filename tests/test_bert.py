@@ -9,7 +9,7 @@ from coursekit.bert import (
     PretrainingModel,
     initialise,
     labelled_batches,
-    padded,
+    pad_items,
     pretraining_batches,
 )
 
@@ -21,7 +21,7 @@ ITEMS = [
 
 
 def test_padding_behind_ids_and_segments():
-    tokens, segments, labels = padded(ITEMS, pad_id=6)
+    tokens, segments, labels = pad_items(ITEMS, pad_id=6)
     assert tokens.tolist() == [[2, 7, 3, 6, 6, 6], [2, 8, 9, 3, 5, 3], [2, 3, 6, 6, 6, 6]]
     assert segments.tolist()[1] == [0, 0, 0, 0, 1, 1] and segments.tolist()[0] == [0] * 6
     assert labels.tolist() == [1, 0, 1]
@@ -62,7 +62,7 @@ def test_both_heads_read_the_same_states():
 
     head = nn.Linear(3, 11)
     model = PretrainingModel(States(), head, 3, pool)
-    tokens, segments, _ = padded(ITEMS)
+    tokens, segments, _ = pad_items(ITEMS)
     token_logits, next_logits = model(tokens.float(), segments)
     states = model.encoder(tokens.float(), segments)
     assert torch.equal(token_logits, head(states))

@@ -113,7 +113,7 @@ def test_states_and_pooled_vector_are_those_of_the_library(sizes):
     wanted = states_of(library, tokens, segments, sizes.pad_id)
     with torch.no_grad():
         states = model.encoder(tokens, segments)
-        pooled = model.pooled(states)
+        pooled = model.summarise(states)
     torch.testing.assert_close(states, wanted.last_hidden_state, **CLOSE)
     torch.testing.assert_close(pooled, wanted.pooler_output, **CLOSE)
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import ast
 import gzip
-import importlib
 import inspect
 import io
 import json
 import os
-import pkgutil
 import re
 import shutil
 import subprocess
@@ -18,14 +16,16 @@ import sysconfig
 import textwrap
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
 
 from autograder.exercises import EXERCISES
-from autograder.instructor import bundle, oracles
+from autograder.instructor import bundle
 from autograder.instructor.grading.course import CourseError
 from autograder.instructor.mistakes import known_mistakes
+from autograder.instructor.notebooks import for_class
 
 ROOT = Path(__file__).resolve().parent.parent
 SOLVED = re.compile(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", re.S)
@@ -40,6 +40,8 @@ SAYS_NOTHING = {
     "ifmaskisnotNone:",
     "found:dict[str,Tensor]={}",
     "fornumberinrange(count):",
+    "mask=length_mask(lengths,tokens.shape[1])",
+    "states=self.encoder(tokens,segments)",
     # Hints name them: what to write instead, and what the mistake was.
     "parameter.copy_(tensor)",
     "parameter.data=tensor",
@@ -81,17 +83,25 @@ def telling(lines: list[str], known: str) -> set[str]:
     return {line for line in found if len(line) > SHORTEST and line not in known}
 
 
-def lines_of_solutions() -> set[str]:
-    secret = set()
-    for master in (ROOT / "solutions").rglob("*.py"):
-        source = master.read_text("utf-8")
-        given = squeezed(SOLVED.sub("", source))
-        lines = [line for body in SOLVED.findall(source) for line in body.splitlines()]
-        secret |= telling(lines, given)
-    return secret
+ORDER = list(dict.fromkeys(exercise.assignment for exercise in EXERCISES.values()))
 
 
-def body(code: object) -> list[str]:
+def lines_of_solutions(first: str = ORDER[0]) -> set[str]:
+    """Return what only the answers to an assignment and to those after it say."""
+    secret, known = set(), ""
+    for assignment in ORDER:
+        for master in sorted((ROOT / "solutions" / assignment).glob("*/notebook.py")):
+            source = master.read_text("utf-8")
+            answers = "\n".join(SOLVED.findall(source))
+            known += squeezed(SOLVED.sub("", source))
+            if ORDER.index(assignment) < ORDER.index(first):
+                known += squeezed(answers)
+            else:
+                secret |= telling(answers.splitlines(), known)
+    return {line for line in secret if line not in known}
+
+
+def body(code: Any) -> list[str]:
     """Return the lines of a function or class without signatures, docstrings and comments."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(code)))
     for node in ast.walk(tree):
@@ -110,17 +120,6 @@ def lines_of_mistakes() -> set[str]:
     )
     codes = [m.code for exercise in EXERCISES.values() for m in known_mistakes(exercise)]
     return telling([line for code in codes for line in body(code)], stubs)
-
-
-def lines_of_oracles() -> set[str]:
-    modules = [
-        importlib.import_module(module.name)
-        for module in pkgutil.walk_packages(oracles.__path__, f"{oracles.__name__}.")
-    ]
-    assert modules
-    functions = [f for m in modules for f in vars(m).values() if inspect.isfunction(f)]
-    own = [f for f in functions if ".oracles" in f.__module__]
-    return telling([line for function in own for line in body(function)], "")
 
 
 def texts(name: str, content: bytes) -> list[str]:
@@ -162,13 +161,30 @@ def found_in(files: dict[str, str], secret: set[str]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("kind", ["written", "packed"])
-@pytest.mark.parametrize("lines", [lines_of_solutions, lines_of_mistakes, lines_of_oracles])
+@pytest.mark.parametrize("lines", [lines_of_solutions, lines_of_mistakes])
 def test_no_file_contains_an_answer(kind, lines, request):
     files = everything(request.getfixturevalue(kind))
+    released = {name for name in files if name.removeprefix("attention-course/")[:9] == "exercises"}
+    assert len(files) - len(released) > 30 < 2 * len(released)
     secret = lines()
-    assert len(files) > 30
     assert len(secret) > 20, "the test would compare nothing"
+    assert found_in({n: text for n, text in files.items() if n not in released}, secret) == []
+
+
+@pytest.mark.parametrize("assignment", ORDER)
+def test_a_notebook_answers_only_earlier_assignments(written, assignment):
+    files = everything(written / "exercises" / assignment)
+    secret = lines_of_solutions(assignment)
+    assert len(files) >= 1 and len(secret) > 10, "the test would compare nothing"
     assert found_in(files, secret) == []
+
+
+def test_it_ends_with_the_last_assignment_that_was_asked_for(tmp_path):
+    files = bundle.contents(last="bahdanau")
+    assert {n.split("/")[1] for n in files if n.startswith("exercises/")} == set(ORDER[:3])
+    assert "the last assignment here is `bahdanau`" in files["README.md"].decode("utf-8")
+    with pytest.raises(bundle.BundleError, match="no assignment 'bahdanaus'; there are: embedd"):
+        bundle.contents(last="bahdanaus")
 
 
 def test_the_search_finds_an_answer_in_every_kind_of_file(written, tmp_path):
@@ -183,7 +199,9 @@ def test_the_search_finds_an_answer_in_every_kind_of_file(written, tmp_path):
     (leaky / "autograder/fixtures/x.json").write_text(json.dumps({"odd": [answer]}))
     with zipfile.ZipFile(leaky / "more.zip", "w") as archive:
         archive.writestr("x.txt", answer)
-    assert len({name for name, _ in found_in(everything(leaky), lines_of_solutions())}) == 5
+    given = found_in(everything(written), lines_of_solutions())  # in notebooks that come later
+    leaked = found_in(everything(leaky), lines_of_solutions())
+    assert len({name for name, _ in leaked} - {name for name, _ in given}) == 5
 
 
 @pytest.mark.parametrize("kind", ["written", "packed"])
@@ -209,10 +227,22 @@ def test_it_has_what_a_student_needs(written):
         assert f"autograder/fixtures/{exercise.assignment}.json" in names
     assert {
         "README.md", "LICENSE", "pyproject.toml", "requirements.txt", "constraints.txt",
-        "autograder/checking.py", "coursekit/lessons.py", "coursekit/explorers/alignment.js",
+        "autograder/checking.py", "coursekit/lessons.py", "coursekit/explorers/live/engine.js",
     } <= names  # fmt: skip
     for path in (ROOT / "exercises").rglob("*.ipynb"):
-        assert (written / path.relative_to(ROOT)).read_bytes() == path.read_bytes()
+        given, handed_out = (
+            nbformat.read(folder / path.relative_to(ROOT), 4).cells for folder in (ROOT, written)
+        )
+        assert [c.id for c in handed_out] == [c.id for c in given]
+        texts = [for_class(c.source) if c.cell_type == "markdown" else c.source for c in given]
+        assert [c.source for c in handed_out] == texts
+
+
+def test_it_has_hints_and_no_answers_to_questions(written):
+    files = everything(written / "exercises")
+    assert len([name for name, text in files.items() if "Hint1" in text]) > 15
+    assert not [name for name, text in files.items() if "Answer1" in text or "book/" in text]
+    assert "Answer1" in "".join(everything(ROOT / "exercises").values())
 
 
 def test_the_archive_has_the_same_files(written, packed):
@@ -373,7 +403,7 @@ def edit(path: Path, old: str, new: str) -> None:
 
 
 def test_it_is_refused_when_a_source_has_changed_since_the_release(course, tmp_path):
-    edit(course / "solutions/bahdanau/scores.py", "# ## See it move", "# ## See it turn")
+    edit(course / "solutions/bahdanau/scores/notebook.py", "# ## See it move", "# ## See it turn")
     with pytest.raises(bundle.BundleError, match=r"scores\.ipynb is not what .*make exercises"):
         bundle.write(tmp_path / "b", course)
     assert not (tmp_path / "b").exists()
@@ -406,8 +436,8 @@ def test_it_is_refused_when_a_notebook_is_missing_broken_or_nothing_is_released(
 def test_what_is_not_released_stays_out(course):
     shutil.copytree(course / "solutions/bahdanau", course / "solutions/later")
     leftovers = course / "exercises" / "bahdanau"
-    shutil.copy(course / "solutions/bahdanau/misconceptions.py", leftovers)
-    shutil.copy(course / "solutions/bahdanau/scores.py", leftovers / "notes.txt")
+    shutil.copy(course / "solutions/bahdanau/scores/mistakes.py", leftovers)
+    shutil.copy(course / "solutions/bahdanau/scores/notebook.py", leftovers / "notes.txt")
     (leftovers / ".ipynb_checkpoints").mkdir()
     shutil.copy(leftovers / "scores.ipynb", leftovers / ".ipynb_checkpoints")
     names = [name for name in bundle.contents(course) if name.startswith("exercises/")]

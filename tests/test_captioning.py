@@ -37,10 +37,10 @@ def decoder():
 
 
 def test_pictures_become_numbers_from_0_to_1():
-    found = captioning.pictures_of(SCENES[:3])
-    assert found.shape == (3, 3, 48, 48)
-    assert found.dtype == torch.float32
-    for picture, scene in zip(found, SCENES, strict=False):
+    pictures = captioning.pictures_of(SCENES[:3])
+    assert pictures.shape == (3, 3, 48, 48)
+    assert pictures.dtype == torch.float32
+    for picture, scene in zip(pictures, SCENES, strict=False):
         back = (picture.permute(1, 2, 0) * 255).round().numpy().astype(np.uint8)
         assert (back == scene.picture).all()
 
@@ -59,9 +59,9 @@ def test_the_feature_map_keeps_what_is_where(annotations):
 
 
 def test_the_last_two_channels_are_row_and_column():
-    found = captioning.PictureEncoder(20)(captioning.pictures_of(SCENES[:2]))
-    assert found[1, -2, :, 3].tolist() == pytest.approx(np.linspace(-1, 1, 8).tolist())
-    assert found[1, -1, 3].tolist() == pytest.approx(np.linspace(-1, 1, 8).tolist())
+    features = captioning.PictureEncoder(20)(captioning.pictures_of(SCENES[:2]))
+    assert features[1, -2, :, 3].tolist() == pytest.approx(np.linspace(-1, 1, 8).tolist())
+    assert features[1, -1, 3].tolist() == pytest.approx(np.linspace(-1, 1, 8).tolist())
 
 
 def test_class_batches_say_what_one_thing_is():
@@ -112,9 +112,9 @@ def test_batches_hold_captions_of_nearly_one_length(annotations):
 
 def test_greedy_captions_take_the_best_word_each_time(annotations):
     model = decoder()
-    found = captioning.greedy_captions(model, annotations, max_length=6, batch_size=10)
-    assert len(found) == 24
-    for i, caption in enumerate(found):
+    captions = captioning.greedy_captions(model, annotations, max_length=6, batch_size=10)
+    assert len(captions) == 24
+    for i, caption in enumerate(captions):
         tokens = torch.tensor([[BOS, *caption.ids]])[:, :6]
         logits, weights = model(tokens, annotations[i : i + 1])
         best = logits.argmax(dim=-1)[0].tolist()
@@ -141,8 +141,8 @@ def test_a_caption_may_be_empty_or_never_end(annotations):
 
 def test_looks_are_those_of_the_true_words_whatever_the_batch(annotations):
     model = decoder()
-    found = captioning.looks(model, annotations, CAPTIONS, batch_size=7)
-    for i, (weights, caption) in enumerate(zip(found, CAPTIONS, strict=True)):
+    weights_of = captioning.looks(model, annotations, CAPTIONS, batch_size=7)
+    for i, (weights, caption) in enumerate(zip(weights_of, CAPTIONS, strict=True)):
         assert weights.shape == (len(caption), 64)
         alone = model(torch.tensor([[BOS, *caption[:-1]]]), annotations[i : i + 1])[1][0]
         torch.testing.assert_close(weights, alone, atol=1e-5, rtol=1e-4)
@@ -168,19 +168,19 @@ def perfect(scene, sharp=True):
 
 
 def test_gaze_is_1_for_perfect_looks_and_chance_for_even_ones():
-    found = captioning.gaze([perfect(scene) for scene in SCENES], SCENES)
-    assert list(found) == ["size", "colour", "shape", "relation"]
-    for one in found.values():
+    gazes = captioning.gaze([perfect(scene) for scene in SCENES], SCENES)
+    assert list(gazes) == ["size", "colour", "shape", "relation"]
+    for one in gazes.values():
         assert (one.share, one.pointing) == (pytest.approx(1.0), 1.0)
         assert 0 < one.chance < 0.4
     even = [torch.full((len(scene.words) + 1, 64), 1 / 64) for scene in SCENES]  # with <eos>
     for kind, one in captioning.gaze(even, SCENES).items():
         assert one.share == pytest.approx(one.chance)
-        assert one.chance == pytest.approx(found[kind].chance)
+        assert one.chance == pytest.approx(gazes[kind].chance)
     things = sum(len(scene.things) for scene in SCENES)
-    assert found["colour"].words == found["shape"].words == things
-    assert found["relation"].words == things - len(SCENES)
-    assert found["relation"].chance > 1.5 * found["colour"].chance  # two things
+    assert gazes["colour"].words == gazes["shape"].words == things
+    assert gazes["relation"].words == things - len(SCENES)
+    assert gazes["relation"].chance > 1.5 * gazes["colour"].chance  # two things
 
 
 def test_looking_at_another_thing_counts_as_wrong():
@@ -192,7 +192,7 @@ def test_looking_at_another_thing_counts_as_wrong():
     swapped[first], swapped[second] = weights[second], weights[first]
     kind = drawn.kind(scene.words[first])
     assert captioning.gaze([swapped], [scene])[kind].share < 1
-    seen = captioning.looked_at(swapped[first], scene)
+    seen = captioning.weigh_things(swapped[first], scene)
     assert seen[1] == pytest.approx(1.0)
     assert seen[0] < 0.5
 

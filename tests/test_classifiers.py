@@ -13,7 +13,6 @@ from coursekit.classifiers import (
     classification_loss,
     outputs,
     predictions,
-    real_words,
 )
 from coursekit.documents import document_batch, text_batch
 from coursekit.training import seed_everything, train
@@ -62,11 +61,6 @@ def test_windows_look_at_neighbours():
     assert torch.allclose(there, back, atol=1e-6)
 
 
-def test_real_words():
-    found = real_words(torch.zeros(2, 3, dtype=torch.long), torch.tensor([2, 0]))
-    assert found.tolist() == [[True, True, False], [False, False, False]]
-
-
 class Documents(nn.Module):
     """Says for a document whether its first word is 7, with weights beside."""
 
@@ -79,8 +73,8 @@ def test_measures_for_texts_and_documents():
     documents = [document_batch([([[7]], 1), ([[8]], 1)]), document_batch([([[9, 7]], 0)])]
     model = Documents().train()
     assert len(outputs(model, documents[0])) == 3
-    found, true = predictions(model, documents)
-    assert found.tolist() == [1, 0, 0] and true.tolist() == [1, 1, 0]
+    predicted, true = predictions(model, documents)
+    assert predicted.tolist() == [1, 0, 0] and true.tolist() == [1, 1, 0]
     assert accuracy(model, documents) == pytest.approx(2 / 3)
     assert model.training
 

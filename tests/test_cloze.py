@@ -10,7 +10,7 @@ from coursekit.cloze import (
     TwoDirections,
     cloze_loss,
     every_word,
-    filled,
+    fill_words,
     story_vocabulary,
     texts_of,
 )
@@ -49,7 +49,7 @@ def filler(sees):
 
 def encoded():
     first, second = texts_of(SAMPLE[0])[:2]
-    return WORDS.joined(*([WORDS.id(w) for w in text] for text in (first, second)))
+    return WORDS.join(*([WORDS.id(w) for w in text] for text in (first, second)))
 
 
 def test_a_vocabulary_of_whole_words():
@@ -126,7 +126,7 @@ def test_every_word_hides_nothing_and_asks_for_all_but_the_special_ones():
 def test_filled_hides_each_word_by_itself():
     ids, segments = encoded()
     model = filler("both")
-    places, told = filled(model, ids, segments, WORDS)
+    places, told = fill_words(model, ids, segments, WORDS)
     assert [ids[i] for i in places] == [i for i in ids if i not in WORDS.special_ids]
     assert torch.allclose(told.sum(dim=1), torch.ones(len(places), dtype=told.dtype))
     hidden = [*ids]

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from tests.tools import colab  # noqa: E402
+from tests.tools import colab
 
 LIST = """\
 # Do not modify this file directly
@@ -29,11 +23,11 @@ google-colab @ file:///colabtools/dist/google-colab-1.0.0.tar.gz
 
 
 def test_versions_are_read_without_the_build():
-    found = colab.versions(LIST)
-    assert found["torch"] == Version("2.9.0")
-    assert found["scikit-learn"] == Version("1.6.1")
-    assert found["jinja2"] == Version("3.1.6")
-    assert "google-colab" not in found
+    known = colab.versions(LIST)
+    assert known["torch"] == Version("2.9.0")
+    assert known["scikit-learn"] == Version("1.6.1")
+    assert known["jinja2"] == Version("3.1.6")
+    assert "google-colab" not in known
 
 
 def test_all_that_is_needed_is_known():
@@ -45,10 +39,10 @@ def test_all_that_is_needed_is_known():
 def test_what_is_too_old_and_what_is_absent():
     wanted = {"numpy": [], "ipywidgets": [], "anywidget": [], "jinja2": []}
     own = ["numpy>=1.26", "ipywidgets>=8.1", "anywidget>=0.9"]
-    found = colab.compare(colab.versions(LIST), wanted, own)
-    assert found.too_old == {"ipywidgets": "ipywidgets 7.7.1 does not fit >=8.1"}
-    assert found.absent == ("anywidget",)
-    assert found.requirements() == "ipywidgets==7.7.1\njinja2==3.1.6\nnumpy==2.0.2\n"
+    comparison = colab.compare(colab.versions(LIST), wanted, own)
+    assert comparison.too_old == {"ipywidgets": "ipywidgets 7.7.1 does not fit >=8.1"}
+    assert comparison.absent == ("anywidget",)
+    assert comparison.requirements() == "ipywidgets==7.7.1\njinja2==3.1.6\nnumpy==2.0.2\n"
 
 
 def test_only_what_the_course_needs_is_written(tmp_path, capsys):

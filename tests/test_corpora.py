@@ -140,7 +140,7 @@ def test_longer_sentences_say_more():
             [forms[w] for w in p.source if w in forms]
             for p in english_korean(50, 3, length, length)
         ]
-        assert all(len(set(found)) == len(found) for found in nouns)
+        assert all(len(set(used)) == len(used) for used in nouns)
         means.append(sum(map(len, nouns)) / len(nouns))
     assert means[0] * 2 < means[1] and means[1] * 1.7 < means[2]
 

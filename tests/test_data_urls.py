@@ -6,19 +6,14 @@ import gzip
 import hashlib
 import json
 import os
-import sys
 from pathlib import Path
 
 import pytest
 
 from coursekit.datasets import read_registry
-
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from tests.tools import data_urls  # noqa: E402
-from tests.tools.pretend_web import Reply, Web  # noqa: E402
-from tests.tools.web import Visitor  # noqa: E402
+from tests.tools import data_urls
+from tests.tools.pretend_web import Reply, Web
+from tests.tools.web import Visitor
 
 TEXT = b"A dog sleeps.\nTwo cats.\n" * 100
 PACKED = gzip.compress(TEXT, mtime=0)

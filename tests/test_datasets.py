@@ -38,6 +38,7 @@ from coursekit.datasets.readers import (
     read_conllu_links,
     read_labelled_pairs,
     read_links,
+    read_numbered_links,
 )
 
 DE = "Ein Hund schläft.\nZwei Katzen.\n".encode()
@@ -308,6 +309,31 @@ def test_member_of_an_archive(server, cache, tmp_path):
     assert load("tiny", tiny).train == PAIRS
 
 
+def test_folder_of_an_archive(server, cache, tmp_path):
+    """An archive of a whole repository: one of its folders is taken, the rest is not kept."""
+    debates = {"debates/1.en": EN, "debates/1.de": DE, "debates/2.en": b"c\n", "debates/2.de": b"d"}
+    within = {f"repository-1/data/{name}": text for name, text in debates.items()}
+    server.pages["/all.tgz"] = tarred({"repository-1/README": b"x", **within})
+    lines = "".join(f"{sha256(text)}  {name}\n" for name, text in sorted(debates.items()))
+    urls = [f"{server.address}/all.tgz#{folder}/" for folder in ("absent", "repository-1/data")]
+    split = {"read": "paired members", "files": ["tiny/raw.tar"], "pattern": "debates/.*[.]de$"}
+    page = {
+        "files": {"tiny/raw.tar": {"urls": urls, "sha256": f"tree:{sha256(lines.encode())}"}},
+        "datasets": {
+            "tiny": {
+                "title": "Tiny", "description": "Debates", "licence": "CC0", "citation": "Nobody",
+                "kind": "parallel", "splits": {"train": {**split, "suffixes": [".de", ".en"]}},
+            },
+        },
+    }  # fmt: skip
+    path = tmp_path / "registry.json"
+    path.write_text(json.dumps(page))
+    assert load("tiny", read_registry(path)).train == [*PAIRS, ("d", "c")]
+    assert left_behind(cache) == ["tiny/raw.tar"]
+    server.pages.clear()  # a second time nothing is downloaded
+    assert load("tiny", read_registry(path)).train == [*PAIRS, ("d", "c")]
+
+
 # --- names ---------------------------------------------------------------------------------------
 
 
@@ -414,6 +440,14 @@ def test_links_outside_the_sentence_and_byte_order_mark():
     assert pair.links == {(0, 0), (1, 1)}
 
 
+def test_numbered_links_count_from_one_and_are_sure_or_possible():
+    links = b"2 1 1 P\n1 1 2 S\n1 2 1 P\n2 1 1 S\n"
+    first, second = read_numbered_links([b"a house\nno\n", b"maison une\nnon\n", links], {})
+    assert (first.source, first.target) == (("a", "house"), ("maison", "une"))
+    assert (first.links, first.possible) == ({(0, 1)}, {(1, 0)})
+    assert (second.links, second.possible) == ({(0, 0)}, frozenset())  # sure ones are found once
+
+
 def test_conllu_links_count_from_zero_and_skip_contractions():
     source = b"# text\n1\ta\t_\n2\tb\t_\n\n"
     target = b"1-2\tdu\t_\n1\tde\t_\n2\tle\t_\n2.1\tx\t_\n3\tc\t_\n"
@@ -490,8 +524,12 @@ SIZES = {
     "alignment-de-en": {"test": 100},
     "alignment-en-fr": {"test": 999},
     "alignment-en-ko": {"test": 884},
+    "alignment-hansards": {"validation": 37, "test": 447},
+    "hansards-en-fr": {"train": 359595},
     "nsmc": {"train": 144995, "validation": 5000, "test": 49997},
     "sst-2": {"train": 67349, "validation": 872},
+    "cola": {"train": 8551, "validation": 1043},
+    "minilm-l6": {"weights": 104, "pieces": 30522},
     "imdb": {"train": 22500, "validation": 2500, "test": 25000},
     "imdb-ratings": {"train": 22500, "validation": 2500, "test": 25000},
     "bbc": {"train": 1560, "validation": 220, "test": 445},
@@ -519,9 +557,13 @@ def test_real_sentences_and_links():
     german = load("alignment-de-en").test
     assert german[0].source[:2] == ("herr", "präsident")
     assert sum(len(pair.links) for pair in german) == 1232  # 1,233 less the one out of range
-    for name in ("alignment-de-en", "alignment-en-fr", "alignment-en-ko"):
+    for name in ("alignment-de-en", "alignment-en-fr", "alignment-en-ko", "alignment-hansards"):
         for pair in load(name).test:
-            assert all(i < len(pair.source) and j < len(pair.target) for i, j in pair.links)
+            links = pair.links | pair.possible
+            assert all(i < len(pair.source) and j < len(pair.target) for i, j in links)
+    hansards = load("alignment-hansards").test  # as its authors count them
+    assert sum(len(pair.links) for pair in hansards) == 4038
+    assert sum(len(pair.possible) for pair in hansards) == 13400
 
 
 @pytest.mark.real_data

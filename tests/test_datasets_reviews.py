@@ -70,8 +70,8 @@ def test_file_that_git_knows(data, tmp_path):
         "label": 0,
         "labels": {"1": 0, "2": 0, "4": 1, "5": 1},
     }
-    found = load("mine", read_registry(registry_of(tmp_path, "shop.txt", f"git:{name}", spec)))
-    assert found.train == [("배송이 빠르고 좋아요", 1), ("별로예요", 0), ("괜찮네요", 1)]
+    corpus = load("mine", read_registry(registry_of(tmp_path, "shop.txt", f"git:{name}", spec)))
+    assert corpus.train == [("배송이 빠르고 좋아요", 1), ("별로예요", 0), ("괜찮네요", 1)]
     wrong = registry_of(tmp_path, "shop.txt", "git:" + "0" * 40, spec)
     with pytest.raises(DatasetError, match=r"wrong checksum \(git expected"):
         load("mine", read_registry(wrong))
@@ -98,8 +98,8 @@ def tree(files: dict[str, bytes]) -> str:
 @pytest.mark.parametrize("pack", [tar_of, zip_of])
 def test_archive_by_its_files_however_packed(data, tmp_path, pack):
     (data / "news.zip").write_bytes(pack(NEWS))
-    found = load("mine", read_registry(registry_of(tmp_path, "news.zip", tree(NEWS), SPEC)))
-    assert found.train == [("Zwölf Tore", 0), ("A win for £5", 0), ("A new chip", 1)]
+    corpus = load("mine", read_registry(registry_of(tmp_path, "news.zip", tree(NEWS), SPEC)))
+    assert corpus.train == [("Zwölf Tore", 0), ("A win for £5", 0), ("A new chip", 1)]
     (data / "news.zip").write_bytes(pack(NEWS | {"news/tech/001.txt": b"Another chip"}))
     with pytest.raises(DatasetError, match="wrong checksum"):
         load("mine", read_registry(registry_of(tmp_path, "news.zip", tree(NEWS), SPEC)))
@@ -108,8 +108,8 @@ def test_archive_by_its_files_however_packed(data, tmp_path, pack):
 def test_own_file(tmp_path):
     page = tmp_path / "mine.tsv"
     page.write_text("text\tclass\ngood\t1\nbad\t0\n\t0\n", encoding="utf-8-sig")
-    found = own_table(page, header=1)
-    assert found.train == [("good", 1), ("bad", 0), ("", 0)]
+    table = own_table(page, header=1)
+    assert table.train == [("good", 1), ("bad", 0), ("", 0)]
     page.write_text("".join(f"text number {n}\t{n % 2}\n" for n in range(50)))
     divided = own_table(page, validation=10, test=5)
     assert [len(divided.split(part)) for part in ("train", "validation", "test")] == [35, 10, 5]

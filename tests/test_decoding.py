@@ -101,8 +101,8 @@ def test_the_state_may_be_any_of_the_usual_containers(pack, unpack):
         log_probs, (line, at) = script(tokens, unpack(state))
         return log_probs, pack(line, at)
 
-    found = greedy_decode(step, pack(*lines(0, 1)), BOS, EOS, 6)
-    assert found.tolist() == decode(lines(0, 1)).tolist()
+    tokens = greedy_decode(step, pack(*lines(0, 1)), BOS, EOS, 6)
+    assert tokens.tolist() == decode(lines(0, 1)).tolist()
 
 
 @pytest.mark.parametrize("state", [{}, (None, None), {"a": None}])
@@ -150,15 +150,15 @@ def test_choose_keeps_the_form_of_the_state():
     Pair = namedtuple("Pair", ["h", "c"])
     line, mask = torch.tensor([5, 6, 7]), torch.tensor([True, False, False])
     state = {"a": (line, [mask, None]), "b": Pair(line, 3), "c": ()}
-    found = choose(state, ROWS)
-    assert found["a"][0].tolist() == [7, 5, 7]
-    assert found["a"][1][0].tolist() == [False, True, False]
-    assert found["a"][1][1] is None
-    assert type(found["a"]) is tuple
-    assert type(found["a"][1]) is list
-    assert found["b"].h.tolist() == [7, 5, 7]
-    assert found["b"].c == 3
-    assert found["c"] == ()
+    chosen = choose(state, ROWS)
+    assert chosen["a"][0].tolist() == [7, 5, 7]
+    assert chosen["a"][1][0].tolist() == [False, True, False]
+    assert chosen["a"][1][1] is None
+    assert type(chosen["a"]) is tuple
+    assert type(chosen["a"][1]) is list
+    assert chosen["b"].h.tolist() == [7, 5, 7]
+    assert chosen["b"].c == 3
+    assert chosen["c"] == ()
 
 
 def test_choose_leaves_the_state_it_was_given_alone():
@@ -192,11 +192,11 @@ def test_a_beam_of_one_is_greedy_decoding(seed):
 
 def total(state, words):
     """log p of a sentence, word by word."""
-    step, found = TableStep("tensor"), 0.0
+    step, score = TableStep("tensor"), 0.0
     for last, word in zip([2, *words], words, strict=False):
         log_probs, state = step(torch.tensor([last]), state)
-        found += log_probs[0, word].item()
-    return found
+        score += log_probs[0, word].item()
+    return score
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.7, 1.0])

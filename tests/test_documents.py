@@ -49,15 +49,15 @@ def vocabulary() -> WordVocabulary:
 
 
 def test_long_sentences_are_cut_into_several(vocabulary):
-    found = encode_document([["a"] * 7, ["b"]], vocabulary, max_words=3)
+    ids = encode_document([["a"] * 7, ["b"]], vocabulary, max_words=3)
     a, b = vocabulary.ids["a"], vocabulary.ids["b"]
-    assert found == [[a] * 3, [a] * 3, [a], [b]]
+    assert ids == [[a] * 3, [a] * 3, [a], [b]]
 
 
 def test_long_documents_keep_beginning_and_end(vocabulary):
     letters = [["a"], ["b"], ["c"], ["d"], ["z"]]
-    found = encode_document(letters, vocabulary, max_sentences=3)
-    assert [vocabulary.words[ids[0]] for ids in found] == ["a", "d", "<unk>"]
+    ids = encode_document(letters, vocabulary, max_sentences=3)
+    assert [vocabulary.words[sentence[0]] for sentence in ids] == ["a", "d", "<unk>"]
     assert encode_document(letters, vocabulary, max_sentences=5)[-1] == [UNK]
     with pytest.raises(TypeError, match="sentences"):
         encode_document("a b", vocabulary)
@@ -92,15 +92,15 @@ def test_document_batch_with_empty_parts():
 def test_batches_hold_everything_once_and_alike_together(batches):
     wrap = (lambda n: [[4]] * n) if batches is document_batches else (lambda n: [4] * n)
     items = [(wrap(n % 40 + 1), n) for n in range(500)]
-    found = list(batches(items, 10, seed=3))
-    labels = [label for batch in found for label in batch.labels.tolist()]
+    drawn = list(batches(items, 10, seed=3))
+    labels = [label for batch in drawn for label in batch.labels.tolist()]
     assert sorted(labels) == list(range(500))
     again = [label for batch in batches(items, 10, seed=3) for label in batch.labels.tolist()]
     other = [label for batch in batches(items, 10, seed=4) for label in batch.labels.tolist()]
     assert labels == again != other
     spread = [
         max(n % 40 for n in b.labels.tolist()) - min(n % 40 for n in b.labels.tolist())
-        for b in found
+        for b in drawn
     ]
     assert sum(spread) / len(spread) < 3  # unsorted batches of ten spread over more than 30
-    assert torch.is_tensor(found[0].labels)
+    assert torch.is_tensor(drawn[0].labels)

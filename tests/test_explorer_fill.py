@@ -1,12 +1,10 @@
 """The explorer of filled gaps keeps what it is given, says it in words, and refuses the rest."""
 
 import json
-import shutil
-import subprocess
 
 import pytest
+from javascript import javascript
 
-from coursekit import style
 from coursekit.explorers import FillExplorer
 
 SENTENCES = [["anna", "rides"], ["she", "laughs"]]
@@ -27,19 +25,6 @@ TEXT = {
     "guesses": {"left to right": LEFT, "BERT": BOTH},
     "truth": {"left to right": [0.3, 0.4, 0.3, 0.0012], "BERT": [0.5, 1.0, 0.99949, 0.5]},
 }
-
-
-def javascript(explorer, expression):
-    """The value of an expression in the explorer's own JavaScript, run by Node."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("there is no Node.js on this machine")
-    code = f"{explorer._esm}\nconsole.log(JSON.stringify({expression}));"
-    done = subprocess.run(
-        [node, "--input-type=module", "-"], input=code, capture_output=True, text=True, timeout=60
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 def made(**changed):
@@ -119,16 +104,6 @@ def test_models_sides_and_places_are_checked():
         FillExplorer([TEXT], hidden=4)
     with pytest.raises(ValueError, match="at least one text"):
         FillExplorer([])
-
-
-def test_nothing_is_fetched_and_colours_come_from_the_one_master():
-    explorer = made()
-    code = str(explorer._esm) + str(explorer._css)
-    assert "import " not in str(explorer._esm)
-    assert "http" not in code
-    for name in ("ink", "accent", "gold"):
-        assert f"--course-{name}" in code
-        assert style.LIGHT[name] in code
 
 
 def test_the_models_keep_their_order_when_a_notebook_is_saved():

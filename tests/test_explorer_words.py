@@ -1,32 +1,17 @@
 """The explorer of words keeps what it is given, says it in words, and refuses what does not fit."""
 
 import json
-import shutil
-import subprocess
 
 import numpy as np
 import pytest
 import torch
+from javascript import javascript
 
-from coursekit import style
 from coursekit.explorers import WordsExplorer
 
 WORDS = ["it", "was", "not", "good"]
 WEIGHTS = {"attention": [0.1, 0.0, 0.3, 0.6], "hop 1": [0.25, 0.25, 0.25, 0.25]}
 SENTENCES = [["it", "rained"], ["it", "was", "bad"]]
-
-
-def javascript(explorer, expression):
-    """The value of an expression in the explorer's own JavaScript, run by Node."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("there is no Node.js on this machine")
-    code = f"{explorer._esm}\nconsole.log(JSON.stringify({expression}));"
-    done = subprocess.run(
-        [node, "--input-type=module", "-"], input=code, capture_output=True, text=True, timeout=60
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 def flat(**changed):
@@ -127,16 +112,6 @@ def test_all_texts_have_the_same_views():
         )
     with pytest.raises(ValueError, match="at least one text"):
         WordsExplorer([])
-
-
-def test_nothing_is_fetched_and_colours_come_from_the_one_master():
-    explorer = flat()
-    code = str(explorer._esm) + str(explorer._css)
-    assert "import " not in str(explorer._esm)
-    assert "http" not in code
-    for name in ("ink", "accent", "gold"):
-        assert f"--course-{name}" in code
-        assert style.LIGHT[name] in code
 
 
 def test_the_views_keep_their_order_when_a_notebook_is_saved():

@@ -1,14 +1,12 @@
 """The explorers of scores and window compute what Python does, and refuse what does not fit."""
 
 import json
-import shutil
-import subprocess
 
 import numpy as np
 import pytest
 import torch
+from javascript import javascript
 
-from coursekit import style
 from coursekit.explorers import ScoresExplorer, WindowExplorer
 from solutions.luong.local import gaussian_weights, local_window
 from solutions.luong.scores import concat_score, dot_score, general_score, scaled_dot_score
@@ -28,28 +26,15 @@ def scores_explorer(**changed):
     return ScoresExplorer(**(given | changed))
 
 
-def javascript(explorer, expression):
-    """The value of an expression in the explorer's own JavaScript, run by Node."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("there is no Node.js on this machine")
-    code = f"{explorer._esm}\nconsole.log(JSON.stringify({expression}));"
-    done = subprocess.run(
-        [node, "--input-type=module", "-"], input=code, capture_output=True, text=True, timeout=60
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
 @pytest.mark.parametrize("query", [[0.5, -1.5], [3.0, 3.0], [0.0, 0.0]])
 def test_the_four_scores_are_those_of_the_chapter(query):
     explorer = scores_explorer(query=query)
     state = {name: getattr(explorer, name) for name in ("general", "concat", "v")}
-    keys, found = torch.tensor([KEYS]), {}
+    keys, scores = torch.tensor([KEYS]), {}
     for i, key in enumerate(explorer.points):
         call = f"scoresOf({json.dumps(explorer.query)}, {json.dumps(key)}, {json.dumps(state)})"
         for name, value in javascript(explorer, call).items():
-            found.setdefault(name, [0.0] * len(KEYS))[i] = value
+            scores.setdefault(name, [0.0] * len(KEYS))[i] = value
     one = torch.tensor([query])
     expected = {
         "dot": dot_score(one, keys),
@@ -57,11 +42,11 @@ def test_the_four_scores_are_those_of_the_chapter(query):
         "general": general_score(one, keys, torch.tensor(GENERAL)),
         "concat": concat_score(one, keys, torch.tensor(CONCAT), torch.tensor(V)),
     }
-    assert found.keys() == expected.keys()
-    for name, scores in expected.items():
-        assert found[name] == pytest.approx(scores[0].tolist(), abs=1e-5), name
-        weights = javascript(explorer, f"softmax({found[name]})")
-        assert weights == pytest.approx(scores[0].softmax(0).tolist(), abs=1e-5)
+    assert scores.keys() == expected.keys()
+    for name, values in expected.items():
+        assert scores[name] == pytest.approx(values[0].tolist(), abs=1e-5), name
+        weights = javascript(explorer, f"softmax({scores[name]})")
+        assert weights == pytest.approx(values[0].softmax(0).tolist(), abs=1e-5)
 
 
 def test_a_longer_query_keeps_its_cosine():
@@ -81,21 +66,21 @@ SCORES = [0.3, -1.0, 2.0, 0.5, 1.1, -0.2]
 @pytest.mark.parametrize(("position", "D"), [(0.0, 1.0), (2.6, 2.0), (5.9, 1.5), (3.0, 6.0)])
 def test_the_window_is_that_of_the_chapter(position, D):
     explorer = WindowExplorer(list("abcdef"), SCORES, position, D)
-    found = javascript(explorer, f"localWeights({SCORES}, {position}, {D}, {D / 2})")
+    shown = javascript(explorer, f"localWeights({SCORES}, {position}, {D}, {D / 2})")
     centre = torch.tensor([position])
     inside = local_window(centre, torch.tensor([len(SCORES)]), D, len(SCORES))
     softmax = torch.tensor([SCORES]).masked_fill(~inside, -torch.inf).softmax(1)
-    assert found["inside"] == inside[0].tolist()
-    assert found["softmax"] == pytest.approx(softmax[0].tolist(), abs=1e-6)
+    assert shown["inside"] == inside[0].tolist()
+    assert shown["softmax"] == pytest.approx(softmax[0].tolist(), abs=1e-6)
     weights = gaussian_weights(softmax, centre, D)
-    assert found["product"] == pytest.approx(weights[0].tolist(), abs=1e-6)
-    assert sum(found["product"]) < 1
+    assert shown["product"] == pytest.approx(weights[0].tolist(), abs=1e-6)
+    assert sum(shown["product"]) < 1
 
 
 def test_a_window_without_a_word_has_no_weight():
     explorer = WindowExplorer(["a", "b"], [1.0, 2.0], 2.0, 0.5)
-    found = javascript(explorer, "localWeights([1, 2], 2, 0.5, 0.25)")
-    assert found["softmax"] == found["product"] == [0, 0]
+    shown = javascript(explorer, "localWeights([1, 2], 2, 0.5, 0.25)")
+    assert shown["softmax"] == shown["product"] == [0, 0]
 
 
 @pytest.mark.parametrize("convert", [np.array, torch.tensor, lambda rows: rows])
@@ -144,13 +129,3 @@ def test_a_window_that_does_not_fit_is_refused_in_one_sentence(arguments, messag
     with pytest.raises(ValueError, match=message) as caught:
         WindowExplorer(*arguments)
     assert str(caught.value).endswith(".")
-
-
-def test_nothing_is_fetched_and_colours_come_from_the_one_master():
-    for explorer in (scores_explorer(), WindowExplorer(WORDS, [1.0, 2.0, 3.0], 1, 2)):
-        code = str(explorer._esm) + str(explorer._css)
-        assert "import " not in str(explorer._esm)
-        assert code.count("http") == code.count("http://www.w3.org/2000/svg")
-        for name in ("ink", "accent", "gold"):
-            assert f"--course-{name}" in code
-            assert style.LIGHT[name] in code

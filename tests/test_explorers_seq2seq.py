@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from coursekit import style
 from coursekit.explorers import BeamExplorer, SearchRecorder, StateExplorer
 from solutions.seq2seq.decoding import beam_search
 
@@ -157,13 +156,3 @@ def test_a_search_that_does_not_fit_is_refused(change, message):
 def test_as_many_searches_as_sentences():
     with pytest.raises(ValueError, match="1 sentences and 0 searches"):
         BeamExplorer([WORDS], [])
-
-
-@pytest.mark.parametrize("explorer", [StateExplorer, BeamExplorer])
-def test_nothing_is_fetched_and_colours_come_from_the_one_master(explorer):
-    code = str(explorer._esm) + str(explorer._css)
-    assert "import " not in str(explorer._esm)
-    assert code.count("http") == code.count("http://www.w3.org/2000/svg")
-    for name in ("ink", "accent"):
-        assert f"--course-{name}" in code
-        assert style.LIGHT[name] in code

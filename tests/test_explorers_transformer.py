@@ -2,12 +2,11 @@
 
 import json
 import math
-import shutil
-import subprocess
 
 import numpy as np
 import pytest
 import torch
+from javascript import javascript
 
 from coursekit.explorers import (
     HeadsExplorer,
@@ -16,8 +15,8 @@ from coursekit.explorers import (
     TemperatureExplorer,
 )
 from coursekit.metrics import entropy
-from solutions.transformer.attention import causal_mask, padding_mask
 from solutions.transformer.layers import sinusoidal_positions
+from solutions.transformer.model import causal_mask, padding_mask
 
 WORDS = ["the", "cat", "sleeps"]
 SCORES = [0.3, -1.2, 0.8]
@@ -43,19 +42,6 @@ def sentence(**changed):
     return given | changed
 
 
-def javascript(explorer, expression):
-    """The value of an expression in the explorer's own JavaScript, run by Node."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("there is no Node.js on this machine")
-    code = f"{explorer._esm}\nconsole.log(JSON.stringify({expression}));"
-    done = subprocess.run(
-        [node, "--input-type=module", "-"], input=code, capture_output=True, text=True, timeout=60
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
 # --- temperature ---------------------------------------------------------------------------------
 
 
@@ -64,19 +50,19 @@ def javascript(explorer, expression):
 def test_the_softmax_its_entropy_and_its_derivative_are_torchs(d_k, scaled):
     explorer = TemperatureExplorer(WORDS, SCORES)
     call = f"softmaxOf({json.dumps(explorer.scores)}, {d_k}, {json.dumps(scaled)})"
-    found = javascript(explorer, call)
+    shown = javascript(explorer, call)
     scores = torch.tensor(SCORES, dtype=torch.float64) * (1 if scaled else math.sqrt(d_k))
     derivative = torch.autograd.functional.jacobian(lambda s: s.softmax(0), scores)
-    assert found["scores"] == pytest.approx(scores.tolist())
-    assert found["weights"] == pytest.approx(scores.softmax(0).tolist())
-    assert found["entropy"] == pytest.approx(entropy(scores.softmax(0)).item(), abs=1e-9)
-    assert found["gradient"] == pytest.approx(derivative.norm().item(), abs=1e-12)
+    assert shown["scores"] == pytest.approx(scores.tolist())
+    assert shown["weights"] == pytest.approx(scores.softmax(0).tolist())
+    assert shown["entropy"] == pytest.approx(entropy(scores.softmax(0)).item(), abs=1e-9)
+    assert shown["gradient"] == pytest.approx(derivative.norm().item(), abs=1e-12)
 
 
 def test_the_sentence_for_the_bars():
     explorer = TemperatureExplorer(WORDS, SCORES)
-    found = "softmaxOf([0, 0, 0], 4, false)"
-    said = javascript(explorer, f"inWords({json.dumps(WORDS)}, {found}, 4, false)")
+    bars = "softmaxOf([0, 0, 0], 4, false)"
+    said = javascript(explorer, f"inWords({json.dumps(WORDS)}, {bars}, 4, false)")
     assert said.startswith("d_k = 4, not divided: largest weight 0.33 on “the”; entropy 1.10 of")
     assert "as if 3.0 words were used" in said
 
@@ -92,9 +78,9 @@ def test_scores_may_be_any_kind_of_row(convert):
 @pytest.mark.parametrize("size", [4, 64])
 def test_positions_are_those_of_the_exercise(size):
     explorer = PositionsExplorer(wave=1)
-    found = javascript(explorer, f"[0, 1, 7, 40].map((p) => positionVector(p, {size}))")
+    vectors = javascript(explorer, f"[0, 1, 7, 40].map((p) => positionVector(p, {size}))")
     expected = sinusoidal_positions(41, size)[[0, 1, 7, 40]]
-    np.testing.assert_allclose(found, expected, atol=1e-6)
+    np.testing.assert_allclose(vectors, expected, atol=1e-6)
     assert javascript(explorer, f"wavelength(0, {size})") == pytest.approx(2 * math.pi)
 
 
@@ -198,21 +184,3 @@ def test_what_does_not_fit_is_refused_in_one_sentence(make, message):
         make()
     assert str(caught.value).endswith(".")
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "explorer",
-    [
-        TemperatureExplorer(WORDS, SCORES),
-        PositionsExplorer(),
-        MasksExplorer(SOURCE, TARGET),
-        HeadsExplorer([sentence()]),
-    ],
-    ids=lambda explorer: type(explorer).__name__,
-)
-def test_nothing_is_fetched_and_colours_come_from_the_one_master(explorer):
-    code = str(explorer._esm) + str(explorer._css)
-    assert "import " not in str(explorer._esm)
-    assert code.count("http") == code.count("http://www.w3.org/2000/svg")
-    for name in ("ink", "accent", "paper"):
-        assert f"--course-{name}" in code

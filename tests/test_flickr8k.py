@@ -44,8 +44,8 @@ def folder(drawn, tmp_path):
 def test_pictures_captions_and_splits_are_read(drawn):
     corpus = load_flickr8k(drawn)
     assert repr(corpus) == "CaptionedCorpus(flickr8k; train: 3, validation: 1, test: 2)"
-    found = [item for part in corpus.splits.values() for item in part]
-    for item, scene in zip(found, scenes(6, seed=4), strict=True):
+    items = [item for part in corpus.splits.values() for item in part]
+    for item, scene in zip(items, scenes(6, seed=4), strict=True):
         assert item.captions[0] == scene.words
         assert item.captions[1] == ("there", "is", *scene.words, "isn't", "there")
         pixels = item.pixels(CANVAS)

@@ -10,11 +10,13 @@ import torch.nn.functional as F
 from torch import nn
 
 from autograder.checking import verify
+from autograder.execution import perform
 from autograder.exercise import Call, Case, Exercise, Part
 from autograder.exercises import EXERCISES
-from autograder.judging import Trial, judge
-from autograder.performing import perform
+from autograder.refusing import _FAMILIES, refuse_operators
+from autograder.verdicts import Trial, judge
 from tests.bank import entries
+from tests.ways_round import WAYS
 
 CONTEXT = EXERCISES["context_vector"]
 
@@ -35,12 +37,17 @@ def layer_norm_case() -> Case:
     return Case("one", given, calls)
 
 
+def perform_without(answer, exercise, case):
+    with refuse_operators(exercise) as refusal:
+        return perform(answer, exercise, case, refusal=refusal)
+
+
 def exercise(*forbidden: str) -> Exercise:
     return Exercise(
         "layer_norm",
-        "transformer",
-        "layers",
         1,
+        1,
+        10,
         "(x, weight, bias)",
         {},
         lambda draw: [layer_norm_case()],
@@ -59,7 +66,7 @@ ITSELF = {
 
 @pytest.mark.parametrize("name", ITSELF)
 def test_an_operator_that_is_the_whole_answer_is_refused(name):
-    outcome = perform(ITSELF[name], exercise("layer_norm"), layer_norm_case())
+    outcome = perform_without(ITSELF[name], exercise("layer_norm"), layer_norm_case())
     assert outcome.problem is not None
     assert outcome.problem[0] == "forbidden"
     assert (
@@ -69,14 +76,14 @@ def test_an_operator_that_is_the_whole_answer_is_refused(name):
 
 @pytest.mark.parametrize("name", ITSELF)
 def test_it_is_allowed_where_the_stub_does_not_forbid_it(name):
-    assert perform(ITSELF[name], exercise(), layer_norm_case()).problem is None
+    assert perform_without(ITSELF[name], exercise(), layer_norm_case()).problem is None
 
 
 def test_an_answer_of_ones_own_is_not_refused():
     def own(x, weight, bias):
         return normalised(x, weight, bias, 1e-5)
 
-    assert perform(own, exercise("layer_norm"), layer_norm_case()).problem is None
+    assert perform_without(own, exercise("layer_norm"), layer_norm_case()).problem is None
 
 
 def test_an_argument_can_be_what_is_forbidden():
@@ -87,20 +94,91 @@ def test_an_argument_can_be_what_is_forbidden():
         return F.cross_entropy(x, torch.tensor([0, 1]))
 
     made = exercise("cross_entropy.label_smoothing")
-    problem = perform(smoothed, made, layer_norm_case()).problem
+    problem = perform_without(smoothed, made, layer_norm_case()).problem
     assert problem is not None and "cross_entropy(label_smoothing=...)" in problem[1]
-    assert perform(plain, made, layer_norm_case()).problem is None
+    assert perform_without(plain, made, layer_norm_case()).problem is None
 
 
 def test_the_card_of_a_refused_answer_says_so():
     made, case = exercise("layer_norm"), layer_norm_case()
-    outcome = perform(ITSELF["functional"], made, case)
+    outcome = perform_without(ITSELF["functional"], made, case)
     from autograder.comparing import Expected
 
     right = Expected({"normed": normalised(*case.inputs.values(), 1e-5)}, {})
     verdict = judge(made, [Trial(case, torch.float64, right, outcome)], [])
     assert not verdict.passed
     assert "the task is to write it yourself" in verdict.headline
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_way_round(way):
+    name, code = WAYS[way]
+    space = {"__name__": "cell"}
+    exec(compile(code, way, "exec"), space)
+    verdict = verify(space[name], EXERCISES[name])
+    assert (verdict.passed, verdict.kind) == (False, "forbidden"), verdict.headline
+
+
+def test_every_family_is_there_and_forbidden_somewhere():
+    declared = {name for exercise in EXERCISES.values() for name in exercise.forbidden}
+    assert declared == set(_FAMILIES)
+
+
+def test_an_operator_is_there_again_afterwards(recwarn):
+    x = torch.randn(2, 3, requires_grad=True)
+    before = F.layer_norm(x, (3,)), F.scaled_dot_product_attention(x, x, x)
+    for name in ("layer_norm", "scaled_dot_product_attention"):
+        assert verify(
+            next(e.answer for e in entries() if e.exercise == name and e.right), EXERCISES[name]
+        ).passed
+        after = F.layer_norm(x, (3,)), F.scaled_dot_product_attention(x, x, x)
+        for one, other in zip(before, after, strict=True):
+            assert torch.equal(one, other) and one.grad_fn.name() == other.grad_fn.name()
+    assert not recwarn.list
+
+
+def test_it_is_there_again_after_an_error():
+    with pytest.raises(KeyboardInterrupt), refuse_operators(EXERCISES["layer_norm"]):
+        raise KeyboardInterrupt
+    assert F.layer_norm(torch.ones(2, 3), (3,)).shape == (2, 3)
+
+
+def test_what_no_exercise_forbids_is_there_meanwhile():
+    with refuse_operators(EXERCISES["layer_norm"]) as refusal:
+        F.cross_entropy(torch.ones(2, 3), torch.tensor([0, 1]), label_smoothing=0.1)
+        nn.GRU(2, 3)(torch.ones(1, 1, 2))
+        torch.nn.functional.normalize(torch.ones(2, 3))
+    assert refusal.problem is None
+
+
+PLAIN_LOSSES = {
+    "rows": ((4, 5), (4,), {}),
+    "one row": ((5,), (), {}),
+    "places": ((2, 5, 3), (2, 3), {"ignore_index": 1}),
+    "shares": ((4, 5), (4, 5), {}),
+    "shares of places": ((2, 5, 3), (2, 5, 3), {}),
+    "shares of one row": ((5,), (5,), {}),
+}
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", PLAIN_LOSSES)
+def test_cross_entropy_without_smoothing_is_torchs(kind, weighted, reduction):
+    shape, target_shape, more = PLAIN_LOSSES[kind]
+    logits = torch.randn(shape, dtype=torch.float64, requires_grad=True)
+    target = torch.rand(shape).double() if "shares" in kind else torch.randint(5, target_shape)
+    weight = torch.rand(5).double() if weighted else None
+
+    def loss():
+        found = F.cross_entropy(logits, target, weight, reduction=reduction, **more)
+        return found, *torch.autograd.grad(found.sum(), logits)
+
+    right = loss()
+    with refuse_operators(EXERCISES["label_smoothed_loss"]) as refusal:
+        for mine, theirs in zip(loss(), right, strict=True):
+            torch.testing.assert_close(mine, theirs)
+    assert refusal.problem is None
 
 
 # What a cell leaves switched on
@@ -158,9 +236,9 @@ def right_decoder():
 
 
 def earned(answer) -> dict[str, bool]:
-    from autograder.instructor.oracles import expected
+    from autograder.instructor.expected import expected
 
-    found = {}
+    passed = {}
     for part in DECODER.parts:
         trials = []
         for case in DECODER.draw("parts"):
@@ -169,8 +247,8 @@ def earned(answer) -> dict[str, bool]:
                 outcome = perform(answer, DECODER, some)
                 trials.append(Trial(some, torch.float64, expected(DECODER, some), outcome))
         assert trials
-        found[part.name] = judge(DECODER, trials, []).passed
-    return found
+        passed[part.name] = judge(DECODER, trials, []).passed
+    return passed
 
 
 def test_a_right_answer_earns_every_part():
@@ -205,6 +283,6 @@ def test_a_part_keeps_what_it_needs_and_no_more():
     case = DECODER.draw(1)[0]
     part = Part("readout", ("readout",), 1).of(case)
     assert part is not None
-    assert [call.method for call in part.calls] == ["readout"]
-    assert set(part.upstream) == {"step_logits"}
+    assert [call.method for call in part.calls] == ["readout", "readout"]
+    assert set(part.upstream) == {"step_logits", "all_logits"}
     assert Part("none", ("nothing",), 1).of(case) is None

@@ -1,39 +1,35 @@
 """The glossary's master: what it says is whole, and true of the chapters that it points to."""
 
 import re
-import sys
-from pathlib import Path
 
 import pytest
 from docutils.nodes import make_id
+from sphinx.search.en import SearchEnglish
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
+from book.ext.glossary import list_entries, list_symbols, list_terms
+from tests.tools.site import ROOT
 
-from glossary_terms import index_of, symbols, terms  # noqa: E402
-from search_words import PARTICLES, CourseSearch  # noqa: E402
-
-TERMS, SYMBOLS = terms(), symbols()
+TERMS, SYMBOLS = list_terms(), list_symbols()
 CHAPTERS = sorted((ROOT / "book").glob("[01][0-9]_*.md"))
-WORD = CourseSearch({})
+WORD = SearchEnglish({})
 
 
-def prose(path):
+def read_prose(path):
     """The page without its head and its cells' code."""
     text = path.read_text(encoding="utf-8")
     return re.sub(r"^```\{code-cell\}.*?^```$", "", text, flags=re.M | re.S)
 
 
-def sections(path):
+def read_sections(path):
     """The page's sections by address: all text from the heading to the next one."""
-    found = {}
-    parts = re.split(r"^(#+ .*)$", prose(path), flags=re.M)
+    texts = {}
+    parts = re.split(r"^(#+ .*)$", read_prose(path), flags=re.M)
     for heading, text in zip(parts[1::2], parts[2::2], strict=True):
-        found[make_id(re.sub(r"^#+ |[$`*]", "", heading))] = f"{heading}\n{text}"
-    return found
+        texts[make_id(re.sub(r"^#+ |[$`*]", "", heading))] = f"{heading}\n{text}"
+    return texts
 
 
-PAGES = {path.stem: sections(path) for path in [*CHAPTERS, ROOT / "book" / "how_to_use.md"]}
+PAGES = {path.stem: read_sections(path) for path in [*CHAPTERS, ROOT / "book" / "how_to_use.md"]}
 
 
 def section(at):
@@ -110,7 +106,7 @@ def test_every_letter_of_the_displayed_equations_is_in_the_table():
     alphabet = set(re.split(r"\|", names))
     missing = {}
     for path in CHAPTERS:
-        for formula in re.findall(r"^\$\$\n(.*?)^\$\$$", prose(path), re.M | re.S):
+        for formula in re.findall(r"^\$\$\n(.*?)^\$\$$", read_prose(path), re.M | re.S):
             latin, commands = letters(formula)
             for letter in (latin - known) | (commands & alphabet - greek):
                 missing.setdefault(letter, path.stem)
@@ -118,17 +114,17 @@ def test_every_letter_of_the_displayed_equations_is_in_the_table():
 
 
 def test_a_letter_is_indexed_by_the_names_one_types():
-    found = {entry[1].split(";")[0] for s in SYMBOLS for entry in index_of(s, "x")}
-    assert {"alpha_ij", "sigma", "W_s1", "Q", "K", "V", "d_k", "beta"} <= found
+    indexed = {entry[1].split(";")[0] for s in SYMBOLS for entry in list_entries(s, "x")}
+    assert {"alpha_ij", "sigma", "W_s1", "Q", "K", "V", "d_k", "beta"} <= indexed
 
 
 def test_the_chapters_link_to_terms_that_exist():
     known = {entry.term.lower() for entry in TERMS}
     for path in CHAPTERS:
-        links = re.findall(r"\{term\}`(?:[^`<]*<)?([^`>]+)>?`", prose(path))
+        links = re.findall(r"\{term\}`(?:[^`<]*<)?([^`>]+)>?`", read_prose(path))
         assert {link.lower() for link in links} <= known, path.name
         assert 5 <= len(links) <= 14, path.name
-        for line in prose(path).splitlines():
+        for line in read_prose(path).splitlines():
             assert not (line.startswith("#") and "{term}" in line), line
 
 
@@ -137,28 +133,3 @@ def test_definitions_link_to_terms_that_exist():
     for entry in TERMS:
         links = re.findall(r"\{term\}`(?:[^`<]*<)?([^`>]+)>?`", entry.text)
         assert {link.lower() for link in links} <= known, entry.term
-
-
-def test_search_finds_names_by_their_parts():
-    assert WORD.split("additive_score(query)") == ["additive_score", "query", "additive", "score"]
-
-
-@pytest.mark.parametrize(
-    ("word", "stem"),
-    [
-        ("어텐션은", "어텐션"),
-        ("어텐션", "어텐션"),
-        ("가중치를", "가중치"),
-        ("인코더에서는", "인코더"),
-        ("결과", "결과"),
-        ("은", "은"),
-        ("annotations", "annot"),
-    ],
-)
-def test_korean_words_lose_their_particles(word, stem):
-    assert WORD.stem(word) == stem
-
-
-def test_what_is_left_of_a_korean_word_is_the_same_with_every_particle():
-    for particle in PARTICLES:
-        assert WORD.stem("디코더" + particle) == WORD.stem("디코더"), particle

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import pytest
 import torch
+from torch import nn
 
 from autograder.comparing import Expected
+from autograder.execution import Outcome, perform
 from autograder.exercise import (
-    WHOLE,
     Call,
     Case,
     Exercise,
     Part,
+    Rows,
     StandIn,
-    filled,
-    names_in,
-    wholes_in,
-    written,
+    Whole,
+    fill,
+    list_names,
+    list_wholes,
+    write_out,
 )
-from autograder.judging import Trial, judge
-from autograder.performing import Outcome, perform
-from autograder.sandbox.plain import pack_cases, unpack_cases
-from autograder.sandbox.wire import Channel, pack
+from autograder.sandboxed.plain import pack_cases, unpack_cases
+from autograder.sandboxed.wire import Channel, pack
 from autograder.stand_ins import STAND_INS, USES, TableStep
+from autograder.verdicts import Trial, judge
 
 INPUTS = {
     "x": torch.tensor([1.0, 2.0]).double(),
@@ -45,7 +47,7 @@ RIGHT = Expected(
     },
     {"x": torch.ones(2).double(), "h": torch.ones(2).double(), "c": torch.ones(2).double()},
 )
-KINDS = Exercise("kinds", "none", "none", 1, "(x, state, parts, K)", {}, lambda draw: [CASE])
+KINDS = Exercise("kinds", 1, 1, 5, "(x, state, parts, K)", {}, lambda draw: [CASE])
 
 
 def answer(x, state, parts, K):
@@ -116,7 +118,9 @@ def test_a_part_needs_all_that_its_calls_take():
 
 def test_cases_cross_the_wire_as_they_are():
     stand_in = StandIn("TableStep", ("dict",))
-    case = Case("one", INPUTS, (CALL,), given={"K": 2, "D": 1.5, "none": None, "step": stand_in})
+    given = {"K": 2, "D": 1.5, "none": None, "step": stand_in}
+    before = Case("before", {"x": INPUTS["x"]}, (BEGIN,))
+    case = Case("one", INPUTS, (CALL, STEP), given=given, after=before)
     header, tensors = pack_cases({"kinds": [case]})
     import socket
 
@@ -127,21 +131,22 @@ def test_cases_cross_the_wire_as_they_are():
     assert back.calls == case.calls
     assert back.given == case.given
     assert torch.equal(back.inputs["h"], case.inputs["h"])
-    outcome = perform(answer, KINDS, back)
-    assert outcome.problem is None
+    assert back.after is not None and back.after.calls == before.calls
+    assert torch.equal(back.after.inputs["x"], INPUTS["x"])
 
 
 def test_names_of_a_bundle():
     bundle = ("a", ("b", {"k": "c"}))
-    assert list(names_in(bundle)) == ["a", "b", "c"]
-    assert filled(bundle, {"a": 1, "b": 2, "c": 3}) == (1, (2, {"k": 3}))
-    assert written(bundle) == "(a, (b, {'k': c}))"
+    assert list_names(bundle) == ["a", "b", "c"]
+    assert fill(bundle, {"a": 1, "b": 2, "c": 3}) == (1, (2, {"k": 3}))
+    assert write_out(bundle) == "(a, (b, {'k': c}))"
+    assert write_out(("x", Rows("state", "rows"))) == "(x, state[rows])"
 
 
 # Dicts that come back, and go into the next call as they are
 
-BEGIN = Call("", ("x",), ({WHOLE: "state", "sums": "sums"},))
-STEP = Call("", ("x", "state[rows]"), ("y", {WHOLE: "next"}))
+BEGIN = Call("", ("x",), (Whole("state", {"sums": "sums"}),))
+STEP = Call("", ("x", Rows("state", "rows")), ("y", Whole("next")))
 LAST = Call("", ("x", "next"), ("z", {}))
 
 
@@ -167,7 +172,7 @@ def test_a_dict_that_comes_back_is_handed_on_with_all_that_is_in_it():
     assert outcome.outputs["y"].tolist() == [1 + 2 + 4 + 3, 2 + 2 + 4 + 3]  # row 1, twice
     assert outcome.outputs["z"].tolist() == [1 + 10 + 4 + 3, 2 + 11 + 4 + 3]
     assert list(outcome.outputs) == ["sums", "y", "z"]
-    assert list(wholes_in(STEP.returns)) == ["next"]
+    assert list_wholes(STEP.returns) == ["next"]
     part = Part("all", ("",), 1).of(Case("one", {"x": INPUTS["x"]}, (BEGIN, STEP, LAST)))
     assert part.calls == (BEGIN,)  # without rows there is nothing to go on with
 
@@ -178,8 +183,14 @@ def test_a_dict_that_comes_back_is_handed_on_with_all_that_is_in_it():
         (torch.ones(2), "must return a dict with 'sums', not a torch.Tensor."),
         ({"sum": torch.ones(2)}, "must return a dict with 'sums', not one with 'sum'."),
         ({"sums": 2.0}, "must return sums as a torch.Tensor; it returned a float."),
-        ({"sums": torch.ones(2), "one": torch.ones(1)}, "have them on its axis 0."),
-        ({"sums": torch.ones(2), "one": torch.tensor(1)}, "have them on its axis 0."),
+        (
+            {"sums": torch.ones(2), "one": torch.ones(1)},
+            "of state alone: every tensor in it must have the rows on its axis 0.",
+        ),
+        (
+            {"sums": torch.ones(2), "one": torch.tensor(1)},
+            "of state alone: every tensor in it must have the rows on its axis 0.",
+        ),
     ],
 )
 def test_a_state_of_another_form_is_named(state, said):
@@ -200,12 +211,19 @@ def test_a_state_that_is_written_into_is_noticed():
     assert carried(code, (BEGIN, step)).changed == ("sums",)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_what_is_made_of_whole_numbers_has_any_dtype(dtype):
+@pytest.mark.parametrize("tried", [torch.float32, torch.float64])
+@pytest.mark.parametrize("dtype", [None, torch.float32, torch.float64])
+def test_what_is_made_of_whole_numbers_has_torchs_default_dtype(dtype, tried):
     case = Case("one", {}, (Call("", ("n",), ("y",)),), given={"n": 3})
     right = Expected({"y": torch.arange(3).double()}, {})
-    outcome = perform(lambda n: torch.arange(n).to(dtype), KINDS, case)
-    assert judge(KINDS, [Trial(case, torch.float64, right, outcome)], []).passed
+
+    def answer(n):
+        return torch.arange(n).to(dtype or torch.get_default_dtype())
+
+    outcome = perform(answer, KINDS, case, tried)
+    verdict = judge(KINDS, [Trial(case, tried, right, outcome)], [])
+    assert verdict.passed == (dtype in (None, tried))
+    assert verdict.passed or "torch.get_default_dtype()" in verdict.headline
 
 
 @pytest.mark.parametrize("kind", ["tensor", "tuple", "dict"])
@@ -246,19 +264,121 @@ def test_an_outcome_without_gradients_is_right_where_none_are_asked():
     assert judge(KINDS, [Trial(case, torch.float32, right, outcome)], []).passed
 
 
-def test_whoever_looks_into_a_stand_in_is_told_how_to_use_it():
+def test_every_stand_in_says_how_it_is_used():
+    assert USES.keys() == STAND_INS.keys() - {"Embedding"}  # torch's own needs no word
+
+
+@pytest.mark.parametrize(
+    ("stand_in", "misuse"),
+    [
+        (StandIn("CountingScore", (2, 2)), lambda thing: thing.W),
+        (StandIn("NearLayers", (1, 2, 3)), lambda thing: thing[0].attention),
+        (StandIn("EchoLayers", (1, 2)), lambda thing: thing[0].attention),
+        (StandIn("PieceSet", ("a",)), list),
+        (StandIn("PieceIds", ("a",)), lambda thing: thing.index("a")),
+        (StandIn("Generator", (1,)), lambda thing: thing.random()),
+    ],
+    ids=lambda thing: getattr(thing, "name", ""),
+)
+def test_who_uses_a_stand_in_in_another_way_is_told_how(stand_in, misuse):
+    case = Case("one", {}, (Call("", ("thing",), ("y",)),), given={"thing": stand_in})
+    outcome = perform(misuse, KINDS, case)
+    assert outcome.problem[0] == "raised"
+    use = f"The check passes {USES[stand_in.name]}, and use nothing else of it."
+    assert outcome.problem[1].endswith(use)
+
+
+# A case that comes after another one in the same module
+
+
+class Adds(nn.Module):
+    """Adds a parameter; what it keeps is for subclasses."""
+
+    def __init__(self):
+        super().__init__()
+        self.b = nn.Parameter(torch.zeros(2))
+
+    def forward(self, x):
+        return x + self.b
+
+
+class KeepsTheFirst(Adds):
+    def forward(self, x):
+        self.x = getattr(self, "x", x)
+        return self.x + self.b
+
+
+class KeepsItsResult(Adds):
+    def forward(self, x):
+        self.y = getattr(self, "y", torch.zeros(2, dtype=x.dtype))
+        self.y.data.copy_(x + self.b)
+        return self.y + 0 * x if torch.is_grad_enabled() else self.y
+
+
+FORWARD = (Call("forward", ("x",), ("y",)),)
+LATER = Case(
+    "later",
+    {"x": INPUTS["x"]},
+    FORWARD,
+    weights={"b": INPUTS["c"]},
+    upstream={"y": torch.ones(2).double()},
+    note="The first batch is right, a second one is not.",
+    after=Case("first", {"x": INPUTS["h"]}, FORWARD),
+)
+ADDS = Exercise("Adds", 1, 1, 5, "(x)", {}, lambda draw: [LATER], is_class=True)
+
+
+def judged_after(code):
+    ones = torch.ones(2).double()
+    right = Expected({"y": INPUTS["x"] + INPUTS["c"]}, {"x": ones, "b": ones})
+    trial = Trial(LATER, torch.float64, right, perform(code, ADDS, LATER))
+    return judge(ADDS, [trial], [])
+
+
+def test_what_comes_after_another_case_is_judged_by_itself():
+    assert judged_after(Adds).passed
+
+
+def test_what_is_kept_of_the_case_before_is_told():
+    assert judged_after(KeepsTheFirst).headline == (
+        "y has wrong values. The first batch is right, a second one is not."
+    )
+
+
+def test_a_result_of_the_case_before_stays_as_it_is():
+    assert judged_after(KeepsItsResult).headline == (
+        "Adds writes into y after it has returned it; compute a new tensor in each call."
+    )
+
+
+def test_a_part_keeps_its_calls_of_the_case_before():
+    part = Part("forward", ("forward",), 1).of(LATER)
+    assert part.after.calls == FORWARD
+    assert Part("other", ("other",), 1).of(LATER) is None
+    assert LATER.elements == 4
+
+
+# Without gradients to compare
+
+
+def test_what_cannot_work_with_parameters_that_ask_for_gradients_is_refused():
     case = Case(
         "one",
-        INPUTS,
-        (Call("", ("x", "score"), ("y",)),),
-        given={"score": StandIn("CountingScore", (2, 2))},
+        {"x": torch.zeros(3, 2).double()},
+        (Call("", ("model", "x"), ("y",)),),
+        given={"model": StandIn("Embedding", (3, 2))},
     )
-    outcome = perform(lambda x, score: x @ score.W, KINDS, case)
-    assert outcome.problem[0] == "raised"
-    assert "a score of its own: call it with (query, keys), and use nothing" in outcome.problem[1]
 
+    def bare(model, x):
+        model.weight.copy_(x)
+        return x + 1
 
-def test_every_stand_in_says_how_it_is_used():
-    # By the name in an error's message: that of what a list holds; torch's own layers need no word.
-    named = {"NearLayers": {"NearLayer"}, "Embedding": set()}
-    assert USES.keys() == set().union(*(named.get(name, {name}) for name in STAND_INS))
+    def careful(model, x):
+        with torch.no_grad():
+            return bare(model, x)
+
+    assert perform(careful, KINDS, case).problem is None
+    said = perform(bare, KINDS, case).problem[1]
+    assert "a leaf Variable that requires grad" in said
+    assert "model.weight.copy_(x)" in said
+    assert said.endswith("belongs under torch.no_grad().")

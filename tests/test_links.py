@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import socket
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from tests.tools import links
+from tests.tools.pretend_web import Reply, Web
+from tests.tools.site import SITE, read_page
+from tests.tools.web import Visitor, table
 
-from tests.tools import links  # noqa: E402
-from tests.tools.pretend_web import Reply, Web  # noqa: E402
-from tests.tools.web import Visitor, table  # noqa: E402
-
-BUILT = Path(os.environ.get("COURSEKIT_SITE") or ROOT / "_build" / "html")
+pytestmark = pytest.mark.book
 
 
 @pytest.fixture
@@ -44,12 +40,11 @@ def site(folder: Path, **pages: str) -> links.Site:
 
 
 def test_the_built_site_has_no_broken_link():
-    if not (BUILT / "index.html").is_file():
-        pytest.skip("the book is not built: run make book")
-    found = links.Site(BUILT)
-    assert len(found.pages) > 30
-    assert sum(len(page.links) for page in found.pages.values()) > 1000
-    assert found.inside() == []
+    read_page("index.html")
+    built = links.Site(SITE)
+    assert len(built.pages) > 30
+    assert sum(len(page.links) for page in built.pages.values()) > 1000
+    assert built.inside() == []
 
 
 @pytest.mark.parametrize(
@@ -83,8 +78,8 @@ def test_what_leads_somewhere(tmp_path, link):
 )
 def test_what_leads_nowhere(tmp_path, body, why):
     made = site(tmp_path, one=f"<p>\n{body}", b__two='<p id="there">y</p>')
-    [found] = made.inside()
-    assert (found.page, found.line, found.why) == ("one.html", 3, why)
+    [broken] = made.inside()
+    assert (broken.page, broken.line, broken.why) == ("one.html", 3, why)
 
 
 def test_the_table_names_the_page_and_the_exit_status_tells(tmp_path, capsys):
@@ -128,8 +123,8 @@ def test_each_address_is_known_once_with_its_pages(tmp_path):
 )
 def test_what_an_address_answers(web, visitor, reply, verdict, says):
     web.replies = {"/page": reply, "/there": Reply()}
-    found = visitor.look(f"{web.address}/page")
-    assert (found.verdict, found.says.startswith(says)) == (verdict, True), found
+    answer = visitor.look(f"{web.address}/page")
+    assert (answer.verdict, answer.says.startswith(says)) == (verdict, True), answer
 
 
 def test_a_host_that_moved_for_good_is_told_and_is_not_broken(web, visitor):
@@ -138,8 +133,8 @@ def test_a_host_that_moved_for_good_is_told_and_is_not_broken(web, visitor):
         "/for-now": Reply(status=302, location=f"http://localhost:{web.port}/new"),
         "/new": Reply(),
     }
-    found = visitor.look(f"{web.address}/old")
-    assert (found.verdict, found.says) == ("moved", f"moved to http://localhost:{web.port}/new")
+    answer = visitor.look(f"{web.address}/old")
+    assert (answer.verdict, answer.says) == ("moved", f"moved to http://localhost:{web.port}/new")
     assert visitor.look(f"{web.address}/for-now").verdict == "ok"
 
 
@@ -147,8 +142,8 @@ def test_nobody_there(visitor):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    found = visitor.look(f"http://127.0.0.1:{port}/")
-    assert (found.verdict, "could not be reached" in found.says) == ("broken", True)
+    answer = visitor.look(f"http://127.0.0.1:{port}/")
+    assert (answer.verdict, "could not be reached" in answer.says) == ("broken", True)
 
 
 def test_head_is_enough_where_it_is_answered(web, visitor):

@@ -35,7 +35,7 @@ def test_weights_by_name_in_order_of_the_calls_and_only_inside():
     x = torch.randn(6, 3, 4)
     with recorded_weights(model) as weights:
         model(x)
-    assert {name: len(found) for name, found in weights.items()} == {"first": 2, "second": 1}
+    assert {name: len(calls) for name, calls in weights.items()} == {"first": 2, "second": 1}
     assert weights["second"][0].shape == (6, 5, 3, 4)
     assert not weights["first"][0].requires_grad
     model(x)

@@ -6,9 +6,9 @@ import pytest
 import torch
 from bank import margins
 
+from autograder.execution import Outcome
 from autograder.exercises import EXERCISES
-from autograder.instructor.oracles import expected
-from autograder.performing import Outcome
+from autograder.instructor.expected import expected
 
 # They divide by the deviation of a vector's numbers, or their scores are large.
 DELICATE = ("layer_norm", "EncoderLayer", "BertEmbeddings", "MaskedLanguageModelHead", "attention")

@@ -90,10 +90,10 @@ def test_exact_match_refuses_lists_of_different_length():
 def test_alignment_error_rate_of_a_worked_example():
     sure = {(0, 0), (1, 2)}
     possible = {(2, 1), (2, 2)}
-    found = {(0, 0), (2, 1), (3, 3)}
+    links = {(0, 0), (2, 1), (3, 3)}
     # |A n S| = 1, |A n P| = 2 with P = S + possible, |A| = 3, |S| = 2: 1 - 3/5
-    assert alignment_error_rate([found], [sure], [possible]) == pytest.approx(0.4)
-    assert alignment_error_rate([found], [sure]) == pytest.approx(1 - 2 / 5)
+    assert alignment_error_rate([links], [sure], [possible]) == pytest.approx(0.4)
+    assert alignment_error_rate([links], [sure]) == pytest.approx(1 - 2 / 5)
 
 
 def test_alignment_error_rate_of_right_and_wrong():
@@ -108,15 +108,15 @@ def test_finding_only_possible_links_misses_the_sure_ones():
 
 
 def test_possible_includes_sure_whether_listed_again_or_not():
-    sure, found = [{(0, 0)}], [{(0, 0), (1, 1)}]
-    listed = alignment_error_rate(found, sure, [{(0, 0), (1, 1)}])
-    assert listed == alignment_error_rate(found, sure, [{(1, 1)}]) == 0
+    sure, predicted = [{(0, 0)}], [{(0, 0), (1, 1)}]
+    listed = alignment_error_rate(predicted, sure, [{(0, 0), (1, 1)}])
+    assert listed == alignment_error_rate(predicted, sure, [{(1, 1)}]) == 0
 
 
 def test_alignment_error_rate_counts_over_the_corpus():
-    found = [{(0, 0)}, {(0, 0), (1, 1), (2, 2)}]
+    predicted = [{(0, 0)}, {(0, 0), (1, 1), (2, 2)}]
     sure = [{(0, 0)}, {(5, 5), (6, 6), (7, 7)}]
-    assert alignment_error_rate(found, sure) == pytest.approx(1 - 2 / 8)  # not the mean, 0.5
+    assert alignment_error_rate(predicted, sure) == pytest.approx(1 - 2 / 8)  # not the mean, 0.5
 
 
 def test_a_link_given_twice_counts_once():

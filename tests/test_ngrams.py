@@ -99,13 +99,13 @@ def test_context_helps_and_tuning_helps():
 
 def test_stored_counts_are_the_different_ngrams():
     text = drawn(80, seed=8)
-    found = {
+    different = {
         tuple(words[i : i + k])
         for words in ([BOS, *sentence] for sentence in text)
         for k in (1, 2, 3)
         for i in range(len(words) - k + 1)
     } - {(BOS,)}
-    assert NgramModel(3, V).fit(text).stored_counts == len(found)
+    assert NgramModel(3, V).fit(text).stored_counts == len(different)
 
 
 def test_an_impossible_word_and_no_word():

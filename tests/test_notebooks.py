@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shutil
 import subprocess
@@ -14,49 +15,55 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.notebooks import masters, notebook, write_sources
+from autograder.instructor.notebooks import (
+    for_class,
+    masters,
+    minutes,
+    notebook,
+    questions,
+    write_sources,
+)
+from autograder.instructor.release import release
+from autograder.instructor.solved import pages
+from book.ext import whole_models
 
 ROOT = Path(__file__).resolve().parent.parent
 MASTERS = masters()
-each_master = pytest.mark.parametrize("master", MASTERS, ids=lambda p: f"{p.parent.name}/{p.stem}")
-
-HEADER = MASTERS[0].read_text("utf-8").split("# %%")[0]
-LOCKED = '# %% nbgrader={"grade": false, "grade_id": "setup", "locked": true, "solution": false}\n'
+each_master = pytest.mark.parametrize("master", MASTERS, ids=lambda p: "/".join(p.parts[-3:-1]))
 
 
 def test_there_is_a_master_for_every_exercise():
-    found = {(master.parent.name, master.stem) for master in MASTERS}
-    assert found == {(e.assignment, e.notebook) for e in EXERCISES.values()}
+    places = {master.parts[-3:-1] for master in MASTERS}
+    assert places == {(e.assignment, e.notebook) for e in EXERCISES.values()}
 
 
 @each_master
 def test_a_master_becomes_a_valid_notebook(master):
-    page = notebook(master)
+    page = notebook(master, EXERCISES)
     nbformat.validate(page)
     ids = [cell.id for cell in page.cells]
     assert ids == [cell.metadata.nbgrader.grade_id for cell in page.cells]
     assert len(set(ids)) == len(ids)
-    assert "jupytext" not in page.metadata
     for cell in page.cells:
-        assert set(cell.metadata) <= {"nbgrader", "tags"}
-        assert "active-ipynb" not in cell.metadata.get("tags", [])
         if cell.cell_type == "code":
             assert (cell.outputs, cell.execution_count) == ([], None)
 
 
 @each_master
 def test_graded_cells_carry_the_points_of_the_declared_exercises(master):
-    points = {c.id: c.metadata.nbgrader.points for c in notebook(master).cells if is_graded(c)}
+    points = {
+        c.id: c.metadata.nbgrader.points for c in notebook(master, EXERCISES).cells if is_graded(c)
+    }
     assert points == {
         f"test-{e.name}": e.points
         for e in EXERCISES.values()
-        if (e.assignment, e.notebook) == (master.parent.name, master.stem)
+        if (e.assignment, e.notebook) == master.parts[-3:-1]
     }
 
 
 @each_master
 def test_every_graded_cell_checks_and_examines_its_own_exercise(master):
-    for cell in filter(is_graded, notebook(master).cells):
+    for cell in filter(is_graded, notebook(master, EXERCISES).cells):
         name = cell.id.removeprefix("test-")
         assert cell.source.splitlines()[0] == f"check({name})"
         assert f"\nexamine({name})\n### END HIDDEN TESTS" in cell.source
@@ -65,8 +72,8 @@ def test_every_graded_cell_checks_and_examines_its_own_exercise(master):
 
 @each_master
 def test_locked_code_that_is_only_for_the_notebook_is_active_there(master):
-    # jupytext keeps these cells as comments in the module; forgotten comments would check nothing.
-    for cell in notebook(master).cells:
+    # These cells are comments in the module; forgotten comments would check nothing.
+    for cell in notebook(master, EXERCISES).cells:
         if cell.cell_type == "code" and cell.metadata.nbgrader.locked:
             compile(TransformerManager().transform_cell(cell.source), cell.id, "exec")
             lines = [line for line in cell.source.splitlines() if not line.startswith("###")]
@@ -75,44 +82,165 @@ def test_locked_code_that_is_only_for_the_notebook_is_active_there(master):
 
 @each_master
 def test_two_conversions_are_identical(master):
-    assert nbformat.writes(notebook(master)) == nbformat.writes(notebook(master))
+    assert nbformat.writes(notebook(master, EXERCISES)) == nbformat.writes(
+        notebook(master, EXERCISES)
+    )
 
 
-def test_sources_are_written_once_and_only_where_asked(tmp_path):
-    folder = tmp_path / "solutions" / "some"
-    folder.mkdir(parents=True)
-    (folder / "one.py").write_text(f"{HEADER}{LOCKED}import torch\n")
-    (folder / "misconceptions.py").write_text('"""No notebook."""\n')
-    assert write_sources(tmp_path / "solutions") == [folder / "one.ipynb"]
-    written = (folder / "one.ipynb").stat()
-    write_sources(tmp_path / "solutions")
-    assert (folder / "one.ipynb").stat().st_mtime_ns == written.st_mtime_ns
-    (folder / "one.py").write_text(f"{HEADER}{LOCKED}import math\n")
-    write_sources(tmp_path / "solutions")
+def test_sources_are_written_beside_the_folders_and_only_when_they_change(tmp_path):
+    folder = tmp_path / "solutions" / "bahdanau"
+    master = folder / "one" / "notebook.py"
+    master.parent.mkdir(parents=True)
+    master.write_text("# %% setup\nimport torch\n")
+    assert write_sources(EXERCISES, tmp_path / "solutions") == [folder / "one.ipynb"]
+    before = (folder / "one.ipynb").stat()
+    write_sources(EXERCISES, tmp_path / "solutions")
+    assert (folder / "one.ipynb").stat().st_mtime_ns == before.st_mtime_ns
+    master.write_text("# %% setup\nimport math\n")
+    write_sources(EXERCISES, tmp_path / "solutions")
     assert nbformat.read(folder / "one.ipynb", 4).cells[0].source == "import math"
 
 
 @pytest.mark.parametrize(
     ("cells", "sentence"),
     [
-        ("# %%\nimport torch\n", "a cell has no grade_id: 'import torch'"),
-        (f"{LOCKED}import torch\n\n{LOCKED}import math\n", "two cells have the grade_id 'setup'"),
-        (
-            LOCKED.replace('"grade": false', '"grade": true, "points": 1').replace(
-                "setup", "test-no_such_thing"
-            )
-            + "pass\n",
-            "the graded cell 'test-no_such_thing' names no exercise",
-        ),
+        ("# %%\nimport torch\n", "a cell has no name: 'import torch'"),
+        ("# %% setup\nimport torch\n\n# %% setup\nimport math\n", "named 'setup'"),
+        ("# %% exercise\ndef no_such_thing():\n    pass\n", "'no_such_thing' is not declared"),
+        ("# %% exercise\nx = 1\n", "an exercise's cell defines one public name, not []"),
     ],
-    ids=["no grade_id", "twice", "no exercise"],
+    ids=["no name", "twice", "no exercise", "no function"],
 )
 def test_a_faulty_master_is_refused_in_one_sentence(tmp_path, cells, sentence):
-    master = tmp_path / "one.py"
-    master.write_text(HEADER + cells)
+    master = tmp_path / "one" / "notebook.py"
+    master.parent.mkdir()
+    master.write_text(cells)
     with pytest.raises(ValueError, match=re.escape(sentence)) as error:
-        notebook(master)
+        notebook(master, EXERCISES)
     assert str(master) in str(error.value)
+
+
+def test_a_notebook_says_of_an_exercise_what_its_declaration_and_docstring_say():
+    cells = {c.id: c.source for c in notebook(MASTERS[0], EXERCISES).cells}
+    assert (
+        "| `masked_softmax` | Softmax over the last axis that gives masked positions a weight of "
+        "exactly 0 | ●○○ | 2 | 10 |" in cells["title"]
+    )
+    assert cells["text-masked_softmax"].endswith(
+        "\n\n*Bahdanau et al. (2015), equation 6. Difficulty ●○○, 2 points, 5 to 15 minutes.*"
+    )
+
+
+# Help in steps
+
+
+HINT = re.compile(r"<details><summary>Hint (\d)</summary>\n\n(.*?)\n\n</details>", re.S)
+
+
+@each_master
+def test_exercises_of_two_dots_and_more_have_two_or_three_hints(master):
+    cells = {c.id: c.source for c in notebook(master, EXERCISES).cells}
+    for exercise in EXERCISES.values():
+        if (exercise.assignment, exercise.notebook) == master.parts[-3:-1]:
+            hints = HINT.findall(cells[f"text-{exercise.name}"])
+            assert [int(number) for number, _ in hints] == list(range(1, len(hints) + 1))
+            assert len(hints) in ((2, 3) if exercise.difficulty > 1 else (0, 2, 3)), exercise.name
+            assert all(len(text) > 40 and "```" not in text for _, text in hints)
+
+
+@each_master
+def test_every_question_has_an_answer_that_only_who_learns_alone_sees(master):
+    asked, told = questions(master)
+    numbers = re.findall(r"^(\d+)\. ", asked, re.M)
+    assert numbers == re.findall(r"^(\d+)\. ", told, re.M)
+    alone = {c.id: c.source for c in notebook(master, EXERCISES, alone=True).cells}
+    for_all = {c.id: c.source for c in notebook(master, EXERCISES).cells}
+    assert alone.get("text-questions", "").count("<summary>Answer") == len(numbers)
+    assert alone.keys() == for_all.keys()
+    for text in for_all.values():
+        assert "<summary>Answer" not in text and "book/" not in text
+    assert {name: for_class(text) for name, text in alone.items()} == for_all
+
+
+def test_the_switch_leaves_answers_out_of_a_release(tmp_path, monkeypatch):
+    monkeypatch.setenv("COURSE_ANSWERS", "no")
+    release(EXERCISES, tmp_path / "class", ["han"])
+    monkeypatch.delenv("COURSE_ANSWERS")
+    release(EXERCISES, tmp_path / "alone", ["han"])
+    texts = {
+        name: "".join(p.read_text("utf-8") for p in (tmp_path / name).rglob("*.ipynb"))
+        for name in ("class", "alone")
+    }
+    assert "Answer 1" in texts["alone"] and "book/solved" in texts["alone"]
+    assert "Answer 1" not in texts["class"] and "book/" not in texts["class"]
+    assert texts["class"].count("Hint 1") == texts["alone"].count("Hint 1") > 0
+
+
+def test_the_switch_leaves_answers_out_of_a_site(monkeypatch):
+    page = nbformat.writes(notebook(MASTERS[0], EXERCISES, alone=True))
+    solved = pages(EXERCISES)["book/solved/bahdanau.md"]
+
+    def read(name, text):
+        source = [text]
+        whole_models.leave_out(None, name, source)
+        return source[0]
+
+    assert read("exercises/bahdanau/scores", page) == page
+    assert read("book/solved/bahdanau", solved) == solved
+    monkeypatch.setenv("COURSE_ANSWERS", "no")
+    left = read("exercises/bahdanau/scores", page)
+    assert "<summary>Hint 1" in left and "solved" not in left and "<summary>Answer" not in left
+    assert "def " not in read("book/solved/bahdanau", solved)
+    assert read("book/03_bahdanau", solved) == solved
+
+
+@pytest.mark.parametrize("name", pages(EXERCISES))
+def test_pages_of_solutions_and_answers_are_what_the_masters_give(name):
+    assert (ROOT / name).read_text("utf-8") == pages(EXERCISES)[name], "run `make exercises`"
+
+
+def test_every_exercise_has_a_solution_that_can_be_read():
+    found = "".join(pages(EXERCISES).values())
+    for exercise in EXERCISES.values():
+        assert f"### `{exercise.name}`" in found
+    assert "SOLUTION" not in found
+    for code in re.findall(r"```python\n(.*?)```", found, re.S):
+        compile(code, "page", "exec")
+
+
+def test_hints_stand_below_a_text(tmp_path):
+    master = tmp_path / "one" / "notebook.py"
+    master.parent.mkdir()
+    master.write_text("# %% setup\nimport torch\n\n# %% hints\n# * Think.\n")
+    with pytest.raises(ValueError, match="hints stand below a text cell"):
+        notebook(master, EXERCISES)
+
+
+def test_minutes_are_a_range():
+    assert minutes(EXERCISES["masked_softmax"]) == "5 to 15 minutes"
+    assert minutes(EXERCISES["beam_search"]) == "20 to 70 minutes"
+
+
+@each_master
+def test_given_code_from_a_notebook_is_of_an_earlier_assignment(master):
+    order = list(dict.fromkeys(e.assignment for e in EXERCISES.values()))
+    here = master.parent.parent.name
+    for node in ast.walk(ast.parse(master.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("solutions."):
+            there = str(node.module).split(".")[1]
+            assert order.index(there) < order.index(here), f"{here} shows answers to {there}"
+
+
+@each_master
+def test_a_notebooks_given_code_runs_alone(master):
+    """What an import from `solutions` became needs nothing that the notebook does not have."""
+    space: dict = {"__name__": "__main__"}
+    for cell in notebook(master, EXERCISES).cells:
+        options = cell.metadata.nbgrader
+        if cell.cell_type == "code" and not options.grade:
+            assert "solutions." not in cell.source
+            if cell.id in ("setup", "earlier"):
+                exec(compile(cell.source, cell.id, "exec"), space)
 
 
 # What is released
@@ -126,7 +254,7 @@ def test_the_committed_exercises_are_what_the_masters_give(released):
 
 
 def test_the_release_holds_one_notebook_per_master_and_nothing_else(released):
-    wanted = {f"{m.parent.name}/{m.stem}.ipynb" for m in MASTERS}
+    wanted = {f"{'/'.join(m.parts[-3:-1])}.ipynb" for m in MASTERS}
     assert set(tree(released.folder / "exercises")) == wanted
 
 
@@ -134,8 +262,10 @@ def test_the_release_holds_one_notebook_per_master_and_nothing_else(released):
 def test_a_released_notebook_holds_no_line_of_a_solution(released, master):
     released_text = source_of(released, master)
     given, answers = split_solution(master.read_text("utf-8"))
+    earlier = [c.source for c in notebook(master, EXERCISES).cells if c.id == "earlier"]
+    given += [line.strip() for text in earlier for line in text.splitlines()]
     secret = {line for line in answers if len(line) > 15} - set(given)
-    assert len(secret) >= 5, "the test would compare nothing"
+    assert len(secret) >= 3, "the test would compare nothing"
     leaked = sorted(line for line in secret if line in released_text)
     assert not leaked
 
@@ -156,7 +286,7 @@ def test_a_released_notebook_has_stubs_and_no_hidden_test_and_no_output(released
             assert '"""' in cell.source
         if is_graded(cell):
             assert cell.source.strip() == f"check({cell.id.removeprefix('test-')})"
-    assert [c.id for c in page.cells] == [c.id for c in notebook(master).cells]
+    assert [c.id for c in page.cells] == [c.id for c in notebook(master, EXERCISES).cells]
 
 
 # The student's side
@@ -170,7 +300,7 @@ def test_a_students_check_loads_nothing_of_the_instructors_side(tmp_path):
             tmp_path / package,
             ignore=shutil.ignore_patterns("__pycache__", "instructor"),
         )
-    right = function_text("bahdanau/scores.py", "additive_score")
+    right = function_text("bahdanau/scores/notebook.py", "additive_score")
     wrong = right.replace("torch.tanh(", "(")
     script = f"""
     import sys
@@ -231,7 +361,8 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 
 def released_path(course, master: Path) -> Path:
-    return course.folder / "exercises" / master.parent.name / f"{master.stem}.ipynb"
+    assignment, name = master.parts[-3:-1]
+    return course.folder / "exercises" / assignment / f"{name}.ipynb"
 
 
 def source_of(course, master: Path) -> str:

@@ -1,20 +1,18 @@
 """Which pages go into the PDF, and what is said when it cannot be printed."""
 
-import sys
-from pathlib import Path
-
+import pytest
 import yaml
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
+from book.tools import pdf as printing
+from tests.tools.site import ROOT
 
-import pdf as printing  # noqa: E402
+pytestmark = pytest.mark.book
 
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
 
 
 def test_the_pages_stand_in_the_order_of_the_contents():
-    pages = printing.pages_of(TOC, exercises=False)
+    pages = printing.list_pages(TOC, exercises=False)
     assert pages[0].path == TOC["root"]
     chapters = [page for page in pages if page.number]
     assert [int(page.number) for page in chapters] == list(range(1, len(chapters) + 1))
@@ -23,7 +21,7 @@ def test_the_pages_stand_in_the_order_of_the_contents():
 
 
 def test_exercises_stand_after_their_chapter_when_asked_for():
-    paths = [page.path for page in printing.pages_of(TOC, exercises=True)]
+    paths = [page.path for page in printing.list_pages(TOC, exercises=True)]
     assert paths.index("exercises/han/network") < paths.index("book/08_transformer")
     assert paths.index("exercises/han/network") > paths.index("book/07_han")
 
@@ -37,7 +35,7 @@ def test_without_a_site_it_says_how_to_build_one(tmp_path, capsys):
 
 def test_without_chromium_it_says_what_to_install(tmp_path, capsys, monkeypatch):
     (tmp_path / "index.html").write_text("")
-    monkeypatch.setattr(printing.shutil, "which", lambda name: None)
+    monkeypatch.setattr(printing, "find_chromium", lambda: None)
     assert printing.main(["--site", str(tmp_path), "--out", str(tmp_path / "x.pdf")]) == 1
     assert "install" in capsys.readouterr().err
     assert not (tmp_path / "x.pdf").exists()
@@ -45,12 +43,12 @@ def test_without_chromium_it_says_what_to_install(tmp_path, capsys, monkeypatch)
 
 def test_the_contents_have_a_line_for_each_page_and_section():
     pages = [
-        printing.Page("book/intro", "", 0, title="Home"),
+        printing.Page("book/intro", "", title="Home"),
         printing.Page(
-            "book/01_one", "Part", 0, title="One & all", sections=[{"title": "A", "id": "i"}]
+            "book/01_one", "Part", title="One & all", sections=[{"title": "A", "id": "i"}]
         ),
     ]
-    told = printing.contents(pages)
+    told = printing.write_contents(pages)
     assert 'href="#book-01_one"' in told
     assert "One &amp; all" in told
     assert 'href="#i"' in told

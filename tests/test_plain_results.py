@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import random
 import socket
@@ -10,25 +11,19 @@ import threading
 import numpy as np
 import pytest
 import torch
-from bank.bert import (
-    load_pretrained,
-    mask_tokens,
-    next_sentence_pairs,
-    wordpiece,
-)
 from torch import nn
 
 from autograder import cards, texts
 from autograder.comparing import Expected
+from autograder.execution import Outcome, perform
 from autograder.exercise import Call, Case, Exercise, StandIn
 from autograder.exercises import EXERCISES
-from autograder.instructor.examining import verdict_of
-from autograder.instructor.grading.examination import Examination
-from autograder.judging import Trial, judge
-from autograder.performing import Outcome, perform
-from autograder.sandbox.plain import pack_cases, pack_outcomes, unpack_cases, unpack_outcomes
-from autograder.sandbox.wire import Channel, pack
-from autograder.stand_ins import BertShell, built, described
+from autograder.instructor.grading.secret_cases import SecretCases
+from autograder.instructor.hidden_tests import verdict_of
+from autograder.sandboxed.plain import pack_cases, pack_outcomes, unpack_cases, unpack_outcomes
+from autograder.sandboxed.wire import Channel, pack
+from autograder.stand_ins import BertShell, build, describe
+from autograder.verdicts import Trial, judge
 
 # What is no tensor is kept as one
 
@@ -79,7 +74,7 @@ def test_a_list_inside_itself_is_refused():
 def test_what_was_made_up_is_no_text(tensor):
     with pytest.raises(ValueError):
         texts.from_tensor(tensor)
-    assert texts.shown(tensor) == "(unreadable)"
+    assert texts.show(tensor) == "(unreadable)"
 
 
 # An exercise of this file's own: cut(words, sign, table, model, x)
@@ -108,7 +103,7 @@ CASE = Case(
 RIGHT = Expected(
     {"pieces": texts.to_tensor(["a-", "bc-"]), "doubled": torch.tensor([2.0, 4.0]).double()}, {}
 )
-CUT = Exercise("cut", "none", "none", 1, "(words, sign, table)", {}, lambda draw: [CASE])
+CUT = Exercise("cut", 1, 1, 5, "(words, sign, table)", {}, lambda draw: [CASE])
 
 
 def cut(words, sign, table):
@@ -150,7 +145,7 @@ def test_a_wrong_result_is_named(change, said):
 def test_both_lists_stand_on_the_card_as_code_shows_them():
     text = cards.text(verdict(lambda w, s, t: (cut(w, s, t)[0][:1], 2 * t["one"])))
     assert "expected pieces:\n  ['a-', 'bc-']\nyours pieces:\n  ['a-']" in text
-    assert "words=['a', 'bc'], nothing=[], sign='-'" in text
+    assert "  words=['a', 'bc']\n  nothing=[]\n  sign='-'\n" in text
     assert "largest difference" not in text
 
 
@@ -251,12 +246,12 @@ FILLING = Case(
     {"x": torch.full((4,), 0.5).double()},
     (
         Call("", ("model", "x"), ("filled",), plain={"filled": "a list of names"}),
-        Call("model.held", (), NAMES),
-        Call("model.trained", (), ("still_trainable", "still_tied")),
+        Call("model.copy_parameters", (), NAMES),
+        Call("model.take_step", (), ("still_trainable", "still_tied")),
     ),
     given={"model": StandIn("BertShell", SHELL)},
 )
-FILL = Exercise("fill", "none", "none", 1, "(model, x)", {}, lambda draw: [FILLING])
+FILL = Exercise("fill", 1, 1, 5, "(model, x)", {}, lambda draw: [FILLING])
 
 
 def fill(model, x):
@@ -277,7 +272,7 @@ def test_a_given_model_has_the_inputs_type_and_is_new_each_time(dtype):
 
 
 def test_parameters_hold_different_numbers_until_they_are_filled():
-    shell = built(StandIn("BertShell", SHELL), torch.float64)
+    shell = build(StandIn("BertShell", SHELL), torch.float64)
     numbers = torch.cat([parameter.flatten() for parameter in shell.parameters()])
     assert numbers.dtype == torch.float64
     assert len(numbers.unique()) > 0.6 * len(numbers)
@@ -310,10 +305,10 @@ def test_whoever_takes_the_stand_in_for_more_is_told_what_it_is():
 
 
 def test_what_a_card_says_of_given_things():
-    assert described(StandIn("PieceSet", ("a", "##b"))) == "{'a', '##b'}"
-    assert described(StandIn("Generator", (3,))) == ""
-    assert (described("a"), described(2), described(None)) == ("'a'", "2", "None")
-    assert described(["word"] * 1000).endswith(" ...")
+    assert describe(StandIn("PieceSet", ("a", "##b"))) == "{'a', '##b'}"
+    assert describe(StandIn("Generator", (3,))) == ""
+    assert (describe("a"), describe(2), describe(None)) == ("'a'", "2", "None")
+    assert describe(["word"] * 1000).endswith(" ...")
 
 
 # On the way to where answers run, and back
@@ -354,7 +349,7 @@ def test_what_comes_back_is_data_and_what_is_changed_is_told():
 def graded(code, name):
     """Judge an answer as the grading command does: what crosses is data."""
     exercise = EXERCISES[name]
-    examination = Examination([exercise], seeds=["a"])
+    examination = SecretCases([exercise], seeds=["a"])
     cases = crossed(examination.cases)[name]
     outcomes = [
         (number, str(dtype).removeprefix("torch."), perform(code, exercise, case, dtype))
@@ -366,10 +361,13 @@ def graded(code, name):
 
 
 BANK = {
-    "wordpiece": wordpiece,
-    "mask_tokens": mask_tokens,
-    "next_sentence_pairs": next_sentence_pairs,
-    "load_pretrained": load_pretrained,
+    name: importlib.import_module(f"solutions.bert.{notebook}.answers.{name}")
+    for name, notebook in (
+        ("wordpiece", "inputs"),
+        ("mask_tokens", "inputs"),
+        ("next_sentence_pairs", "inputs"),
+        ("load_pretrained", "finetuning"),
+    )
 }
 
 
@@ -377,14 +375,14 @@ BANK = {
 def test_right_answers_pass_behind_the_wall_and_wrong_ones_do_not(name):
     right = graded(BANK[name].RIGHT[0], name)
     assert right.passed, cards.text(right)
-    for wrong in (BANK[name].WRONG[3], BANK[name].WRONG[-1]):
+    for wrong in (BANK[name].WRONG[0], BANK[name].WRONG[-1]):
         assert not graded(wrong, name).passed
 
 
 @pytest.mark.parametrize("name", BANK)
 def test_what_was_sent_to_break_the_judge_is_refused(name):
     exercise = EXERCISES[name]
-    examination = Examination([exercise], seeds=["a"])
+    examination = SecretCases([exercise], seeds=["a"])
     deep = torch.tensor([91] * 50_000, dtype=torch.uint8)
     for made_up in (torch.zeros(3), torch.zeros(0, dtype=torch.uint8), deep, torch.ones(2, 2) / 0):
         outcomes = []

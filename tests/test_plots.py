@@ -74,6 +74,15 @@ def test_alignment_outlines_the_gold_links_at_source_across_and_target_down():
     assert outlines(plots.alignment(WEIGHTS, SOURCE, TARGET)) == []
 
 
+def test_alignment_outlines_possible_links_with_dots():
+    ax = plots.alignment(WEIGHTS, SOURCE, TARGET, links={(1, 0)}, possible={(3, 2)})
+    drawn = {patch.get_gid(): patch for patch in ax.patches}
+    assert drawn["gold link"].get_linestyle() in ("-", "solid")
+    assert drawn["possible link"].get_linestyle() not in ("-", "solid")
+    with pytest.raises(ValueError, match="outside"):
+        plots.alignment(WEIGHTS, SOURCE, TARGET, possible={(9, 0)})
+
+
 def test_alignment_draws_on_given_axes_and_adds_no_colour_bar_there():
     figure, (left, _) = plt.subplots(1, 2)
     assert plots.alignment(WEIGHTS, SOURCE, TARGET, ax=left) is left

@@ -11,7 +11,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PLACES = ("autograder", "coursekit", "solutions", "book/_ext", "book/runs", "tests/tools")
+PLACES = (
+    "autograder",
+    "coursekit",
+    "solutions",
+    "book/ext",
+    "book/tools",
+    "book/runs",
+    "tests/tools",
+)
 CODE = [path for place in PLACES for path in sorted((ROOT / place).rglob("*.py"))]
 
 # Inside the sandbox, which is Linux, nobody else imports this.

@@ -48,8 +48,8 @@ def test_the_last_word_fits_no_other_noun(made):
     for one in made:
         for pair, noun in zip(one[:2], one.nouns, strict=True):
             rows = [a for a in ADJECTIVES if a.english == pair.source[-1]]
-            found = [SINGULAR[w] for w in pair.source if w in SINGULAR]
-            things = [n for n in found if "person" not in n.tags]
+            nouns = [SINGULAR[w] for w in pair.source if w in SINGULAR]
+            things = [n for n in nouns if "person" not in n.tags]
             fitting = {n.english for n in things if any(a.tags & n.tags for a in rows)}
             assert fitting == {noun}, " ".join(pair.source)
 

@@ -15,16 +15,13 @@ import nbformat
 import pytest
 from docutils import nodes
 
-ROOT = Path(__file__).resolve().parent.parent
-SITE = ROOT / "_build" / "html"
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
+from book.ext import heads
+from book.tools import launch, notebooks
+from book.tools.plain import PlainMarkdown
+from coursekit import colab
+from tests.tools.site import ROOT, SITE, read_page
 
-import heads  # noqa: E402
-import launch  # noqa: E402
-import notebooks  # noqa: E402
-from plain import PlainMarkdown  # noqa: E402
-
-from coursekit import colab  # noqa: E402
+pytestmark = pytest.mark.book
 
 ADDRESS = "https://github.com/example/course"
 BIBLIOGRAPHY = ROOT / "book" / "references.bib"
@@ -47,16 +44,16 @@ def nobody_says(monkeypatch):
 
 
 def test_the_repository_is_what_the_first_one_says(monkeypatch, tmp_path):
-    assert launch.repository(tmp_path) is None
+    assert launch.find_repository(tmp_path) is None
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
-    assert launch.repository(tmp_path) is None
+    assert launch.find_repository(tmp_path) is None
     remote = ["git", "-C", str(tmp_path), "remote"]
     subprocess.run([*remote, "add", "origin", "git@github.com:ada/attention.git"], check=True)
-    assert launch.repository(tmp_path) == "ada/attention"
+    assert launch.find_repository(tmp_path) == "ada/attention"
     monkeypatch.setenv("GITHUB_REPOSITORY", "bob/attention.course")
-    assert launch.repository(tmp_path) == "bob/attention.course"
+    assert launch.find_repository(tmp_path) == "bob/attention.course"
     monkeypatch.setenv("COURSE_REPOSITORY", "eve/course")
-    assert launch.repository(tmp_path) == "eve/course"
+    assert launch.find_repository(tmp_path) == "eve/course"
 
 
 @pytest.mark.parametrize(
@@ -72,68 +69,65 @@ def test_the_repository_is_what_the_first_one_says(monkeypatch, tmp_path):
 def test_a_remote_elsewhere_is_not_github(tmp_path, address, expected):
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     subprocess.run(["git", "-C", str(tmp_path), "remote", "add", "origin", address], check=True)
-    assert launch.repository(tmp_path) == expected
+    assert launch.find_repository(tmp_path) == expected
 
 
 def test_something_else_than_owner_and_name_is_refused(monkeypatch):
     monkeypatch.setenv("COURSE_REPOSITORY", "https://github.com/ada/course")
     with pytest.raises(ValueError, match="give it as owner/name"):
-        launch.repository()
+        launch.find_repository()
 
 
 # The buttons
 
 
-def places(page, known, monkeypatch):
+def read_places(page, known, monkeypatch):
     """Return the addresses below a page's title, by the words of the button."""
-    monkeypatch.setattr(heads, "repository", lambda _: known)
-    chapter = next(c for c in launch.chapters() if page in (c.page, *c.exercises))
-    found = {}
-    for (node,) in heads._places(page, chapter):
+    monkeypatch.setattr(heads, "find_repository", lambda _: known)
+    chapter = next(c for c in launch.list_chapters() if page in (c.page, *c.exercises))
+    addresses = {}
+    for (node,) in heads.list_places(page, chapter):
         if isinstance(node, nodes.reference):
-            found[node.astext()] = node["refuri"]
+            addresses[node.astext()] = node["refuri"]
         elif isinstance(node, nodes.raw):
-            found["Download"] = re.search('href="([^"]*)"', node.astext())[1]
+            addresses["Download"] = re.search('href="([^"]*)"', node.astext())[1]
         else:
-            found[node.astext()] = node["reftarget"]
-    return found
+            addresses[node.astext()] = node["reftarget"]
+    return addresses
 
 
-@pytest.mark.parametrize("notebook", launch.notebooks())
+@pytest.mark.parametrize("notebook", launch.list_notebooks())
 def test_every_button_leads_to_a_notebook_of_the_branch(tree, notebook, monkeypatch):
     page = notebook.removesuffix(".ipynb")
-    found = places(page, "example/course", monkeypatch)
-    in_colab = urlsplit(found["Open in Colab"])
+    addresses = read_places(page, "example/course", monkeypatch)
+    in_colab = urlsplit(addresses["Open in Colab"])
     assert in_colab.netloc == "colab.research.google.com"
     prefix = "/github/example/course/blob/notebooks/"
     assert in_colab.path.startswith(prefix)
     assert (tree / unquote(in_colab.path.removeprefix(prefix))).is_file()
-    in_binder = urlsplit(found["Open in Binder"])
+    in_binder = urlsplit(addresses["Open in Binder"])
     assert (in_binder.netloc, in_binder.path) == ("mybinder.org", "/v2/gh/example/course/notebooks")
     assert (tree / parse_qs(in_binder.query)["labpath"][0]).is_file()
-    source = found["Source"].removeprefix("https://github.com/example/course/blob/main/")
+    source = addresses["Source"].removeprefix("https://github.com/example/course/blob/main/")
     assert (ROOT / source).is_file()
     assert Path(page).parts[0] in ("book", "exercises")
 
 
 def test_without_an_address_the_buttons_say_how(monkeypatch):
-    found = places("book/07_han", None, monkeypatch)
-    assert found["Open in Colab"] == found["Open in Binder"] == heads.WITHOUT_ADDRESS
+    addresses = read_places("book/07_han", None, monkeypatch)
+    assert addresses["Open in Colab"] == addresses["Open in Binder"] == heads.WITHOUT_ADDRESS
     how = (ROOT / f"{heads.WITHOUT_ADDRESS[1:]}.md").read_text(encoding="utf-8")
     assert "COURSE_REPOSITORY=owner/name" in how
 
 
-@pytest.mark.parametrize("notebook", launch.notebooks())
+@pytest.mark.parametrize("notebook", launch.list_notebooks())
 def test_the_built_page_has_its_head_and_its_notebook(notebook):
-    page = SITE / notebook.replace(".ipynb", ".html")
-    if not SITE.exists():
-        pytest.skip("the book is not built: run make book")
-    text = page.read_text(encoding="utf-8")
-    head = re.search(r'<div class="course-head.*?</div>', text, re.S)[0]
+    name = notebook.replace(".ipynb", ".html")
+    head = re.search(r'<div class="course-head.*?</div>', read_page(name), re.S)[0]
     for place in ("Open in Colab", "Open in Binder", "Download"):
         assert place in head
     href = re.search(r'href="([^"]*)" download', head)[1]
-    nbformat.validate(nbformat.read((page.parent / href).resolve(), 4))
+    nbformat.validate(nbformat.read(((SITE / name).parent / href).resolve(), 4))
     for address in re.findall(r'href="(https://[^"]*)"', head):
         path = urlsplit(address)
         if path.netloc == "colab.research.google.com":
@@ -161,12 +155,13 @@ def test_the_branch_holds_what_the_notebooks_import_and_read(tree):
     assert not list(tree.rglob("__pycache__"))
 
 
-@pytest.mark.parametrize("chapter", launch.chapters(), ids=lambda c: c.page)
+@pytest.mark.parametrize("chapter", launch.list_chapters(), ids=lambda c: c.page)
 def test_a_chapter_keeps_its_code_and_loses_its_markup(tree, chapter):
     notebook = nbformat.read(tree / f"{chapter.page}.ipynb", 4)
     page = jupytext.read(ROOT / f"{chapter.page}.md", fmt="md:myst")
     code = [c.source for c in notebook.cells if c.cell_type == "code"]
-    assert code[1:] == [c.source for c in page.cells if c.cell_type == "code"]
+    shown = [c for c in page.cells if "remove-cell" not in c.metadata.get("tags", [])]
+    assert code[1:] == [c.source for c in shown if c.cell_type == "code"]
     assert all(not c.get("outputs") for c in notebook.cells)
     text = "\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
     prose = re.sub(r"^```.*?^```$|\$\$.*?\$\$|\$[^$\n]*\$", "", text, flags=re.S | re.M)
@@ -177,18 +172,23 @@ def test_a_chapter_keeps_its_code_and_loses_its_markup(tree, chapter):
     assert text.count("<details>") == text.count("</details>")
 
 
-@pytest.mark.parametrize("notebook", launch.notebooks())
+@pytest.mark.parametrize("notebook", launch.list_notebooks())
 def test_exercises_in_the_branch_are_those_of_the_students(tree, notebook):
     if notebook.startswith("book/"):
         return
-    cells = nbformat.read(tree / notebook, 4).cells
-    assert cells[1:] == nbformat.read(ROOT / notebook, 4).cells
+    cells = nbformat.read(tree / notebook, 4).cells[1:]
+    students = nbformat.read(ROOT / notebook, 4).cells
+    for cell in (*cells, *students):
+        if cell.cell_type == "markdown":  # links to the book lead to its site
+            assert cell in students or not re.search(r"\]\([./]*book/[^)]*\.md\)", cell.source)
+            cell.source = re.sub(r"\]\([^)]*\)", "]()", cell.source)
+    assert cells == students
 
 
 # The first cell
 
 
-@pytest.mark.parametrize("notebook", launch.notebooks())
+@pytest.mark.parametrize("notebook", launch.list_notebooks())
 def test_the_first_cell_does_nothing_elsewhere(tree, notebook, monkeypatch):
     cell = nbformat.read(tree / notebook, 4).cells[0]
     assert cell.cell_type == "code" and "nbgrader" not in cell.metadata
@@ -243,7 +243,7 @@ def test_in_colab_a_failure_is_one_sentence(tree, monkeypatch, tmp_path):
     cell = nbformat.read(tree / "book" / "07_han.ipynb", 4).cells[0].source
     with pytest.raises(SystemExit, match="could not be fetched: wait a minute"):
         exec(cell.replace("/content", str(tmp_path)), {})
-    cell = notebooks.first_cell("book/x.ipynb", None).source
+    cell = notebooks.make_first_cell("book/x.ipynb", None).source
     with pytest.raises(SystemExit, match="Upload the course's folder"):
         exec(cell.replace("/content", str(tmp_path)), {})
 
@@ -251,7 +251,7 @@ def test_in_colab_a_failure_is_one_sentence(tree, monkeypatch, tmp_path):
 # Plain Markdown
 
 
-def plain(text):
+def convert(text):
     titles = {"book/03_bahdanau": "Learning to align", "exercises/han/attention": "Documents I"}
     return PlainMarkdown("book/07_han", titles, BIBLIOGRAPHY).convert(text)
 
@@ -265,15 +265,18 @@ def test_citations_links_and_folds_become_plain():
         "```python\nx = '{cite:p}`a`'\n```\n\n:::{note}\nOne.\n\nTwo.\n:::\n\n"
         "```{bibliography}\n:filter: docname in docnames\n```"
     )
-    found = plain(text)
-    assert "As Bahdanau et al. (2015) and others (Yang et al., 2016; Lin et al., 2017) say" in found
-    assert "see [Learning to align](03_bahdanau.ipynb)" in found
-    assert "[here](../exercises/han/attention.ipynb), that and [there](https://a.org)" in found
+    converted = convert(text)
+    assert (
+        "As Bahdanau et al. (2015) and others (Yang et al., 2016; Lin et al., 2017) say"
+        in converted
+    )
+    assert "see [Learning to align](03_bahdanau.ipynb)" in converted
+    assert "[here](../exercises/han/attention.ipynb), that and [there](https://a.org)" in converted
     fold = "<details><summary>What is <code>x</code> here?</summary>\n\nSee (Yang et al., 2016)."
-    assert fold in found
-    assert "```python\nx = '{cite:p}`a`'\n```" in found
-    assert "> **Note.**\n> One.\n>\n> Two." in found
-    works = found.rsplit("> Two.", 1)[1]
+    assert fold in converted
+    assert "```python\nx = '{cite:p}`a`'\n```" in converted
+    assert "> **Note.**\n> One.\n>\n> Two." in converted
+    works = converted.rsplit("> Two.", 1)[1]
     assert works.count("\n* ") == 3 and "Hierarchical" in works
 
 
@@ -283,7 +286,7 @@ def test_questions_become_plain():
         "[x] this\n: Because\n  it is.\n\n[ ] that\n: No.\n:::\n\n"
         ":::{number} How many?\n:name: b\n:tolerance: 0\n\n[x] 3\n: Three.\n:::"
     )
-    choice, number = plain(text).split("**How many?**")
+    choice, number = convert(text).split("**How many?**")
     assert choice.startswith("**Which (Yang et al., 2016)?**\n\nLook at $x$.")
     assert "\n* this\n* that\n" in choice
     assert "**✓ this**\n\nBecause\nit is.\n\n**✗ that**\n\nNo." in choice
@@ -301,7 +304,7 @@ def test_questions_become_plain():
 )
 def test_what_is_not_known_is_not_published(text, message):
     with pytest.raises(ValueError, match=re.escape(message)):
-        plain(text)
+        convert(text)
 
 
 # The head's numbers
@@ -314,20 +317,20 @@ def test_reading_time_counts_what_is_read():
         return page
 
     words = nodes.paragraph("", "word " * 2200)
-    assert heads.reading_minutes(document(words)) == 10
+    assert heads.count_reading_minutes(document(words)) == 10
     hidden = nodes.container("", nb_element="cell_code", hide_mode="input")
     hidden += nodes.literal_block("", "line\n" * 500)
-    assert heads.reading_minutes(document(words, hidden)) == 10
+    assert heads.count_reading_minutes(document(words, hidden)) == 10
     shown = nodes.container("", nb_element="cell_code")
     shown += nodes.literal_block("", "line\n" * 150)
-    assert heads.reading_minutes(document(words, shown)) == 15
+    assert heads.count_reading_minutes(document(words, shown)) == 15
 
 
 def test_minutes_come_from_the_notebook(tmp_path):
-    found = heads.exercise_minutes(ROOT / "exercises" / "han" / "attention.ipynb")
-    assert found == {"AttentionPooling": 20}
+    minutes = heads.read_exercise_minutes(ROOT / "exercises" / "han" / "attention.ipynb")
+    assert minutes == {"AttentionPooling": 20}
     empty = tmp_path / "a.ipynb"
     cell = nbformat.v4.new_markdown_cell("# Title")
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), empty)
     with pytest.raises(ValueError, match="no table of exercises"):
-        heads.exercise_minutes(empty)
+        heads.read_exercise_minutes(empty)

@@ -12,17 +12,18 @@ import pytest
 import torch
 
 from autograder import cards, chance, fixtures
-from autograder.comparing import Complaint, Expected, complaint, difference
+from autograder.comparing import Complaint, Expected, find_difference, make_complaint
+from autograder.execution import Outcome, perform
 from autograder.exercise import Call, Case, Exercise, Part, StandIn
 from autograder.exercises import EXERCISES
-from autograder.instructor.examining import verdict_of
-from autograder.instructor.grading.examination import Examination, fingerprint
+from autograder.instructor.expected import expected
+from autograder.instructor.grading.secret_cases import SecretCases, fingerprint
+from autograder.instructor.hidden_tests import verdict_of
 from autograder.instructor.mistakes import known_mistakes
-from autograder.instructor.oracles import expected
-from autograder.judging import Misconception, Trial, judge
-from autograder.performing import Outcome, perform
-from autograder.sandbox.plain import pack_cases, pack_outcomes, unpack_cases
-from autograder.sandbox.wire import Channel, pack
+from autograder.sandboxed.plain import pack_cases, pack_outcomes, unpack_cases
+from autograder.sandboxed.wire import Channel, pack
+from autograder.sketches import sketch, sketch_gradients
+from autograder.verdicts import Misconception, Trial, judge
 
 # An exercise of this file's own: noisy(x, generator) returns x with a sign drawn for each entry,
 # and its square, which is the same whatever was drawn.
@@ -55,9 +56,9 @@ CASE = Case(
 RIGHT = Expected({"signed": X, "square": X * X}, {"x": torch.ones(3).double()})
 NOISY = Exercise(
     name="noisy",
-    assignment="none",
-    notebook="none",
     points=1,
+    difficulty=1,
+    minutes=5,
     signature="(x, generator)",
     axes={"signed": "N", "square": "N"},
     cases=lambda draw: [CASE],
@@ -77,7 +78,13 @@ def by_uniform_numbers(x, generator):
 
 
 def misconception(slug, found):
-    return Misconception(slug, f"{slug}.", "A hint.", lambda case: Outcome(), lambda case: found)
+    return Misconception(
+        slug,
+        f"{slug}.",
+        "A hint.",
+        lambda case: sketch(case, Outcome(), found),
+        lambda case: sketch_gradients(Outcome(), found),
+    )
 
 
 def verdict(code, *mistakes, dtype=torch.float64):
@@ -144,7 +151,7 @@ def test_the_relation_judges_gradients_after_the_values():
 def test_gradients_that_nobody_could_compare_do_not_reach_the_relation():
     outputs = {"signed": X, "square": X * X}
     for gradient in (torch.ones(4).double(), torch.full((3,), torch.nan)):
-        found = difference(CASE, Outcome(outputs, {"x": gradient}), RIGHT, torch.float64)
+        found = find_difference(CASE, Outcome(outputs, {"x": gradient}), RIGHT, torch.float64)
         assert (found.kind, found.name, found.sentence) == ("gradient", "x", "")
         trial = Trial(CASE, torch.float64, RIGHT, Outcome(outputs, {"x": gradient}))
         assert "the gradient with respect to x" in judge(NOISY, [trial], []).headline
@@ -192,8 +199,9 @@ def test_a_wrong_shape_is_another_complaint_than_a_wrong_draw():
 
 
 def test_a_mistake_in_gradients_alone_is_named_too():
-    mistake = misconception("cut", complaint(difference(*cut_outcome())))
-    assert mistake.complaint(CASE) == Complaint("gradient", "", SLOPE)
+    complaint = make_complaint(find_difference(*cut_outcome()))
+    assert complaint == Complaint("gradient", "", SLOPE)
+    mistake = misconception("cut", complaint)
     found = verdict(lambda x, g: (coins(x, g) * x.detach(), x * x), mistake)
     assert found.misconception == "cut"
     assert verdict(doubled, mistake).misconception == ""
@@ -246,7 +254,7 @@ def best_look(weights, values, generator=None):
 
 def graded(code):
     """Judge an answer as the grading command does: what crosses is data."""
-    examination = Examination([HARD], seeds=["a", "b"])
+    examination = SecretCases([HARD], seeds=["a", "b"])
     header, tensors = pack_cases(examination.cases)
     here, there = socket.socketpair()
     sending = threading.Thread(target=here.sendall, args=(pack(header, tensors),))
@@ -276,7 +284,7 @@ def test_a_wrong_answer_is_named_behind_the_wall():
 
 def test_what_was_sent_to_break_a_relation_is_refused():
     """Shapes are compared before a relation sees anything; numbers may be any."""
-    examination = Examination([HARD], seeds=["a"])
+    examination = SecretCases([HARD], seeds=["a"])
     for value in (torch.nan, torch.inf, -1.0, 0.0, 1e30):
         outcomes = []
         for number, case in enumerate(examination.cases[HARD.name]):
@@ -425,7 +433,7 @@ def test_what_is_wrong_with_a_known_mistake_does_not_depend_on_chance(name):
                 torch.manual_seed(turn)
                 drawn = with_other_seeds(case, turn)
                 outcome = perform(mistake.code, exercise, drawn)
-                found = complaint(difference(drawn, outcome, right, torch.float64))
+                found = make_complaint(find_difference(drawn, outcome, right, torch.float64))
                 # not compared where values are wrong in any case, and here they are in one
                 said.add(Complaint() if found.about_gradients else found)
             assert len(said) == 1, (case.name, mistake.slug, said)

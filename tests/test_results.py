@@ -37,29 +37,29 @@ def path(tmp_path):
 
 
 def test_what_was_recorded_is_read(path):
-    found = results.read("attention", "multi30k", folder=path.parent)
+    result = results.read("attention", "multi30k", folder=path.parent)
     assert path.name == "attention.multi30k.json"
-    assert (found["model"], found["data"]) == ("attention", "multi30k")
-    assert {name: found[name] for name in ABOUT} == ABOUT
-    assert found["history"] == [[1, 2.5, -3e-07], [4, 5, 6]]
-    assert found["words"] == ["a", "b"]
-    assert [run["seed"] for run in found["runs"]] == [0, 1]
+    assert (result["model"], result["data"]) == ("attention", "multi30k")
+    assert {name: result[name] for name in ABOUT} == ABOUT
+    assert result["history"] == [[1, 2.5, -3e-07], [4, 5, 6]]
+    assert result["words"] == ["a", "b"]
+    assert [run["seed"] for run in result["runs"]] == [0, 1]
 
 
 def test_metrics_are_means_over_the_runs_and_seconds_their_sum(path):
-    found = results.read("attention", "multi30k", folder=path.parent)
-    assert found["metrics"] == {"bleu": 30.5617, "aer": 0.3}
-    assert found["seconds"] == 22.5
+    result = results.read("attention", "multi30k", folder=path.parent)
+    assert result["metrics"] == {"bleu": 30.5617, "aer": 0.3}
+    assert result["seconds"] == 22.5
 
 
 def test_it_says_where_and_with_what_it_ran(path):
-    found = results.read("attention", "multi30k", folder=path.parent)
-    assert found["versions"]["torch"] == torch.__version__.split("+")[0] or (
-        found["versions"]["torch"] == torch.__version__
+    result = results.read("attention", "multi30k", folder=path.parent)
+    assert result["versions"]["torch"] == torch.__version__.split("+")[0] or (
+        result["versions"]["torch"] == torch.__version__
     )
-    assert set(found["versions"]) == {"python", "torch", "numpy", "tokenizers", "sacrebleu"}
-    assert found["hardware"] == results.hardware() != ""
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d", found["date"])
+    assert set(result["versions"]) == {"python", "torch", "numpy", "tokenizers", "sacrebleu"}
+    assert result["hardware"] == results.hardware() != ""
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", result["date"])
 
 
 def test_a_row_of_numbers_is_on_one_line_and_the_rest_is_not(path):
@@ -79,8 +79,8 @@ def test_numbers_have_six_digits(path):
 def test_text_that_looks_like_numbers_is_left_alone(tmp_path):
     odd = {"words": ["1, 2", "[ 3 ]", "e.", "한국어"], "nothing": [], "one": [[1], []]}
     results.record("m", "d", runs=RUNS, folder=tmp_path, **ABOUT, **odd)
-    found = results.read("m", "d", folder=tmp_path)
-    assert {name: found[name] for name in odd} == odd
+    result = results.read("m", "d", folder=tmp_path)
+    assert {name: result[name] for name in odd} == odd
     assert "한국어" in (tmp_path / "m.d.json").read_text("utf-8")
 
 
@@ -93,8 +93,8 @@ def test_no_path_of_this_machine_is_written(path, tmp_path):
 def test_recording_again_replaces_the_file(path):
     better = [{"seed": 0, "metrics": {"bleu": 40.0}, "seconds": 1.0}]
     results.record("attention", "multi30k", runs=better, folder=path.parent, **ABOUT)
-    found = results.read("attention", "multi30k", folder=path.parent)
-    assert found["metrics"] == {"bleu": 40.0}
+    result = results.read("attention", "multi30k", folder=path.parent)
+    assert result["metrics"] == {"bleu": 40.0}
     assert [p.name for p in path.parent.iterdir()] == [path.name]
 
 
@@ -103,8 +103,8 @@ def test_what_is_not_a_number_becomes_null(tmp_path):
     runs = [{"seed": 0, "metrics": {"bleu": 1.5, "aer": math.nan}, "seconds": 1.0}]
     losses = [math.inf, 2.0]
     written = results.record("m", "d", runs=runs, folder=tmp_path, **ABOUT, losses=losses)
-    found = json.loads(written.read_text("utf-8"), parse_constant=pytest.fail)
-    assert found["metrics"] == {"bleu": 1.5, "aer": None}
+    result = json.loads(written.read_text("utf-8"), parse_constant=pytest.fail)
+    assert result["metrics"] == {"bleu": 1.5, "aer": None}
     assert '"losses": [null, 2.0]' in written.read_text("utf-8")
 
 
@@ -127,15 +127,15 @@ def test_a_missing_result_in_an_empty_folder(tmp_path):
 @pytest.mark.parametrize("file", sorted(results.FOLDER.glob("*.json")), ids=lambda p: p.stem)
 def test_the_books_results_are_complete_and_their_means_right(file):
     text = file.read_text("utf-8")
-    found = json.loads(text, parse_constant=pytest.fail)
+    result = json.loads(text, parse_constant=pytest.fail)
     wanted = "model data metrics runs parameters seconds hardware versions data_sha256 command"
-    assert set(wanted.split()) | {"scorer"} <= set(found)
-    assert file.stem == f"{found['model']}.{found['data']}"
-    for name, mean in found["metrics"].items():
-        values = [run["metrics"][name] for run in found["runs"]]
+    assert set(wanted.split()) | {"scorer"} <= set(result)
+    assert file.stem == f"{result['model']}.{result['data']}"
+    for name, mean in result["metrics"].items():
+        values = [run["metrics"][name] for run in result["runs"]]
         if None in values:
             assert mean is None
         else:
             assert mean == pytest.approx(sum(values) / len(values), rel=1e-4)
-    assert all("seed" in run for run in found["runs"])
+    assert all("seed" in run for run in result["runs"])
     assert not re.search(r'"(/\w|[A-Z]:\\|~/|file:)', text), "a path of somebody's machine"

@@ -131,8 +131,8 @@ def test_opinion_words_also_stand_where_they_decide_nothing(words):
             continue
         for k, word in enumerate(review.words):
             if word in words:
-                found = deciding if k in review.deciding_positions else idle
-                found.add((word, review.label))
+                counted = deciding if k in review.deciding_positions else idle
+                counted.add((word, review.label))
     expected = {(word, label) for word in words for label in (0, 1)}
     assert idle == expected
     # As a verdict, "excellent" can be turned round, but nobody calls it "not awful at all".

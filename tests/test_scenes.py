@@ -21,9 +21,9 @@ SAMPLE = drawn.scenes(300, seed=5)
 FIRST_20 = "c96282a1ff0c7c4436a298285a916fce31fbc1acc37fcfd1d3500a57d4e7503b"
 
 
-def digest(found: list[Scene]) -> str:
+def digest(scenes: list[Scene]) -> str:
     code = hashlib.sha256()
-    for scene in found:
+    for scene in scenes:
         text = f"{scene.words} {scene.about}"
         code.update(scene.picture.tobytes() + text.encode())
     return code.hexdigest()
@@ -172,8 +172,8 @@ def test_splits_share_no_caption_and_keep_their_test_set():
 
 @pytest.mark.parametrize("things", [(1, 1), (2, 2), (3, 3), (1, 3)])
 def test_the_number_of_things_can_be_chosen(things):
-    found = drawn.scenes(60, seed=1, things=things)
-    assert {len(scene.things) for scene in found} == set(range(things[0], things[1] + 1))
+    scenes = drawn.scenes(60, seed=1, things=things)
+    assert {len(scene.things) for scene in scenes} == set(range(things[0], things[1] + 1))
 
 
 @pytest.mark.parametrize(

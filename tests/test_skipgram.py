@@ -7,11 +7,14 @@ import pytest
 import torch
 from nbclient import NotebookClient
 
+from autograder.exercises import EXERCISES
 from autograder.instructor.notebooks import notebook
 from coursekit.skipgram import nearest, neighbour_pairs, noise_distribution, skipgram_batches
 from solutions.embeddings.vectors import negative_sampling_loss
 
-MASTER = Path(__file__).resolve().parents[1] / "solutions" / "embeddings" / "vectors.py"
+MASTER = (
+    Path(__file__).resolve().parents[1] / "solutions" / "embeddings" / "vectors" / "notebook.py"
+)
 
 
 def test_every_word_meets_the_words_within_the_window_and_not_itself():
@@ -111,7 +114,7 @@ def test_the_learners_own_vectors_and_language_model(tmp_path, monkeypatch):
     """A learner who has solved both exercises: the notebook runs to its last cell."""
     monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
     monkeypatch.setenv("COURSEKIT_SIZE", "quick")
-    page = nbformat.from_dict(notebook(MASTER))
+    page = nbformat.from_dict(notebook(MASTER, EXERCISES))
     NotebookClient(page, timeout=600, resources={"metadata": {"path": str(tmp_path)}}).execute()
     printed = {
         cell.id: "".join(o.text for o in cell.outputs if o.get("name") == "stdout")

@@ -85,7 +85,7 @@ def test_a_tag_can_need_the_neighbours():
     for story in SAMPLE:
         for word, tag in zip(story.words, story.word_tags, strict=True):
             tags[word].add(tag)
-    both = {word: found for word, found in tags.items() if len(found) > 1}
+    both = {word: kinds for word, kinds in tags.items() if len(kinds) > 1}
     assert both.pop("her") == {"PRON", "DET"}
     assert both.pop("to") == {"ADP", "PART"}
     assert len(both) >= 3
@@ -133,7 +133,7 @@ def test_no_question_has_two_answers():
         answers = defaultdict(set)
         for question in story.questions:
             answers[question.words].add(story.answer(question))
-        assert all(len(found) == 1 for found in answers.values()), story
+        assert all(len(given) == 1 for given in answers.values()), story
 
 
 def test_where_a_question_points_depends_on_more_than_its_first_word():

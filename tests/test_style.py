@@ -1,6 +1,5 @@
 """One master of colours and fonts, and what is made from it has not drifted."""
 
-import importlib.util
 import math
 import re
 from pathlib import Path
@@ -10,8 +9,9 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
+from book.tools import vendor
 from coursekit import style
-from coursekit.timeline import ENTRIES
+from coursekit.timeline import AFTERWARDS, ENTRIES
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -105,22 +105,11 @@ def test_labels_are_romanised_only_without_a_font_and_say_so_once(monkeypatch, c
     assert capsys.readouterr().out.count("No font with Hangul") == 1
 
 
-def vendor():
-    path = ROOT / "book" / "_ext" / "vendor.py"
-    spec = importlib.util.spec_from_file_location("vendor", path)
-    module = importlib.util.module_from_spec(spec)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(__import__("sys").modules, "vendor", module)
-        spec.loader.exec_module(module)
-    return module
-
-
 def test_vendored_files_are_those_that_were_fetched():
-    module = vendor()
-    assert (module.VENDOR / "SHA256SUMS").read_text("utf-8") == module.sums(module.VENDOR)
-    assert (module.VENDOR / "README.md").read_text("utf-8") == module.readme()
-    for package in module.PACKAGES:
-        folder = module.VENDOR / package.folder
+    assert (vendor.VENDOR / "SHA256SUMS").read_text("utf-8") == vendor.compute_sums(vendor.VENDOR)
+    assert (vendor.VENDOR / "README.md").read_text("utf-8") == vendor.write_table()
+    for package in vendor.PACKAGES:
+        folder = vendor.VENDOR / package.folder
         assert (folder / "LICENSE").stat().st_size > 500, package.name
         assert all((folder / name).is_file() for name in package.files.values()), package.name
 
@@ -128,7 +117,7 @@ def test_vendored_files_are_those_that_were_fetched():
 def test_every_paper_of_the_timeline_is_in_the_bibliography():
     keys = re.findall(r"^@\w+\{(\w+),", (ROOT / "book/references.bib").read_text("utf-8"), re.M)
     assert len(keys) == len(set(keys))
-    assert {entry.key for entry in ENTRIES} <= set(keys)
+    assert {entry.key for entry in (*ENTRIES, *AFTERWARDS)} <= set(keys)
 
 
 def test_series_colours_differ_in_lightness_or_hue():

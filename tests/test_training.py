@@ -277,11 +277,11 @@ def test_progress_is_silent_when_not_wanted(capfd):
 
 def test_the_device_is_one_of_the_three():
     script = "from coursekit.training import device; print(device())"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    found = done.stdout.strip()
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    name = ran.stdout.strip()
     if torch.cuda.is_available():
-        assert found == "cuda"
+        assert name == "cuda"
     elif torch.backends.mps.is_available():
-        assert found == "mps"
+        assert name == "mps"
     else:
-        assert found == "cpu"
+        assert name == "cpu"

@@ -1,4 +1,4 @@
-"""The glue of a translator, with the course's own encoder, decoder and attention."""
+"""Translators: every chapter's encoder and decoder, in training, in decoding and in pictures."""
 
 from __future__ import annotations
 
@@ -8,25 +8,41 @@ import pytest
 import torch
 from torch import nn
 
-from coursekit.batching import batches_by_length, translation_batch
+from coursekit.batching import batches_by_length, length_mask, translation_batch
+from coursekit.decoding import choose
 from coursekit.training import device, train
 from coursekit.translation import (
+    AttentionTranslator,
+    ContextTranslator,
     FixedContext,
-    Translator,
+    LuongTranslator,
+    SequenceTranslator,
+    TransformerTranslator,
     attention_weights,
-    length_mask,
     translate,
 )
 from coursekit.vocabulary import BOS, EOS, PAD
 from solutions.bahdanau.scores import AdditiveAttention
 from solutions.bahdanau.translator import AttentionDecoder, BidirectionalEncoder
+from solutions.luong.decoder import LuongDecoder
+from solutions.luong.local import LocalAttention
+from solutions.luong.scores import GlobalAttention, Score
+from solutions.seq2seq.encoder_decoder import ContextDecoder, Encoder, Seq2Seq, reverse_source
+from solutions.transformer.attention import MultiHeadAttention
+from solutions.transformer.layers import (
+    DecoderLayer,
+    EncoderLayer,
+    PositionwiseFeedForward,
+    sinusoidal_positions,
+)
+from solutions.transformer.model import Transformer
 
 SOURCE_SIZE, TARGET_SIZE, EMBEDDING, HIDDEN = 17, 13, 6, 5
 
 
 def translator(attention=None, dropout=0.0, seed=2):
     attention = attention or AdditiveAttention(HIDDEN, 2 * HIDDEN, 4)
-    model = Translator(
+    model = AttentionTranslator(
         BidirectionalEncoder(SOURCE_SIZE, EMBEDDING, HIDDEN, dropout),
         AttentionDecoder(TARGET_SIZE, EMBEDDING, HIDDEN, 2 * HIDDEN, attention, dropout),
     )
@@ -51,7 +67,6 @@ def encoded_pairs(count, seed=0):
 PAIRS = encoded_pairs(23)
 SOURCES = [source for source, _ in PAIRS]
 TARGETS = [target for _, target in PAIRS]
-both = pytest.mark.parametrize("attention", [None, FixedContext()], ids=["attention", "fixed"])
 
 
 def loss(model, batch):
@@ -61,43 +76,101 @@ def loss(model, batch):
     )
 
 
-# Translator
+def context(prepare=None):
+    return ContextTranslator(
+        Encoder(SOURCE_SIZE, EMBEDDING, HIDDEN),
+        ContextDecoder(TARGET_SIZE, EMBEDDING, HIDDEN),
+        prepare,
+    )
 
 
-@both
-def test_shapes(attention):
-    batch = translation_batch(PAIRS[:4])
-    logits, weights = translator(attention)(batch.source, batch.lengths, batch.previous)
-    (b, t), s = batch.target.shape, batch.source.shape[1]
-    assert logits.shape == (b, t, TARGET_SIZE)
-    assert weights.shape == (b, t, s)
+def sequence(prepare=None):
+    return SequenceTranslator(Seq2Seq(SOURCE_SIZE, TARGET_SIZE, EMBEDDING, HIDDEN), prepare)
 
 
-@both
-def test_word_by_word_says_the_same_as_teacher_forcing(attention):
-    model, batch = translator(attention), translation_batch(PAIRS[:6])
-    logits, _ = model(batch.source, batch.lengths, batch.previous)
-    state = model.start(batch.source, batch.lengths)
-    for i in range(batch.previous.shape[1]):
-        log_probs, state = model.step(batch.previous[:, i], state)
-        torch.testing.assert_close(log_probs, logits[:, i].log_softmax(-1), rtol=1e-5, atol=1e-5)
-        torch.testing.assert_close(log_probs.exp().sum(-1), torch.ones(6))
+def luong(attention, input_feeding=True):
+    encoder = BidirectionalEncoder(SOURCE_SIZE, EMBEDDING, HIDDEN)
+    decoder = LuongDecoder(TARGET_SIZE, EMBEDDING, HIDDEN, 2 * HIDDEN, attention, input_feeding)
+    return LuongTranslator(encoder, decoder)
 
 
-def test_a_step_leaves_the_old_state_alone():
+def transformer():
+    def looks():
+        return MultiHeadAttention(2 * HIDDEN, 2)
+
+    def inner():
+        return PositionwiseFeedForward(2 * HIDDEN, 7)
+
+    encoder = [EncoderLayer(2 * HIDDEN, looks(), inner()) for _ in range(2)]
+    decoder = [DecoderLayer(2 * HIDDEN, looks(), looks(), inner()) for _ in range(2)]
+    size = max(SOURCE_SIZE, TARGET_SIZE)
+    return TransformerTranslator(
+        Transformer(size, 2 * HIDDEN, sinusoidal_positions, encoder, decoder)
+    )
+
+
+def general():
+    return Score("general", HIDDEN, 2 * HIDDEN)
+
+
+MODELS = {
+    "attention": translator,
+    "fixed": lambda: translator(FixedContext()),
+    "context": context,
+    "context, reversed": lambda: context(reverse_source),
+    "sequence": sequence,
+    "sequence, reversed": lambda: sequence(reverse_source),
+    "transformer": transformer,
+    "general": lambda: luong(GlobalAttention(general())),
+    "concat, unfed": lambda: luong(
+        GlobalAttention(Score("concat", HIDDEN, 2 * HIDDEN, 4)), input_feeding=False
+    ),
+    "local-m": lambda: luong(LocalAttention("monotonic", general(), HIDDEN, 4, 1.0)),
+    "local-p": lambda: luong(LocalAttention("predictive", general(), HIDDEN, 4, 1.5)),
+}
+every = pytest.mark.parametrize("name", MODELS)
+
+
+def make(name) -> nn.Module:
+    torch.manual_seed(3)
+    model = MODELS[name]()
+    with torch.no_grad():
+        for parameter in model.parameters():  # large enough that words differ
+            parameter.normal_()
+    return model.eval()
+
+
+# Translators
+
+
+@every
+def test_decoding_word_by_word_scores_like_teacher_forcing(name):
+    model = make(name)
+    batch = translation_batch(PAIRS[:6])
+    logits, _ = model(batch.source, batch.lengths, batch.previous)  # (B, T, V)
+    state = model.encode(batch.source, batch.lengths)
+    for t in range(batch.previous.shape[1]):
+        log_probs, state = model.step(batch.previous[:, t], state)  # (B, V)
+        real = batch.previous[:, t] != PAD  # what is read behind a sentence's end has no meaning
+        expected = logits[:, t].log_softmax(-1)
+        assert torch.allclose(log_probs[real], expected[real], atol=1e-4)
+
+
+@every
+def test_a_step_leaves_the_old_state_alone(name):
     # A beam search goes on from the same state with several words.
-    model, batch = translator(), translation_batch(PAIRS[:3])
-    state = model.start(batch.source, batch.lengths)
-    before = {name: tensor.clone() for name, tensor in state.items()}
+    model, batch = make(name), translation_batch(PAIRS[:3])
+    state = model.encode(batch.source, batch.lengths)
+    before = choose(state, torch.arange(3))  # in new tensors
     first, _ = model.step(batch.previous[:, 0], state)
     again, _ = model.step(batch.previous[:, 0], state)
     assert torch.equal(first, again)
-    assert all(torch.equal(state[name], before[name]) for name in before)
+    torch.testing.assert_close(state, before, rtol=0, atol=0)
 
 
-@both
-def test_padding_changes_nothing(attention):
-    model = translator(attention)
+@every
+def test_padding_changes_nothing(name):
+    model = make(name)
     batch = translation_batch(PAIRS)
     logits, _ = model(batch.source, batch.lengths, batch.previous)
     for i, pair in enumerate(PAIRS):
@@ -106,10 +179,66 @@ def test_padding_changes_nothing(attention):
         torch.testing.assert_close(logits[i, : one.shape[1]], one[0], rtol=1e-4, atol=1e-5)
 
 
-def test_length_mask_is_true_below_the_length():
-    mask = length_mask(torch.tensor([1, 3, 0]), torch.zeros(3, 4, dtype=torch.long))
-    assert mask.dtype == torch.bool
-    assert mask.int().tolist() == [[1, 0, 0, 0], [1, 1, 1, 0], [0, 0, 0, 0]]
+@every
+def test_translations_do_not_depend_on_the_batch_size_or_the_order(name):
+    model = make(name)
+    translations = translate(model, SOURCES)
+    assert len({tuple(row) for row in translations}) > 4, "too few different sentences to compare"
+    order = random.Random(1).sample(range(len(SOURCES)), len(SOURCES))
+    assert translate(model, [SOURCES[i] for i in order], batch_size=5) == [
+        translations[i] for i in order
+    ]
+    assert [translate(model, [source])[0] for source in SOURCES] == translations
+
+
+@every
+def test_all_parameters_learn(name):
+    model = make(name).train()
+    batch = translation_batch(PAIRS)
+    logits, _ = model(batch.source, batch.lengths, batch.previous)
+    logits.square().mean().backward()
+    for label, parameter in model.named_parameters():
+        assert parameter.grad is not None, label
+        assert torch.isfinite(parameter.grad).all(), label
+        assert parameter.grad.abs().max() > 0, label
+
+
+@pytest.mark.parametrize("name", ["general", "concat, unfed", "local-m", "local-p"])
+def test_weights_lie_on_real_words(name):
+    model = make(name)
+    batch = translation_batch(PAIRS)
+    _, weights = model(batch.source, batch.lengths, batch.previous)  # (B, T, S)
+    for row, length in zip(weights, batch.lengths.tolist(), strict=True):
+        assert (row[:, length:] == 0).all()
+    sums = weights.sum(-1)
+    assert (sums <= 1 + 1e-5).all()
+    if name in ("general", "concat, unfed"):
+        assert torch.allclose(sums, torch.ones_like(sums))
+
+
+def test_local_attention_looks_no_further_than_its_window():
+    model = make("local-m")
+    for weights in attention_weights(model, SOURCES, TARGETS):  # (T, S), D = 1
+        for t, row in enumerate(weights):
+            far = [s for s in range(len(row)) if abs(s - t) > 1]
+            assert (row[far] == 0).all()
+
+
+def test_reversal_changes_what_the_model_reads_and_nothing_else():
+    plain, turned = make("sequence"), make("sequence, reversed")
+    turned.load_state_dict(plain.state_dict())
+    batch = translation_batch(PAIRS[:4])
+    backwards = reverse_source(batch.source, batch.lengths)
+    one, _ = plain(backwards, batch.lengths, batch.previous)
+    other, _ = turned(batch.source, batch.lengths, batch.previous)
+    assert torch.equal(one, other)
+
+
+def test_a_score_of_an_unknown_kind_or_impossible_sizes_is_refused():
+    with pytest.raises(ValueError, match="it must be dot, scaled_dot, general or concat"):
+        Score("cosine", 3, 3)
+    with pytest.raises(ValueError, match="needs query and keys of one size, not 3 and 4"):
+        Score("dot", 3, 4)
 
 
 class CountedAttention(AdditiveAttention):
@@ -129,8 +258,8 @@ def test_keys_are_projected_once_per_batch_of_sentences():
     assert attention.projections == 1, "in training"
 
     attention.projections = 0
-    found = translate(model, SOURCES, batch_size=10)
-    assert max(map(len, found)) > 3
+    translations = translate(model, SOURCES, batch_size=10)
+    assert max(map(len, translations)) > 3
     assert attention.projections == 3, "in decoding: 23 sentences in batches of 10"
 
     attention.projections = 0
@@ -138,24 +267,16 @@ def test_keys_are_projected_once_per_batch_of_sentences():
     assert attention.projections == 3
 
 
-def test_every_parameter_gets_a_gradient():
-    model = translator().train()
-    loss(model, translation_batch(PAIRS)).backward()
-    assert [n for n, p in model.named_parameters() if p.grad is None or not p.grad.any()] == []
-
-
 # FixedContext
 
 
-def annotations(lengths, longest, d=3, seed=1):
+def make_annotations(lengths, longest, d=3, seed=1):
     torch.manual_seed(seed)
-    return torch.randn(len(lengths), longest, 2 * d), length_mask(
-        torch.tensor(lengths), torch.zeros(len(lengths), longest)
-    )
+    return torch.randn(len(lengths), longest, 2 * d), length_mask(torch.tensor(lengths), longest)
 
 
 def test_the_fixed_context_is_last_forward_and_first_backward():
-    keys, mask = annotations([2, 4], 4)
+    keys, mask = make_annotations([2, 4], 4)
     context, weights = FixedContext()(torch.randn(2, 5), keys, mask)
     last, first = [1, 3], [0, 0]
     by_hand = torch.cat([keys[[0, 1], last, :3], keys[[0, 1], first, 3:]], -1)
@@ -164,7 +285,7 @@ def test_the_fixed_context_is_last_forward_and_first_backward():
 
 
 def test_the_fixed_context_does_not_depend_on_the_query_or_on_padding():
-    keys, mask = annotations([2, 4], 4)
+    keys, mask = make_annotations([2, 4], 4)
     context, _ = FixedContext()(torch.randn(2, 5), keys, mask)
     other = torch.where(mask.unsqueeze(-1), keys, torch.tensor(99.0))
     assert torch.equal(FixedContext()(torch.randn(2, 5), other, mask)[0], context)
@@ -189,13 +310,13 @@ def test_the_fixed_context_is_the_same_at_every_step():
 
 
 def test_the_fixed_context_of_no_word_is_finite():
-    keys, mask = annotations([0, 2], 2)
+    keys, mask = make_annotations([0, 2], 2)
     context, _ = FixedContext()(torch.randn(2, 5), keys, mask)
     assert torch.isfinite(context).all()
 
 
 def test_gradients_flow_through_the_fixed_context():
-    keys, mask = annotations([2, 4], 4)
+    keys, mask = make_annotations([2, 4], 4)
     keys.requires_grad_()
     FixedContext()(torch.randn(2, 5), keys, mask)[0].sum().backward()
     touched = keys.grad.ne(0).nonzero()[:, :2].unique(dim=0).tolist()
@@ -203,16 +324,6 @@ def test_gradients_flow_through_the_fixed_context():
 
 
 # translate
-
-
-@both
-def test_translations_do_not_depend_on_the_batch_size_or_the_order(attention):
-    model = translator(attention)
-    found = translate(model, SOURCES)
-    assert len({tuple(row) for row in found}) > 8, "too few different sentences to compare"
-    order = random.Random(1).sample(range(len(SOURCES)), len(SOURCES))
-    assert translate(model, [SOURCES[i] for i in order], batch_size=5) == [found[i] for i in order]
-    assert [translate(model, [source])[0] for source in SOURCES] == found
 
 
 def test_translations_hold_words_only():
@@ -243,10 +354,10 @@ def test_nothing_to_translate():
 
 @pytest.mark.parametrize("batch_size", [4, 128])
 def test_weights_have_the_shape_of_each_pair_and_rows_sum_to_one(batch_size):
-    found = attention_weights(translator(), SOURCES, TARGETS, batch_size)
+    weights_of = attention_weights(translator(), SOURCES, TARGETS, batch_size)
     shapes = [(len(target), len(source)) for source, target in PAIRS]
-    assert [tuple(weights.shape) for weights in found] == shapes
-    for weights in found:
+    assert [tuple(weights.shape) for weights in weights_of] == shapes
+    for weights in weights_of:
         torch.testing.assert_close(weights.sum(-1), torch.ones(len(weights)))
         assert not weights.requires_grad
 

@@ -54,9 +54,9 @@ def test_until_eos(ids, kept):
 def test_until_eos_takes_numbers_of_tensors():
     import torch
 
-    found = until_eos(torch.tensor([BOS, 7, EOS, 8]))
-    assert found == [7]
-    assert type(found[0]) is int
+    ids = until_eos(torch.tensor([BOS, 7, EOS, 8]))
+    assert ids == [7]
+    assert type(ids[0]) is int
 
 
 # Words

@@ -1,30 +1,52 @@
-"""All exercises, each declared once, by name."""
+"""All exercises, by name: each is declared once, in the module of its notebook."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import replace
 
 from autograder.exercise import Exercise
-from autograder.exercises import (
-    bahdanau,
-    bert,
-    captioning,
-    embeddings,
-    han,
-    luong,
-    sentences,
-    seq2seq,
-    transformer,
+
+# The order of the course; a notebook that is not named here comes last.
+_ORDER = (
+    "embeddings.vectors",
+    "seq2seq.cells",
+    "seq2seq.encoder_decoder",
+    "seq2seq.decoding",
+    "bahdanau.scores",
+    "bahdanau.translator",
+    "luong.scores",
+    "luong.decoder",
+    "luong.local",
+    "captioning.attention",
+    "captioning.captioner",
+    "sentences.pooling",
+    "sentences.structured",
+    "han.attention",
+    "han.network",
+    "transformer.attention",
+    "transformer.layers",
+    "transformer.model",
+    "bert.inputs",
+    "bert.pretraining",
+    "bert.finetuning",
+    "modern.block",
 )
 
-EXERCISES: dict[str, Exercise] = {
-    exercise.name: exercise
-    for assignment in (
-        embeddings,
-        seq2seq,
-        bahdanau,
-        luong,
-        captioning,
-        sentences,
-        han,
-        transformer,
-        bert,
-    )
-    for exercise in assignment.EXERCISES
-}
+
+def _collect() -> Iterator[Exercise]:
+    """Yield the exercises of all modules; a name that begins with _ is that of a helper."""
+    packages = pkgutil.walk_packages(__path__, f"{__name__}.")
+    names = [info.name.removeprefix(f"{__name__}.") for info in packages if not info.ispkg]
+    for name in sorted(names, key=lambda n: _ORDER.index(n) if n in _ORDER else len(_ORDER)):
+        assignment, _, notebook = name.rpartition(".")
+        if not notebook.startswith("_"):
+            module = importlib.import_module(f"{__name__}.{name}")
+            for thing in vars(module).values():
+                if isinstance(thing, Exercise):
+                    yield replace(thing, assignment=assignment, notebook=notebook)
+
+
+EXERCISES: dict[str, Exercise] = {exercise.name: exercise for exercise in _collect()}

@@ -1,5 +1,17 @@
-"""The instructor's side: oracles, hidden tests, fixtures and notebooks. Never given to students."""
+"""The instructor's side: hidden tests, fixtures, notebooks, grading. Never given to students."""
 
-from autograder.instructor.examining import examine
+from typing import Any
+
+from autograder.exercises import EXERCISES as _EXERCISES
+from autograder.instructor import hidden_tests as _hidden_tests
 
 __all__ = ["examine"]
+
+
+def examine(answer: Any) -> None:
+    """Judge an answer on inputs nobody has seen.
+
+    Raises:
+        CheckFailed: something is wrong, or the notebook imported the course's solutions.
+    """
+    _hidden_tests.examine(answer, _EXERCISES)

@@ -1,7 +1,8 @@
 """Writes the students' bundle: exercises, `coursekit` and the checks, and nothing with an answer.
 
 What is handed out is what nbgrader released. It is compared with a release made here anew, so that
-neither an old exercise nor a notebook that somebody has solved in place gets into the bundle.
+neither an old exercise nor a notebook that somebody has solved in place gets into the bundle. Where
+the edition for learning alone was released, its answers and its links to solutions stay behind.
 """
 
 from __future__ import annotations
@@ -10,19 +11,18 @@ import json
 import re
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 import nbformat
-from nbconvert.exporters import NotebookExporter
-from nbgrader.converters import GenerateAssignment
-from nbgrader.preprocessors import IncludeHeaderFooter, InstantiateTests, SaveCells
-from nbgrader.utils import find_all_files
+from nbgrader.utils import compute_checksum, find_all_files
 from traitlets.config import Config
 
+from autograder.exercises import EXERCISES
 from autograder.instructor.grading.course import Course, CourseError
-from autograder.instructor.notebooks import ROOT
+from autograder.instructor.notebooks import ROOT, for_class
+from autograder.instructor.release import without_answers
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -31,11 +31,11 @@ else:
 
 PACKAGES = ("coursekit", "autograder")
 # The instructor's part of `autograder`: a check needs none of it.
-LEFT_OUT = {f"autograder/{name}" for name in ("instructor", "sandbox", "command.py", "__main__.py")}
+LEFT_OUT = {
+    f"autograder/{name}" for name in ("instructor", "sandboxed", "command.py", "__main__.py")
+}
 # What the notebooks are opened with; everything else that a student needs is a dependency.
 TOOLS = {"jupyterlab"}
-# These need a gradebook or a running kernel, and change no cell of ours.
-NOT_NEEDED = (IncludeHeaderFooter, InstantiateTests, SaveCells)
 
 README = """\
 # {title}
@@ -60,7 +60,9 @@ On Windows the second line is `.venv\\Scripts\\activate`.
 jupyter lab exercises
 ```
 
-The notebooks are:
+The notebooks, in the order of the course; the last assignment here is `{last}`. Some read what you
+wrote in another one, from the disk: save that one first. How long you take depends on how well you
+know torch; half to one and a half times the minutes here is usual.
 
 {notebooks}
 
@@ -71,8 +73,11 @@ it. A green card means that your answer is right. Otherwise the card shows what 
 smallest case that fails. You may check as often as you like, and any way of computing the right
 values is right.
 
-Hand in the notebooks under the names they have. Write in the cells that are yours, add cells where
-you like, and leave the others as they are.
+Below the text of an exercise of two dots and more are hints, folded; each goes one step further.
+
+Hand in the notebooks under the names they have. Write in the cells that are yours, play with those
+that begin with `# play`, add cells where you like, and leave the others as they are: they are
+locked. To try something in one of them, copy it and change the copy.
 """
 
 
@@ -80,13 +85,15 @@ class BundleError(CourseError):
     """No bundle was written; the message is one sentence that says what to do."""
 
 
-def write(folder: Path, course: Path = ROOT) -> Path:
+def write(folder: Path, course: Path = ROOT, last: str = "") -> Path:
     """Write the students' bundle.
 
     Args:
         folder: where to, a folder that is empty or not there yet; or a file that is not there yet
             and ends in ".zip", for one archive, the same bytes each time.
         course: the folder with nbgrader_config.py, the sources and what was released from them.
+        last: the last assignment it holds, since the notebooks of a later one contain the answers
+            to earlier ones; "" for all of them.
 
     Returns:
         folder.
@@ -101,7 +108,7 @@ def write(folder: Path, course: Path = ROOT) -> Path:
         raise BundleError(f"{folder} is there already: delete it or choose another name.")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BundleError(f"{folder} is not empty: choose a new folder for the bundle.")
-    files = contents(Path(course))
+    files = contents(Path(course), last)
     if packed:
         _pack(folder, files)
     else:
@@ -112,17 +119,21 @@ def write(folder: Path, course: Path = ROOT) -> Path:
     return folder
 
 
-def contents(course: Path = ROOT) -> dict[str, bytes]:
-    """Return the bundle's files by their names, sorted.
+def contents(course: Path = ROOT, last: str = "") -> dict[str, bytes]:
+    """Return the bundle's files by their names, sorted. For the arguments see `write`.
 
     Raises:
-        BundleError: what was released is not what the sources give.
+        BundleError: what was released is not what the sources give, or there is no such assignment.
     """
     if not (ROOT / "pyproject.toml").is_file():
         raise BundleError(
             "The bundle is made from a clone of the course: install it with `pip install -e .`."
         )
-    exercises = dict(_released(course))
+    order = list(dict.fromkeys(exercise.assignment for exercise in EXERCISES.values()))
+    if last and last not in order:
+        raise BundleError(f"There is no assignment {last!r}; there are: {', '.join(order)}.")
+    later = order[order.index(last) + 1 :] if last else []
+    exercises = dict(_released(course, later))
     project = tomllib.loads(_text(ROOT / "pyproject.toml"))
     files = {f"exercises/{name}": content for name, content in exercises.items()}
     for package in PACKAGES:
@@ -135,8 +146,8 @@ def contents(course: Path = ROOT) -> dict[str, bytes]:
     return dict(sorted(files.items()))
 
 
-def _released(course: Path) -> Iterator[tuple[str, bytes]]:
-    """Give name and content of each file that was released, as it should be and as it is."""
+def _released(course: Path, later: Collection[str]) -> Iterator[tuple[str, bytes]]:
+    """Give name and content of each file that was released, but for assignments that come later."""
     # Loading the settings also writes the notebooks of all text masters, as it does for nbgrader.
     app = Course(course).app
     directory, config = app.coursedir, app.config
@@ -146,43 +157,45 @@ def _released(course: Path) -> Iterator[tuple[str, bytes]]:
         raise BundleError(f"There is no folder {sources}: run this in the course's folder.")
     found = False
     for assignment in sorted(path for path in sources.iterdir() if path.is_dir()):
-        if not (released / assignment.name).is_dir():
+        if assignment.name in later or not (released / assignment.name).is_dir():
             continue  # not for the students yet
         for source in sorted(map(Path, find_all_files(str(assignment), directory.ignore))):
             name = source.relative_to(sources).as_posix()
             given = released / name
             content = given.read_bytes() if given.is_file() else None
-            if content is None or not _same(source, content, config):
+            handed_out = None if content is None else _for_class(source, content, config)
+            if handed_out is None:
                 what = "is missing" if content is None else "is not what its source gives"
                 raise BundleError(
                     f"{directory.release_directory}/{name} {what}: run `make exercises`, or in a "
                     f"folder of your own `nbgrader generate_assignment {assignment.name} --force`."
                 )
             found = True
-            yield name, content
+            yield name, handed_out
     if not found:
         raise BundleError(
             f"Nothing is released in {released}: run `nbgrader generate_assignment` first."
         )
 
 
-def _same(source: Path, content: bytes, config: Config) -> bool:
+def _for_class(source: Path, content: bytes, config: Config) -> bytes | None:
+    """Return what a class gets of a released file; None if it is not what its source gives."""
     if source.suffix != ".ipynb":
-        return source.read_bytes() == content
+        return content if source.read_bytes() == content else None
+    fresh = without_answers(nbformat.read(source, 4), config)
     try:
-        return json.loads(_as_released(source, config)) == json.loads(content)
-    except ValueError:  # what lies there is no notebook
-        return False
-
-
-def _as_released(source: Path, config: Config) -> str:
-    """Return the text of a source's notebook without solutions and hidden tests."""
-    exporter = NotebookExporter(config=config)
-    for step in GenerateAssignment(config=config).preprocessors:
-        if step not in NOT_NEEDED:
-            exporter.register_preprocessor(step, enabled=True)
-    text, _ = exporter.from_notebook_node(nbformat.read(source, as_version=4))
-    return text
+        given = json.loads(content)
+        if json.loads(fresh) == given:
+            return content
+        for cell in given["cells"]:  # what was released may be the edition for learning alone
+            if cell["cell_type"] == "markdown":
+                cell["source"] = for_class("".join(cell["source"]))
+                options = cell["metadata"]["nbgrader"]
+                options["checksum"] = compute_checksum(nbformat.from_dict(cell))
+                cell["source"] = cell["source"].splitlines(keepends=True)
+    except (ValueError, TypeError, KeyError):  # what lies there is no notebook
+        return None
+    return fresh.encode() if json.loads(fresh) == given else None
 
 
 def _package(package: str) -> dict[str, bytes]:
@@ -238,12 +251,37 @@ def _name(requirement: str) -> str:
     return re.sub(r"[-_.]+", "-", found[0]).lower() if found else ""
 
 
-def _readme(project: dict[str, Any], exercises: dict[str, bytes]) -> str:
-    notebooks = [name for name in exercises if name.endswith(".ipynb")]
+def _readme(project: dict[str, Any], released: dict[str, bytes]) -> str:
+    """Return what students read first: the notebooks, in the order of the course."""
+    places = dict.fromkeys(f"{e.assignment}/{e.notebook}.ipynb" for e in EXERCISES.values())
+    notebooks = [name for name in released if name.endswith(".ipynb")]
+    notebooks = [n for n in places if n in notebooks] + [n for n in notebooks if n not in places]
+    last = notebooks[-1].split("/")[0]
     return README.format(
         title=project["project"]["description"].split(":")[0],
-        notebooks="\n".join(f"* `exercises/{name}`" for name in notebooks),
+        last=last,
+        notebooks="\n".join(f"* {_about(name, released[name])}" for name in notebooks),
     )
+
+
+def _about(name: str, content: bytes) -> str:
+    """Return a notebook's line: where it is, how long it takes, and what it needs."""
+    minutes = sum(
+        e.minutes for e in EXERCISES.values() if f"{e.assignment}/{e.notebook}.ipynb" == name
+    )
+    said = [f"`exercises/{name}`"]
+    if minutes:
+        said.append(f"about {minutes} minutes")
+    brought = re.search(r"^bring\((.*)\)", "\n".join(_code(content)), re.MULTILINE)
+    if brought:
+        said.append("after " + " and ".join(f"`{n}`" for n in re.findall(r'"(.*?)"', brought[1])))
+    return ", ".join(said)
+
+
+def _code(content: bytes) -> Iterator[str]:
+    for cell in json.loads(content)["cells"]:
+        if cell["cell_type"] == "code":
+            yield "".join(cell["source"])
 
 
 def _pack(path: Path, files: dict[str, bytes]) -> None:

@@ -6,15 +6,18 @@ import argparse
 import sys
 import time
 from collections import Counter
-from pathlib import Path
+from collections.abc import Sequence
 
 import torch
 from tqdm import tqdm
 
+from autograder.instructor.grading import records
+from autograder.instructor.grading.class_run import Run, Summary
 from autograder.instructor.grading.course import Course, CourseError
+from autograder.instructor.grading.gradebook import explained
 from autograder.instructor.grading.records import NotebookResult
-from autograder.instructor.grading.running import Run, Summary
 from autograder.instructor.grading.sandbox import Sandbox, SandboxError
+from autograder.instructor.harmless import for_terminal
 
 
 def run(given: argparse.Namespace, started: Sandbox | None) -> int:
@@ -27,9 +30,10 @@ def run(given: argparse.Namespace, started: Sandbox | None) -> int:
     try:
         if given.command == "grade":
             return grade(given, started)
-        return {"report": report, "bundle": bundle}[given.command](given)
+        others = {"show": show, "feedback": feedback, "report": report, "bundle": bundle}
+        return others[given.command](given)
     except (CourseError, SandboxError) as error:
-        print(f"autograder: {error}", file=sys.stderr)
+        print(f"autograder: {for_terminal(str(error))}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(
@@ -47,30 +51,63 @@ def grade(given: argparse.Namespace, started: Sandbox | None = None) -> int:
         course.settings.unsafe = True
     if given.workers:
         course.settings.workers = given.workers
+    with explained(course.db_url):
+        return _grade(given, course, started)
+
+
+def _grade(given: argparse.Namespace, course: Course, started: Sandbox | None) -> int:
     began = time.monotonic()
     work = Run(course, given.assignment, given.student, given.exercise, given.force)
-    course.know(given.assignment)
     if course.settings.unsafe:
         print("Students' code runs without a sandbox, with all your rights.", file=sys.stderr)
-    if given.scheduler:
-        from autograder.instructor.grading.cluster import Cluster
+    with _Progress(work) as progress:
+        if given.scheduler:
+            from autograder.instructor.grading.cluster import Cluster
 
-        with Cluster(given.scheduler, work) as cluster, _bar(work) as bar:
-            summary = work.start(cluster, lambda student: bar.update())
-    else:
-        with work.here(started) as machine, _bar(work) as bar:
-            summary = work.start(machine, lambda student: bar.update())
+            with Cluster(given.scheduler, work) as cluster:
+                summary = work.start(cluster, progress.tick, progress.busy, progress.say)
+        else:
+            with work.here(started) as machine:
+                summary = work.start(machine, progress.tick, progress.busy, progress.say)
     print(text(work, summary, time.monotonic() - began))
+    students = [*summary.graded, *summary.failed]
+    if students and not given.no_feedback:
+        _write_feedback(course, given.assignment, students)
     return 0
 
 
-def _bar(work: Run) -> tqdm:
-    return tqdm(
-        total=len(work.students),
-        desc=work.assignment,
-        unit="submission",
-        disable=None,  # not where nobody watches
-    )
+SLOW = 5.0  # seconds after which the progress bar names the submission that it waits for
+
+
+class _Progress:
+    """A bar that says how far a run is, and whose submission takes long."""
+
+    def __init__(self, work: Run):
+        # Nowhere but on a terminal.
+        self._bar = tqdm(
+            total=len(work.students), desc=work.assignment, unit="submission", disable=None
+        )
+        self._since: dict[str, float] = {}
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *given: object) -> None:
+        self._bar.close()
+
+    def tick(self, student: str) -> None:
+        self._bar.update()
+
+    def busy(self, students: Sequence[str]) -> None:
+        now = time.monotonic()
+        self._since = {student: self._since.get(student, now) for student in students}
+        slow = [
+            f"{for_terminal(s)} {now - t:.0f} s" for s, t in self._since.items() if now - t > SLOW
+        ]
+        self._bar.set_postfix_str(", ".join(slow), refresh=bool(slow))
+
+    def say(self, sentence: str) -> None:
+        self._bar.write(sentence, file=sys.stderr)
 
 
 def text(work: Run, summary: Summary, seconds: float) -> str:
@@ -82,34 +119,139 @@ def text(work: Run, summary: Summary, seconds: float) -> str:
     mine = [r for (student, _), r in summary.results.items() if student in set(work.students)]
     width = max(len(exercise.name) for exercise in work.exercises)
     for exercise in work.exercises:
-        found = [e for r in mine for e in r.exercises if e.exercise == exercise.name]
-        outcomes = Counter(e.outcome for e in found)
+        answers = [e for r in mine for e in r.exercises if e.exercise == exercise.name]
+        outcomes = Counter(e.outcome for e in answers)
         counts = ", ".join(f"{outcomes[name]} {name}" for name in _ORDER if outcomes[name])
-        mean = sum(e.points for e in found) / max(1, len(found))
+        mean = sum(e.points for e in answers) / max(1, len(answers))
         lines.append(f"  {exercise.name:{width}}  mean {mean:.1f} of {exercise.points:g}  {counts}")
+    lines += _describe_students(work, mine)
     review = sorted((r for r in mine if r.review), key=lambda r: (r.student, r.notebook))
     if review:
         lines.append(f"{len(review)} to be looked at:")
-        lines += [_reviewed(result) for result in review]
+        lines += [_line(f"{r.student}, {r.notebook}: {r.review}") for r in review]
+    if summary.failed:
+        lines.append(f"{len(summary.failed)} could not be graded, and are tried again next time:")
+        lines += [_line(f"{student}: {why}") for student, why in sorted(summary.failed.items())]
+    if work.skipped:
+        lines.append(f"{len(work.skipped)} folders were left out; rename them:")
+        lines += [_line(f"{name}: {why}") for name, why in sorted(work.skipped.items())]
     return "\n".join(lines)
 
 
+def _line(text: str) -> str:
+    return "  " + for_terminal(text)
+
+
+def _describe_students(work: Run, results: Sequence[NotebookResult]) -> list[str]:
+    """Return a line for each student: points, and what became of each exercise."""
+    most = sum(exercise.points for exercise in work.exercises)
+    by_student: dict[str, list[NotebookResult]] = {student: [] for student in work.students}
+    for result in results:
+        by_student[result.student].append(result)
+    width = max(map(len, by_student), default=0)
+    lines = [", ".join(f"{mark} {name}" for name, mark in _MARKS.items())]
+    for student, mine in by_student.items():
+        outcomes = {e.exercise: e.outcome for r in mine for e in r.exercises}
+        marks = "".join(_MARKS.get(outcomes.get(e.name, ""), " ") for e in work.exercises)
+        points = sum(result.points for result in mine)
+        lines.append(f"  {for_terminal(student):{width}}  {points:4g} of {most:g}  {marks}")
+    return lines
+
+
+_MARKS = {
+    "right": "+",
+    "part": "/",
+    "wrong": "-",
+    "unwritten": ".",
+    "missing": "o",
+    "stopped": "!",
+    "refused": "x",
+}
 _ORDER = ("right", "part", "wrong", "unwritten", "missing", "stopped", "refused")
 
 
-def _reviewed(result: NotebookResult) -> str:
-    return f"  {result.student}, {result.notebook}: {result.review}"
+def show(given: argparse.Namespace) -> int:
+    """Print what was run, tried and found of a student's submissions."""
+    course = Course(given.course.resolve(), given.db)
+    with explained(course.db_url):
+        results = records.read(course.db_url, student=given.student)
+    wanted = [r for r in results if given.assignment in ("", r.assignment)]
+    if not wanted:
+        raise CourseError(
+            f"Nothing of {given.student} has been graded"
+            f"{' in ' + given.assignment if given.assignment else ''}: run autograder grade first."
+        )
+    for line in (line for result in wanted for line in _describe(result)):
+        print(line[: len(line) - len(line.lstrip(" "))] + for_terminal(line))
+    return 0
+
+
+def _describe(result: NotebookResult) -> list[str]:
+    """Return what is known of a graded notebook, line by line."""
+    most = sum(e.max_points for e in result.exercises)
+    lines = [
+        f"{result.assignment}/{result.notebook}: {result.points:g} of {most:g} points, graded "
+        f"{result.graded_at or 'never'} in {result.seconds:.1f} s"
+    ]
+    lines += [f"  to be looked at: {result.review}"] if result.review else []
+    lines += [f"  remark: {remark}" for remark in result.remarks]
+    for e in result.exercises:
+        lines.append(f"  {e.exercise}: {e.points:g} of {e.max_points:g}, {e.outcome}")
+        if e.outcome != "right":
+            known = f" [{e.misconception}]" if e.misconception else ""
+            lines.append(f"    {e.headline}{known}")
+    return lines
+
+
+def feedback(given: argparse.Namespace) -> int:
+    """Write feedback pages and print what came of it."""
+    course = Course(given.course.resolve(), given.db)
+    if given.workers:
+        course.settings.workers = given.workers
+    course.sources(given.assignment)
+    graded = course.graded_students(given.assignment)
+    if missing := [name for name in given.student if name not in graded]:
+        raise CourseError(
+            f"{missing[0]!r} has no graded notebooks: run autograder grade {given.assignment}."
+        )
+    with explained(course.db_url):
+        return _write_feedback(course, given.assignment, given.student or graded, given.force)
+
+
+def _write_feedback(
+    course: Course, assignment: str, students: Sequence[str], force: bool = False
+) -> int:
+    """Write the feedback pages of some students; return the exit status."""
+    from autograder.instructor.grading.feedback_pages import write_pages
+
+    began = time.monotonic()
+    with tqdm(desc="feedback", unit="page", disable=None) as bar:
+
+        def tick(done: int, of: int) -> None:
+            bar.total = of
+            bar.update()
+
+        written = write_pages(course, assignment, students, force, tick)
+    print(
+        f"feedback: {written.pages} pages written, {written.unchanged} unchanged, "
+        f"{len(written.failed)} failed, {time.monotonic() - began:.1f} s."
+    )
+    for sentence in written.failed:
+        print(_line(sentence))
+    return 1 if written.failed else 0
 
 
 def report(given: argparse.Namespace) -> int:
     """Write the instructor's page."""
-    from autograder.instructor.reporting import report as reporting
+    from autograder.instructor.reporting.facts import gather
+    from autograder.instructor.reporting.page import write
 
     course = Course(given.course.resolve(), given.db)
     course.sources(given.assignment)
     to = given.to or course.root / "reports" / f"{given.assignment}.html"
-    written: Path = reporting.write(course.db_url, course.root, given.assignment, to)
-    print(f"Written: {written}")
+    with explained(course.db_url):
+        write(gather(course.db_url, course.root, given.assignment, course.exercises), to)
+    print(f"Written: {to}")
     return 0
 
 
@@ -117,5 +259,5 @@ def bundle(given: argparse.Namespace) -> int:
     """Write the students' bundle."""
     from autograder.instructor import bundle as bundles
 
-    print(f"Written: {bundles.write(given.folder, given.course.resolve())}")
+    print(f"Written: {bundles.write(given.folder, given.course.resolve(), given.last)}")
     return 0

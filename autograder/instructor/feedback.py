@@ -7,6 +7,8 @@ from typing import Any
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor  # type: ignore[import-untyped]
 
+from autograder.instructor.harmless import for_output
+
 
 class HideOwnTracebacks(NbGraderPreprocessor):
     """Leave one line of an error in a graded cell.
@@ -24,5 +26,5 @@ class HideOwnTracebacks(NbGraderPreprocessor):
             for output in cell.get("outputs", []):
                 if output.output_type == "error":
                     first_line = (output.evalue.strip().splitlines() or [""])[0]
-                    output.traceback = [f"{output.ename}: {first_line}"]
+                    output.traceback = [for_output(f"{output.ename}: {first_line}")]
         return cell, resources

@@ -1,4 +1,4 @@
-"""Writes the fixtures: what the oracles and the known mistakes give on the students' cases.
+"""Writes the fixtures: what the solutions and the known mistakes give on the students' cases.
 
 python -m autograder.instructor.fixtures [ASSIGNMENT ...]
 """
@@ -6,10 +6,12 @@ python -m autograder.instructor.fixtures [ASSIGNMENT ...]
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import astuple
+from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -17,27 +19,72 @@ import torch
 from safetensors.torch import save
 from torch import Tensor
 
-from autograder.comparing import close, complaint, difference
+from autograder.execution import perform
 from autograder.exercise import Exercise
-from autograder.exercises import EXERCISES
 from autograder.fixtures import FOLDER, SEEDS
+from autograder.instructor.expected import expected
 from autograder.instructor.mistakes import known_mistakes
-from autograder.instructor.oracles import expected
-from autograder.performing import Outcome, perform
+from autograder.instructor.wrong_values import list_variants
+from autograder.verdicts import Trial
+
+ROOT = Path(__file__).parents[2]
+# What decides about all fixtures; beside it, those of an assignment are made of its own modules.
+_ENGINE = [
+    "certainty",
+    "chance",
+    "comparing",
+    "drawing",
+    "exercise",
+    "execution",
+    "stand_ins",
+    "texts",
+    "exercises/_reading",
+    "exercises/_training",
+    "fixtures/__init__",
+    "instructor/expected",
+    "instructor/fixtures",
+    "instructor/mistakes",
+    "instructor/other_inputs",
+    "instructor/slips",
+    "instructor/variants",
+    "instructor/wrong_values",
+    "sketches",
+]
 
 
-def assignments() -> list[str]:
+def assignments(exercises: Mapping[str, Exercise]) -> list[str]:
     """Return the assignments that have exercises."""
-    return list(dict.fromkeys(exercise.assignment for exercise in EXERCISES.values()))
+    return list(dict.fromkeys(exercise.assignment for exercise in exercises.values()))
 
 
-def write(assignment: str, folder: Path = FOLDER) -> None:
+def fingerprint(assignment: str) -> str:
+    """Return what changes when the files change that an assignment's fixtures are made from.
+
+    Empty lines and lines that are comments are left out, so that a notebook's text may change.
+    """
+    sources = [
+        *(ROOT / "autograder" / f"{name}.py" for name in _ENGINE),
+        *sorted((ROOT / "autograder/exercises" / assignment).glob("*.py")),
+        *sorted((ROOT / "solutions" / assignment).glob("*/notebook.py")),
+        *sorted((ROOT / "solutions" / assignment).glob("*/mistakes.py")),
+    ]
+    digest = hashlib.sha256()
+    for source in sources:
+        digest.update(source.relative_to(ROOT).as_posix().encode())
+        for line in source.read_text(encoding="utf-8").splitlines():
+            if line.strip() and not line.lstrip().startswith("#"):
+                digest.update(f"{line}\n".encode())
+    return digest.hexdigest()
+
+
+def write(assignment: str, exercises: Mapping[str, Exercise], folder: Path = FOLDER) -> None:
     """Write the two files of an assignment; the same every time."""
     tensors: dict[str, Tensor] = {}
-    texts: dict[str, Any] = {}
-    for exercise in EXERCISES.values():
-        if exercise.assignment == assignment:
-            texts[exercise.name] = _exercise(exercise, tensors)
+    mine = [exercise for exercise in exercises.values() if exercise.assignment == assignment]
+    texts = {
+        "made_from": fingerprint(assignment),
+        "exercises": {exercise.name: _write_exercise(exercise, tensors) for exercise in mine},
+    }
     # Half of the plain file would be names; mtime=0, so that the same tensors give the same file.
     packed = gzip.compress(save(tensors), mtime=0)
     (folder / f"{assignment}.safetensors.gz").write_bytes(packed)
@@ -45,49 +92,45 @@ def write(assignment: str, folder: Path = FOLDER) -> None:
     (folder / f"{assignment}.json").write_text(page, encoding="utf-8")
 
 
-def _exercise(exercise: Exercise, tensors: dict[str, Tensor]) -> dict[str, Any]:
+def _write_exercise(exercise: Exercise, tensors: dict[str, Tensor]) -> dict[str, Any]:
+    drawn = {seed: exercise.draw(seed) for seed in SEEDS}
     cases = {
         f"{seed}/{case.name}": (case, expected(exercise, case))
         for seed in SEEDS
-        for case in exercise.draw(seed)
+        for case in drawn[seed]
     }
-    for key, (_, right) in cases.items():
-        case = cases[key][0]
+    for key, (case, right) in cases.items():
         prefix = f"{exercise.name}/{key}/expected"
-        outputs = {
-            name: torch.zeros_like(tensor) if name in case.random else tensor
-            for name, tensor in right.outputs.items()
-        }
+        outputs = dict(right.outputs)
+        for name in case.random:  # a text that is drawn has not even a length of its own
+            outputs[name] = torch.zeros_like(
+                outputs[name][:0] if name in case.plain else outputs[name]
+            )
         _keep(tensors, f"{prefix}/outputs", outputs, torch.float64)
         if not case.relation:
             _keep(tensors, f"{prefix}/gradients", dict(right.gradients), torch.float64)
-    mistakes: dict[str, Any] = {}
+    exact = [(case, right) for case, right in cases.values() if not case.training]
+    mistakes = {}
     for mistake in known_mistakes(exercise):
-        outcomes = {key: perform(mistake.code, exercise, case) for key, (case, _) in cases.items()}
-        found = {
-            key: difference(case, outcomes[key], right, torch.float64)
-            for key, (case, right) in cases.items()
-        }
-        # Gradients tell a mistake only if its values are right; left out, the files stay small.
-        values_right = all(d is None or "gradient" in d.kind for d in found.values())
-        odd: dict[str, Any] = {}
-        for key, outcome in outcomes.items():
-            if cases[key][0].relation:
-                said = complaint(found[key])
-                if said.kind and (values_right or not said.about_gradients):
-                    odd[key] = {"complaint": list(astuple(said))}
-                continue
-            prefix = f"{exercise.name}/{key}/{mistake.slug}"
-            # What a mistake gets right is not stored twice.
-            rights = cases[key][1].outputs
-            wrong = {n: t for n, t in outcome.outputs.items() if not close(t, rights[n], 1e-9)}
-            _keep(tensors, f"{prefix}/outputs", wrong, torch.float32)
-            if values_right:
-                _keep(tensors, f"{prefix}/gradients", outcome.gradients, torch.float32)
-            if strange := _odd(outcome, values_right):
-                odd[key] = strange
-        mistakes[mistake.slug] = {"title": mistake.title, "hint": mistake.hint, "odd": odd}
-    return {"misconceptions": mistakes}
+        trials = [
+            Trial(case, torch.float64, right, perform(mistake.code, exercise, case))
+            for case, right in exact  # a mistake is known by what it gives in evaluation mode
+        ]
+        kept = {"values": [trial.sketch for trial in trials]}
+        # Gradients tell a mistake only if its values are right.
+        if all(t.difference is None or "gradient" in t.difference.kind for t in trials):
+            kept["gradients"] = [trial.sketch_of_gradients for trial in trials]
+        for kind, sketches in kept.items():
+            key = f"{exercise.name}/{mistake.slug}/{kind}"
+            tensors[key] = torch.tensor(sketches, dtype=torch.float64)
+        mistakes[mistake.slug] = {"title": mistake.title, "hint": mistake.hint}
+    steady = [(case, right) for case, right in cases.values() if case.training != "random"]
+    first = [pair for pair in steady if any(pair[0] is c for c in drawn[SEEDS[0]])]
+    variants = list_variants(exercise, [c for c, _ in first], [right for _, right in first])
+    if variants:
+        rows = [sketches for _, sketches in variants]
+        tensors[f"{exercise.name}/variants"] = torch.tensor(rows, dtype=torch.float64)
+    return {"misconceptions": mistakes, "variants": [phrase for phrase, _ in variants]}
 
 
 def _keep(
@@ -102,18 +145,14 @@ def _keep(
             tensors[f"{prefix}/{name}"] = kept.contiguous().clone()
 
 
-def _odd(outcome: Outcome, gradients: bool) -> dict[str, Any]:
-    odd: dict[str, Any] = {}
-    missing = [name for name, gradient in outcome.gradients.items() if gradient is None]
-    if missing and gradients:
-        odd["missing"] = missing
-    if outcome.problem:
-        odd["problem"] = outcome.problem[0]
-    if outcome.changed:
-        odd["changed"] = list(outcome.changed)
-    return odd
-
-
 if __name__ == "__main__":
-    for name in sys.argv[1:] or assignments():
-        write(name)
+    from autograder.exercises import EXERCISES
+
+    known = assignments(EXERCISES)
+    asked = sys.argv[1:] or known
+    if unknown := set(asked) - set(known):
+        sys.exit(f"There is no {', '.join(sorted(unknown))}: there are {', '.join(known)}.")
+    torch.set_num_threads(1)
+    with ProcessPoolExecutor() as pool:
+        for _ in pool.map(write, asked, repeat(EXERCISES)):
+            pass

@@ -1,4 +1,5 @@
-"""Reads `solutions/<assignment>/misconceptions.py`: each function or class there is one mistake.
+"""Reads `solutions/<assignment>/<notebook>/mistakes.py`: each function or class
+there is one mistake.
 
 Its docstring's first line is the title of the card, the rest is the hint.
 """
@@ -24,16 +25,19 @@ class Mistake:
 
 
 def known_mistakes(exercise: Exercise) -> list[Mistake]:
-    """Return the registered misconceptions of an exercise.
+    """Return the registered mistakes of an exercise.
 
     Raises:
         ValueError: one has no title or no hint.
     """
-    module = importlib.import_module(f"solutions.{exercise.assignment}.misconceptions")
-    found = []
-    for code in module.MISCONCEPTIONS.get(exercise.name, []):
+    where = f"solutions.{exercise.assignment}.{exercise.notebook}"
+    module = importlib.import_module(f"{where}.mistakes")
+    mistakes = []
+    for code in module.MISTAKES.get(exercise.name, []):
         title, _, hint = (inspect.getdoc(code) or "").partition("\n\n")
         if not title or not hint:
             raise ValueError(f"{code.__name__}: its docstring needs a title and a hint.")
-        found.append(Mistake(code.__name__, " ".join(title.split()), " ".join(hint.split()), code))
-    return found
+        mistakes.append(
+            Mistake(code.__name__, " ".join(title.split()), " ".join(hint.split()), code)
+        )
+    return mistakes

@@ -1,81 +1,297 @@
-"""Makes the notebooks that nbgrader reads from their text masters, `solutions/**/*.py`.
+"""Makes the notebooks that nbgrader reads from their text masters.
 
-The masters are jupytext percent notebooks. A notebook made here has its `grade_id`s as cell ids, so
-that it is the same every time, and the points of the exercises' declarations.
+A master, `solutions/<assignment>/<notebook>/notebook.py`, is a module in percent format. The line
+that begins a cell says what the cell is:
+
+    # %% [markdown]         text; `{{ exercises }}` in it becomes the table of the exercises
+    # %% hints              a list, below the text of an exercise: its hints, each folded
+    # %% answers            a numbered list, below questions: their answers, each folded
+    # %% exercise           an exercise: its stub, its solution between the two markers
+    # %% setup              given code, named `setup`
+    # %% notebook fill-in   given code for the notebook alone, a comment in the module
+    # %% demo look          likewise, but no answer needs it: it is skipped while a class is graded
+    # %% play own-words     likewise, to be changed by the reader: the cell is not locked
+
+Everything else that a notebook needs follows from the exercises' declarations and docstrings: ids,
+points, locks, source, difficulty and minutes below each text, the check, the hidden test. Given
+code that imports from `solutions` becomes what it imports, so that nobody writes twice what an
+earlier assignment has built.
+
+There are two editions. Who learns alone also gets the answers to the questions, and links to the
+book and to its page of solutions; a class gets neither, and its notebooks are what nbgrader reads.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+import ast
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-import jupytext
 import nbformat
+from nbformat import NotebookNode
 
-from autograder.exercises import EXERCISES
+from autograder.exercise import Exercise
+from autograder.instructor.given import inline
 
 ROOT = Path(__file__).resolve().parents[2]
 SOLUTIONS = ROOT / "solutions"
+SOLVED = "book/solved"  # where the book's pages of solutions are, one for each assignment
+
+_ANSWER = re.compile(r'\n*<details class="answer">.*?</details>', re.S)
+_SOLVED_LINK = re.compile(rf" \[[^\[\]]*\]\((?:\.\./)*{SOLVED}/[^()]*\)")
+_BOOK_LINK = re.compile(r"(?<!!)\[([^\[\]]*)\]\((?:\.\./)*book/[^()]*\)")
+
+_METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+}
+_GRADED = """\
+check({name})
+### BEGIN HIDDEN TESTS
+from autograder.instructor import examine
+
+examine({name})
+### END HIDDEN TESTS"""
 
 
 def masters(solutions: Path = SOLUTIONS) -> list[Path]:
-    """Return the text masters of all notebooks, those with jupytext's header."""
-    found = sorted(solutions.glob("*/*.py"))
-    return [path for path in found if path.read_text(encoding="utf-8").startswith("# ---")]
+    """Return the text masters of all notebooks."""
+    return sorted(solutions.glob("*/*/notebook.py"))
 
 
-def notebook(master: Path) -> nbformat.NotebookNode:
-    """Return the notebook of a master.
+def answers_shown() -> bool:
+    """Tell whether answers are shown: not where the variable COURSE_ANSWERS is "no"."""
+    return os.environ.get("COURSE_ANSWERS", "yes") != "no"
+
+
+def for_class(text: str, links: bool = False) -> str:
+    """Return a text cell of the edition for learning alone as a class gets it.
+
+    Answers to questions and links to solutions go; so do links to the book, of which the words
+    stay, unless `links` says that the book is there.
+    """
+    text = _SOLVED_LINK.sub("", _ANSWER.sub("", text))
+    return text if links else _BOOK_LINK.sub(r"\1", text)
+
+
+def notebook(master: Path, exercises: Mapping[str, Exercise], alone: bool = False) -> NotebookNode:
+    """Return the notebook of a master, the same every time: its `grade_id`s are its cell ids.
+
+    Args:
+        master: the text master.
+        exercises: of the course, by name.
+        alone: make the edition for learning alone, not the one for a class.
 
     Raises:
-        ValueError: a cell has no grade_id, two cells share one, or a graded cell names no exercise.
+        ValueError: a code cell has no name, two cells share one, or an exercise is not declared.
     """
-    page = jupytext.read(master)
-    page.metadata.pop("jupytext", None)
-    page.nbformat, page.nbformat_minor = 4, 5
-    seen: set[str] = set()
-    for cell in page.cells:
-        options = cell.metadata.get("nbgrader")
-        if not options or "grade_id" not in options:
-            raise ValueError(f"{master}: a cell has no grade_id: {cell.source[:60]!r}")
-        name = options["grade_id"]
-        if name in seen:
-            raise ValueError(f"{master}: two cells have the grade_id {name!r}.")
-        seen.add(name)
-        options.update(schema_version=3, task=False)
-        options.setdefault("cell_type", cell.cell_type)
-        if options["grade"]:
-            exercise = EXERCISES.get(name.removeprefix("test-"))
-            if exercise is None:
-                raise ValueError(
-                    f"{master}: the graded cell {name!r} names no exercise; declare it in "
-                    f"autograder/exercises/{master.parent.name}."
-                )
-            options["points"] = exercise.points
-        cell.id = name
-        cell.metadata.pop("lines_to_next_cell", None)
-        tags = [tag for tag in cell.metadata.get("tags", []) if tag != "active-ipynb"]
-        cell.metadata.pop("tags", None)
-        if tags:
-            cell.metadata["tags"] = tags
-        if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = [], None
-    return page
+    cells = [*_cells(master, exercises)]
+    for cell in cells:
+        if cell.cell_type == "markdown" and not alone:
+            cell.source = for_class(cell.source)
+    for number, cell in enumerate(cells):
+        options = cell.metadata.nbgrader
+        if not options.grade_id:
+            after = next((c.id for c in cells[number:] if c.cell_type == "code"), "end")
+            options.grade_id = cell.id = "title" if number == 0 else f"text-{after}"
+    ids = [cell.id for cell in cells]
+    if twice := sorted({name for name in ids if ids.count(name) > 1}):
+        raise ValueError(f"{master}: two cells are named {twice[0]!r}; give one another name.")
+    return nbformat.v4.new_notebook(cells=cells, metadata=NotebookNode(_METADATA))
 
 
-def write_sources(solutions: Path = SOLUTIONS) -> list[Path]:
-    """Write each master's notebook beside it if it changed; return all notebooks."""
+def _cells(master: Path, exercises: Mapping[str, Exercise]) -> Iterator[NotebookNode]:
+    """Yield the cells in order; text cells without a name of their own have the id ""."""
+    _, *parts = re.split(r"^# %%(.*)\n", master.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    bodies = _folded(
+        master,
+        [(kind.split(), text.strip("\n")) for kind, text in zip(*[iter(parts)] * 2, strict=True)],
+    )
+    stubs = [_stub(master, text) if kind == ["exercise"] else None for kind, text in bodies]
+    table = _table([(_declared(master, s.name, exercises), s) for s in stubs if s])
+    given = ""  # the code above
+    for (kind, text), stub, after in zip(bodies, stubs, [*stubs[1:], None], strict=True):
+        if kind[:1] == ["[markdown]"]:
+            text = _uncommented(text).replace("{{ exercises }}", table)
+            if after:
+                text = _with_source(text, exercises[after.name], after)
+            yield _cell("markdown", f"text-{kind[1]}" if kind[1:] else "", text)
+        elif stub:
+            yield _cell("code", stub.name, text, locked=False, solution=True)
+            graded = _cell("code", f"test-{stub.name}", _GRADED.format(name=stub.name), grade=True)
+            graded.metadata.nbgrader.points = exercises[stub.name].points
+            yield graded
+        elif kind[:1] == ["notebook"] and kind[1:]:
+            yield _cell("code", kind[1], _uncommented(text))
+        elif kind[:1] == ["demo"] and kind[1:]:
+            yield _cell("code", kind[1], f"# demo\n{_uncommented(text)}")
+        elif kind[:1] == ["play"] and kind[1:]:
+            text = f"# play: change what you like, and run it again\n{_uncommented(text)}"
+            yield _cell("code", f"play-{kind[1]}", text, locked=False)
+        elif kind:
+            yield _cell("code", kind[0], inline(text, given))
+            given += f"{text}\n"
+        else:
+            raise ValueError(f"{master}: a cell has no name: {text[:60]!r}.")
+
+
+_HINTS = "\n\n<details><summary>Hint 1</summary>"
+
+
+def _folded(master: Path, bodies: list[tuple[list[str], str]]) -> list[tuple[list[str], str]]:
+    """Return the cells with hints and answers folded below the text cells they follow."""
+    kept: list[tuple[list[str], str]] = []
+    for kind, text in bodies:
+        if kind not in (["hints"], ["answers"]):
+            kept.append((kind, text))
+            continue
+        if not kept or kept[-1][0][:1] != ["[markdown]"]:
+            raise ValueError(f"{master}: {kind[0]} stand below a text cell, and nowhere else.")
+        folds = _fold(kind[0], _uncommented(text))
+        kept[-1] = kept[-1][0], "\n".join([kept[-1][1], *(f"# {line}".rstrip() for line in folds)])
+    return kept
+
+
+def _fold(kind: str, text: str) -> list[str]:
+    """Return the lines of a list's entries, each folded."""
+    lines: list[str] = []
+    entries = re.split(r"^(?:\* |\d+\. )", text.strip(), flags=re.MULTILINE)[1:]
+    for number, entry in enumerate(entries, 1):
+        start = f"<details><summary>Hint {number}</summary>"
+        if kind == "answers":
+            start = f'<details class="answer"><summary>Answer {number}</summary>'
+        # What follows an entry's first line is indented as Markdown wants it, by two or three.
+        inner = re.sub(r"^ {2,3}", "", entry.strip(), flags=re.MULTILINE)
+        lines += ["", start, "", *inner.split("\n"), "", "</details>"]
+    return lines
+
+
+def questions(master: Path) -> tuple[str, str]:
+    """Return a notebook's questions, and its answers to them as a list; "" where there are none."""
+    text = master.read_text(encoding="utf-8")
+    asked = re.search(r"^# %% \[markdown\] questions\n(.*?)(?=^# %%|\Z)", text, re.S | re.M)
+    told = re.search(r"^# %% answers\n(.*?)(?=^# %%|\Z)", text, re.S | re.M)
+    return tuple(_uncommented(m[1].strip()) if m else "" for m in (asked, told))  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class Stub:
+    """What an exercise's docstring says: its first sentence, and the source at its end."""
+
+    name: str
+    summary: str
+    source: str
+
+
+def _stub(master: Path, text: str) -> Stub:
+    """Read the one public function or class of an exercise's cell."""
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    public = [s for s in ast.parse(text).body if isinstance(s, kinds) and s.name[0] != "_"]
+    if len(public) != 1:
+        raise ValueError(
+            f"{master}: an exercise's cell defines one public name, not {[s.name for s in public]}."
+        )
+    first, *others = (ast.get_docstring(public[0]) or "").split("\n\n")
+    sources = [part for part in others if part.startswith("Source: ")]
+    return Stub(
+        public[0].name,
+        " ".join(first.split()).rstrip("."),
+        " ".join("".join(sources[-1:]).removeprefix("Source: ").split()),
+    )
+
+
+def _declared(master: Path, name: str, exercises: Mapping[str, Exercise]) -> Exercise:
+    if name not in exercises:
+        raise ValueError(
+            f"{master}: the exercise {name!r} is not declared; declare it in "
+            f"autograder/exercises/{master.parent.parent.name}/{master.parent.name}.py."
+        )
+    return exercises[name]
+
+
+def _uncommented(text: str) -> str:
+    return re.sub(r"^# ?", "", text, flags=re.MULTILINE)
+
+
+def _cell(
+    kind: str,
+    name: str,
+    text: str,
+    grade: bool = False,
+    locked: bool = True,
+    solution: bool = False,
+) -> NotebookNode:
+    make = nbformat.v4.new_markdown_cell if kind == "markdown" else nbformat.v4.new_code_cell
+    options = NotebookNode(
+        grade=grade,
+        grade_id=name,
+        locked=locked,
+        solution=solution,
+        schema_version=3,
+        task=False,
+        cell_type=kind,
+    )
+    return make(text, id=name or "text", metadata=NotebookNode(nbgrader=options))
+
+
+def _table(exercises: list[tuple[Exercise, Stub]]) -> str:
+    """Return the table at the top of a notebook."""
+    rows = [
+        "| exercise | what it does | difficulty | points | minutes |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for exercise, stub in exercises:
+        what = stub.summary.replace("|", "\\|")
+        worth = f"{dots(exercise)} | {exercise.points:g} | {exercise.minutes}"
+        rows.append(f"| `{exercise.name}` | {what} | {worth} |")
+    return "\n".join(rows)
+
+
+def _with_source(text: str, exercise: Exercise, stub: Stub) -> str:
+    """Return an exercise's text with the line where it comes from, how hard and how long it is.
+
+    The line stands below the text and above the hints; a link to the solution comes last.
+    """
+    points = "1 point" if exercise.points == 1 else f"{exercise.points:g} points"
+    worth = f"Difficulty {dots(exercise)}, {points}, {minutes(exercise)}."
+    line = f"*{' '.join(filter(None, [stub.source, worth]))}*"
+    said, mark, hints = text.partition(_HINTS)
+    solved = f"[Solution](../../{SOLVED}/{exercise.assignment}.md)"
+    return f"{said}\n\n{line} {solved}{mark}{hints}"
+
+
+def minutes(exercise: Exercise) -> str:
+    """Return how long an exercise takes: solvers differ by a factor of three."""
+    low, high = exercise.minutes / 2, exercise.minutes * 1.5
+    if exercise.minutes > 10:
+        low, high = 5 * (low // 5), 5 * -(-high // 5)
+    return f"{low:.0f} to {high:.0f} minutes"
+
+
+def dots(exercise: Exercise) -> str:
+    """Return the difficulty as a reader sees it: ●●○."""
+    return "●" * exercise.difficulty + "○" * (3 - exercise.difficulty)
+
+
+def write_sources(exercises: Mapping[str, Exercise], solutions: Path = SOLUTIONS) -> list[Path]:
+    """Write each master's notebook, `solutions/<assignment>/<notebook>.ipynb`, if it changed."""
     written = []
     for master in masters(solutions):
-        path = master.with_suffix(".ipynb")
-        text = _text(master, master.read_bytes())
+        path = master.parent.with_suffix(".ipynb")
+        text = _page(master, master.read_bytes(), exercises)
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
         written.append(path)
     return written
 
 
-@lru_cache(maxsize=100)
-def _text(master: Path, content: bytes) -> str:
+_PAGES: dict[Path, tuple[bytes, str]] = {}
+
+
+def _page(master: Path, content: bytes, exercises: Mapping[str, Exercise]) -> str:
     """Return a notebook's file; a server loads nbgrader_config.py again for every page it shows."""
-    return nbformat.writes(notebook(master)) + "\n"
+    if master not in _PAGES or _PAGES[master][0] != content:
+        _PAGES[master] = content, nbformat.writes(notebook(master, exercises)) + "\n"
+    return _PAGES[master][1]

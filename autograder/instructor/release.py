@@ -1,67 +1,84 @@
-"""Writes `exercises/` anew with nbgrader, in a throw-away course: no gradebook is touched.
+"""Writes `exercises/` anew, as `nbgrader generate_assignment` does, without touching a gradebook.
 
 python -m autograder.instructor.release [ASSIGNMENT ...]
+
+It also writes the book's pages of solutions, and the instructor's page of answers to the questions.
+With COURSE_ANSWERS=no in the environment the notebooks are those that a class gets.
 """
 
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from autograder.instructor.fixtures import assignments
-from autograder.instructor.notebooks import ROOT, masters, notebook
+from nbconvert.exporters import NotebookExporter
+from nbformat import NotebookNode
+from nbgrader.converters import GenerateAssignment
+from nbgrader.preprocessors import IncludeHeaderFooter, InstantiateTests, SaveCells
+from traitlets.config import Config
+
+from autograder.exercise import Exercise
+from autograder.instructor.grading.course import Course
+from autograder.instructor.notebooks import ROOT, answers_shown, masters, notebook
+from autograder.instructor.solved import write_pages
 
 RELEASED = ROOT / "exercises"
+# These need a gradebook or a running kernel, and change no cell of ours.
+NOT_NEEDED = (IncludeHeaderFooter, InstantiateTests, SaveCells)
 
 
-def release(destination: Path = RELEASED, names: Sequence[str] = ()) -> None:
+def release(
+    exercises: Mapping[str, Exercise],
+    destination: Path = RELEASED,
+    names: Sequence[str] = (),
+    alone: bool | None = None,
+) -> None:
     """Write the students' notebooks into `destination`.
 
     Args:
+        exercises: the course's, by name.
         destination: gets a folder for each assignment.
         names: of the assignments; all of them unless given.
+        alone: for learning alone, with answers to the questions, or for a class; None: as the
+            variable COURSE_ANSWERS says.
 
     Raises:
-        ValueError: a master is faulty.
-        RuntimeError: nbgrader failed; its last lines are in the message.
+        ValueError: a master is faulty, or there is no such assignment.
     """
+    alone = answers_shown() if alone is None else alone
+    pages: dict[str, dict[str, NotebookNode]] = {}
     for master in masters():
-        notebook(master)  # what is wrong with one is said here, without nbgrader's log around it
-    with tempfile.TemporaryDirectory() as folder:
-        course = Path(folder)
-        shutil.copy(ROOT / "nbgrader_config.py", course)
-        for assignment in names or assignments():
-            shutil.copytree(
-                ROOT / "solutions" / assignment,
-                course / "solutions" / assignment,
-                ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints"),
-            )
-        for assignment in names or assignments():
-            command = [sys.executable, "-m", "nbgrader", "generate_assignment", assignment]
-            done = subprocess.run(
-                command,
-                cwd=course,
-                capture_output=True,
-                text=True,
-                encoding="utf-8",
-                errors="replace",
-            )
-            if done.returncode:
-                raise RuntimeError(
-                    f"nbgrader generate_assignment {assignment} failed:\n"
-                    + "\n".join(done.stderr.splitlines()[-15:])
-                )
-            target = destination / assignment
-            shutil.rmtree(target, ignore_errors=True)
-            shutil.copytree(course / "exercises" / assignment, target)
+        assignment, name = master.parts[-3:-1]
+        pages.setdefault(assignment, {})[name] = notebook(master, exercises, alone)
+    if unknown := sorted(set(names) - set(pages)):
+        raise ValueError(f"There is no assignment {unknown[0]}; there are: {', '.join(pages)}.")
+    config = Course(ROOT).app.config
+    for assignment in names or pages:
+        folder = destination / assignment
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        for name, page in pages[assignment].items():
+            text = without_answers(page, config)
+            (folder / f"{name}.ipynb").write_text(text, encoding="utf-8")
+
+
+def without_answers(page: NotebookNode, config: Config) -> str:
+    """Return the text of a source's notebook without solutions and hidden tests."""
+    exporter = NotebookExporter(config=config)
+    for step in GenerateAssignment(config=config).preprocessors:
+        if step not in NOT_NEEDED:
+            exporter.register_preprocessor(step, enabled=True)
+    text, _ = exporter.from_notebook_node(page)
+    return text
 
 
 if __name__ == "__main__":
+    from autograder.exercises import EXERCISES
+
     try:
-        release(names=sys.argv[1:])
-    except (ValueError, RuntimeError) as error:
+        release(EXERCISES, names=sys.argv[1:])
+        write_pages(EXERCISES)
+    except ValueError as error:
         sys.exit(str(error))

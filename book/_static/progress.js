@@ -6,85 +6,49 @@
 // Nothing is sent anywhere.
 (() => {
   const PREFIX = "attention-course/";
-  const KEY = /^(read|right|passed):[\w./-]{1,120}$/;
-  const DAY = /^\d{4}-\d\d-\d\d$/;
   const NOT_KEPT =
     "Your browser lets this page keep nothing (a private window, or storage is switched off or " +
     "full), so what you do now is forgotten when you leave the page.";
-
-  let shelf = null;
-  try {
-    shelf = window.localStorage;
-  } catch {
-    // Some browsers refuse even the look.
-  }
   const memory = new Map(); // what could not be kept: a day, or null for what was taken away
   const watching = [];
 
+  // Some browsers refuse even the look at localStorage.
   function write(key, day) {
     try {
-      if (day === null) shelf.removeItem(PREFIX + key);
-      else shelf.setItem(PREFIX + key, day);
+      if (day === null) localStorage.removeItem(PREFIX + key);
+      else localStorage.setItem(PREFIX + key, day);
       memory.delete(key);
-      return true;
     } catch {
       memory.set(key, day);
+    }
+  }
+
+  function has(key) {
+    if (memory.has(key)) return memory.get(key) !== null;
+    try {
+      return localStorage.getItem(PREFIX + key) !== null;
+    } catch {
       return false;
     }
   }
 
-  function read() {
-    const entries = new Map();
-    const damaged = [];
-    try {
-      for (let i = 0; i < shelf.length; i++) {
-        const name = shelf.key(i);
-        if (!name.startsWith(PREFIX)) continue;
-        const key = name.slice(PREFIX.length);
-        const day = shelf.getItem(name);
-        if (KEY.test(key) && DAY.test(day)) entries.set(key, day);
-        else damaged.push(key);
-      }
-    } catch {
-      // No storage: there is what this page remembers.
-    }
-    for (const [key, day] of memory) day === null ? entries.delete(key) : entries.set(key, day);
-    return { entries, damaged };
-  }
-
-  function today() {
-    const now = new Date();
-    const two = (n) => String(n).padStart(2, "0");
-    return `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
-  }
-
-  function changed() {
-    for (const draw of watching) draw();
-  }
-
+  const changed = () => watching.forEach((draw) => draw());
   const store = {
     NOT_KEPT,
-    read,
-    has: (key) => read().entries.has(key),
-    add(key, day = today()) {
-      const kept = write(key, day);
+    has,
+    kept: () => memory.size === 0,
+    set(key, done) {
+      write(key, done ? new Date().toISOString().slice(0, 10) : null);
       changed();
-      return kept;
     },
-    remove(key) {
-      const kept = write(key, null);
-      changed();
-      return kept;
-    },
-    keeps: () => write("test", "1") && write("test", null),
     watch(draw) {
       watching.push(draw);
       draw();
     },
   };
-  store.kept = store.keeps();
-  memory.delete("test");
   window.courseProgress = store;
+  write("test", "1");
+  if (store.kept()) write("test", null);
   window.addEventListener("storage", (event) => {
     if (event.key === null || (event.key.startsWith(PREFIX) && event.key !== `${PREFIX}test`)) changed();
   });
@@ -92,220 +56,51 @@
   // The page "Your progress".
   const board = document.querySelector(".course-progress");
   if (!board) return;
-  const $ = (selector) => board.querySelector(selector);
+  const bar = board.querySelector("progress");
   const groups = [...board.querySelectorAll("tbody")].map((body) => ({
     body,
-    chapter: body.dataset.chapter,
-    questions: body.dataset.questions.split(" ").filter(Boolean),
-    exercises: [...body.querySelectorAll("[data-passed]")],
+    read: body.dataset.chapter ? [`read:${body.dataset.chapter}`] : [],
+    right: body.dataset.questions.split(" ").filter(Boolean).map((name) => `right:${name}`),
+    passed: [...body.querySelectorAll("input")].map((box) => `passed:${box.value}`),
   }));
-  const marks = new Map(
-    groups.flatMap((g) => g.exercises.map((item) => [item.dataset.mark, item.dataset.passed])),
-  );
-  const known = new Set(
-    groups.flatMap((g) => [
-      ...(g.chapter ? [`read:${g.chapter}`] : []),
-      ...g.questions.map((name) => `right:${name}`),
-      ...g.exercises.map((item) => `passed:${item.dataset.passed}`),
-    ]),
-  );
-  const things = (n) => `${n} ${n === 1 ? "entry" : "entries"}`;
-  const are = (n) => (n === 1 ? "is" : "are");
 
   function draw() {
-    const { entries, damaged } = read();
-    const done = { read: 0, right: 0, passed: 0 };
-    const all = { read: 0, right: 0, passed: 0 };
-    for (const { body, chapter, questions, exercises } of groups) {
-      const right = questions.filter((name) => entries.has(`right:${name}`)).length;
-      let passed = 0;
-      for (const item of exercises) {
-        const has = entries.has(`passed:${item.dataset.passed}`);
-        const sign = item.querySelector(".cp-sign");
-        sign.textContent = has ? "✓" : "○";
-        sign.setAttribute("aria-label", has ? "passed" : "not yet");
-        item.classList.toggle("cp-done", has);
-        passed += has;
+    const sums = {};
+    for (const group of groups) {
+      for (const kind of ["read", "right", "passed"]) {
+        const [done, all] = [group[kind].filter(has).length, group[kind].length];
+        sums[kind] = { done: done + (sums[kind]?.done ?? 0), all: all + (sums[kind]?.all ?? 0) };
+        if (!all) continue;
+        const cell = group.body.querySelector(`.cp-${kind}`);
+        cell.textContent = kind !== "read" ? `${done} of ${all}` : done ? "✓ read" : "not yet";
+        cell.classList.toggle("cp-done", done === all);
       }
-      const wasRead = chapter !== "" && entries.has(`read:${chapter}`);
-      const fill = (name, text, whole) => {
-        const cell = body.querySelector(name);
-        cell.textContent = text;
-        cell.classList.toggle("cp-done", whole);
-      };
-      if (chapter) fill(".cp-read", wasRead ? "✓ read" : "not yet", wasRead);
-      if (questions.length)
-        fill(".cp-right", `${right} of ${questions.length}`, right === questions.length);
-      if (exercises.length)
-        fill(".cp-passed", `${passed} of ${exercises.length}`, passed === exercises.length);
-      done.read += wasRead;
-      done.right += right;
-      done.passed += passed;
-      all.read += chapter !== "";
-      all.right += questions.length;
-      all.passed += exercises.length;
+      for (const box of group.body.querySelectorAll("input")) box.checked = has(`passed:${box.value}`);
     }
-    const share = (done.read + done.right + done.passed) / Math.max(1, known.size);
-    const percent = share === 1 ? 100 : Math.min(99, Math.round(100 * share));
-    $("progress").value = percent;
-    $("progress").setAttribute("aria-label", "Done so far");
-    $(".cp-sum span").textContent =
-      `${percent} % done: ${done.read} of ${all.read} chapters read, ${done.right} of ` +
-      `${all.right} questions answered right, ${done.passed} of ${all.passed} exercises passed.`;
-
-    const told = store.kept && memory.size === 0 ? [] : [NOT_KEPT];
-    const others = [...entries.keys()].filter((key) => !known.has(key)).length;
-    if (damaged.length)
-      told.push(
-        `${things(damaged.length)} in your browser ${are(damaged.length)} damaged and ` +
-          `not counted: ${short(damaged)}. All others are there.`,
-      );
-    if (others)
-      told.push(
-        `${things(others)} ${are(others)} about something that the course no longer has: kept, ` +
-          "and part of an export, but not counted.",
-      );
-    $(".cp-storage").textContent = told.join(" ");
+    const { read, right, passed } = sums;
+    bar.max = read.all + right.all + passed.all;
+    bar.value = read.done + right.done + passed.done;
+    board.querySelector(".cp-sum span").textContent =
+      `${Math.floor((100 * bar.value) / bar.max)} % done: ${read.done} of ${read.all} chapters read, ` +
+      `${right.done} of ${right.all} questions answered right, ${passed.done} of ${passed.all} exercises passed.`;
+    board.querySelector(".cp-storage").textContent = store.kept() ? "" : NOT_KEPT;
   }
 
-  function short(list) {
-    const shown = list.slice(0, 3).map((text) => (text.length > 40 ? `${text.slice(0, 40)}…` : text));
-    return shown.join(", ") + (list.length > 3 ? ` and ${list.length - 3} more` : "");
+  for (const box of board.querySelectorAll("input")) {
+    box.addEventListener("change", () => store.set(`passed:${box.value}`, box.checked));
+    box.disabled = false;
   }
-
-  // Codes. As `mark` in autograder/progress.py: 32 bits of FNV-1a.
-  function mark(code) {
-    let total = 0x811c9dc5;
-    for (const letter of code) total = Math.imul(total ^ letter.charCodeAt(0), 0x01000193) >>> 0;
-    return total.toString(16).padStart(8, "0");
-  }
-
-  function codesIn(text) {
-    const plain = text.toUpperCase().replace(/[\u2010-\u2015\u2212]/g, "-");
-    if (/FOR YOUR PROGRESS/.test(plain)) {
-      // A card, or several: only what stands behind these words.
-      return [...plain.matchAll(/FOR YOUR PROGRESS\s*:?\s*([A-Z0-9-]+)/g)].map((found) => found[1]);
-    }
-    const joined = plain.replace(/(?<![A-Z0-9-])([A-Z0-9]{4})[ -]([A-Z0-9]{2})(?![A-Z0-9-])/g, "$1-$2");
-    return joined.split(/[\s,;.]+/).filter(Boolean);
-  }
-
-  function take() {
-    const field = $(".cp-codes textarea");
-    const codes = [...new Set(codesIn(field.value))];
-    const wrong = [];
-    const news = [];
-    const old = [];
-    for (const code of codes) {
-      const name = marks.get(mark(code.replaceAll("-", "")));
-      if (!name) wrong.push(code);
-      else (store.has(`passed:${name}`) ? old : news).push(name);
-    }
-    for (const name of new Set(news)) store.add(`passed:${name}`);
-    const told = [];
-    if (!codes.length) told.push("Type the code of a green card; it looks like K7PX-2M.");
-    if (news.length) told.push(`Passed: ${news.join(", ")}.`);
-    if (old.length) told.push(`Noted before: ${old.join(", ")}.`);
-    if (wrong.length)
-      told.push(
-        `${short(wrong)} ${wrong.length === 1 ? "is not the code" : "are not codes"} of any exercise: ` +
-          "compare letter by letter with the card (it may also come from another version of the course).",
-      );
-    $(".cp-codes .cp-told").textContent = told.join(" ");
-    if (codes.length && !wrong.length) field.value = "";
-  }
-
-  // The file.
-  const tell = (text) => ($(".cp-file .cp-told").textContent = text);
-
-  function save() {
-    const { entries } = read();
-    const content = {
-      course: "attention-course",
-      version: 1,
-      saved: today(),
-      entries: Object.fromEntries([...entries].sort()),
-    };
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(
-      new Blob([JSON.stringify(content, null, 2) + "\n"], { type: "application/json" }),
-    );
-    link.download = `attention-course-progress-${today()}.json`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-    tell(`${things(entries.size)} written to ${link.download}.`);
-  }
-
-  function entriesOf(text) {
-    // Pairs of key and day, and whether the file was whole.
+  board.querySelector("button").addEventListener("click", () => {
+    if (!window.confirm("Forget all chapters, questions and exercises in this browser?")) return;
     try {
-      const content = JSON.parse(text);
-      const found = content?.entries;
-      if (found && typeof found === "object" && !Array.isArray(found))
-        return { pairs: Object.entries(found), whole: true };
-      if (content === null || typeof content !== "object") return { pairs: [], whole: true };
+      const names = Object.keys(localStorage).filter((name) => name.startsWith(PREFIX));
+      for (const name of names) localStorage.removeItem(name);
     } catch {
-      // Cut off or garbled: what still stands in it as an entry counts.
+      // There is only what this page remembers.
     }
-    const pairs = [...text.matchAll(/"((?:read|right|passed):[^"\\]*)"\s*:\s*"([^"\\]*)"/g)];
-    return { pairs: pairs.map((found) => [found[1], found[2]]), whole: false };
-  }
-
-  async function load(file) {
-    let text = "";
-    try {
-      if (file.size > 1e6) return tell("This file is too large to be an export of this page.");
-      text = await file.text();
-    } catch {
-      return tell("The file could not be read.");
-    }
-    const { pairs, whole } = entriesOf(text);
-    const { entries } = read();
-    const bad = [];
-    let added = 0;
-    let there = 0;
-    for (const [key, day] of pairs) {
-      if (!KEY.test(key) || typeof day !== "string" || !DAY.test(day)) bad.push(key);
-      else if (entries.has(key)) there++;
-      else {
-        write(key, day);
-        added++;
-      }
-    }
+    memory.clear();
     changed();
-    if (!pairs.length) return tell("There is no entry in this file: it is no export of this page.");
-    tell(
-      (whole ? "" : "The file is damaged; what could still be read was taken. ") +
-        `${things(added)} added, ${there} there before` +
-        (bad.length ? `, ${bad.length} left out because they are damaged: ${short(bad)}.` : "."),
-    );
-  }
-
-  function clear() {
-    const { entries, damaged } = read();
-    const question =
-      `Forget all ${things(entries.size)} about chapters, questions and exercises in this browser? ` +
-      "Export them first if you may want them back.";
-    if (!window.confirm(question)) return tell("Nothing was cleared.");
-    for (const key of [...entries.keys(), ...damaged]) write(key, null);
-    changed();
-    tell("Everything is cleared.");
-  }
-
-  $(".cp-codes button").addEventListener("click", take);
-  $(".cp-codes textarea").addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-    event.preventDefault();
-    take();
   });
-  const chooser = $("input[type=file]");
-  chooser.addEventListener("change", async () => {
-    if (chooser.files.length) await load(chooser.files[0]);
-    chooser.value = "";
-  });
-  $("[data-does=export]").addEventListener("click", save);
-  $("[data-does=import]").addEventListener("click", () => chooser.click());
-  $("[data-does=clear]").addEventListener("click", clear);
-  for (const part of board.querySelectorAll(".cp-sum, .cp-codes, .cp-file")) part.hidden = false;
+  for (const part of board.querySelectorAll("[hidden]")) part.hidden = false;
   store.watch(draw);
 })();

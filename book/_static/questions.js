@@ -30,7 +30,7 @@
       verdict.replaceChildren(element("p", head, "cq-head"), ...said);
       const raw = [...verdict.querySelectorAll(".math")].some((m) => !m.querySelector("mjx-container"));
       if (raw) window.MathJax?.typesetPromise?.([verdict]);
-      if (judged === "right") store.add(key);
+      if (judged === "right") store.set(key, true);
     }
 
     const judge = (reason, said) => {
@@ -96,13 +96,12 @@
     const button = box.querySelector("button");
     const told = box.querySelector("[role=status]");
     button.addEventListener("click", () => {
-      if (store.has(key)) store.remove(key);
-      else store.add(key);
+      store.set(key, !store.has(key));
     });
     store.watch(() => {
       const read = store.has(key);
       button.textContent = read ? "Mark as unread" : "Mark as read";
-      told.textContent = [read ? "✓ You have read this chapter." : "", store.kept ? "" : store.NOT_KEPT]
+      told.textContent = [read ? "✓ You have read this chapter." : "", store.kept() ? "" : store.NOT_KEPT]
         .filter(Boolean)
         .join(" ");
     });

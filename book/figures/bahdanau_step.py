@@ -1,80 +1,96 @@
-"""The picture of one step of Bahdanau's decoder: attend, move on, read out."""
+"""The picture of two steps of Bahdanau's decoder: scores, softmax, weights, sum, new state."""
 
 from __future__ import annotations
 
 from functools import partial
+from math import exp
 
 import matplotlib.pyplot as plt
 from figures.shapes import arrow, box
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch, Rectangle
 
 from coursekit import style
 
-_box = partial(box, width=1.0, height=0.76, rounding=0.15, size=12)
+BLUE, ORANGE, GREEN = style.SERIES[:3]
+WORDS = ("how", "are", "you", "?")
+PLACES = (1.3, 3.7, 6.1, 8.5)
+SCORES = ((4.3, 0.1, 2.2, -1.0), (2.2, 0.1, 4.3, -1.0))
+RIGHT = 11.7  # the column of the decoder's states
+HEIGHT = 9.4  # of one step
+_box = partial(box, width=1.3, height=0.8, rounding=0.15, size=12)
 _arrow = partial(arrow, width=1.3)
 
 
 def draw() -> Figure:
-    """Draw the annotations, the weights over them, and the decoder's step from s_{i-1}."""
-    colours = style.LIGHT
-    blue, orange, green = style.SERIES[0], style.SERIES[1], style.SERIES[2]
-    figure, axes = plt.subplots(figsize=(7.0, 4.6), layout="constrained")
-    axes.set_xlim(0, 14)
-    axes.set_ylim(0, 9.4)
+    """Draw the steps one above the other; the state of the first is the query of the second."""
+    figure, axes = plt.subplots(figsize=(6.6, 8.4), layout="constrained")
+    axes.set_xlim(0, 15)
+    axes.set_ylim(0.9, 2 * HEIGHT + 0.3)
     axes.axis("off")
-    words = ["how", "are", "you", "?"]
-    places = [1.4, 3.6, 5.8, 8.0]
-    for j, (word, x) in enumerate(zip(words, places, strict=True), start=1):
-        axes.text(x, 0.35, word, ha="center", va="center", fontsize=11, color=colours["ink"])
-        _box(axes, x, 1.6, rf"$\overrightarrow{{h}}_{j}$", blue)
-        _box(axes, x, 2.75, rf"$\overleftarrow{{h}}_{j}$", blue)
-        _arrow(axes, (x, 0.6), (x, 1.2), colours["muted"])
-        if j > 1:
-            before = places[j - 2]
-            _arrow(axes, (before + 0.55, 1.6), (x - 0.55, 1.6), blue)
-            _arrow(axes, (x - 0.55, 2.75), (before + 0.55, 2.75), blue)
-    weights = [0.83, 0.05, 0.10, 0.02]
-    sum_at = (4.7, 5.6)
-    for j, (weight, x) in enumerate(zip(weights, places, strict=True), start=1):
-        _arrow(axes, (x, 3.2), sum_at, orange, width=0.8 + 4.5 * weight, shrink=12)
-        along = x + (sum_at[0] - x) * 0.27  # where the arrow is at this height
-        axes.text(
-            along + (-0.4 if x < sum_at[0] else 0.42),
-            3.95,
-            rf"$\alpha_{{i{j}}}$",
-            ha="center",
-            color=colours["ink"],
-            fontsize=11,
-        )
-    axes.plot(*sum_at, "o", markersize=24, color=colours["paper"], mec=orange, mew=2, zorder=3)
-    axes.text(*sum_at, r"$\Sigma$", ha="center", va="center", fontsize=13, zorder=4)
-    axes.text(
-        sum_at[0] - 0.75, sum_at[1] + 0.1, r"$c_i=\sum_j\alpha_{ij}h_j$", ha="right", va="center"
-    )
-    before, now = (8.0, 7.1), (11.2, 7.1)
-    _box(axes, *before, r"$s_{i-1}$", green)
-    _box(axes, *now, r"$s_i$", green)
-    _arrow(axes, (before[0] + 0.55, 7.1), (now[0] - 0.55, 7.1), green)
-    _arrow(axes, (sum_at[0] + 0.5, 5.7), (now[0] - 0.5, 6.75), orange)
-    axes.text(8.6, 5.85, r"$c_i$", ha="center", color=colours["ink"])
-    # The query: the old state decides where to look, before the new one exists.
-    axes.annotate(
-        "",
-        (sum_at[0] + 0.2, sum_at[1] + 0.5),
-        (before[0] - 0.55, before[1] + 0.1),
-        arrowprops={
-            "arrowstyle": "-|>",
-            "color": green,
-            "linestyle": "--",
-            "lw": 1.5,
-            "connectionstyle": "arc3,rad=0.28",
-        },
-    )
-    axes.text(5.5, 7.75, "query", ha="center", color=colours["ink"], fontsize=10)
-    axes.text(now[0], 4.6, r"$y_{i-1}$", ha="center", va="center", fontsize=12)
-    _arrow(axes, (now[0], 4.95), (now[0], 6.7), colours["muted"])
-    axes.text(now[0], 9.0, r"$p(y_i\mid y_1,\dots,y_{i-1},x)$", ha="center", va="center")
-    _arrow(axes, (now[0], 7.5), (now[0], 8.65), colours["muted"])
-    axes.text(9.75, 1.6, "reads left to right", va="center", fontsize=9, color=colours["muted"])
-    axes.text(9.75, 2.75, "reads right to left", va="center", fontsize=9, color=colours["muted"])
+    before, first, second = style.labels(["<bos>", "잘", "지내"])
+    _step(axes, HEIGHT, 1, SCORES[0], before, first)
+    _step(axes, 0.0, 2, SCORES[1], first, second)
+    _arrow(axes, (RIGHT, HEIGHT + 1.5), (RIGHT, 6.45), GREEN, width=1.8)
+    _text(axes, RIGHT + 0.25, HEIGHT - 0.3, "the new state is\nthe next query", size=10, ha="left")
     return figure
+
+
+def _step(
+    axes: Axes, low: float, i: int, scores: tuple[float, ...], before: str, written: str
+) -> None:
+    """Draw one step from its annotations, at the top, down to its word."""
+    total = sum(exp(score) for score in scores)
+    muted = style.LIGHT["muted"]
+    _text(axes, 14.0, low + 7.4, f"step {i}", size=13, weight="bold")
+    axes.plot([PLACES[0], RIGHT - 0.7], [low + 6.0] * 2, color=GREEN, lw=1.8, zorder=1)
+    _box(axes, RIGHT, low + 6.0, f"$s_{i - 1}$", GREEN)
+    _text(axes, RIGHT + 0.9, low + 6.0, "query", ha="left")
+    axes.add_patch(
+        FancyBboxPatch(
+            (0.5, low + 4.62),
+            8.8,
+            0.5,
+            boxstyle="round,pad=0.02,rounding_size=0.2",
+            facecolor=style.LIGHT["panel"],
+            edgecolor=muted,
+            zorder=3,
+        )
+    )
+    _text(axes, 4.9, low + 4.86, "softmax", zorder=4)
+    middle = (4.9, low + 1.9)
+    for j, (word, x, score) in enumerate(zip(WORDS, PLACES, scores, strict=True), start=1):
+        weight = exp(score) / total
+        _text(axes, x, low + 8.6, word, size=12)
+        _box(axes, x, low + 7.6, f"$h_{j}$", BLUE)
+        _arrow(axes, (x, low + 7.15), (x, low + 6.45), BLUE)
+        _box(axes, x, low + 6.0, f"{score:.1f}", muted, size=11)
+        _arrow(axes, (x, low + 5.55), (x, low + 5.15), muted)
+        axes.add_patch(
+            Rectangle((x - 0.45, low + 3.3), 0.9, max(1.0 * weight, 0.03), color=ORANGE, zorder=3)
+        )
+        _text(axes, x + 0.55, low + 3.5, f"{weight:.2f}", ha="left", size=11)
+        _arrow(axes, (x, low + 3.2), middle, ORANGE, width=0.8 + 4 * weight, shrink=12)
+    axes.plot(*middle, "o", markersize=22, color=style.LIGHT["paper"], mec=ORANGE, mew=2, zorder=3)
+    _text(axes, *middle, r"$\Sigma$", size=13, zorder=4)
+    _arrow(axes, (middle[0] + 0.55, low + 1.9), (7.8, low + 1.9), ORANGE)
+    _box(axes, 8.5, low + 1.9, f"$c_{i}$", ORANGE)
+    _arrow(axes, (9.2, low + 1.9), (RIGHT - 0.7, low + 1.9), ORANGE)
+    _arrow(axes, (RIGHT - 0.45, low + 5.55), (RIGHT - 0.45, low + 2.35), GREEN)
+    _text(axes, RIGHT + 1.7, low + 3.7, before, size=12)
+    _arrow(axes, (RIGHT + 1.4, low + 3.35), (RIGHT + 0.4, low + 2.35), muted)
+    _box(axes, RIGHT, low + 1.9, f"$s_{i}$", GREEN)
+    _arrow(axes, (RIGHT + 0.7, low + 1.9), (RIGHT + 1.6, low + 1.9), muted)
+    _text(axes, RIGHT + 2.3, low + 1.9, written, size=13, weight="bold")
+    _text(axes, 10.1, low + 6.35, "scores", size=10, color=muted)
+    _text(axes, 0.1, low + 2.75, "weights", ha="left", size=10, color=muted)
+    _text(axes, 1.3, low + 1.75, "weighted sum of\nthe annotations", size=10, color=muted)
+    _text(axes, 8.5, low + 1.2, "context", size=10, color=muted)
+
+
+def _text(
+    axes: Axes, x: float, y: float, text: str, size: float = 11, ha: str = "center", **more: object
+) -> None:
+    look = {"color": style.LIGHT["ink"], **more}
+    axes.text(x, y, text, ha=ha, va="center", fontsize=size, **look)  # type: ignore[arg-type]

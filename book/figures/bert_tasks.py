@@ -13,9 +13,9 @@ from matplotlib.patches import FancyBboxPatch
 from coursekit import style
 
 BLUE, ORANGE, GREEN = style.SERIES[:3]
-PAIR = ("[CLS]", "anna", "rides", "[SEP]", "she", "rests", "[SEP]")
+PAIR = ("[CLS]", "anna", "rests", "[SEP]", "she", "sleeps", "[SEP]")
 SINGLE = ("[CLS]", "it", "was", "not", "good", "[SEP]")
-ANSWER = ("[CLS]", "who", "laughs", "[SEP]", "now", "tom", "laughs", "[SEP]")
+ANSWER = ("[CLS]", "where?", "[SEP]", "tom", "is", "at", "home", "[SEP]")
 TAGGED = ("[CLS]", "they", "take", "a", "walk", "[SEP]")
 
 
@@ -30,9 +30,9 @@ def draw() -> Figure:
         (tags, "(d) a sentence: a class for each token", TAGGED),
     ):
         _model(axes, title, tokens)
-    _above(pair, [0], ["is next"], ORANGE)
+    _above(pair, [0], ["same meaning"], ORANGE)
     _above(single, [0], ["bad"], ORANGE)
-    _above(answer, [5], ["first and last"], ORANGE)
+    _above(answer, [5, 6], ["first", "last"], ORANGE)
     _above(tags, [1, 2, 3, 4], ["PRON", "VERB", "DET", "NOUN"], ORANGE)
     return figure
 

@@ -1,4 +1,4 @@
-"""The picture of one step of the captioner: a scene, its places, the look, the gate, the word."""
+"""The picture of the captioner: a scene, its locations, and two steps of attention over them."""
 
 from __future__ import annotations
 
@@ -13,28 +13,31 @@ from matplotlib.patches import Rectangle
 
 from coursekit import style
 from coursekit.captioning import GRID, places
-from coursekit.corpora.scenes import scenes
+from coursekit.corpora.scenes import Scene, scenes
 
 BLUE, ORANGE, GREEN = style.SERIES[:3]
-_box = partial(box, width=1.3, height=0.8)
+MUTED = style.LIGHT["muted"]
+SIDE = 2.1  # of a map
+_box = partial(box, width=1.5, height=0.85, size=12)
 
 
 def draw() -> Figure:
-    """Draw how the word after "a small" is found in a scene."""
-    figure, axes = plt.subplots(figsize=(8.2, 3.6), layout="constrained")
-    axes.set_xlim(0, 16.4)
-    axes.set_ylim(0.9, 8.0)
+    """Draw how the words after "a small" and after "... above a" are found in a scene."""
+    figure, axes = plt.subplots(figsize=(5.8, 7.0), layout="constrained")
+    axes.set_xlim(0, 11.6)
+    axes.set_ylim(0.3, 14.2)
     axes.axis("off")
     axes.set_aspect("equal")
     (scene,) = scenes(1, seed=74, things=(2, 2))
-    _grid(axes, scene.picture, 0.2, 2.9, 3.4)
-    axes.text(1.9, 6.65, "picture", ha="center", fontsize=10)
-    arrow(axes, (3.75, 4.6), (4.85, 4.6), style.LIGHT["muted"])
-    axes.text(4.3, 4.85, "CNN", ha="center", fontsize=10)
+    _image(axes, scene.picture, 0.6, 10.6, 2.9, lines=True)
+    axes.text(2.05, 13.75, "image", ha="center", fontsize=12)
+    arrow(axes, (3.65, 12.05), (5.05, 12.05), MUTED)
+    axes.text(4.35, 12.25, "CNN", ha="center", fontsize=12)
     for i in range(4, -1, -1):  # a stack of channels
+        corner, height = 5.2 + 0.15 * i, 10.85 + 0.15 * i
         axes.add_patch(
             Rectangle(
-                (4.95 + 0.16 * i, 3.3 + 0.16 * i),
+                (corner, height),
                 2.2,
                 2.2,
                 facecolor=style.LIGHT["paper"],
@@ -45,51 +48,97 @@ def draw() -> Figure:
         )
     for k in range(1, GRID):
         at = 2.2 * k / GRID
-        axes.plot([4.95 + at] * 2, [3.3, 5.5], color=BLUE, linewidth=0.5, zorder=4)
-        axes.plot([4.95, 7.15], [3.3 + at] * 2, color=BLUE, linewidth=0.5, zorder=4)
-    axes.text(6.35, 6.65, "annotations $a_1 \\ldots a_N$", ha="center", fontsize=10)
-
-    look = places(scene.things[0].mask()).float().numpy().reshape(GRID, GRID)
-    look = look / look.sum()
-    axes.imshow(
-        look, extent=(8.6, 10.8, 3.3, 5.5), cmap=style.ATTENTION, vmin=0, vmax=0.3, zorder=3
-    )
-    axes.add_patch(Rectangle((8.6, 3.3), 2.2, 2.2, fill=False, edgecolor=ORANGE, zorder=4))
-    axes.text(9.3, 2.8, "weights $\\alpha_t$", ha="center", fontsize=10)
-    arrow(axes, (7.95, 4.6), (8.55, 4.6), BLUE)
-    _circle(axes, 11.75, 4.4, "$\\Sigma$")
-    arrow(axes, (10.85, 4.4), (11.35, 4.4), ORANGE)
-    arrow(axes, (6.35, 3.2), (11.75, 3.9), BLUE, curve=0.5)
-    _circle(axes, 13.0, 4.4, "$\\times$")
-    arrow(axes, (12.15, 4.4), (12.6, 4.4), ORANGE)
-
-    _box(axes, 9.7, 7.2, "$h_{t-1}$", GREEN)
-    arrow(axes, (9.7, 6.75), (9.7, 5.6), GREEN, dashed=True)
-    axes.text(9.5, 6.15, "query", ha="right", va="center", fontsize=10)
-    arrow(axes, (10.4, 6.95), (12.85, 4.85), GREEN, dashed=True)
-    axes.text(12.0, 6.0, "$\\beta_t$", ha="left", va="center", fontsize=11)
-    _box(axes, 14.9, 7.2, "$h_t$", GREEN)
-    arrow(axes, (10.4, 7.3), (14.15, 7.3), GREEN)
-    axes.text(12.6, 7.55, "LSTM", ha="center", fontsize=10)
-    arrow(axes, (13.3, 4.7), (14.6, 6.7), ORANGE)
-    axes.text(14.2, 5.3, "$z_t$", ha="left", va="center", fontsize=11)
-    axes.text(15.75, 5.15, "$y_{t-1}$: small", ha="center", va="center", fontsize=10)
-    arrow(axes, (15.4, 5.45), (15.05, 6.7), style.LIGHT["muted"])
-    colour = scene.things[0].colour
-    arrow(axes, (13.3, 4.05), (14.3, 2.5), ORANGE)
-    axes.text(14.4, 1.95, f"$y_t$: {colour}", ha="left", va="center", fontsize=11)
-    axes.text(14.4, 1.3, "(from $h_t$, $z_t$, $y_{t-1}$)", ha="center", va="center", fontsize=9)
+        axes.plot([5.2 + at] * 2, [10.85, 13.05], color=BLUE, linewidth=0.5, zorder=4)
+        axes.plot([5.2, 7.4], [10.85 + at] * 2, color=BLUE, linewidth=0.5, zorder=4)
+    axes.text(8.2, 12.35, "annotations\n$a_1 \\ldots a_N$", fontsize=12, va="center")
+    axes.text(8.2, 11.35, "one vector\nper location", fontsize=11, va="center")
+    _step(axes, scene, 0.3, 0, "a small", "h_2", "h_3", 3)
+    _step(axes, scene, 6.3, 1, "… above a", "h_6", "h_7", 7)
+    axes.plot([5.8, 5.8], [0.6, 9.9], color=style.LIGHT["line"], linewidth=1, linestyle=":")
     return figure
 
 
-def _grid(axes: Axes, picture: np.ndarray, x: float, y: float, side: float) -> None:
-    axes.imshow(picture, extent=(x, x + side, y, y + side), interpolation="nearest", zorder=2)
-    for k in range(GRID + 1):
+def _step(
+    axes: Axes, scene: Scene, x: float, thing: int, written: str, before: str, after: str, t: int
+) -> None:
+    """One step from the state's query to the next word, from top to bottom, in 5 units' width."""
+    left, right = x + SIDE / 2, x + 2.9 + SIDE / 2
+    _box(axes, left, 9.1, f"${before}$", GREEN)
+    axes.text(left + 0.95, 9.1, f"has written\n“{written}”", fontsize=10, va="center")
+    arrow(axes, (left, 8.6), (left, 7.75), GREEN)
+    axes.text(left + 0.15, 8.15, "query", fontsize=10, va="center")
+    inside = places(scene.things[thing].mask()).float().numpy().reshape(GRID, GRID)
+    near = _blur(inside)
+    _image(axes, 0.25 + 0.5 * near, x, 5.55, SIDE, grey=True)
+    axes.text(left, 5.2, f"scores $e_{t}$", ha="center", va="center", fontsize=11)
+    arrow(axes, (x + SIDE + 0.05, 6.6), (x + 2.85, 6.6), MUTED)
+    axes.text(x + SIDE + 0.4, 6.85, "soft-\nmax", ha="center", fontsize=9)
+    weights = np.exp(7 * near)
+    axes.imshow(
+        weights / weights.max(),
+        extent=(x + 2.9, x + 2.9 + SIDE, 5.55, 5.55 + SIDE),
+        cmap=style.ATTENTION,
+        vmin=0,
+        vmax=1.1,
+        zorder=3,
+    )
+    axes.add_patch(Rectangle((x + 2.9, 5.55), SIDE, SIDE, fill=False, edgecolor=ORANGE, zorder=4))
+    axes.text(right, 5.2, f"weights $\\alpha_{t}$", ha="center", va="center", fontsize=11)
+    arrow(axes, (right, 4.95), (right, 4.2), ORANGE)
+    _circle(axes, right, 3.8, "$\\Sigma$")
+    axes.text(right + 0.5, 3.8, "$\\alpha_i a_i$", va="center", fontsize=10)
+    arrow(axes, (right - 0.42, 3.8), (left + 0.45, 3.8), ORANGE)
+    _circle(axes, left, 3.8, "$\\times$")
+    axes.text(left - 0.45, 3.8, f"$\\beta_{t}$", ha="right", va="center", fontsize=12)
+    arrow(axes, (left, 3.4), (left, 2.75), ORANGE)
+    axes.text(left + 0.15, 3.05, f"context $z_{t}$", va="center", fontsize=10)
+    _box(axes, left, 2.25, f"${after}$", GREEN)
+    axes.text(left - 0.85, 2.25, "LSTM", ha="right", va="center", fontsize=9, rotation=90)
+    arrow(axes, (left + 0.8, 2.25), (right - 0.15, 2.25), MUTED)
+    axes.text(
+        right - 0.05, 2.25, scene.things[thing].colour, fontsize=13, va="center", weight="bold"
+    )
+    axes.text(right, 1.6, f"word $y_{t}$", fontsize=11, ha="center", va="center")
+    arrow(axes, (left, 1.2), (left, 1.8), MUTED)
+    axes.text(
+        left, 0.9, f"$y_{t - 1}$: {written.split()[-1]}", fontsize=11, ha="center", va="center"
+    )
+
+
+def _blur(inside: np.ndarray) -> np.ndarray:
+    """Let the neighbours of a region have a part of its score."""
+    padded = np.pad(inside, 1)
+    shifted = [
+        padded[1 + i : 1 + i + GRID, 1 + j : 1 + j + GRID] for i in (-1, 0, 1) for j in (-1, 0, 1)
+    ]
+    return 0.6 * inside + 0.4 * np.mean(shifted, axis=0)
+
+
+def _image(
+    axes: Axes,
+    picture: np.ndarray,
+    x: float,
+    y: float,
+    side: float,
+    lines: bool = False,
+    grey: bool = False,
+) -> None:
+    extent = (x, x + side, y, y + side)
+    axes.imshow(
+        picture,
+        cmap="Greys" if grey else None,
+        vmin=0 if grey else None,
+        vmax=1.2 if grey else None,
+        extent=extent,
+        interpolation="nearest",
+        zorder=2,
+    )
+    for k in range(GRID + 1) if lines else ():
         at = side * k / GRID
         for xs, ys in (([x + at] * 2, [y, y + side]), ([x, x + side], [y + at] * 2)):
             axes.plot(xs, ys, color=style.LIGHT["paper"], linewidth=0.4, alpha=0.7, zorder=3)
 
 
 def _circle(axes: Axes, x: float, y: float, label: str) -> None:
-    axes.plot(x, y, "o", markersize=17, color=style.LIGHT["paper"], mec=ORANGE, mew=1.8, zorder=3)
-    axes.text(x, y, label, ha="center", va="center", fontsize=11, zorder=4)
+    axes.plot(x, y, "o", markersize=18, color=style.LIGHT["paper"], mec=ORANGE, mew=1.8, zorder=3)
+    axes.text(x, y, label, ha="center", va="center", fontsize=12, zorder=4)

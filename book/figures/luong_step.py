@@ -6,98 +6,103 @@ import matplotlib.pyplot as plt
 from figures.shapes import arrow, box
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch
 
 from coursekit import style
 
 BLUE, ORANGE, GREEN = style.SERIES[:3]
-WEIGHTS = (0.75, 0.06, 0.12, 0.07)
-PLACES = (1.2, 3.3, 5.4, 7.5)
-SUM = (3.2, 5.0)
+LOOK, STATES = 3.6, 0.7  # the heights of attention and of the decoder's states
+SCORE, SOFTMAX, SUM, CONTEXT, LAST = 3.7, 5.9, 7.9, 9.7, 12.0
 
 
 def draw() -> Figure:
     """Draw both steps: the numbers in circles say what is computed first."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(8.0, 4.5), layout="constrained")
-    for axes, title in (
-        (left, "Bahdanau: look, then move on"),
-        (right, "Luong: move on, then look"),
+    figure, both = plt.subplots(2, 1, figsize=(6.6, 7.4), layout="constrained")
+    for axes, title in zip(
+        both, ("Bahdanau: look, then update", "Luong: update, then look"), strict=True
     ):
-        axes.set_xlim(0, 9.6)
-        axes.set_ylim(0.4, 11.6)
+        axes.set_xlim(0, 13.6)
+        axes.set_ylim(-1.4, 6.3)
         axes.axis("off")
         axes.set_title(title)
-        _source(axes)
-    _bahdanau(left)
-    _luong(right)
+        _attention(axes)
+    _bahdanau(both[0])
+    _luong(both[1])
     return figure
 
 
 def _bahdanau(axes: Axes) -> None:
-    before, now = (3.2, 7.9), (7.6, 7.9)
-    box(axes, *before, "$h_{t-1}$", GREEN)
-    box(axes, *now, "$h_t$", GREEN)
-    arrow(axes, (3.95, 7.9), (6.8, 7.9), GREEN)
-    arrow(axes, (3.2, 7.4), (3.2, 5.65), GREEN, dashed=True)
-    _text(axes, 2.95, 6.5, "query", "right")
-    _number(axes, 3.75, 6.5, 1, "$a_t$")
-    _number(axes, 1.35, 5.0, 2, "$c_t$")
-    arrow(axes, (3.85, 5.25), (7.0, 7.4), ORANGE)
-    _number(axes, 8.75, 7.9, 3)
-    arrow(axes, (7.6, 6.0), (7.6, 7.35), style.LIGHT["muted"])
-    _text(axes, 7.6, 5.6, "$y_{t-1}$")
-    arrow(axes, (7.6, 8.4), (7.6, 10.5), style.LIGHT["muted"])
-    _text(axes, 7.6, 10.95, "next word")
-    _number(axes, 8.75, 10.95, 4)
+    box(axes, SCORE, STATES, "$h_{t-1}$", GREEN)
+    box(axes, LAST, STATES, "$h_t$", GREEN)
+    arrow(axes, (SCORE + 0.75, STATES), (LAST - 0.75, STATES), GREEN)
+    arrow(axes, (CONTEXT + 0.4, LOOK - 0.5), (LAST - 0.4, STATES + 0.5), ORANGE)
+    arrow(axes, (LAST, STATES + 0.5), (LAST, 4.4), style.LIGHT["muted"])
+    _text(axes, LAST, 4.8, "next word")
+    arrow(axes, (LAST, -0.65), (LAST, STATES - 0.5), style.LIGHT["muted"])
+    _text(axes, LAST, -1.0, "$y_{t-1}$")
+    for x, y, number in (
+        (SOFTMAX, LOOK + 0.85, 1),
+        (CONTEXT, LOOK + 0.85, 2),
+        (LAST + 1.05, STATES, 3),
+        (LAST + 1.05, 5.35, 4),
+    ):
+        _number(axes, x, y, number)
 
 
 def _luong(axes: Axes) -> None:
-    before, now, together = (4.5, 7.1), (7.6, 7.1), (7.6, 9.4)
-    box(axes, *before, "$h_{t-1}$", GREEN)
-    box(axes, *now, "$h_t$", GREEN)
-    box(axes, *together, r"$\tilde{h}_t$", ORANGE)
-    arrow(axes, (5.25, 7.1), (6.8, 7.1), GREEN)
-    _number(axes, 8.75, 7.1, 1)
-    arrow(axes, (7.0, 6.6), (3.9, 5.15), GREEN, dashed=True)
-    _text(axes, 4.75, 6.1, "query", "right")
-    _number(axes, 5.9, 5.4, 2, "$a_t$")
-    _number(axes, 1.35, 5.0, 3, "$c_t$")
-    axes.add_patch(
-        FancyArrowPatch(
-            (2.65, 5.4),
-            (6.8, 9.4),
-            arrowstyle="-|>",
-            mutation_scale=11,
-            color=ORANGE,
-            linewidth=1.5,
-            connectionstyle="arc3,rad=-0.42",
-        )
+    box(axes, 1.0, STATES, "$h_{t-1}$", GREEN)
+    box(axes, SCORE, STATES, "$h_t$", GREEN)
+    box(axes, LAST, STATES, r"$\tilde{h}_t$", ORANGE)
+    arrow(axes, (1.75, STATES), (SCORE - 0.75, STATES), GREEN)
+    arrow(axes, (SCORE + 0.75, STATES), (LAST - 0.75, STATES), GREEN)
+    arrow(axes, (CONTEXT + 0.4, LOOK - 0.5), (LAST - 0.4, STATES + 0.5), ORANGE)
+    arrow(axes, (LAST, STATES + 0.5), (LAST, 4.4), style.LIGHT["muted"])
+    _text(axes, LAST, 4.8, "next word")
+    arrow(axes, (SCORE, -0.65), (SCORE, STATES - 0.5), style.LIGHT["muted"])
+    _text(axes, SCORE, -1.0, r"$y_{t-1},\ \tilde{h}_{t-1}$")
+    arrow(axes, (LAST, STATES - 0.5), (LAST, -0.8), ORANGE, dashed=True)
+    _text(axes, LAST - 0.3, -1.1, "input feeding: to the next step", ha="right")
+    for x, y, number in (
+        (SCORE - 1.0, STATES + 0.6, 1),
+        (SOFTMAX, LOOK + 0.85, 2),
+        (CONTEXT, LOOK + 0.85, 3),
+        (LAST + 1.05, STATES, 4),
+        (LAST + 1.05, 5.35, 5),
+    ):
+        _number(axes, x, y, number)
+
+
+def _attention(axes: Axes) -> None:
+    """Keys, score, softmax, sum and context, from left to right, and the query from below."""
+    muted = style.LIGHT["muted"]
+    for j in range(4):
+        y = 5.3 - 1.05 * j
+        box(axes, 1.0, y, rf"$\bar{{h}}_{j + 1}$", BLUE, height=0.8, width=1.2)
+        arrow(axes, (1.65, y), (SCORE - 0.8, LOOK + 0.25 * (1.5 - j)), BLUE, width=1.1, head=8)
+    box(axes, SCORE, LOOK, "score", muted, width=1.5)
+    arrow(axes, (SCORE, STATES + 0.5), (SCORE, LOOK - 0.5), GREEN)
+    _text(axes, SCORE + 0.15, 2.1, "query", ha="left")
+    box(axes, SOFTMAX, LOOK, "softmax", muted, width=1.8)
+    arrow(axes, (SCORE + 0.8, LOOK), (SOFTMAX - 0.95, LOOK), muted)
+    axes.plot(
+        SUM, LOOK, "o", markersize=23, color=style.LIGHT["paper"], mec=ORANGE, mew=2, zorder=3
     )
-    arrow(axes, (7.6, 7.6), (7.6, 8.85), GREEN)
-    _number(axes, 8.75, 9.4, 4)
-    arrow(axes, (7.6, 5.0), (7.6, 6.55), style.LIGHT["muted"])
-    _text(axes, 7.6, 4.55, r"$y_{t-1},\ \tilde{h}_{t-1}$")
-    arrow(axes, (7.6, 9.9), (7.6, 10.5), style.LIGHT["muted"])
-    _text(axes, 7.6, 10.95, "next word")
-    _number(axes, 8.75, 10.95, 5)
+    axes.text(SUM, LOOK, r"$\Sigma$", ha="center", va="center", fontsize=12, zorder=4)
+    arrow(axes, (SOFTMAX + 0.95, LOOK), (SUM - 0.45, LOOK), ORANGE, width=2.4)
+    _text(axes, 7.3, LOOK - 0.9, "weights")
+    # The values are the same states as the keys.
+    axes.plot([1.0, 1.0, SUM], [5.72, 6.05, 6.05], color=BLUE, lw=1.5, zorder=2)
+    arrow(axes, (SUM, 6.05), (SUM, LOOK + 0.5), BLUE)
+    _text(axes, 4.3, 5.7, "values")
+    _text(axes, 2.35, 5.25, "keys")
+    box(axes, CONTEXT, LOOK, "$c_t$", ORANGE, width=1.2)
+    arrow(axes, (SUM + 0.45, LOOK), (CONTEXT - 0.65, LOOK), ORANGE)
 
 
-def _source(axes: Axes) -> None:
-    """The encoder's states with arrows, as wide as their weights, to the sum."""
-    for j, (x, weight) in enumerate(zip(PLACES, WEIGHTS, strict=True), start=1):
-        box(axes, x, 1.3, rf"$\bar{{h}}_{j}$", BLUE)
-        arrow(axes, (x, 1.85), SUM, ORANGE, width=0.8 + 4.5 * weight, shrink=12)
-    axes.plot(*SUM, "o", markersize=23, color=style.LIGHT["paper"], mec=ORANGE, mew=2, zorder=3)
-    axes.text(*SUM, r"$\Sigma$", ha="center", va="center", fontsize=12, zorder=4)
-
-
-def _number(axes: Axes, x: float, y: float, number: int, label: str = "") -> None:
-    ink = style.LIGHT["ink"]
-    axes.plot(x, y, "o", markersize=14, color=ink, zorder=4)
+def _number(axes: Axes, x: float, y: float, number: int) -> None:
     paper = style.LIGHT["paper"]
-    axes.text(x, y - 0.03, str(number), ha="center", va="center", color=paper, fontsize=8, zorder=5)
-    axes.text(x + 0.38, y, label, va="center", fontsize=11)
+    axes.plot(x, y, "o", markersize=15, color=style.LIGHT["ink"], zorder=4)
+    axes.text(x, y - 0.03, str(number), ha="center", va="center", color=paper, fontsize=9, zorder=5)
 
 
-def _text(axes: Axes, x: float, y: float, text: str, align: str = "center") -> None:
-    axes.text(x, y, text, ha=align, va="center", fontsize=10, color=style.LIGHT["ink"])
+def _text(axes: Axes, x: float, y: float, text: str, ha: str = "center") -> None:
+    axes.text(x, y, text, ha=ha, va="center", fontsize=11, color=style.LIGHT["ink"])

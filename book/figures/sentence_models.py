@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 
 import matplotlib.pyplot as plt
@@ -13,34 +14,35 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 from coursekit import style
 
 BLUE, ORANGE, GREEN = style.SERIES[:3]
+_box = partial(box, size=13)
 WORDS = ("it", "was", "not", "good")
 PLACES = (1.3, 3.5, 5.7, 7.9)
 HOPS = ((0.05, 0.05, 0.75, 0.15), (0.05, 0.1, 0.1, 0.75), (0.7, 0.2, 0.05, 0.05))
 
 
 def draw() -> Figure:
-    """Draw attention with the final state as its query beside structured self-attention."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 4.4), layout="constrained")
-    for axes, title in (
-        (left, "one question: the final state asks"),
-        (right, "several questions: the rows of $W_{s2}$ ask"),
+    """Draw attention with the final state as its query above structured self-attention."""
+    figure, (above, below) = plt.subplots(2, 1, figsize=(5.8, 9.2), layout="constrained")
+    for axes, title, top in (
+        (above, "one question: the final state asks", 11.4),
+        (below, "several questions: the rows of $W_{s2}$ ask", 10.6),
     ):
-        axes.set_xlim(0, 10.6)
-        axes.set_ylim(0.2, 10.8)
+        axes.set_xlim(0, 11.4)
+        axes.set_ylim(0.2, top)
         axes.axis("off")
-        axes.set_title(title, fontsize=10)
+        axes.set_title(title, fontsize=12)
         _states(axes)
-    _one(left)
-    _several(right)
+    _one(above)
+    _several(below)
     return figure
 
 
 def _states(axes: Axes) -> None:
     """The words and the BiLSTM's states above them, joined in both directions."""
     for j, (x, word) in enumerate(zip(PLACES, WORDS, strict=True), start=1):
-        axes.text(x, 0.6, word, ha="center", va="center", fontsize=10, style="italic")
+        axes.text(x, 0.6, word, ha="center", va="center", fontsize=12, style="italic")
         arrow(axes, (x, 0.95), (x, 1.75), style.LIGHT["muted"])
-        box(axes, x, 2.3, f"$h_{j}$", BLUE)
+        _box(axes, x, 2.3, f"$h_{j}$", BLUE)
     for x, following in pairwise(PLACES):
         axes.add_patch(
             FancyArrowPatch(
@@ -57,18 +59,47 @@ def _states(axes: Axes) -> None:
 
 
 def _one(axes: Axes) -> None:
-    total = (4.6, 6.4)
-    for x, weight in zip(PLACES, (0.05, 0.05, 0.5, 0.4), strict=True):
-        arrow(axes, (x, 2.85), total, ORANGE, width=0.8 + 4.5 * weight, shrink=12)
+    """The two ends of the text make the query; scores, softmax, weights, sum."""
+    weights = (0.05, 0.05, 0.5, 0.4)
+    low, height, cell, total = 4.9, 0.75, 2.2, (4.6, 8.0)
+    _box(axes, 10.3, 3.9, "$q$", GREEN)
+    arrow(axes, (8.62, 2.5), (9.75, 3.5), GREEN)  # the forward LSTM at the last word
+    axes.add_patch(  # the backward LSTM at the first word: below all the states, and up
+        FancyArrowPatch(
+            (1.3, 1.72),
+            (10.3, 3.35),
+            arrowstyle="-|>",
+            mutation_scale=12,
+            color=GREEN,
+            linewidth=1.5,
+            connectionstyle="angle,angleA=0,angleB=90,rad=12",
+            shrinkA=0,
+            shrinkB=0,
+            zorder=1,
+        )
+    )
+    axes.text(9.0, 2.55, r"$\overrightarrow{h}_4$", color=GREEN, fontsize=11, ha="left", va="top")
+    axes.text(10.45, 1.95, r"$\overleftarrow{h}_1$", color=GREEN, fontsize=11, ha="left")
+    arrow(axes, (10.2, 4.4), (9.15, 5.2), GREEN, dashed=True)
+    for x, weight in zip(PLACES, weights, strict=True):
+        arrow(axes, (x, 2.85), (x, low - 0.1), style.LIGHT["muted"])
+        axes.add_patch(
+            Rectangle(
+                (x - cell / 2, low),
+                cell,
+                height,
+                facecolor=style.ATTENTION(weight),
+                edgecolor=style.LIGHT["line"],
+            )
+        )
+        arrow(axes, (x, low + height), total, ORANGE, width=0.8 + 4.5 * weight, shrink=13)
+    axes.text(2.4, 3.9, "scores,\nsoftmax", ha="center", va="center", fontsize=10)
+    axes.text(9.2, low + height / 2 + 0.15, r"$\alpha$", va="center", fontsize=13)
     _sum(axes, *total)
-    box(axes, 9.2, 4.6, "$q$", GREEN)
-    arrow(axes, (8.3, 2.85), (9.0, 4.05), GREEN)
-    arrow(axes, (8.5, 4.75), (5.55, 5.3), GREEN, dashed=True)
-    axes.text(9.2, 5.45, r"$[\overrightarrow{h}_4; \overleftarrow{h}_1]$", ha="center", fontsize=9)
-    arrow(axes, (4.6, 6.95), (4.6, 7.75), ORANGE)
-    box(axes, 4.6, 8.3, "$s$", ORANGE)
-    arrow(axes, (4.6, 8.85), (4.6, 9.65), style.LIGHT["muted"])
-    axes.text(4.6, 10.15, "classes", ha="center", va="center", fontsize=10)
+    arrow(axes, (4.6, 8.55), (4.6, 9.1), ORANGE)
+    _box(axes, 4.6, 9.6, "$s$", ORANGE)
+    arrow(axes, (4.6, 10.1), (4.6, 10.6), style.LIGHT["muted"])
+    axes.text(4.6, 10.95, "classes", ha="center", va="center", fontsize=12)
 
 
 def _several(axes: Axes) -> None:
@@ -86,7 +117,7 @@ def _several(axes: Axes) -> None:
                     edgecolor=style.LIGHT["line"],
                 )
             )
-        axes.text(9.3, y + height / 2, f"hop {k + 1}", va="center", fontsize=9)
+        axes.text(9.3, y + height / 2, f"hop {k + 1}", va="center", fontsize=11)
     for x in PLACES:
         arrow(axes, (x, 2.85), (x, low - 0.1), style.LIGHT["muted"])
     top = low + 3 * (height + 0.16)
@@ -104,10 +135,10 @@ def _several(axes: Axes) -> None:
                 linewidth=1.6,
             )
         )
-    axes.text(7.4, 8.1, "$M = A H$", va="center", fontsize=11)
+    axes.text(7.4, 8.1, "$M = A H$", va="center", fontsize=12)
     arrow(axes, (4.6, 8.95), (4.6, 9.65), style.LIGHT["muted"])
-    axes.text(4.85, 9.25, "rows one after the other", va="center", fontsize=8)
-    axes.text(4.6, 10.15, "classes", ha="center", va="center", fontsize=10)
+    axes.text(4.85, 9.25, "rows one after the other", va="center", fontsize=10)
+    axes.text(4.6, 10.15, "classes", ha="center", va="center", fontsize=12)
 
 
 def _sum(axes: Axes, x: float, y: float) -> None:

@@ -57,20 +57,21 @@ def draw_model() -> Figure:
 
 
 def draw_heads() -> Figure:
-    """Draw how a vector is cut into heads and put together again."""
+    """Draw how heads project whole vectors, attend, and are put side by side."""
     figure, axes = plt.subplots(figsize=(6.6, 2.4), layout="constrained")
     axes.set_xlim(-0.3, 15.2)
     axes.set_ylim(-0.7, 5.3)
     axes.axis("off")
     colours = (BLUE, ORANGE, GREEN, PURPLE)
     heights = (4.4, 3.1, 1.8, 0.5)
-    for name, x in (("$Q$", 0.6), ("$K$", 1.7), ("$V$", 2.8)):
-        _box(axes, x, 2.45, name, MUTED, 0.8, 3.0)
-    _box(axes, 1.7, 2.45, "", style.LIGHT["line"], 3.3, 3.5, order=1)
-    axes.text(1.7, 0.2, "$(B, T, d)$ each", ha="center", fontsize=9.5)
+    _box(axes, 0.75, 3.5, "$X$", MUTED, 1.3, 1.5)
+    _box(axes, 0.75, 1.4, "$Y$", MUTED, 1.3, 1.5)
+    axes.text(0.75, 4.55, "$(B, T, d)$", ha="center", fontsize=9.5)
+    axes.text(0.75, 0.1, "$(B, N, d)$", ha="center", fontsize=9.5)
+    _box(axes, 0.75, 2.45, "", style.LIGHT["line"], 1.75, 3.9, order=1)
     for i, (y, colour) in enumerate(zip(heights, colours, strict=True), start=1):
-        arrow(axes, (3.4, 2.45), (4.6, y), colour)
-        _box(axes, 7.0, y, rf"Attention$(QW^Q_{i}, KW^K_{i}, VW^V_{i})$", colour, 4.7, 0.85)
+        arrow(axes, (1.7, 2.45), (3.4, y), colour)
+        _box(axes, 6.4, y, rf"Attention$(XW^Q_{i}, YW^K_{i}, YW^V_{i})$", colour, 5.9, 0.85)
         arrow(axes, (9.4, y), (10.35, 2.45 + 0.75 * (2.5 - i)), colour)
         axes.add_patch(
             Rectangle((10.4, 2.07 + 0.75 * (2.5 - i)), 0.8, 0.75, facecolor=colour, alpha=0.75)

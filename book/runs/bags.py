@@ -1,7 +1,7 @@
 """Train the classifiers that count n-grams, and record what they reach beside the networks.
 
-    python book/runs/bags.py                                     # logistic regression, IMDB
-    python book/runs/bags.py --model naive-bayes --data nsmc
+    python -m book.runs bags                                     # logistic regression, IMDB
+    python -m book.runs bags --model naive-bayes --data nsmc
 
 Writes book/results/<model>.<data>.json. The regularisation is chosen on the validation data; the
 test set is read once, after that.
@@ -17,20 +17,26 @@ from coursekit.bags import BagClassifier
 from coursekit.documents import words
 from coursekit.vocabulary import SubwordVocabulary
 
+from .commands import command
+
 MODELS = ("logistic-regression", "naive-bayes")
 TRIED = {"logistic-regression": (0.03, 0.1, 0.3, 1.0), "naive-bayes": (0.1, 0.3, 1.0, 3.0)}
 KOREAN = ("nsmc", "naver-shopping", "steam")
 
 
-def main() -> None:
-    """Read the command line, choose the regularisation, record."""
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the options."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--model", choices=MODELS, default=MODELS[0])
     arguments.add_argument("--data", default="imdb")
     arguments.add_argument("--ngrams", type=int, default=2, help="longest n-gram")
     arguments.add_argument("--minimum-documents", type=int, default=2)
     arguments.add_argument("--subwords", type=int, default=16_000, help="for Korean")
-    options = arguments.parse_args()
+    return arguments
+
+
+def main(options: argparse.Namespace) -> None:
+    """Read the command line, choose the regularisation, record."""
     corpus = datasets.load(options.data)
     cut = words
     if options.data in KOREAN:
@@ -53,11 +59,6 @@ def main() -> None:
         print(tried[-1][:2], flush=True)
     best, strength, model = max(tried, key=lambda row: row[0])
     seconds = time.perf_counter() - started
-    given = [
-        f"--{key.replace('_', '-')} {value}"
-        for key, value in vars(options).items()
-        if value != arguments.get_default(key)
-    ]
     results.record(
         options.model,
         options.data,
@@ -76,11 +77,7 @@ def main() -> None:
         ],
         parameters=model.parameters,
         data_sha256=corpus.data_sha256,
-        command=" ".join(["python book/runs/bags.py", *given]),
+        command=command("bags", options),
         scorer="share of texts that get their class",
         settings={k: v for k, v in vars(options).items() if k not in ("data", "model")},
     )
-
-
-if __name__ == "__main__":
-    main()

@@ -1,52 +1,45 @@
 """Train the chapter's translator at full size on Multi30k and record what it reaches.
 
-    python book/runs/bahdanau.py                      # with attention, all sentences
-    python book/runs/bahdanau.py --attention fixed    # one context for all steps
-    python book/runs/bahdanau.py --max-words 10       # trained on sentences of up to 10 words
+    python -m book.runs bahdanau                      # with attention, all sentences
+    python -m book.runs bahdanau --attention fixed    # one context for all steps
+    python -m book.runs bahdanau --max-words 10       # trained on sentences of up to 10 words
 
 Writes book/results/<model>.<data>.json; `harness.py` says how.
 """
 
 from __future__ import annotations
 
-from harness import parser, record
-from torch import nn
+import argparse
 
-from coursekit.translation import FixedContext, Translator
+from coursekit.translation import AttentionTranslator, FixedContext
 from solutions.bahdanau.scores import AdditiveAttention
 from solutions.bahdanau.translator import AttentionDecoder, BidirectionalEncoder
 
+from . import harness
 
-def build(
-    attention: str, source_size: int, target_size: int, width: int, dropout: float
-) -> Translator:
+
+def build(options: argparse.Namespace, source_size: int, target_size: int) -> AttentionTranslator:
     """Return the translator of the chapter, or the same one with one context for all steps."""
-    looks: nn.Module = (
-        AdditiveAttention(width, 2 * width, width) if attention == "additive" else FixedContext()
-    )
-    encoder = BidirectionalEncoder(source_size, width, width, dropout)
-    decoder = AttentionDecoder(target_size, width, width, 2 * width, looks, dropout)
-    return Translator(encoder, decoder)
+    d, additive = options.width, options.attention == "additive"
+    looks = AdditiveAttention(d, 2 * d, d) if additive else FixedContext()
+    encoder = BidirectionalEncoder(source_size, d, d, options.dropout)
+    decoder = AttentionDecoder(target_size, d, d, 2 * d, looks, options.dropout)
+    return AttentionTranslator(encoder, decoder)
 
 
-def main() -> None:
-    """Read the command line, train with each seed, record."""
-    arguments = parser(__doc__.splitlines()[0])
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the options."""
+    arguments = harness.parser(__doc__)
     arguments.add_argument("--attention", choices=["additive", "fixed"], default="additive")
-    options = arguments.parse_args()
+    return arguments
+
+
+def main(options: argparse.Namespace) -> None:
+    """Train with each seed, record."""
     limit = "all" if options.max_words >= 100 else str(options.max_words)
     name = {"additive": "rnnsearch", "fixed": "rnnencdec"}[options.attention]
-    record(
-        f"{name}-{limit}",
-        "book/runs/bahdanau.py",
-        options,
-        lambda source, target: build(
-            options.attention, source, target, options.width, options.dropout
-        ),
-        options.attention == "additive",
-        arguments.parse_args([]),
+    plan = harness.Plan(
+        lambda source, target: build(options, source, target),
+        attends=options.attention == "additive",
     )
-
-
-if __name__ == "__main__":
-    main()
+    harness.record(f"{name}-{limit}", "bahdanau", options, plan)

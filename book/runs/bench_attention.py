@@ -1,6 +1,6 @@
 """Measure what it costs to write the Transformer's parts by hand: ours against torch's, as ratios.
 
-    python book/runs/bench_attention.py
+    python -m book.runs bench_attention
 
 Times `scaled_dot_product_attention`, `MultiHeadAttention` and `EncoderLayer` in turn with torch's
 own, which have the same weights, forward and forward with backward, and records the median ratio of
@@ -13,6 +13,7 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -22,6 +23,8 @@ from coursekit import results
 from coursekit.training import device
 from solutions.transformer.attention import MultiHeadAttention, scaled_dot_product_attention
 from solutions.transformer.layers import EncoderLayer, PositionwiseFeedForward
+
+from .commands import command
 
 Call = Callable[[], Tensor]
 
@@ -33,13 +36,14 @@ def ours_and_torchs(layer: EncoderLayer, torchs: nn.TransformerEncoderLayer) -> 
     with torch.no_grad():
         torchs.self_attn.in_proj_weight.copy_(torch.cat([p.weight for p in projections]))
         torchs.self_attn.in_proj_bias.copy_(torch.cat([p.bias for p in projections]))
-        for target, source in (
+        pairs: list[tuple[Any, Any]] = [
             (torchs.self_attn.out_proj, own.output),
             (torchs.linear1, layer.feed_forward.inner),
             (torchs.linear2, layer.feed_forward.outer),
             (torchs.norm1, layer.attention_norm),
             (torchs.norm2, layer.feed_forward_norm),
-        ):
+        ]
+        for target, source in pairs:
             target.weight.copy_(source.weight)
             target.bias.copy_(source.bias)
 
@@ -63,13 +67,17 @@ def _wait() -> None:
         torch.cuda.synchronize()
 
 
-def main() -> None:
-    """Time the pairs in turn; print and record the ratios."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the options."""
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     sizes = {"batch": 32, "length": 64, "width": 256, "heads": 8, "inner": 1024, "rounds": 21}
     for name, value in sizes.items():
-        parser.add_argument(f"--{name}", type=int, default=value)
-    options = parser.parse_args()
+        arguments.add_argument(f"--{name}", type=int, default=value)
+    return arguments
+
+
+def main(options: argparse.Namespace) -> None:
+    """Time the pairs in turn; print and record the ratios."""
     b, n, d, h = options.batch, options.length, options.width, options.heads
     torch.manual_seed(1)
     layer = EncoderLayer(d, MultiHeadAttention(d, h), PositionwiseFeedForward(d, options.inner))
@@ -105,17 +113,17 @@ def main() -> None:
         print(f"{name}: the same to 1e-5")
     started = time.perf_counter()
     for turn in range(options.rounds + 1):
-        found = {}
+        ratios = {}
         for name, (ours, theirs, inputs) in pairs.items():
             for kind in ("forward", "backward"):
                 own = seconds(ours, inputs, kind == "backward")
-                found[f"{name}_{kind}"] = own / seconds(theirs, inputs, kind == "backward")
+                ratios[f"{name}_{kind}"] = own / seconds(theirs, inputs, kind == "backward")
         torchs.eval()  # without gradients torch's layer then takes its fast path
         own = seconds(pairs["encoder_layer"][0], x, False)
-        found["encoder_layer_inference"] = own / seconds(pairs["encoder_layer"][1], x, False)
+        ratios["encoder_layer_inference"] = own / seconds(pairs["encoder_layer"][1], x, False)
         torchs.train()
         if turn:  # the first round pays for allocations
-            rounds.append(found)
+            rounds.append(ratios)
     metrics = {name: statistics.median(r[name] for r in rounds) for name in rounds[0]}
     results.record(
         "bench-attention",
@@ -130,13 +138,9 @@ def main() -> None:
         ],
         parameters=sum(p.numel() for p in layer.parameters()),
         data_sha256="none: random numbers",
-        command="python book/runs/bench_attention.py",
+        command=command("bench_attention", options),
         scorer="median of (time of ours) / (time of torch's); backward is with its forward",
         settings=vars(options) | {"threads": torch.get_num_threads()},
     )
     for name, ratio in metrics.items():
         print(f"{name:40} {ratio:.2f}")
-
-
-if __name__ == "__main__":
-    main()

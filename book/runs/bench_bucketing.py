@@ -1,7 +1,7 @@
 """Measure what batches of similar length save: one epoch of the same classifier on the same texts.
 
-    python book/runs/bench_bucketing.py              # the course's made-up reviews
-    python book/runs/bench_bucketing.py --data imdb  # a sample of IMDB's
+    python -m book.runs bench_bucketing              # the course's made-up reviews
+    python -m book.runs bench_bucketing --data imdb  # a sample of IMDB's
 
 Trains `AttentionClassifier` on the same texts in batches of similar length; in batches at random,
 padded to the longest text of the batch; and padded to the longest text of all. Each as it is, which
@@ -35,6 +35,8 @@ from coursekit.documents import (
 from coursekit.vocabulary import WordVocabulary
 from solutions.sentences.pooling import AttentionClassifier
 
+from .commands import command
+
 
 def texts(options: argparse.Namespace) -> tuple[list[list[str]], list[int], str]:
     """Return the words and labels of the texts, and the checksum of where they come from."""
@@ -64,7 +66,7 @@ def ways(
         "longest": lambda seed: at_random(seed, longest),
     }
 
-    def padding_read(way: str) -> Callable[[int], Iterator[TextBatch]]:
+    def read_padding(way: str) -> Callable[[int], Iterator[TextBatch]]:
         def make(seed: int) -> Iterator[TextBatch]:
             for batch in packed[way](seed):
                 whole = torch.full_like(batch.lengths, batch.tokens.shape[1])
@@ -72,11 +74,11 @@ def ways(
 
         return make
 
-    return packed | {f"{way}_read": padding_read(way) for way in packed}
+    return packed | {f"{way}_read": read_padding(way) for way in packed}
 
 
-def main() -> None:
-    """Time the ways in turn; print and record."""
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the options."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--data", default="reviews", help="reviews, or a data set by name")
     arguments.add_argument("--texts", type=int, help="how many; 2,000, of a data set 512")
@@ -86,8 +88,12 @@ def main() -> None:
     )
     for name, value in {"batch-size": 64, "embedding": 128, "width": 64, "attention": 64}.items():
         arguments.add_argument(f"--{name}", type=int, default=value)
-    options = arguments.parse_args()
-    asked = dict(vars(options))
+    return arguments
+
+
+def main(options: argparse.Namespace) -> None:
+    """Time the ways in turn; print and record."""
+    repeat = command("bench_bucketing", options)
     options.texts = options.texts or (2_000 if options.data == "reviews" else 512)
     split, labels, origin = texts(options)
     vocabulary = WordVocabulary(split)
@@ -129,12 +135,6 @@ def main() -> None:
         f"real_{name}": real / sum(batch.tokens.numel() for batch in make(1))
         for name, make in makers.items()
     }
-    defaults = arguments.parse_args([])
-    given = [
-        f"--{name.replace('_', '-')} {value}"
-        for name, value in asked.items()
-        if value != getattr(defaults, name)
-    ]
     results.record(
         "bench-bucketing",
         options.data,
@@ -148,7 +148,7 @@ def main() -> None:
         ],
         parameters=sum(p.numel() for p in model.parameters()),
         data_sha256=origin,
-        command=" ".join(["python book/runs/bench_bucketing.py", *given]),
+        command=repeat,
         scorer="medians over the rounds; an epoch of training with Adam, batches made beforehand",
         settings=vars(options)
         | {"longest": max(len(ids) for ids, _ in items), "mean_length": real / len(items)},
@@ -162,7 +162,3 @@ def step(model: nn.Module, optimizer: torch.optim.Optimizer, batch: TextBatch) -
     optimizer.zero_grad(set_to_none=True)
     classification_loss(model, batch).backward()
     optimizer.step()
-
-
-if __name__ == "__main__":
-    main()

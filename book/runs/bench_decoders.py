@@ -1,6 +1,6 @@
 """Measure what the order of computation costs: one training step of each decoder, as ratios.
 
-    python book/runs/bench_decoders.py
+    python -m book.runs bench_decoders
 
 Trains Bahdanau's decoder and Luong's in turn on the same random batch: with input feeding, without
 it word by word, and without it with the whole recurrence first and one call of attention for all
@@ -23,6 +23,8 @@ from solutions.bahdanau.scores import AdditiveAttention
 from solutions.bahdanau.translator import AttentionDecoder
 from solutions.luong.decoder import LuongDecoder, attentional_state
 from solutions.luong.scores import GlobalAttention, Score
+
+from .commands import command
 
 
 class AllAtOnce(LuongDecoder):
@@ -58,13 +60,17 @@ class AllAtOnce(LuongDecoder):
         return self.output(self.dropout(together)), weights
 
 
-def main() -> None:
-    """Time the decoders in turn; print and record the ratios."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the options."""
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     sizes = {"batch": 64, "source": 15, "target": 14, "width": 256, "rounds": 15}
     for name, value in sizes.items():
-        parser.add_argument(f"--{name}", type=int, default=value)
-    options = parser.parse_args()
+        arguments.add_argument(f"--{name}", type=int, default=value)
+    return arguments
+
+
+def main(options: argparse.Namespace) -> None:
+    """Time the decoders in turn; print and record the ratios."""
     b, s, t, d = options.batch, options.source, options.target, options.width
     vocabulary = 1000
     torch.manual_seed(1)
@@ -117,13 +123,9 @@ def main() -> None:
         ],
         parameters=sum(p.numel() for p in decoders["bahdanau"].parameters()),
         data_sha256="none: random numbers in the shapes of a batch of Multi30k",
-        command="python book/runs/bench_decoders.py",
+        command=command("bench_decoders", options),
         scorer="median over the rounds of (step of the decoder) / (step of Bahdanau's decoder)",
         settings=vars(options),
     )
     for name, ratio in metrics.items():
         print(f"{name:22} {ratio:.2f}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """Measure what computing U h_j once per sentence saves, as a ratio within one run.
 
-    python book/runs/bench_projection.py
+    python -m book.runs bench_projection
 
 Trains the chapter's decoder and the same decoder with the projection inside the loop, in turn, on
 the same random batch, and records the median ratio of the times of their steps.
@@ -20,6 +20,8 @@ from coursekit import results
 from solutions.bahdanau.scores import AdditiveAttention
 from solutions.bahdanau.translator import AttentionDecoder
 
+from .commands import command
+
 
 class ProjectsEachStep(AttentionDecoder):
     """The same decoder, which lets its attention project the annotations in every step."""
@@ -36,13 +38,17 @@ class ProjectsEachStep(AttentionDecoder):
         return super().step(embedded, state, annotations, mask, None)
 
 
-def main() -> None:
-    """Time both decoders in turn; print and record the ratio."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the options."""
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     sizes = {"batch": 64, "source": 15, "target": 14, "width": 256, "rounds": 15}
     for name, value in sizes.items():
-        parser.add_argument(f"--{name}", type=int, default=value)
-    options = parser.parse_args()
+        arguments.add_argument(f"--{name}", type=int, default=value)
+    return arguments
+
+
+def main(options: argparse.Namespace) -> None:
+    """Time both decoders in turn; print and record the ratio."""
     b, s, t, d = options.batch, options.source, options.target, options.width
     vocabulary = 1000
     torch.manual_seed(1)
@@ -79,13 +85,9 @@ def main() -> None:
         ],
         parameters=sum(p.numel() for p in decoders[0].parameters()),
         data_sha256="none: random numbers in the shapes of a batch of Multi30k",
-        command="python book/runs/bench_projection.py",
+        command=command("bench_projection", options),
         scorer="median over the rounds of (step with projection inside) / (step with it once)",
         settings=vars(options),
     )
     print(f"projection in each step / once per sentence: {min(ratios):.2f} to {max(ratios):.2f}")
     print(f"ratio {ratio:.2f}")
-
-
-if __name__ == "__main__":
-    main()

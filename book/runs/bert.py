@@ -1,9 +1,9 @@
 """Pre-train a small BERT on WikiText-2, fine-tune it, and record what pre-training is worth.
 
-    python book/runs/bert.py                            # pre-training; weights to --weights
-    python book/runs/bert.py --data sst-2               # fine-tuning, with it and without
-    python book/runs/bert.py --data sst-2 --labels 50   # on few labels
-    python book/runs/bert.py --data mrpc                # on pairs of sentences
+    python -m book.runs bert                            # pre-training; weights to --weights
+    python -m book.runs bert --data sst-2               # fine-tuning, with it and without
+    python -m book.runs bert --data sst-2 --labels 50   # on few labels
+    python -m book.runs bert --data mrpc                # on pairs of sentences
 
 Writes book/results/bert.wikitext-2.json, then bert-finetuned-<labels>.<data>.json. The epoch is
 chosen on validation data; the test set is read once, after that. SST-2's own test labels are not
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
@@ -47,19 +48,21 @@ from solutions.bert.pretraining import (
     pretraining_loss,
 )
 
+from .commands import command
+
 TITLE = re.compile(r"^= [^=].*[^=] =$")
 HELD_OUT = 1000  # validation phrases taken out of SST-2's training part
 
 
 def articles(lines: Iterable[str]) -> list[list[str]]:
     """Return the articles of WikiText as lists of paragraphs; headings are left out."""
-    found: list[list[str]] = []
+    texts: list[list[str]] = []
     for line in lines:
         if TITLE.match(line):
-            found.append([])
-        elif line and not line.startswith("=") and found:
-            found[-1].append(clean(line))
-    return found
+            texts.append([])
+        elif line and not line.startswith("=") and texts:
+            texts[-1].append(clean(line))
+    return texts
 
 
 def clean(text: str) -> str:
@@ -110,13 +113,13 @@ def heads_loss(model: nn.Module, batch: BertBatch) -> Tensor:
     states = model.encoder(batch.tokens, batch.segments)  # (B, N, d)
     chosen = batch.labels != -100  # (B, N)
     logits = model.head(states[chosen])  # (M, V)
-    next_logits = model.next(model.pooled(states))  # (B, 2)
+    next_logits = model.next(model.summarise(states))  # (B, 2)
     labels = batch.labels[chosen]  # (M,)
     return pretraining_loss(logits[None].float(), next_logits.float(), labels[None], batch.is_next)
 
 
 @torch.no_grad()
-def measured(model: PretrainingModel, batches: Iterable[BertBatch]) -> dict[str, float]:
+def measure(model: PretrainingModel, batches: Iterable[BertBatch]) -> dict[str, float]:
     """Return how well masked words and next sentences are told."""
     right = loss = words = right_next = pairs = 0.0
     for batch in batches:
@@ -127,7 +130,7 @@ def measured(model: PretrainingModel, batches: Iterable[BertBatch]) -> dict[str,
         right += (logits.argmax(dim=-1) == labels).sum().item()
         loss += F.cross_entropy(logits, labels, reduction="sum").item()
         words += len(labels)
-        is_next = model.next(model.pooled(states)).argmax(dim=-1) == 0
+        is_next = model.next(model.summarise(states)).argmax(dim=-1) == 0
         right_next += (is_next == batch.is_next).sum().item()
         pairs += len(is_next)
     return {
@@ -154,18 +157,19 @@ def adamw(parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
     return torch.optim.AdamW(groups, betas=(0.9, 0.999))
 
 
-def vocabulary_of(corpus: datasets.TextCorpus, options: argparse.Namespace) -> WordPieceVocabulary:
+def vocabulary_of(corpus: datasets.Corpus[str], options: argparse.Namespace) -> WordPieceVocabulary:
     """Return the pieces learnt from the text of pre-training."""
     paragraphs = [p for article in articles(corpus.train) for p in article]
     return WordPieceVocabulary(paragraphs, options.vocabulary)
 
 
-def pretrain(corpus: datasets.TextCorpus, options: argparse.Namespace, seed: int) -> dict:
+def pretrain(corpus: datasets.Corpus[str], options: argparse.Namespace, seed: int) -> dict:
     """Pre-train once; return the run's seed, metrics, seconds and history."""
     seed_everything(seed)
     words = vocabulary_of(corpus, options)
     encoder = encoder_of(options, len(words))
-    head = MaskedLanguageModelHead(encoder.embeddings.token)
+    embeddings: Any = encoder.embeddings
+    head = MaskedLanguageModelHead(embeddings.token)
     model = PretrainingModel(encoder, head, options.width, pool_first)
     initialise(nn.ModuleList([head.transform, model.pooler, model.next]))
     most = (options.length - 3) // 2
@@ -175,7 +179,7 @@ def pretrain(corpus: datasets.TextCorpus, options: argparse.Namespace, seed: int
         generator = torch.Generator().manual_seed(turn)
         pairs = next_sentence_pairs(texts[part], generator)
         items: list[EncodedPair] = [
-            (*words.joined(first, second, options.length), int(follows))
+            (*words.join(first, second, options.length), int(follows))
             for first, second, follows in pairs
         ]
 
@@ -189,7 +193,7 @@ def pretrain(corpus: datasets.TextCorpus, options: argparse.Namespace, seed: int
     started = time.perf_counter()
 
     def validate(_: nn.Module) -> dict[str, float]:
-        row = measured(model, batches("validation", 0))
+        row = measure(model, batches("validation", 0))
         print(f"seed {seed}: {row}, {time.perf_counter() - started:.0f} s", flush=True)
         return {**row, "score": -row["masked_perplexity"]}
 
@@ -205,7 +209,6 @@ def pretrain(corpus: datasets.TextCorpus, options: argparse.Namespace, seed: int
         precision=getattr(torch, options.precision),
         progress=options.progress,
     )
-    seconds = time.perf_counter() - started
     Path(options.weights).parent.mkdir(parents=True, exist_ok=True)
     torch.save(
         {"encoder": encoder.state_dict(), "pooler": model.pooler.state_dict()}, options.weights
@@ -214,32 +217,32 @@ def pretrain(corpus: datasets.TextCorpus, options: argparse.Namespace, seed: int
     return {
         "seed": seed,
         "metrics": {
-            **measured(model, batches("test", 0)),
+            **measure(model, batches("test", 0)),
             "validation_masked_perplexity": best["masked_perplexity"],
         },
-        "seconds": seconds,
+        "seconds": history.seconds,
         "best_epoch": history.best_epoch,
         "training_pairs": pairs,
         "training_pieces": sum(len(text) for d in texts["train"] for text in d),
         "steps": steps,
         "parameters": sum(p.numel() for p in model.parameters()),
         "history": history.epochs,
-        "filled_in": filled_in(model.eval(), words, texts["test"]),
+        "filled_in": fill_in(model.eval(), words, texts["test"]),
     }
 
 
 @torch.no_grad()
-def filled_in(model: PretrainingModel, words: WordPieceVocabulary, texts: Any) -> list[dict]:
+def fill_in(model: PretrainingModel, words: WordPieceVocabulary, texts: Any) -> list[dict]:
     """Return some test sentences with one word hidden, and what the model would fill in."""
-    found = []
+    sentences = []
     for document in texts[:24:2]:
-        ids, segments = words.joined(document[len(document) // 2][:40])
+        ids, segments = words.join(document[len(document) // 2][:40])
         place = len(ids) // 2
         hidden = [*ids[:place], words.mask_id, *ids[place + 1 :]]
         tokens = torch.tensor([hidden], device=device())
         states = model.encoder(tokens, torch.tensor([segments], device=device()))
         best = model.head(states[0, place]).float().softmax(dim=-1).topk(5)
-        found.append(
+        sentences.append(
             {
                 "tokens": words.tokens(ids),
                 "place": place,
@@ -247,7 +250,18 @@ def filled_in(model: PretrainingModel, words: WordPieceVocabulary, texts: Any) -
                 "probabilities": best.values.tolist(),
             }
         )
-    return found
+    return sentences
+
+
+def judge(told: Sequence[int], labels: Sequence[int]) -> dict[str, float]:
+    """Return what GLUE measures for two classes: accuracy, F1 of class 1, Matthews' correlation."""
+    from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef
+
+    return {
+        "accuracy": float(accuracy_score(labels, told)),
+        "f1": float(f1_score(labels, told, zero_division=0.0)),
+        "matthews": float(matthews_corrcoef(labels, told)),
+    }
 
 
 def finetune(
@@ -256,8 +270,13 @@ def finetune(
     size: int,
     options: argparse.Namespace,
     seed: int,
+    select: str = "accuracy",
+    prepare: Callable[[BertEncoder], None] = lambda encoder: None,
 ) -> dict:
-    """Fine-tune once, from a pre-trained state or from nothing; return what was measured."""
+    """Fine-tune once, from a pre-trained state or from nothing; return what was measured.
+
+    `prepare` may change the encoder, which then has its first weights already.
+    """
     seed_everything(seed)
     encoder = encoder_of(options, size)
     model = SequenceClassifier(encoder, options.width, 2, options.dropout)
@@ -265,6 +284,7 @@ def finetune(
     if state is not None:
         encoder.load_state_dict(state["encoder"])
         model.pooler.load_state_dict(state["pooler"])
+    prepare(encoder)
     training = parts["train"]
     batch_size = min(options.batch_size, max(8, len(training) // 10))
     epochs = max(options.epochs, min(30, 4000 // len(training)))
@@ -275,20 +295,14 @@ def finetune(
 
     @torch.no_grad()
     def scores(part: str) -> dict[str, float]:
-        """Accuracy, and F1 of class 1 as GLUE has it: 2 TP / (2 TP + FP + FN)."""
-        right = both_say = either_says = 0
+        told: list[int] = []
+        labels: list[int] = []
         for batch in labelled_batches(parts[part], 128, 0):
             batch = batch.to(device())
-            told = model(batch.tokens, batch.segments).argmax(dim=-1)
-            right += int((told == batch.labels).sum())
-            both_say += int((told * batch.labels).sum())
-            either_says += int((told + batch.labels).sum())
-        return {
-            "accuracy": right / len(parts[part]),
-            "f1": 2 * both_say / either_says if either_says else 0.0,
-        }
+            told += model(batch.tokens, batch.segments).argmax(dim=-1).tolist()
+            labels += batch.labels.tolist()
+        return judge(told, labels)
 
-    started = time.perf_counter()
     history = train(
         model,
         lambda epoch: labelled_batches(training, batch_size, 1000 * seed + epoch),
@@ -297,39 +311,49 @@ def finetune(
         schedule=warm(options.learning_rate, max(steps // 10, 1), steps),
         optimizer=adamw,
         validate=lambda _: scores("validation"),
-        select="accuracy",
+        select=select,
         precision=getattr(torch, options.precision),
         progress=options.progress,
     )
-    seconds = time.perf_counter() - started
     return {
         "metrics": {
             **scores("test"),  # the test set's one reading
-            "validation_accuracy": history.epochs[history.best_epoch - 1]["accuracy"],
+            f"validation_{select}": history.epochs[history.best_epoch - 1][select],
         },
-        "seconds": seconds,
+        "seconds": history.seconds,
         "epochs": epochs,
         "best_epoch": history.best_epoch,
+        "trained_parameters": sum(p.numel() for p in model.parameters() if p.requires_grad),
     }
 
 
-def labelled(corpus: Any, words: WordPieceVocabulary, length: int) -> dict[str, list[EncodedPair]]:
-    """Return training, validation and test part as ids, segments and classes."""
+def divide_parts(corpus: datasets.Corpus[Any]) -> dict[str, list[Any]]:
+    """Return training, validation and test part.
 
-    def encoded(items: Sequence[Any]) -> list[EncodedPair]:
-        return [
-            (*words.encode(item[0], item[1] if len(item) == 3 else None, length), item[-1])
-            for item in items
-        ]
-
+    Where the test part has no public labels the validation part is the test part, and validation
+    items are taken out of the training part.
+    """
     if "test" in corpus.splits:
-        return {p: encoded(corpus.split(p)) for p in ("train", "validation", "test")}
+        return {p: corpus.split(p) for p in ("train", "validation", "test")}
     order = torch.randperm(len(corpus.train), generator=torch.Generator().manual_seed(0)).tolist()
-    training = encoded([corpus.train[i] for i in order])
+    training = [corpus.train[i] for i in order]
     return {
         "train": training[HELD_OUT:],
         "validation": training[:HELD_OUT],
-        "test": encoded(corpus.validation),
+        "test": corpus.validation,
+    }
+
+
+def encode_parts(
+    parts: dict[str, list[Any]], words: WordPieceVocabulary, length: int
+) -> dict[str, list[EncodedPair]]:
+    """Return the items of each part as ids, segments and class."""
+    return {
+        part: [
+            (*words.encode(item[0], item[1] if len(item) == 3 else None, length), item[-1])
+            for item in items
+        ]
+        for part, items in parts.items()
     }
 
 
@@ -341,7 +365,7 @@ def both(
     order = torch.randperm(len(parts["train"]), generator=draw).tolist()
     chosen = {**parts, "train": [parts["train"][i] for i in order[: options.labels or None]]}
     positive = fmean(item[-1] for item in parts["test"])
-    found: dict[str, Any] = {
+    run: dict[str, Any] = {
         "seed": seed,
         "labels": len(chosen["train"]),
         "metrics": {"commonest_class": max(positive, 1 - positive)},  # always that answer
@@ -349,42 +373,40 @@ def both(
     for begun, suffix in ((state, ""), (None, "_from_scratch")):
         one = finetune(chosen, begun, size, options, seed)
         print(f"seed {seed}{suffix}: {one}", flush=True)
-        found["metrics"] |= {name + suffix: value for name, value in one.pop("metrics").items()}
-        found |= {name + suffix: value for name, value in one.items()}
-    return found
+        run["metrics"] |= {name + suffix: value for name, value in one.pop("metrics").items()}
+        run |= {name + suffix: value for name, value in one.items()}
+    return run
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
-    found = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    found.add_argument("--data", choices=["wikitext-2", "sst-2", "mrpc"], default="wikitext-2")
-    found.add_argument("--seeds", type=int, nargs="+", default=[1])
-    found.add_argument("--epochs", type=int, help="pre-training 6, fine-tuning 3 or more")
-    found.add_argument("--batch-size", type=int, default=32)
-    found.add_argument("--learning-rate", type=float, help="pre-training 1e-3, fine-tuning 3e-4")
-    found.add_argument("--width", type=int, default=128)
-    found.add_argument("--layers", type=int, default=4)
-    found.add_argument("--heads", type=int, default=4)
-    found.add_argument("--length", type=int, default=96, help="pieces of a pair, marks included")
-    found.add_argument("--vocabulary", type=int, default=8000)
-    found.add_argument("--dropout", type=float, default=0.1)
-    found.add_argument("--labels", type=int, default=0, help="to fine-tune on; 0: all")
-    found.add_argument("--precision", choices=["float32", "bfloat16"], default="bfloat16")
-    found.add_argument("--progress", action="store_true", help="show a progress bar")
-    found.add_argument("--weights", default="_build/weights/bert.pt", help="of the encoder")
-    return found
+    """Return the parser of the options."""
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--data", choices=["wikitext-2", "sst-2", "mrpc"], default="wikitext-2")
+    arguments.add_argument("--seeds", type=int, nargs="+", default=[1])
+    arguments.add_argument("--epochs", type=int, help="pre-training 6, fine-tuning 3 or more")
+    arguments.add_argument("--batch-size", type=int, default=32)
+    arguments.add_argument(
+        "--learning-rate", type=float, help="pre-training 1e-3, fine-tuning 3e-4"
+    )
+    arguments.add_argument("--width", type=int, default=128)
+    arguments.add_argument("--layers", type=int, default=4)
+    arguments.add_argument("--heads", type=int, default=4)
+    arguments.add_argument(
+        "--length", type=int, default=96, help="pieces of a pair, marks included"
+    )
+    arguments.add_argument("--vocabulary", type=int, default=8000)
+    arguments.add_argument("--dropout", type=float, default=0.1)
+    arguments.add_argument("--labels", type=int, default=0, help="to fine-tune on; 0: all")
+    arguments.add_argument("--precision", choices=["float32", "bfloat16"], default="bfloat16")
+    arguments.add_argument("--progress", action="store_true", help="show a progress bar")
+    arguments.add_argument("--weights", default="_build/weights/bert.pt", help="of the encoder")
+    return arguments
 
 
-def main() -> None:
+def main(options: argparse.Namespace) -> None:
     """Read the command line, train with each seed, record."""
-    arguments = parser()
-    options = arguments.parse_args()
     pretraining = options.data == "wikitext-2"
-    given = [
-        f"--{key.replace('_', '-')} {' '.join(map(str, v)) if isinstance(v, list) else v}"
-        for key, v in vars(options).items()
-        if key not in ("weights", "progress") and v != arguments.get_default(key)
-    ]
+    repeat = command("bert", options, leave=("weights", "progress"))
     options.epochs = options.epochs or (6 if pretraining else 3)
     options.learning_rate = options.learning_rate or (1e-3 if pretraining else 3e-4)
     text = datasets.load("wikitext-2")
@@ -393,11 +415,11 @@ def main() -> None:
         runs = [pretrain(text, options, seed) for seed in options.seeds]
     else:
         if not Path(options.weights).is_file():
-            arguments.error(f"there is no {options.weights}: pre-train first, without --data")
+            sys.exit(f"There is no {options.weights}: pre-train first, without --data.")
         state = torch.load(options.weights, weights_only=True, map_location="cpu")
         corpus = datasets.load(options.data)
         words = vocabulary_of(text, options)
-        parts = labelled(corpus, words, options.length)
+        parts = encode_parts(divide_parts(corpus), words, options.length)
         runs = [both(parts, state, len(words), options, seed) for seed in options.seeds]
     parameters = runs[0].pop("parameters", None) or sum(
         p.numel() for p in encoder_of(options, options.vocabulary).parameters()
@@ -408,7 +430,7 @@ def main() -> None:
         runs=runs,
         parameters=parameters,
         data_sha256=corpus.data_sha256,
-        command=" ".join(["python book/runs/bert.py", *given]),
+        command=repeat,
         scorer="share of words, pairs or texts that are told right",
         settings={
             k: v
@@ -416,7 +438,3 @@ def main() -> None:
             if k not in ("data", "seeds", "weights", "progress")
         },
     )
-
-
-if __name__ == "__main__":
-    main()

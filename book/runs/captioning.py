@@ -1,6 +1,6 @@
 """Train captioners on drawn scenes, one for each kind of attention, and record how good they are.
 
-    python book/runs/captioning.py [--models soft penalty ...] [--epochs 40] [--seeds 1 2 3]
+    python -m book.runs captioning [--models soft penalty ...] [--epochs 40] [--seeds 1 2 3]
 
 The picture encoder learns first, on pictures of one thing, to say what they show. Then it stays as
 it is, and each decoder learns from the same feature maps: with soft attention, with the doubly
@@ -49,6 +49,8 @@ from solutions.captioning.attention import (
     reinforce_loss,
 )
 from solutions.captioning.captioner import CaptionDecoder
+
+from .commands import command
 
 CHANNELS, EMBEDDING, HIDDEN, ATTENTION = 50, 32, 64, 16
 BATCH, RATE = 48, 0.01
@@ -117,8 +119,8 @@ def drawn(number: int = 4000, class_epochs: int = 4, seed: int = 1) -> Drawn:
 @torch.no_grad()
 def _accuracy(classifier: Classifier, ones: list[Any]) -> dict[str, float]:
     batch = next(class_batches(ones, len(ones), seed=0)).to(next(classifier.parameters()).device)
-    found = [logits.argmax(dim=1) for logits in classifier(batch.pictures)]  # 3 x (B,)
-    right = torch.stack(found, dim=1) == batch.labels  # (B, 3)
+    predicted = [logits.argmax(dim=1) for logits in classifier(batch.pictures)]  # 3 x (B,)
+    right = torch.stack(predicted, dim=1) == batch.labels  # (B, 3)
     return dict(zip(("size", "colour", "shape"), right.float().mean(dim=0).tolist(), strict=True))
 
 
@@ -162,7 +164,7 @@ class HardAttention(nn.Module):
 
 
 def likelihood(penalty: float = 0.0) -> Loss:
-    """Cross entropy of the words, per word, and `penalty` times the doubly stochastic penalty."""
+    """Return the cross entropy per word, and `penalty` times the doubly stochastic penalty."""
 
     def loss(model: nn.Module, batch: CaptionBatch) -> Tensor:
         logits, weights = model(batch.previous, batch.annotations)  # (B, T, V), (B, T, N)
@@ -248,8 +250,8 @@ def fit(
 
 def right(model: nn.Module, data: Drawn, part: str = "test") -> float:
     """Return the share of captions that are right from the first to the last word."""
-    found = [caption.ids for caption in greedy_captions(model, data.annotations[part])]
-    return exact_match(found, [ids[:-1] for ids in data.captions[part]])
+    captions = [caption.ids for caption in greedy_captions(model, data.annotations[part])]
+    return exact_match(captions, [ids[:-1] for ids in data.captions[part]])
 
 
 def harden(model: CaptionDecoder) -> CaptionDecoder:
@@ -269,14 +271,18 @@ MODELS: dict[str, tuple[Callable[[int], nn.Module], Callable[[], Loss]]] = {
 }
 
 
-def main() -> None:
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the options."""
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
+    arguments.add_argument("--epochs", type=int, default=40)
+    arguments.add_argument("--scenes", type=int, default=4000)
+    arguments.add_argument("--seeds", type=int, nargs="+", default=[1])
+    return arguments
+
+
+def main(options: argparse.Namespace) -> None:
     """Train the models and record them."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
-    parser.add_argument("--epochs", type=int, default=40)
-    parser.add_argument("--scenes", type=int, default=4000)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
-    options = parser.parse_args()
     data = drawn(options.scenes)
     digest = hashlib.sha256()
     for part in data.scenes:
@@ -300,10 +306,10 @@ def main() -> None:
             seconds = time.process_time() - started
             metrics = {"exact": right(model, data)}
             if name != "mean":
-                found = gaze(
+                gazes = gaze(
                     looks(model, data.annotations["test"], data.captions["test"]), data.scenes.test
                 )
-                for kind, one in found.items():
+                for kind, one in gazes.items():
                     metrics |= {f"share_{kind}": one.share, f"pointing_{kind}": one.pointing}
             runs.append(
                 {
@@ -321,13 +327,8 @@ def main() -> None:
             runs=runs,
             parameters=sum(p.numel() for p in model.parameters()),
             data_sha256=digest.hexdigest(),
-            command=f"python book/runs/captioning.py --models {name} --epochs {options.epochs} "
-            f"--seeds {' '.join(map(str, options.seeds))}",
+            command=command("captioning", argparse.Namespace(**vars(options) | {"models": [name]})),
             scorer=SCORER,
             settings={"epochs": options.epochs, "scenes": options.scenes, "batch": BATCH},
             classifier=data.accuracy,
         )
-
-
-if __name__ == "__main__":
-    main()

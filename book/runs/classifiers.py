@@ -1,9 +1,9 @@
 """Train the classifiers of sentences and documents at full size and record what they reach.
 
-    python book/runs/classifiers.py                              # BiLSTM with attention, IMDB
-    python book/runs/classifiers.py --model han                  # and so on for each of MODELS
-    python book/runs/classifiers.py --data nsmc                  # Korean film reviews, subwords
-    python book/runs/classifiers.py --data bbc --model han       # topics of news
+    python -m book.runs classifiers                              # BiLSTM with attention, IMDB
+    python -m book.runs classifiers --model han                  # and so on for each of MODELS
+    python -m book.runs classifiers --data nsmc                  # Korean film reviews, subwords
+    python -m book.runs classifiers --data bbc --model han       # topics of news
 
 Writes book/results/<model>.<data>.json. The epoch is chosen by accuracy on validation data that are
 taken out of the training part; the test set is read once, after that.
@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import looking
 import torch
 from torch import Tensor, nn
 
@@ -50,6 +49,9 @@ from solutions.sentences.structured import (
     redundancy_penalty,
 )
 
+from . import looking
+from .commands import command
+
 MODELS = (
     "bilstm-attention",
     "bilstm-last",
@@ -58,11 +60,38 @@ MODELS = (
     "structured",
     "structured-no-penalty",
     "han",
+    "hn-ave",
+    "hn-max",
     "cnn",
     "average",
 )
 Batch = TextBatch | DocumentBatch
 SUBWORDS = {"nsmc", "naver-shopping", "steam"}  # Korean: words have too many forms
+
+
+class Pooled(nn.Module):
+    """Stands where HAN has attention: a mean or a maximum over the real rows, and even weights.
+
+    Args:
+        pool: `pool(states (B, N, d), mask (B, N)) -> (B, d)`.
+    """
+
+    def __init__(self, pool: Callable[[Tensor, Tensor], Tensor]):
+        super().__init__()
+        self.pool = pool
+
+    def forward(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what is pooled, (B, d), and weights (B, N)."""
+        even = mask / mask.sum(dim=1, keepdim=True).clamp(min=1)  # (B, N)
+        return self.pool(states, mask), even
+
+
+# What stands on both levels of the hierarchy; the paper's HN-AVE and HN-MAX have no attention.
+HIERARCHIES: dict[str, Callable[[int, int], nn.Module]] = {
+    "han": AttentionPooling,
+    "hn-ave": lambda states, attention: Pooled(masked_mean),
+    "hn-max": lambda states, attention: Pooled(masked_max),
+}
 
 
 @dataclass(frozen=True)
@@ -84,27 +113,28 @@ class Task:
         return self.vocabulary.tokens(ids)
 
 
-def prepare(corpus: datasets.LabelledCorpus, options: argparse.Namespace) -> Task:
+def prepare(corpus: datasets.Corpus[tuple[str, int]], options: argparse.Namespace) -> Task:
     """Encode a corpus; the vocabulary is learnt from the training part alone."""
-    hierarchical = options.model == "han"
+    hierarchical = options.model in HIERARCHIES
     texts = [text for text, _ in corpus.train]
     vocabulary: WordVocabulary | SubwordVocabulary
-    if corpus.name in SUBWORDS:
-        vocabulary = SubwordVocabulary(texts, options.vocabulary)
-        cut = vocabulary.encode
+    if corpus.name in SUBWORDS and not hierarchical:
+        vocabulary = subwords = SubwordVocabulary(texts, options.vocabulary)
+
+        def encode(text: str) -> list[Any]:
+            return middle_cut(subwords.encode(text, eos=False), options.max_words)
     else:
-        vocabulary = WordVocabulary(map(words, texts), options.minimum_count, options.vocabulary)
+        vocabulary = known = WordVocabulary(
+            map(words, texts), options.minimum_count, options.vocabulary
+        )
 
-        def cut(text: str, eos: bool) -> list[int]:
-            return vocabulary.encode(words(text), eos)
-
-    def encoded(text: str) -> list[Any]:
-        if hierarchical:
-            return encode_document(sentences(text), vocabulary)
-        return middle_cut(cut(text, eos=False), options.max_words)
+        def encode(text: str) -> list[Any]:
+            if hierarchical:
+                return encode_document(sentences(text), known)
+            return middle_cut(known.encode(words(text), eos=False), options.max_words)
 
     parts = {
-        part: [(encoded(text), label) for text, label in corpus.split(part)]
+        part: [(encode(text), label) for text, label in corpus.split(part)]
         for part in ("train", "validation", "test")
     }
     return Task(vocabulary, parts, hierarchical, 1 + max(label for _, label in corpus.train))
@@ -127,8 +157,9 @@ def build(task: Task, options: argparse.Namespace) -> nn.Module:
     if model.startswith("structured"):
         looks = StructuredSelfAttention(2 * d, a, options.hops)
         return StructuredClassifier(size, e, d, looks, options.hops, 4 * d, classes, drop)
-    if model == "han":
-        pools = AttentionPooling(2 * d, a), AttentionPooling(2 * d, a)
+    if model in HIERARCHIES:
+        make = HIERARCHIES[model]
+        pools = make(2 * d, a), make(2 * d, a)
         return HierarchicalAttentionNetwork(size, e, d, *pools, classes, drop)
     if model == "cnn":
         return ConvolutionalClassifier(size, e, 100, classes, dropout=drop)
@@ -138,7 +169,7 @@ def build(task: Task, options: argparse.Namespace) -> nn.Module:
     return PooledClassifier(size, e, d, pool, classes, drop)
 
 
-def loss_of(options: argparse.Namespace):
+def loss_of(options: argparse.Namespace) -> Callable[[nn.Module, Batch], Tensor]:
     """Return the loss: cross entropy, some words hidden, and the penalty where there is one."""
     penalty = options.penalty if options.model == "structured" else 0.0
 
@@ -156,16 +187,15 @@ def loss_of(options: argparse.Namespace):
 
 def hidden_words(batch: Batch, share: float) -> Batch:
     """Return a batch in which a share of the words is unknown, so that no word is all there is."""
-    is_text = isinstance(batch, TextBatch)
-    tokens = batch.tokens if is_text else batch.documents
+    tokens = batch.tokens if isinstance(batch, TextBatch) else batch.documents
     hide = (torch.rand(tokens.shape, device=tokens.device) < share) & (tokens != 0)
     tokens = tokens.masked_fill(hide, UNK)
-    if is_text:
+    if isinstance(batch, TextBatch):
         return TextBatch(tokens, batch.lengths, batch.labels)
     return DocumentBatch(tokens, batch.labels)
 
 
-def run(corpus: datasets.LabelledCorpus, options: argparse.Namespace, seed: int) -> dict:
+def run(corpus: datasets.Corpus[tuple[str, int]], options: argparse.Namespace, seed: int) -> dict:
     """Train once; return the run's seed, metrics, seconds, history and what attention looked at."""
     seed_everything(seed)
     task = prepare(corpus, options)
@@ -189,89 +219,82 @@ def run(corpus: datasets.LabelledCorpus, options: argparse.Namespace, seed: int)
         precision=getattr(torch, options.precision),
         progress=options.progress,
     )
-    seconds = time.perf_counter() - started
     best = history.column("accuracy")[history.best_epoch - 1]
     if options.no_test or best < options.at_least:
         return {"metrics": {"validation_accuracy": best}}
-    found = {
+    measured = {
         "seed": seed,
         "metrics": {
             "accuracy": accuracy(model, task.batches("test", 128)),  # the test set's one reading
             "validation_accuracy": best,
         },
-        "seconds": seconds,
+        "seconds": history.seconds,
         "best_epoch": history.best_epoch,
-        "texts_per_second": len(task.parts["train"]) * len(history.epochs) / seconds,
+        "texts_per_second": len(task.parts["train"]) * len(history.epochs) / history.seconds,
         "training_texts": len(task.parts["train"]),
         "parameters": sum(p.numel() for p in model.parameters()),
         "history": history.epochs,
     }
     if options.weights:
         torch.save(model.state_dict(), options.weights)
-    return found | looking.at(model.to(device()), task, corpus, options)
+    return measured | looking.at(model.to(device()), task, corpus, options)
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
-    found = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    found.add_argument("--model", choices=MODELS, default="bilstm-attention")
-    found.add_argument("--data", default="imdb")
-    found.add_argument("--name", help="record the run under this name, not under the model's")
-    found.add_argument("--seeds", type=int, nargs="+", default=[1])
-    found.add_argument("--epochs", type=int, default=8)
-    found.add_argument("--batch-size", type=int, default=64)
-    found.add_argument("--embedding", type=int, default=128)
-    found.add_argument("--width", type=int, default=64, help="size of a state, each direction")
-    found.add_argument("--attention", type=int, default=64, help="size of the attention's layer")
-    found.add_argument("--hops", type=int, default=8)
-    found.add_argument("--penalty", type=float, default=0.03, help="weight of hops' redundancy")
-    found.add_argument("--dropout", type=float, default=0.5)
-    found.add_argument("--word-dropout", type=float, default=0.1, help="share of words hidden")
-    found.add_argument("--learning-rate", type=float, default=1e-3)
-    found.add_argument("--vocabulary", type=int, default=30_000, help="ids at most")
-    found.add_argument("--minimum-count", type=int, default=3)
-    found.add_argument("--max-words", type=int, default=400, help="more are cut from the middle")
-    found.add_argument("--precision", choices=["float32", "bfloat16"], default="bfloat16")
-    found.add_argument("--progress", action="store_true", help="show a progress bar")
-    found.add_argument("--no-test", action="store_true", help="only try settings; record nothing")
-    found.add_argument(
+    """Return the parser of the options."""
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--model", choices=MODELS, default="bilstm-attention")
+    arguments.add_argument("--data", default="imdb")
+    arguments.add_argument("--name", help="record the run under this name, not under the model's")
+    arguments.add_argument("--seeds", type=int, nargs="+", default=[1])
+    arguments.add_argument("--epochs", type=int, default=8)
+    arguments.add_argument("--batch-size", type=int, default=64)
+    arguments.add_argument("--embedding", type=int, default=128)
+    arguments.add_argument("--width", type=int, default=64, help="size of a state, each direction")
+    arguments.add_argument(
+        "--attention", type=int, default=64, help="size of the attention's layer"
+    )
+    arguments.add_argument("--hops", type=int, default=8)
+    arguments.add_argument("--penalty", type=float, default=0.03, help="weight of hops' redundancy")
+    arguments.add_argument("--dropout", type=float, default=0.5)
+    arguments.add_argument("--word-dropout", type=float, default=0.1, help="share of words hidden")
+    arguments.add_argument("--learning-rate", type=float, default=1e-3)
+    arguments.add_argument("--vocabulary", type=int, default=30_000, help="ids at most")
+    arguments.add_argument("--minimum-count", type=int, default=3)
+    arguments.add_argument(
+        "--max-words", type=int, default=400, help="more are cut from the middle"
+    )
+    arguments.add_argument("--precision", choices=["float32", "bfloat16"], default="bfloat16")
+    arguments.add_argument("--progress", action="store_true", help="show a progress bar")
+    arguments.add_argument(
+        "--no-test", action="store_true", help="only try settings; record nothing"
+    )
+    arguments.add_argument(
         "--at-least",
         type=float,
         default=0.0,
         help="read the test set and record only if the accuracy on validation data gets there",
     )
-    found.add_argument("--weights", help="also save the trained weights in this file")
-    return found
+    arguments.add_argument("--weights", help="also save the trained weights in this file")
+    return arguments
 
 
-def main() -> None:
+def main(options: argparse.Namespace) -> None:
     """Read the command line, train with each seed, record."""
-    arguments = parser()
-    options = arguments.parse_args()
     corpus = datasets.load(options.data)
     runs = [run(corpus, options, seed) for seed in options.seeds]
-    if any("accuracy" not in found["metrics"] for found in runs):
+    if any("accuracy" not in one["metrics"] for one in runs):
         return  # the test set was not read
     unnamed = ("weights", "progress", "no_test", "at_least")
-    defaults = arguments.parse_args([])
-    given = [
-        f"--{key.replace('_', '-')} {' '.join(map(str, value)) if key == 'seeds' else value}"
-        for key, value in vars(options).items()
-        if key not in unnamed and value != getattr(defaults, key)
-    ]
     results.record(
         options.name or options.model,
         options.data,
         runs=[{k: v for k, v in r.items() if k != "parameters"} for r in runs],
         parameters=runs[0]["parameters"],
         data_sha256=corpus.data_sha256,
-        command=" ".join(["python book/runs/classifiers.py", *given]),
+        command=command("classifiers", options, leave=unnamed),
         scorer="share of texts that get their class",
         settings={
             k: v for k, v in vars(options).items() if k not in ("data", "seeds", "name", *unnamed)
         },
     )
-
-
-if __name__ == "__main__":
-    main()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
@@ -18,15 +19,33 @@ from coursekit import datasets, results
 from coursekit.batching import TranslationBatch, batches_by_length
 from coursekit.metrics import bleu, entropy
 from coursekit.training import device, seed_everything, train
-from coursekit.translation import attention_weights, translate
+from coursekit.translation import Translator, attention_weights, translate
 from coursekit.vocabulary import EOS, PAD, SubwordVocabulary
 
-Build = Callable[[int, int], nn.Module]
-Schedule = Callable[[int, int], float]  # step from 1, number of all steps
-Optimizer = Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]
+from .commands import command
 
 BINS = [(1, 7), (8, 10), (11, 13), (14, 16), (17, 19), (20, 22), (23, 40)]  # words of the source
 SMOOTHING = 0.1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What sets one model's run apart from the others'.
+
+    Attributes:
+        build: `build(source_size, target_size)` returns a new translator.
+        attends: whether its weights are measured and some are kept.
+        shared: whether source and target have one vocabulary, learnt from both sides.
+        schedule: the learning rate of a step, from 1, and the number of all steps; in place of a
+            linear decay.
+        optimizer: returns another optimiser than Adam.
+    """
+
+    build: Callable[[int, int], Translator]
+    attends: bool = False
+    shared: bool = False
+    schedule: Callable[[int, int], float] | None = None
+    optimizer: Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer] | None = None
 
 
 def loss(model: nn.Module, batch: TranslationBatch) -> Tensor:
@@ -64,11 +83,15 @@ def by_length(
     return rows
 
 
-def used_states(model: nn.Module, sources: list[list[int]], targets: list[list[int]]) -> dict:
-    """Return how concentrated the weights are over the model's own translations."""
+def used_states(model: Translator, sources: list[list[int]], targets: list[list[int]]) -> dict:
+    """Return how concentrated the weights are over the model's own translations.
+
+    Rows that do not sum to 1, as those of local-p, are scaled first: entropy is that of a
+    distribution.
+    """
     kept = [(s, t) for s, t in zip(sources, targets, strict=True) if t]
     rows = attention_weights(model, [s for s, _ in kept], [[*t, EOS] for _, t in kept])
-    entropies = torch.cat([entropy(w) for w in rows])
+    entropies = torch.cat([entropy(w / w.sum(dim=-1, keepdim=True)) for w in rows])
     largest = torch.cat([w.max(dim=-1).values for w in rows])
     lengths = torch.cat([torch.full((len(w),), float(w.shape[1])) for w in rows])
     shares = torch.tensor([0.1, 0.25, 0.5, 0.75, 0.9])
@@ -84,37 +107,30 @@ def used_states(model: nn.Module, sources: list[list[int]], targets: list[list[i
 
 
 def run(
-    build: Build,
-    options: argparse.Namespace,
-    seed: int,
-    corpus: datasets.ParallelCorpus,
-    attends: bool,
-    shared: bool = False,
-    schedule: Schedule | None = None,
-    optimizer: Optimizer | None = None,
+    plan: Plan, options: argparse.Namespace, seed: int, corpus: datasets.Corpus[tuple[str, str]]
 ) -> dict:
     """Train once; return the run's seed, metrics, seconds, history and further measurements."""
     seed_everything(seed)
-    if shared:  # one vocabulary, learnt from both sides
+    if plan.shared:
         both = SubwordVocabulary([text for pair in corpus.train for text in pair], options.subwords)
         source_words = target_words = both
     else:
         source_words = SubwordVocabulary([s for s, _ in corpus.train], options.subwords)
         target_words = SubwordVocabulary([t for _, t in corpus.train], options.subwords)
 
-    def encoded(pairs: Sequence[tuple[str, str]]) -> list[tuple[list[int], list[int]]]:
+    def encode(pairs: Sequence[tuple[str, str]]) -> list[tuple[list[int], list[int]]]:
         return [(source_words.encode(s), target_words.encode(t)) for s, t in pairs]
 
     short = [pair for pair in corpus.train if len(pair[0].split()) <= options.max_words]
-    training, validation = encoded(short), encoded(corpus.validation)
-    model = build(len(source_words), len(target_words))
+    training, validation = encode(short), encode(corpus.validation)
+    model = plan.build(len(source_words), len(target_words))
 
-    def translated(pairs: Sequence[tuple[str, str]]) -> list[str]:
-        found = translate(model, [source_words.encode(s) for s, _ in pairs])
-        return [target_words.decode(ids) for ids in found]
+    def translate_all(pairs: Sequence[tuple[str, str]]) -> list[str]:
+        translations = translate(model, [source_words.encode(s) for s, _ in pairs])
+        return [target_words.decode(ids) for ids in translations]
 
     def validate(_: nn.Module) -> dict[str, float]:
-        score = bleu(translated(corpus.validation), [t for _, t in corpus.validation]).score
+        score = bleu(translate_all(corpus.validation), [t for _, t in corpus.validation]).score
         row = {"bleu": score, "perplexity": perplexity(model, validation)}
         print(f"seed {seed}: {row}, {time.perf_counter() - started:.0f} s", flush=True)
         return row
@@ -122,7 +138,7 @@ def run(
     def batches(epoch: int) -> Iterator[TranslationBatch]:
         return batches_by_length(training, options.batch_size, seed=1000 * seed + epoch)
 
-    steps = options.epochs * sum(1 for _ in batches(1))
+    schedule, steps = plan.schedule, options.epochs * sum(1 for _ in batches(1))
     started = time.perf_counter()
     history = train(
         model,
@@ -132,25 +148,24 @@ def run(
         learning_rate=options.learning_rate,
         decay=schedule is None,
         schedule=None if schedule is None else lambda step: schedule(step, steps),
-        optimizer=optimizer,
+        optimizer=plan.optimizer,
         validate=validate,
         select="bleu",
         patience=options.patience,
         precision=getattr(torch, options.precision),
         progress=False,
     )
-    seconds = time.perf_counter() - started
     sources, references = [s for s, _ in corpus.test], [t for _, t in corpus.test]
-    hypotheses = translated(corpus.test)  # the one reading of the test set
+    hypotheses = translate_all(corpus.test)  # the one reading of the test set
     score = bleu(hypotheses, references)
-    found = {
+    measured = {
         "seed": seed,
         "metrics": {
             "bleu": score.score,
-            "perplexity": perplexity(model, encoded(corpus.test)),
+            "perplexity": perplexity(model, encode(corpus.test)),
             "validation_bleu": history.epochs[history.best_epoch - 1]["bleu"],
         },
-        "seconds": seconds,
+        "seconds": history.seconds,
         "best_epoch": history.best_epoch,
         "training_pairs": len(training),
         "parameters": sum(p.numel() for p in model.parameters()),
@@ -162,19 +177,21 @@ def run(
             for i in range(0, len(sources), len(sources) // 10)
         ],
     }
-    if attends:
+    if plan.attends:
         encoded_sources = [source_words.encode(s) for s in sources]
-        found["used_states"] = used_states(
+        measured["used_states"] = used_states(
             model, encoded_sources, translate(model, encoded_sources)
         )
-        found["alignments"] = pictures(model, source_words, target_words, encoded_sources[:400:40])
+        measured["alignments"] = pictures(
+            model, source_words, target_words, encoded_sources[:400:40]
+        )
     if options.weights:
         torch.save(model.state_dict(), options.weights)
-    return found
+    return measured
 
 
 def pictures(
-    model: nn.Module,
+    model: Translator,
     source_words: SubwordVocabulary,
     target_words: SubwordVocabulary,
     sources: list[list[int]],
@@ -194,70 +211,46 @@ def pictures(
 
 
 def parser(description: str) -> argparse.ArgumentParser:
-    """Return a parser of the options that every full-size run has."""
-    found = argparse.ArgumentParser(description=description)
-    found.add_argument("--max-words", type=int, default=100, help="longest source sentence")
-    found.add_argument("--seeds", type=int, nargs="+", default=[1])
-    found.add_argument("--epochs", type=int, default=14)
-    found.add_argument("--patience", type=int, default=None)
-    found.add_argument("--batch-size", type=int, default=64)
-    found.add_argument("--width", type=int, default=256)
-    found.add_argument("--dropout", type=float, default=0.2)
-    found.add_argument("--learning-rate", type=float, default=1.5e-3)
-    found.add_argument(
+    """Return a parser of what all translators have; the description's first line is its own."""
+    arguments = argparse.ArgumentParser(description=description.splitlines()[0])
+    arguments.add_argument("--max-words", type=int, default=100, help="longest source sentence")
+    arguments.add_argument("--seeds", type=int, nargs="+", default=[1])
+    arguments.add_argument("--epochs", type=int, default=14)
+    arguments.add_argument("--patience", type=int, default=None)
+    arguments.add_argument("--batch-size", type=int, default=64)
+    arguments.add_argument("--width", type=int, default=256)
+    arguments.add_argument("--dropout", type=float, default=0.2)
+    arguments.add_argument("--learning-rate", type=float, default=1.5e-3)
+    arguments.add_argument(
         "--precision",
         choices=["float32", "bfloat16"],
         default="bfloat16",
         help="bfloat16 is faster where the processor has it",
     )
-    found.add_argument("--subwords", type=int, default=8000)
-    found.add_argument("--data", default="multi30k-de-en")
-    found.add_argument("--weights", help="also save the trained weights in this file")
-    return found
+    arguments.add_argument("--subwords", type=int, default=8000)
+    arguments.add_argument("--data", default="multi30k-de-en")
+    arguments.add_argument("--weights", help="also save the trained weights in this file")
+    return arguments
 
 
-def record(
-    name: str,
-    program: str,
-    options: argparse.Namespace,
-    build: Build,
-    attends: bool,
-    defaults: argparse.Namespace,
-    shared: bool = False,
-    schedule: Schedule | None = None,
-    optimizer: Optimizer | None = None,
-) -> None:
+def record(name: str, program: str, options: argparse.Namespace, plan: Plan) -> None:
     """Train with each seed and write book/results/<name>.<data>.json.
 
     Args:
         name: of the model.
-        program: the file that is run, as it stands in the recorded command.
-        options: of the command line.
-        build: `build(source_size, target_size)` returns a new translator.
-        attends: whether the translator returns attention weights.
-        defaults: what the options are when nothing is given; the command names the others.
-        shared: whether source and target have one vocabulary.
-        schedule: the learning rate of a step, from 1, and the number of all steps; in place of a
-            linear decay.
-        optimizer: returns another optimiser than Adam.
+        program: the module of this folder that is run.
+        options: of its command line.
+        plan: how the model is built and trained.
     """
     corpus = datasets.load(options.data)
-    runs = [
-        run(build, options, seed, corpus, attends, shared, schedule, optimizer)
-        for seed in options.seeds
-    ]
-    given = [
-        f"--{key.replace('_', '-')} {' '.join(map(str, value)) if key == 'seeds' else value}"
-        for key, value in vars(options).items()
-        if key != "weights" and value != getattr(defaults, key)
-    ]
+    runs = [run(plan, options, seed, corpus) for seed in options.seeds]
     results.record(
         name,
         options.data,
         runs=[{k: v for k, v in r.items() if k not in ("parameters", "signature")} for r in runs],
         parameters=runs[0]["parameters"],
         data_sha256=corpus.data_sha256,
-        command=" ".join([f"python {program}", *given]),
+        command=command(program, options, leave=["weights"]),
         scorer=runs[0]["signature"],
         settings={k: v for k, v in vars(options).items() if k not in ("data", "seeds", "weights")},
     )

@@ -1,6 +1,6 @@
 """Count and learn language models on a part of WikiText-2 and record their perplexities.
 
-    python book/runs/language_models.py
+    python -m book.runs language_models
 
 As many words as the Brown corpus gave Bengio et al. (2003) for training, a vocabulary of the 10,000
 most frequent, n-gram models of 1 to 5 words, neural language models of three sizes that see four
@@ -29,6 +29,8 @@ from coursekit.training import device, seed_everything, train
 from coursekit.vocabulary import UNK, WordVocabulary
 from solutions.embeddings.vectors import NeuralLanguageModel
 
+from .commands import command
+
 DATA = "wikitext-2"
 WINDOW = 4  # words of context, those that a 5-gram has
 ORDERS = (1, 2, 3, 4, 5)
@@ -56,7 +58,7 @@ class Text:
         self.test = [self.vocabulary.encode(line) for line in _lines(corpus.test)]
 
     def describe(self) -> dict[str, Any]:
-        """How many words each part has, and how many of them are unknown."""
+        """Return how many words each part has, and how many of them are unknown."""
         parts = {"training": self.training, "validation": self.validation, "test": self.test}
         words = {name: sum(map(len, part)) for name, part in parts.items()}
         unknown = {
@@ -78,11 +80,11 @@ def loss(model: nn.Module, rows: Tensor) -> Tensor:
 @torch.no_grad()
 def probabilities(model: nn.Module, contexts: Tensor, words: Tensor) -> np.ndarray:
     """Return what the model gave each word that came, (N,)."""
-    found = []
+    log_probs = []
     for context, word in zip(contexts.split(1024), words.split(1024), strict=True):
         logits = model(context.to(device()))  # (B, V)
-        found.append(-F.cross_entropy(logits, word.to(device()), reduction="none").cpu())
-    return torch.cat(found).double().exp().numpy()
+        log_probs.append(-F.cross_entropy(logits, word.to(device()), reduction="none").cpu())
+    return torch.cat(log_probs).double().exp().numpy()
 
 
 @dataclass
@@ -135,9 +137,9 @@ def learn(text: Text, embedding: int, hidden: int, options: argparse.Namespace) 
         return probabilities(model, *context_windows(sentences, WINDOW))
 
     def validate(_: nn.Module) -> dict[str, float]:
-        found = perplexity(given(text.validation))
-        print(f"m = {embedding}, h = {hidden}: validation perplexity {found:.1f}", flush=True)
-        return {"perplexity": found, "minus_perplexity": -found}
+        reached = perplexity(given(text.validation))
+        print(f"m = {embedding}, h = {hidden}: validation perplexity {reached:.1f}", flush=True)
+        return {"perplexity": reached, "minus_perplexity": -reached}
 
     worked = time.process_time()
     history = train(
@@ -179,7 +181,7 @@ def learn(text: Text, embedding: int, hidden: int, options: argparse.Namespace) 
 
 
 def mean_of(first: tuple[str, Model], second: tuple[str, Model], text: Text) -> Model:
-    """The mean of two models' probabilities."""
+    """Return the mean of two models' probabilities."""
     (name, one), (other_name, other) = first, second
 
     def given(sentences: list[list[int]]) -> np.ndarray:
@@ -194,7 +196,7 @@ def mean_of(first: tuple[str, Model], second: tuple[str, Model], text: Text) -> 
     return Model(given, one.parameters + other.parameters, run, {"settings": settings})
 
 
-def seen(text: Text) -> np.ndarray:
+def find_seen(text: Text) -> np.ndarray:
     """Tell of each word of the test set whether it stood in training after the same context."""
     rows = torch.column_stack(context_windows(text.training, WINDOW)).tolist()
     known = set(map(tuple, rows))
@@ -202,22 +204,26 @@ def seen(text: Text) -> np.ndarray:
     return np.array([tuple(row) in known for row in test])
 
 
-def main() -> None:
-    """Read the command line, count, train, choose, read the test set, record."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--words", type=int, default=400_000, help="of the training set")
-    parser.add_argument("--vocabulary-size", type=int, default=10_000)
-    parser.add_argument("--epochs", type=int, default=3)
-    parser.add_argument("--batch-size", type=int, default=256)
-    parser.add_argument("--learning-rate", type=float, default=2e-3)
-    parser.add_argument(
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the options."""
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--words", type=int, default=400_000, help="of the training set")
+    arguments.add_argument("--vocabulary-size", type=int, default=10_000)
+    arguments.add_argument("--epochs", type=int, default=3)
+    arguments.add_argument("--batch-size", type=int, default=256)
+    arguments.add_argument("--learning-rate", type=float, default=2e-3)
+    arguments.add_argument(
         "--precision",
         choices=["float32", "bfloat16"],
         default="bfloat16",
         help="bfloat16 is faster where the processor has it",
     )
-    options = parser.parse_args()
+    return arguments
+
+
+def main(options: argparse.Namespace) -> None:
+    """Read the command line, count, train, choose, read the test set, record."""
     corpus = datasets.load(DATA)
     text = Text(corpus, options.words, options.vocabulary_size)
     counted = {f"ngram-{n}": count(text, n, options.seed) for n in ORDERS}
@@ -226,7 +232,7 @@ def main() -> None:
     learnt = {f"neural-lm-{m}-{h}": learn(text, m, h, options) for m, h in SIZES}
     best = [min(kind.items(), key=lambda item: item[1].validation) for kind in (learnt, counted)]
     models = counted | learnt | {"mixed": mean_of(best[0], best[1], text)}
-    known = seen(text)
+    known = find_seen(text)
     for name, model in models.items():
         given = model.given(text.test)  # the one reading of the test set
         metrics = model.run["metrics"] | {
@@ -240,12 +246,8 @@ def main() -> None:
             runs=[model.run | {"metrics": metrics}],
             parameters=model.parameters,
             data_sha256=corpus.data_sha256,
-            command="python book/runs/language_models.py",
+            command=command("language_models", options),
             scorer=SCORER,
             text=text.describe() | {"test_unseen": float(np.mean(~known))},
             **model.more,
         )
-
-
-if __name__ == "__main__":
-    main()

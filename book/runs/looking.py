@@ -23,13 +23,16 @@ BINS = 20  # of the histogram of a word's weight
 
 @torch.no_grad()
 def at(
-    model: nn.Module, task: Any, corpus: datasets.LabelledCorpus, options: argparse.Namespace
+    model: nn.Module,
+    task: Any,
+    corpus: datasets.Corpus[tuple[str, int]],
+    options: argparse.Namespace,
 ) -> dict[str, Any]:
     """Return the measures that fit the model, on the test set; nothing for one without weights."""
     if options.model not in ("bilstm-attention", "structured", "structured-no-penalty", "han"):
         return {}
     items = task.parts["test"]
-    found: dict[str, Any] = {}
+    measures: dict[str, Any] = {}
     sums: dict[str, list[Tensor]] = defaultdict(list)
     looks = _Words(task, _ratings(corpus)) if options.data == "imdb" else None
     for start in range(0, len(items), 128):
@@ -40,12 +43,12 @@ def at(
             sums[name].append(value)
         if looks is not None and options.model in ("han", "bilstm-attention"):
             looks.add(start, batch, weights)
-    found["selection"] = {name: torch.cat(values).mean().item() for name, values in sums.items()}
+    measures["selection"] = {name: torch.cat(values).mean().item() for name, values in sums.items()}
     if looks is not None and looks.seen:
-        found["word_weights"] = looks.table()
+        measures["word_weights"] = looks.table()
     if options.data in QUOTED:
-        found["examples"] = _examples(model, task)
-    return found
+        measures["examples"] = _examples(model, task)
+    return measures
 
 
 def _selection(weights: list[Tensor], batch: Any) -> dict[str, Tensor]:
@@ -62,9 +65,9 @@ def _selection(weights: list[Tensor], batch: Any) -> dict[str, Tensor]:
             "effective_sentences": entropy(sentence)[several].exp(),
         }
     (word,) = weights  # (B, N) or (B, r, N)
-    found = {"words": batch.lengths.float()}
+    measures = {"words": batch.lengths.float()}
     if word.dim() == 2:
-        return found | {"effective_words": entropy(word).exp()}
+        return measures | {"effective_words": entropy(word).exp()}
     gram = word @ word.transpose(1, 2)  # (B, r, r)
     hops = gram.shape[1]
     apart = (gram.sum((1, 2)) - gram.diagonal(dim1=1, dim2=2).sum(1)) / max(1, hops * (hops - 1))
@@ -73,7 +76,7 @@ def _selection(weights: list[Tensor], batch: Any) -> dict[str, Tensor]:
     alike = (cosine.sum((1, 2)) - cosine.diagonal(dim1=1, dim2=2).sum(1)) / max(
         1, hops * (hops - 1)
     )
-    return found | {
+    return measures | {
         "effective_words": entropy(word).exp().mean(1),
         "overlap": apart,
         "cosine": alike,
@@ -83,7 +86,7 @@ def _selection(weights: list[Tensor], batch: Any) -> dict[str, Tensor]:
 class _Words:
     """Collects the weights of opinion words by the rating of the review they stand in."""
 
-    def __init__(self, task: Any, ratings: dict[str, int]):
+    def __init__(self, task: Any, ratings: dict[int, int]):
         self._ids = {word: task.vocabulary.ids.get(word, -1) for word in ("good", "bad", "not")}
         self._ratings = [ratings.get(i, 0) for i in range(len(task.parts["test"]))]
         self.seen: dict[tuple[str, int], list[float]] = defaultdict(list)
@@ -109,7 +112,7 @@ class _Words:
 
     def table(self) -> dict[str, list[dict[str, Any]]]:
         """Return for each opinion and rating: number, mean share, and a histogram of log2 share."""
-        found = {}
+        rows_of = {}
         for opinion in OPINIONS:
             rows = []
             for rating in sorted({r for o, r in self.seen if o == opinion}):
@@ -124,11 +127,11 @@ class _Words:
                         "histogram_log2": torch.histc(logs, BINS, -10, 10).int().tolist(),
                     }
                 )
-            found[opinion] = rows
-        return found
+            rows_of[opinion] = rows
+        return rows_of
 
 
-def _ratings(corpus: datasets.LabelledCorpus) -> dict[int, int]:
+def _ratings(corpus: datasets.Corpus[tuple[str, int]]) -> dict[int, int]:
     """Return the star rating of each test review of IMDB, which its file's name tells."""
     by_text = dict(datasets.load("imdb-ratings").test)
     return {i: by_text[text] for i, (text, _) in enumerate(corpus.test)}
@@ -136,13 +139,13 @@ def _ratings(corpus: datasets.LabelledCorpus) -> dict[int, int]:
 
 def _examples(model: nn.Module, task: Any) -> list[dict[str, Any]]:
     """Return some short test texts with their words, weights, class and what the model says."""
-    chosen = []
+    chosen: list[tuple[Any, int]] = []
     for index in range(0, len(task.parts["test"]), 97):
         ids, label = task.parts["test"][index]
         length = sum(map(len, ids)) if task.hierarchical else len(ids)
         if 12 <= length <= 120 and len(chosen) < EXAMPLES:
             chosen.append((ids, label))
-    found = []
+    examples = []
     for ids, label in chosen:
         batch = (document_batch if task.hierarchical else text_batch)([(ids, label)])
         logits, *weights = (t.float().cpu() for t in outputs(model, batch.to(device())))
@@ -161,5 +164,5 @@ def _examples(model: nn.Module, task: Any) -> list[dict[str, Any]]:
             shown["tokens"] = task.tokens(ids)
             hops = weights[0][0] if weights[0].dim() == 3 else weights[0]
             shown["weights"] = [[round(w, 4) for w in hop[: len(ids)].tolist()] for hop in hops]
-        found.append(shown)
-    return found
+        examples.append(shown)
+    return examples

@@ -1,8 +1,8 @@
 """Train the translators of Luong et al. (2015) at full size on Multi30k and record what they reach.
 
-    python book/runs/luong.py                            # general score, input feeding
-    python book/runs/luong.py --attention local-p        # a predicted window
-    python book/runs/luong.py --score concat --input-feeding off
+    python -m book.runs luong                            # general score, input feeding
+    python -m book.runs luong --attention local-p        # a predicted window
+    python -m book.runs luong --score concat --input-feeding off
 
 Writes book/results/<model>.<data>.json; `harness.py` says how.
 """
@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import argparse
 
-from harness import parser, record
 from torch import nn
 
-from coursekit.translators import LuongTranslator
+from coursekit.translation import LuongTranslator
 from solutions.bahdanau.translator import BidirectionalEncoder
 from solutions.luong.decoder import LuongDecoder
 from solutions.luong.local import LocalAttention
 from solutions.luong.scores import GlobalAttention, Score
+
+from . import harness
 
 
 def build(options: argparse.Namespace, source_size: int, target_size: int) -> LuongTranslator:
@@ -43,30 +44,21 @@ def build(options: argparse.Namespace, source_size: int, target_size: int) -> Lu
     return LuongTranslator(encoder, decoder)
 
 
-def main() -> None:
-    """Read the command line, train with each seed, record."""
-    arguments = parser(__doc__.splitlines()[0])
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the options."""
+    arguments = harness.parser(__doc__)
     arguments.add_argument(
         "--attention", choices=["global", "local-m", "local-p"], default="global"
     )
     arguments.add_argument("--score", choices=["general", "concat"], default="general")
     arguments.add_argument("--input-feeding", choices=["on", "off"], default="on")
     arguments.add_argument("--D", type=float, default=5.0, help="half the width of the window")
-    options = arguments.parse_args()
-    name = (
-        f"luong-{options.score}" if options.attention == "global" else f"luong-{options.attention}"
-    )
-    if options.input_feeding == "off":
-        name += "-unfed"
-    record(
-        name,
-        "book/runs/luong.py",
-        options,
-        lambda source, target: build(options, source, target),
-        True,
-        arguments.parse_args([]),
-    )
+    return arguments
 
 
-if __name__ == "__main__":
-    main()
+def main(options: argparse.Namespace) -> None:
+    """Train with each seed, record."""
+    kind = options.score if options.attention == "global" else options.attention
+    name = f"luong-{kind}" + ("-unfed" if options.input_feeding == "off" else "")
+    plan = harness.Plan(lambda source, target: build(options, source, target), attends=True)
+    harness.record(name, "luong", options, plan)

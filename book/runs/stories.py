@@ -1,18 +1,17 @@
 """Train models of one size on the made-up stories and record which word each would fill in.
 
-    python book/runs/stories.py
+    python -m book.runs stories
 
 Writes book/results/<model>.stories.json for a left-to-right and a right-to-left model, both side by
 side (of the same width as BERT, and narrower, so that they are of its size), BERT without next
-sentences, the same with nothing but [MASK] for hidden words, and BERT as in the paper; the last
-one's weights go to book/results/bert.stories.safetensors.
+sentences, the same with nothing but [MASK] for hidden words, and BERT as in the paper. The weights
+of the left-to-right model and of BERT go to book/results/<model>.stories.safetensors.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
@@ -23,13 +22,13 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from coursekit import results
-from coursekit.bert import BertBatch, PretrainingModel, initialise, padded, pretraining_batches
+from coursekit.bert import BertBatch, PretrainingModel, initialise, pad_items, pretraining_batches
 from coursekit.cloze import (
     Filler,
     TwoDirections,
     cloze_loss,
     every_word,
-    filled,
+    fill_words,
     story_vocabulary,
     texts_of,
 )
@@ -43,6 +42,8 @@ from solutions.bert.pretraining import (
     pool_first,
     pretraining_loss,
 )
+
+from .commands import command
 
 TRAIN, VALIDATION, TEST, DATA_SEED = 8_000, 100, 200, 1
 LONGEST = 72  # tokens; a question and a passage fit too
@@ -59,6 +60,7 @@ class Task:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
+        self.command = command("stories", options)
         self.data = splits(TRAIN, VALIDATION, TEST, DATA_SEED)
         self.words = story_vocabulary(self.data.train)
         self.generator = torch.Generator()
@@ -75,8 +77,8 @@ class Task:
         nn.init.normal_(embeddings.position.weight, std=o.deviation / 4)
         return encoder
 
-    def head(self, embedding: nn.Embedding) -> MaskedLanguageModelHead:
-        """Return a head with new weights around an embedding that stays as it is."""
+    def head(self, embedding: Any) -> MaskedLanguageModelHead:
+        """Return a head with new weights around an `nn.Embedding` that stays as it is."""
         head = MaskedLanguageModelHead(embedding)
         nn.init.normal_(head.transform.weight, std=self.options.deviation)
         return head
@@ -96,7 +98,7 @@ class Task:
     def neighbours(self, stories: Iterable[Story]) -> list[Item]:
         """Return each two texts that follow each other, cut in both ways."""
         return [
-            (*self.words.joined(first, second), 1)
+            (*self.words.join(first, second), 1)
             for begin in (0, 1)
             for document in self.documents(stories, begin)
             for first, second in pairwise(document)
@@ -145,7 +147,7 @@ def adamw(parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
 
 
 @torch.no_grad()
-def judged(task: Task, model: nn.Module, stories: list[Story]) -> dict[str, Any]:
+def judged(task: Task, model: Filler | TwoDirections, stories: list[Story]) -> dict[str, Any]:
     """Return how many hidden words are told, over all words and by part of speech."""
     right: dict[str, list[float]] = defaultdict(list)
     loss: list[float] = []
@@ -153,12 +155,12 @@ def judged(task: Task, model: nn.Module, stories: list[Story]) -> dict[str, Any]
         documents, tags = task.documents([story])[0], texts_of(_tags_as_story(story))
         pairs = pairwise(documents)
         for i, (first, second) in enumerate(pairs):
-            ids, segments = task.words.joined(first, second)
-            places, guessed = filled(model, ids, segments, task.words)
+            ids, segments = task.words.join(first, second)
+            places, guessed = fill_words(model, ids, segments, task.words)
             true = torch.tensor([ids[place] for place in places])
-            found = (guessed.argmax(dim=1) == true).double().tolist()
+            hits = (guessed.argmax(dim=1) == true).double().tolist()
             loss += (-guessed.gather(1, true[:, None]).log()).flatten().tolist()
-            for hit, tag in zip(found, (*tags[i], *tags[i + 1]), strict=True):
+            for hit, tag in zip(hits, (*tags[i], *tags[i + 1]), strict=True):
                 right[tag].append(hit)
     every = [hit for hits in right.values() for hit in hits]
     return {
@@ -207,15 +209,18 @@ def shown_words(task: Task, model: nn.Module, stories: list[Story]) -> dict[str,
     }
 
 
-def examples(task: Task, model: nn.Module, stories: list[Story]) -> list[dict[str, Any]]:
+def examples(
+    task: Task, model: Filler | TwoDirections, stories: list[Story]
+) -> list[dict[str, Any]]:
     """Return what a model fills in for each word of the prepared texts."""
-    found = []
+    shown = []
     for story in stories:
         first, second = texts_of(story)[:2]
-        ids, segments = task.words.joined(*([task.words.id(w) for w in t] for t in (first, second)))
-        places, guessed = filled(model, ids, segments, task.words)
+        halves = [[task.words.id(word) for word in text] for text in (first, second)]
+        ids, segments = task.words.join(halves[0], halves[1])
+        places, guessed = fill_words(model, ids, segments, task.words)
         best = guessed.topk(SHOWN, dim=1)
-        found.append(
+        shown.append(
             {
                 "sentences": [list(sentence) for sentence in story.sentences[:4]],
                 "guesses": [
@@ -228,15 +233,15 @@ def examples(task: Task, model: nn.Module, stories: list[Story]) -> list[dict[st
                 "truth": [guessed[m, ids[i]].item() for m, i in enumerate(places)],
             }
         )
-    return found
+    return shown
 
 
 @torch.no_grad()
 def next_accuracy(task: Task, model: PretrainingModel, stories: list[Story]) -> float:
     """Return how often the model tells whether the second text is the next one."""
     pairs = next_sentence_pairs(task.documents(stories), torch.Generator().manual_seed(1))
-    items = [(*task.words.joined(a, b), int(is_next)) for a, b, is_next in pairs]
-    tokens, segments, labels = padded(items)
+    items = [(*task.words.join(a, b), int(is_next)) for a, b, is_next in pairs]
+    tokens, segments, labels = pad_items(items)
     logits = model(tokens.to(device()), segments.to(device()))[1].cpu()
     return ((logits.argmax(dim=1) == 0) == (labels == 1)).double().mean().item()
 
@@ -247,13 +252,15 @@ def bert_loss(model: nn.Module, batch: BertBatch) -> Tensor:
     states = model.encoder(batch.tokens, batch.segments)
     chosen = batch.labels != -100
     logits = model.head(states[chosen])
-    next_logits = model.next(model.pooled(states))
+    next_logits = model.next(model.summarise(states))
     return pretraining_loss(logits[None], next_logits, batch.labels[chosen][None], batch.is_next)
 
 
-def fit(task: Task, model: nn.Module, batches: Any, loss: Any, judge: nn.Module) -> dict[str, Any]:
+def fit(
+    task: Task, model: nn.Module, batches: Any, loss: Any, judge: Filler | TwoDirections
+) -> dict[str, Any]:
     """Train a model and return its run: metrics, curve, examples."""
-    o, started = task.options, time.perf_counter()
+    o = task.options
     few = task.data.validation[:40]
     history = train(
         model,
@@ -266,18 +273,18 @@ def fit(task: Task, model: nn.Module, batches: Any, loss: Any, judge: nn.Module)
         progress=False,
     )
     model.cpu()
-    found = judged(task, judge, task.data.test)
+    judgement = judged(task, judge, task.data.test)
     per_epoch = o.steps // o.epochs
     return {
         "seed": o.seed,
-        "metrics": {"accuracy": found["accuracy"], "loss": found["loss"]},
-        "kinds": found["kinds"],
+        "metrics": {"accuracy": judgement["accuracy"], "loss": judgement["loss"]},
+        "kinds": judgement["kinds"],
         "curve": {
             "updates": [per_epoch * (i + 1) for i in range(o.epochs)],
             "accuracy": history.column("accuracy"),
         },
         "examples": examples(task, judge, task.data.test[:EXAMPLES]),
-        "seconds": time.perf_counter() - started,
+        "seconds": history.seconds,
     }
 
 
@@ -290,32 +297,32 @@ def write(task: Task, name: str, model: nn.Module, run: dict[str, Any]) -> None:
         runs=[run],
         parameters=sum(parameter.numel() for parameter in model.parameters()),
         data_sha256=hashlib.sha256(text).hexdigest(),
-        command="python book/runs/stories.py",
+        command=task.command,
         scorer="share of words that are told when each is hidden by itself",
         settings=vars(task.options) | {"stories": TRAIN, "vocabulary": len(task.words)},
     )
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
-    found = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    found.add_argument("--steps", type=int, default=12000, help="updates")
-    found.add_argument("--epochs", type=int, default=12, help="points of the curve")
-    found.add_argument("--batch", type=int, default=24, help="pairs of texts in an update")
-    found.add_argument("--rate", type=float, default=4e-3, help="highest learning rate")
-    found.add_argument("--width", type=int, default=64)
-    found.add_argument("--layers", type=int, default=2)
-    found.add_argument("--heads", type=int, default=4)
-    found.add_argument("--dropout", type=float, default=0.0)
-    found.add_argument("--deviation", type=float, default=0.08, help="of the first weights")
-    found.add_argument("--seed", type=int, default=1)
-    found.add_argument("--only", choices=("fill", "narrow", "bert"), help="one part")
-    return found
+    """Return the parser of the options."""
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--steps", type=int, default=12000, help="updates")
+    arguments.add_argument("--epochs", type=int, default=12, help="points of the curve")
+    arguments.add_argument("--batch", type=int, default=24, help="pairs of texts in an update")
+    arguments.add_argument("--rate", type=float, default=4e-3, help="highest learning rate")
+    arguments.add_argument("--width", type=int, default=64)
+    arguments.add_argument("--layers", type=int, default=2)
+    arguments.add_argument("--heads", type=int, default=4)
+    arguments.add_argument("--dropout", type=float, default=0.0)
+    arguments.add_argument("--deviation", type=float, default=0.08, help="of the first weights")
+    arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--only", choices=("fill", "narrow", "bert"), help="one part")
+    return arguments
 
 
-def main() -> None:
+def main(options: argparse.Namespace) -> None:
     """Train all models, one after the other."""
-    task = Task(parser().parse_args())
+    task = Task(options)
     torch.set_num_threads(1)
     for name, part in (("fill", fill), ("narrow", narrow), ("bert", bert)):
         if task.options.only in (None, name):
@@ -339,6 +346,8 @@ def fill(task: Task) -> None:
         if sees == "both":
             run["metrics"] |= shown_words(task, made[name], task.data.test[:100])
         write(task, name, made[name], run)
+        if name == "left-to-right":
+            keep(name, made[name])
     side_by_side(task, "two-directions", made["left-to-right"], made["right-to-left"])
 
 
@@ -381,15 +390,16 @@ def bert(task: Task) -> None:
 
     def pairs(turn: int) -> list[Item]:
         drawn = next_sentence_pairs(cut[turn % 2], torch.Generator().manual_seed(turn))
-        return [(*task.words.joined(a, b), int(is_next)) for a, b, is_next in drawn]
+        return [(*task.words.join(a, b), int(is_next)) for a, b, is_next in drawn]
 
     view = Filler(encoder, head)
     run = fit(task, model, task.epochs(pairs, task.masked), bert_loss, view)
     run["metrics"]["next_accuracy"] = next_accuracy(task, model, task.data.test)
     write(task, "bert", model, run)
-    weights = {name: p.detach().half() for name, p in model.named_parameters()}  # tied ones once
-    save_file(weights, results.FOLDER / "bert.stories.safetensors")
+    keep("bert", model)
 
 
-if __name__ == "__main__":
-    main()
+def keep(name: str, model: nn.Module) -> None:
+    """Write a model's weights as float16; tied ones come once."""
+    weights = {name: p.detach().half() for name, p in model.named_parameters()}
+    save_file(weights, results.FOLDER / f"{name}.stories.safetensors")

@@ -1,6 +1,6 @@
 """Train the Transformer of Vaswani et al. (2017) on Multi30k and record what it reaches.
 
-    python book/runs/transformer.py
+    python -m book.runs transformer
 
 Writes book/results/transformer.<data>.json; `harness.py` says how. One vocabulary serves both
 languages, Adam has the paper's settings, and the learning rate follows its equation 3, times
@@ -14,10 +14,9 @@ import argparse
 from collections.abc import Iterable
 
 import torch
-from harness import parser, record
 from torch import nn
 
-from coursekit.translators import TransformerTranslator
+from coursekit.translation import TransformerTranslator
 from solutions.transformer.attention import MultiHeadAttention
 from solutions.transformer.layers import (
     DecoderLayer,
@@ -26,6 +25,8 @@ from solutions.transformer.layers import (
     sinusoidal_positions,
 )
 from solutions.transformer.model import Transformer, noam_learning_rate
+
+from . import harness
 
 
 def build(options: argparse.Namespace, vocabulary_size: int) -> TransformerTranslator:
@@ -61,9 +62,9 @@ def rate(options: argparse.Namespace, step: int, steps: int) -> float:
     return options.rate * paper * min(1.0, max(rest, 0.0))
 
 
-def main() -> None:
-    """Read the command line, train with each seed, record."""
-    arguments = parser(__doc__.splitlines()[0])
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the options."""
+    arguments = harness.parser(__doc__)
     arguments.add_argument("--layers", type=int, default=3, help="of the encoder, of the decoder")
     arguments.add_argument("--heads", type=int, default=8)
     arguments.add_argument("--inner", type=int, default=512, help="size inside a feed-forward")
@@ -73,19 +74,15 @@ def main() -> None:
         "--cooldown", type=float, default=0.4, help="share of the steps in which the rate falls"
     )
     arguments.set_defaults(epochs=22, dropout=0.2)
-    options = arguments.parse_args()
-    record(
-        "transformer",
-        "book/runs/transformer.py",
-        options,
+    return arguments
+
+
+def main(options: argparse.Namespace) -> None:
+    """Train with each seed, record."""
+    plan = harness.Plan(
         lambda source, target: build(options, source),
-        False,
-        arguments.parse_args([]),
         shared=True,
         schedule=lambda step, steps: rate(options, step, steps),
         optimizer=adam,
     )
-
-
-if __name__ == "__main__":
-    main()
+    harness.record("transformer", "transformer", options, plan)

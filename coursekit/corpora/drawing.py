@@ -62,7 +62,7 @@ def _adjectives(noun: Noun, before: bool) -> list[Adjective]:
 
 @cache
 def _verbs(noun: Noun, role: str, frame: str) -> list[Verb]:
-    """Verbs of a frame that may have the noun as subject or object."""
+    """Return verbs of a frame that may have the noun as subject or object."""
     return [
         verb
         for verb in VERBS
@@ -72,7 +72,7 @@ def _verbs(noun: Noun, role: str, frame: str) -> list[Verb]:
 
 
 def _lasts(verb: Verb) -> bool:
-    """Whether something can happen while it goes on: sleep, but not arrive or like."""
+    """Return whether something can happen while it goes on: sleep, but not arrive or like."""
     return "place" in verb.adverbials
 
 
@@ -106,7 +106,7 @@ class _Drawing:
     # --- parts ---------------------------------------------------------------------------------
 
     def chance(self, percent: int) -> bool:
-        """True in so many cases of a hundred."""
+        """Return True in so many cases of a hundred."""
         return self.random.randrange(100) < percent
 
     def spend(self, words: int) -> None:
@@ -116,7 +116,7 @@ class _Drawing:
             raise _DeadEnd
 
     def noun(self, suitable: Tags, taboo: Tags = frozenset()) -> Noun:
-        """A noun with one of the tags `suitable`, none of `taboo`, not used in this sentence."""
+        """Return an unused noun with one of the tags `suitable` and none of `taboo`."""
         candidates = _nouns(suitable)
         for _ in range(8):
             noun = self.random.choice(candidates)
@@ -132,7 +132,7 @@ class _Drawing:
             self.used_words.update(SIZES)
 
     def verb(self, verbs: list[Verb]) -> Verb:
-        """A verb not used in this sentence."""
+        """Return a verb not used in this sentence."""
         for _ in range(8):
             verb = self.random.choice(verbs) if verbs else None
             if verb and verb not in self.used_words:
@@ -141,7 +141,7 @@ class _Drawing:
         raise _DeadEnd
 
     def phrase(self, suitable: Tags, taboo: Tags = frozenset()) -> NounPhrase:
-        """A noun phrase of two words: `the dog`, `a dog`, `three dogs`, `many dogs`."""
+        """Return a noun phrase of two words: `the dog`, `a dog`, `three dogs`, `many dogs`."""
         self.spend(2)
         noun = self.noun(suitable, taboo)
         draw = self.random.randrange(100)
@@ -156,21 +156,21 @@ class _Drawing:
         return NounPhrase(noun, "many", plural=True)
 
     def object_phrase(self, verb: Verb, taboo: Tags = frozenset()) -> NounPhrase:
-        """A noun phrase for a verb's object; who likes or fears, does so to a certain one."""
+        """Return a noun phrase for a verb's object; what is liked or feared is definite."""
         phrase = self.phrase(verb.objects, taboo)
         if "time" not in verb.adverbials and phrase.determiner == "a":
             phrase.determiner = "the"
         return phrase
 
     def definite(self, suitable: Tags, taboo: Tags = frozenset()) -> NounPhrase:
-        """A noun phrase of two words that is definite and singular: `the garden`."""
+        """Return a noun phrase of two words that is definite and singular: `the garden`."""
         self.spend(2)
         return NounPhrase(self.noun(suitable, taboo))
 
     # --- clauses -------------------------------------------------------------------------------
 
     def clause(self, room: int, lasting: bool = False) -> Clause:
-        """A bare clause of at most `room` words with nouns of its own."""
+        """Return a bare clause of at most `room` words with nouns of its own."""
         if room >= 4 and self.chance(18):
             subject = self.phrase(tags("animate thing building road spot vehicle food"))
             return self.describe(subject)
@@ -187,7 +187,7 @@ class _Drawing:
         return clause
 
     def describe(self, subject: NounPhrase) -> Clause:
-        """`subject is tired`, with an adjective not used yet; the subject is already paid for."""
+        """Return `subject is tired`, with an unused adjective; the subject is already paid for."""
         choices = [
             adjective
             for adjective in ADJECTIVES
@@ -218,7 +218,7 @@ class _Drawing:
             clause.destination = self.definite(verb.objects)
 
     def clause_with_it(self, before: Clause, room: int, lasting: bool) -> Clause:
-        """A clause in which `it` takes up a noun of the clause before.
+        """Return a clause in which `it` takes up a noun of the clause before.
 
         What is said of `it` fits exactly one singular noun there that is no person, so that
         whoever reads on can tell which is meant: the animal that is tired, the street that is wide.
@@ -286,7 +286,7 @@ class _Drawing:
     # --- the sentence --------------------------------------------------------------------------
 
     def sentence(self) -> Sentence:
-        """Bare clauses first, then modifiers until no word is left."""
+        """Draw bare clauses first, then modifiers until no word is left."""
         fewest = max(1, -(-self.words // 13))
         most = max(fewest, min(self.words // 5, 8))
         count = fewest + self.random.randrange(most - fewest + 1)
@@ -306,7 +306,7 @@ class _Drawing:
         return sentence
 
     def frame(self, count: int) -> list[Unit]:
-        """So many bare clauses, joined into main clauses with what depends on them."""
+        """Return so many bare clauses, joined into main clauses with what depends on them."""
         units: list[Unit] = []
         before: Clause | None = None
         made = 0
@@ -333,7 +333,7 @@ class _Drawing:
         return units
 
     def next_clause(self, before: Clause | None, waiting: int, conjunction: str = "") -> Clause:
-        """A bare clause that leaves room for those still waiting."""
+        """Return a bare clause that leaves room for those still waiting."""
         room = self.left - 4 * waiting
         if before is not None and self.chance(45):
             left, used, used_words = self.left, set(self.used), set(self.used_words)
@@ -349,7 +349,7 @@ class _Drawing:
     # --- growth --------------------------------------------------------------------------------
 
     def growths(self, sentence: Sentence) -> Iterator[_Growth]:
-        """Every way in which the sentence can grow by one modifier."""
+        """Return every way in which the sentence can grow by one modifier."""
         for unit in sentence.units:
             for clause in (unit.main, unit.dependent):
                 if clause is None:
@@ -372,7 +372,7 @@ class _Drawing:
                     yield from self.phrase_growths(phrase, clause)
 
     def clause_growths(self, clause: Clause, timeless: bool) -> Iterator[_Growth]:
-        """Adverbials and negation."""
+        """Return the growths of a clause: adverbials and negation."""
         verb = clause.verb
         if verb is None:
             if not clause.negative:
@@ -400,7 +400,7 @@ class _Drawing:
                 yield _Growth(3, 4, self.placing(clause))
 
     def phrase_growths(self, phrase: NounPhrase, clause: Clause) -> Iterator[_Growth]:
-        """Adjectives, a possessor, a relative clause; also on the phrases inside."""
+        """Return growths of a phrase and those inside: adjectives, possessors, relative clauses."""
         if phrase.is_pronoun:
             return
         has_before = any(a.before for a in phrase.adjectives)
@@ -439,7 +439,7 @@ class _Drawing:
                 yield _Growth(2, 1, self.setting(phrase.relative, "negative", (True,)))
 
     def inner_growths(self, phrase: NounPhrase) -> Iterator[_Growth]:
-        """An adjective on a noun inside another noun phrase."""
+        """Return an adjective on a noun inside another noun phrase."""
         for before in (True, False):
             words = [a for a in _adjectives(phrase.noun, before) if a not in self.used_words]
             if words and not any(a.before == before for a in phrase.adjectives):

@@ -8,7 +8,7 @@ from coursekit.corpora.tokens import Token, Tokens, express
 
 
 def realise(sentence: Sentence) -> list[Token]:
-    """The English words, in lower case and without punctuation."""
+    """Return the English words, in lower case and without punctuation."""
     tokens = [token for unit in sentence.units for token in _unit(unit)]
     return [
         Token("an", token.keys) if token.word == "a" and tokens[i + 1].word[0] in "aeiou" else token

@@ -27,12 +27,12 @@ CONJUNCTIONS = {
 
 
 def starts_with_vowel(word: str) -> bool:
-    """Whether le, de, ne, que elide before the word; every h of the lexicon is mute."""
+    """Return whether le, de, ne, que elide before the word; every h of the lexicon is mute."""
     return word[0] in "aeiouyhàâéèêëîïôœùû"
 
 
 def realise(sentence: Sentence) -> list[Token]:
-    """The French words, in lower case and without punctuation."""
+    """Return the French words, in lower case and without punctuation."""
     return _contract(_elide([token for unit in sentence.units for token in _unit(unit)]))
 
 
@@ -121,14 +121,14 @@ def _verb(clause: Clause) -> Tokens:
 
 
 def _gender(phrase: NounPhrase) -> str:
-    """Masculine as soon as one of the joined nouns is."""
+    """Return masculine as soon as one of the joined nouns is."""
     if phrase.joined and _gender(phrase.joined) == "m":
         return "m"
     return phrase.noun.gender
 
 
 def _agree(adjective: Adjective, gender: str, plural: bool, following: str = " ") -> str:
-    """The form of an adjective: vieux, vieil before a vowel, vieille, vieilles."""
+    """Return the form of an adjective: vieux, vieil before a vowel, vieille, vieilles."""
     if gender == "f":
         return french_plural(adjective.feminine) if plural else adjective.feminine
     if plural:

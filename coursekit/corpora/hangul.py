@@ -19,7 +19,7 @@ PARTICLES = {
 
 
 def final_consonant(word: str) -> int:
-    """The index of the last syllable's final consonant, 0 where it ends in a vowel.
+    """Return the index of the last syllable's final consonant, 0 where it ends in a vowel.
 
     Raises:
         ValueError: the word does not end in a Hangul syllable.
@@ -31,12 +31,12 @@ def final_consonant(word: str) -> int:
 
 
 def with_final(word: str, final: int) -> str:
-    """The word with its last syllable's final consonant replaced."""
+    """Return the word with its last syllable's final consonant replaced."""
     return word[:-1] + chr(ord(word[-1]) - final_consonant(word) + final)
 
 
 def particle(kind: str, word: str) -> str:
-    """The form of a particle after a word: 은 or 는, 이 or 가, 을 or 를, 과 or 와, 으로 or 로."""
+    """Return a particle's form after a word: 은 or 는, 이 or 가, 을 or 를, 과 or 와, 으로 or 로."""
     final = final_consonant(word)
     if kind == "toward" and final == RIEUL:  # 마을로, 길로
         final = 0
@@ -44,19 +44,19 @@ def particle(kind: str, word: str) -> str:
 
 
 def verb_present(stem: str) -> str:
-    """Plain present of a verb: 건너 - 건넌다, 먹 - 먹는다, 열 - 연다."""
+    """Return the plain present of a verb: 건너 - 건넌다, 먹 - 먹는다, 열 - 연다."""
     if final_consonant(stem) in (0, RIEUL):
         return with_final(stem, NIEUN) + "다"
     return stem + "는다"
 
 
 def verb_adnominal(stem: str) -> str:
-    """Form of a verb before a noun, present: 건너 - 건너는, 먹 - 먹는, 열 - 여는."""
+    """Return the form of a verb before a noun, present: 건너 - 건너는, 먹 - 먹는, 열 - 여는."""
     return (with_final(stem, 0) if final_consonant(stem) == RIEUL else stem) + "는"
 
 
 def adjective_adnominal(stem: str, irregular: bool) -> str:
-    """Form of an adjective before a noun: 크 - 큰, 좁 - 좁은, 길 - 긴, 무겁 - 무거운."""
+    """Return the form of an adjective before a noun: 크 - 큰, 좁 - 좁은, 길 - 긴, 무겁 - 무거운."""
     final = final_consonant(stem)
     if final in (0, RIEUL):
         return with_final(stem, NIEUN)
@@ -66,7 +66,7 @@ def adjective_adnominal(stem: str, irregular: bool) -> str:
 
 
 def prospective(stem: str, irregular: bool) -> str:
-    """Form before 때: 건너 - 건널, 먹 - 먹을, 열 - 열, irregular 돕 - 도울, 걷 - 걸을."""
+    """Return a form before 때: 건너 - 건널, 먹 - 먹을, 열 - 열, irregular 돕 - 도울, 걷 - 걸을."""
     final = final_consonant(stem)
     if final in (0, RIEUL):
         return with_final(stem, RIEUL)

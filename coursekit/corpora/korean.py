@@ -16,7 +16,7 @@ ENDINGS = {"and": "고", "but": "지만"}
 
 
 def realise(sentence: Sentence) -> list[Token]:
-    """The Korean tokens; what depends on a main clause comes before it."""
+    """Return the Korean tokens; what depends on a main clause comes before it."""
     tokens: list[Token] = []
     for position, unit in enumerate(sentence.units):
         if unit.dependent:
@@ -32,7 +32,7 @@ def realise(sentence: Sentence) -> list[Token]:
 
 
 def _clause(clause: Clause, subject_particle: str) -> list[Token]:
-    """Everything before the verb."""
+    """Return everything before the verb."""
     tokens: list[Token] = []
     # An adverb before a relative clause would seem to belong to that, so it stands after a subject
     # that has one, and frequency stands next to the verb.
@@ -66,7 +66,7 @@ def _clause(clause: Clause, subject_particle: str) -> list[Token]:
 
 
 def _verb_end(clause: Clause, ending: str, *keys: Key) -> Tokens:
-    """The verb or adjective with its ending: final, and, but, because, when, while, adnominal."""
+    """Return a predicate with its ending: final, and, but, because, when, while, adnominal."""
     if clause.verb:
         stem, irregular = clause.verb.korean, clause.verb.korean_irregular
         own: tuple[Key, ...] = ((clause, "verb"),)

@@ -15,12 +15,12 @@ Tags = frozenset[str]
 
 
 def tags(names: str) -> Tags:
-    """A set of tags from names separated by spaces."""
+    """Return a set of tags from names separated by spaces."""
     return frozenset(names.split())
 
 
 def english_s(word: str) -> str:
-    """A noun's plural or a verb's third person: cat - cats, box - boxes, carry - carries."""
+    """Return a noun's plural or a verb's third person: cat - cats, box - boxes, carry - carries."""
     if word.endswith(("s", "x", "z", "ch", "sh", "o")):
         return word + "es"
     if word.endswith("y") and word[-2] not in "aeiou":
@@ -29,7 +29,7 @@ def english_s(word: str) -> str:
 
 
 def french_plural(word: str) -> str:
-    """A noun's or adjective's plural: chat - chats, bateau - bateaux, bois - bois."""
+    """Return a noun's or adjective's plural: chat - chats, bateau - bateaux, bois - bois."""
     if word.endswith(("s", "x", "z")):
         return word
     return word + ("x" if word.endswith("eau") else "s")
@@ -96,15 +96,15 @@ class Phrase:
 
 
 def _nouns(common: str, counter: str, rows: str) -> list[Noun]:
-    """Rows `english korean gender french [tags] [key=value]`, `_` for a space inside a word."""
-    found = []
+    """Read rows `english korean gender french [tags] [key=value]`, `_` for a space in a word."""
+    nouns = []
     for row in filter(None, (line.split() for line in rows.splitlines())):
         english, korean, gender, french, *rest = row
         options = dict(part.split("=") for part in rest if "=" in part)
         own = " ".join(part for part in rest if "=" not in part)
         head, *tail = french.split("_")
         plural = options.get("fr", french_plural(head))
-        found.append(
+        nouns.append(
             Noun(
                 english=english,
                 english_plural=options.get("en", english_s(english)),
@@ -116,7 +116,7 @@ def _nouns(common: str, counter: str, rows: str) -> list[Noun]:
                 tags=tags(f"{common} {own}"),
             )
         )
-    return found
+    return nouns
 
 
 NOUNS: list[Noun] = [
@@ -234,17 +234,17 @@ NOUNS: list[Noun] = [
 
 
 def _adjectives(rows: str) -> list[Adjective]:
-    """Rows `english korean french-m french-f tags [before] [attribute] [irregular] [vowel=]`.
+    """Read rows `english korean french-m french-f tags [before] [attribute] [irregular] [vowel=]`.
 
     The Korean column is the stem, or the form before nouns of words marked `attribute`, which
     are not used as predicates. Tags are joined by `+`.
     """
-    found = []
+    adjectives = []
     for row in filter(None, (line.split() for line in rows.splitlines())):
         english, korean, masculine, feminine, suits, *rest = row
         options = dict(part.split("=") for part in rest if "=" in part)
         attribute, irregular = "attribute" in rest, "irregular" in rest
-        found.append(
+        adjectives.append(
             Adjective(
                 english=english,
                 korean=korean if attribute else adjective_adnominal(korean, irregular),
@@ -258,7 +258,7 @@ def _adjectives(rows: str) -> list[Adjective]:
                 predicate=not attribute,
             )
         )
-    return found
+    return adjectives
 
 
 # Two rows for "old": Korean has one word for what lives and another for what does not.
@@ -297,15 +297,15 @@ ADJECTIVES: list[Adjective] = _adjectives(
 
 
 def _verbs(frame: str, rows: str) -> list[Verb]:
-    """Rows `english stem french-sg french-pl subjects [objects] adverbials`, `-` for none.
+    """Read rows `english stem french-sg french-pl subjects [objects] adverbials`, `-` for none.
 
     Tags are joined by `+`; a stem followed by `!` is irregular.
     """
-    found = []
+    verbs = []
     for row in filter(None, (line.split() for line in rows.splitlines())):
         english, korean, singular, plural, subjects, *rest = row
         objects = rest[0] if frame != "intransitive" else "-"
-        found.append(
+        verbs.append(
             Verb(
                 english=english,
                 korean=korean.rstrip("!"),
@@ -318,7 +318,7 @@ def _verbs(frame: str, rows: str) -> list[Verb]:
                 adverbials=frozenset(rest[-1].split("+")),
             )
         )
-    return found
+    return verbs
 
 
 VERBS: list[Verb] = [
@@ -385,7 +385,7 @@ VERBS: list[Verb] = [
 
 
 def _phrases(rows: Iterable[str]) -> list[Phrase]:
-    """Rows `english / korean / french`."""
+    """Read rows `english / korean / french`."""
     return [Phrase(*(tuple(part.split()) for part in row.split("/"))) for row in rows]
 
 

@@ -36,7 +36,7 @@ class NounPhrase:
         return self.plural or self.joined is not None
 
     def parts(self) -> Iterator[NounPhrase]:
-        """The phrase itself and all noun phrases inside it."""
+        """Return the phrase itself and all noun phrases inside it."""
         yield self
         if self.possessor:
             yield from self.possessor.parts()
@@ -77,7 +77,7 @@ class Clause:
         return phrase
 
     def arguments(self) -> Iterator[NounPhrase]:
-        """Its own noun phrases, in English order."""
+        """Return its own noun phrases, in English order."""
         for phrase in (self.subject, self.object, self.recipient, self.destination):
             if phrase:
                 yield phrase
@@ -85,7 +85,7 @@ class Clause:
             yield self.place[1]
 
     def phrases(self) -> Iterator[NounPhrase]:
-        """All noun phrases in it, also inside others."""
+        """Return all noun phrases in it, also inside others."""
         for phrase in self.arguments():
             yield from phrase.parts()
 
@@ -113,7 +113,7 @@ class Sentence:
     units: list[Unit]
 
     def clauses(self) -> Iterator[Clause]:
-        """Main and dependent clauses in English order."""
+        """Return main and dependent clauses in English order."""
         for unit in self.units:
             ordered = [unit.main] if unit.dependent is None else [unit.main, unit.dependent]
             yield from reversed(ordered) if unit.fronted else ordered

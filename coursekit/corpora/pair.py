@@ -12,12 +12,15 @@ class SentencePair:
     Attributes:
         source: the words of the source sentence.
         target: the words of the target sentence.
-        links: pairs (source position, target position), both counted from 0.
+        links: pairs (source position, target position), both counted from 0; those that must be
+            found, where people told sure ones from possible ones.
         antecedents: pairs (position of `it`, position of the noun that it stands for), both in the
             source sentence.
+        possible: further links that may be found.
     """
 
     source: tuple[str, ...]
     target: tuple[str, ...]
     links: frozenset[tuple[int, int]]
     antecedents: frozenset[tuple[int, int]] = frozenset()
+    possible: frozenset[tuple[int, int]] = frozenset()

@@ -62,7 +62,7 @@ def twins(number: int, seed: int, min_length: int = 9, max_length: int = 12) -> 
 
 
 def _draw(random_source: random.Random, words: int) -> Twins | None:
-    """Twins, or None where the sentence drawn has no two nouns that differ enough."""
+    """Return twins, or None where the sentence drawn has no two nouns that differ enough."""
     (unit,) = draw(random_source, words).units
     nouns = [phrase for phrase in unit.main.phrases() if not phrase.plural]
     choices = [
@@ -89,7 +89,7 @@ def _draw(random_source: random.Random, words: int) -> Twins | None:
 
 
 def _only(phrase: NounPhrase, nouns: list[NounPhrase]) -> list[Adjective]:
-    """What can be said of this noun, which is no person, and of no other."""
+    """Return what can be said of this noun, which is no person, and of no other."""
     if "person" in phrase.noun.tags:
         return []
     others = [other.noun.tags for other in nouns if other is not phrase and not _person(other)]

@@ -75,7 +75,7 @@ class Thing:
         return ("a", *size, self.colour, self.shape)
 
     def cover(self) -> np.ndarray:
-        """How much of each pixel it covers, (48, 48), from 0 to 1."""
+        """Return how much of each pixel it covers, (48, 48), from 0 to 1."""
         rows, columns = np.mgrid[:CANVAS, :CANVAS].astype(float)
         y, x = rows - self.row, columns - self.column
         r = self.radius
@@ -96,7 +96,7 @@ class Thing:
         return np.clip(0.5 - edge, 0.0, 1.0)  # (48, 48)
 
     def mask(self) -> np.ndarray:
-        """The pixels that it covers at least by half, bool (48, 48)."""
+        """Return the pixels that it covers at least by half, bool (48, 48)."""
         return self.cover() >= 0.5
 
 
@@ -118,15 +118,15 @@ class Scene:
     about: tuple[tuple[int, ...], ...]
 
     def region(self, position: int) -> np.ndarray:
-        """The pixels of the things that a word speaks of, bool (48, 48); none for "a".
+        """Return the pixels of the things that a word speaks of, bool (48, 48); none for "a".
 
         Args:
             position: of the word in the caption, from 0.
         """
-        found = np.zeros((CANVAS, CANVAS), dtype=bool)
+        covered = np.zeros((CANVAS, CANVAS), dtype=bool)
         for thing in self.about[position]:
-            found |= self.things[thing].mask()
-        return found
+            covered |= self.things[thing].mask()
+        return covered
 
 
 class SceneSplits(NamedTuple):
@@ -249,33 +249,33 @@ def _place(source: random.Random, count: int) -> tuple[Thing, ...]:
         sizes = [source.choice(tuple(SIZES)) for _ in range(count)]
         shapes = [source.choice(SHAPES) for _ in range(count)]
         for _ in range(_ATTEMPTS):
-            found = []
+            things = []
             for shape, colour, size in zip(shapes, colours, sizes, strict=True):
                 radius = source.uniform(*SIZES[size])
                 low, high = radius + 1, CANVAS - 2 - radius
                 row, column = source.uniform(low, high), source.uniform(low, high)
-                found.append(Thing(shape, colour, size, row, column, radius))
-            found.sort(key=lambda thing: thing.column)
-            if all(_apart(*pair) for pair in combinations(found, 2)) and all(
-                _clear(*pair) for pair in pairwise(found)
+                things.append(Thing(shape, colour, size, row, column, radius))
+            things.sort(key=lambda thing: thing.column)
+            if all(_apart(*pair) for pair in combinations(things, 2)) and all(
+                _clear(*pair) for pair in pairwise(things)
             ):
-                return tuple(found)
+                return tuple(things)
 
 
 def _apart(one: Thing, other: Thing) -> bool:
-    """Whether the squares around two things leave at least two pixels between them."""
+    """Return whether the squares around two things leave at least two pixels between them."""
     distance = max(abs(one.row - other.row), abs(one.column - other.column))
     return distance >= one.radius + other.radius + 2
 
 
 def _clear(first: Thing, second: Thing) -> bool:
-    """Whether nobody can doubt the order of two things and their relation."""
+    """Return whether nobody can doubt the order of two things and their relation."""
     down, right = abs(second.row - first.row), second.column - first.column
     return right >= _APART and max(down, right) >= _CLEAR * min(down, right)
 
 
 def _paint(things: tuple[Thing, ...], seed: int) -> np.ndarray:
-    """The picture: a grey ground that is not quite even, the things, and a little noise."""
+    """Return the picture: a grey ground that is not quite even, the things, and a little noise."""
     generator = np.random.default_rng(seed)
     level, across, down = generator.uniform((85, -25, -25), (145, 25, 25))
     ramp = np.linspace(-1.0, 1.0, CANVAS)

@@ -21,13 +21,13 @@ Tokens = Iterator[Token]
 
 
 def express(words: Iterable[str], *keys: Key) -> Tokens:
-    """All the words of a phrase, each expressing the same."""
+    """Return all the words of a phrase, each expressing the same."""
     for word in words:
         yield Token(word, keys)
 
 
 def links(source: list[Token], target: list[Token]) -> frozenset[tuple[int, int]]:
-    """Pairs (source position, target position) of words that express the same part."""
+    """Return pairs (source position, target position) of words that express the same part."""
     positions: dict[Key, list[int]] = {}
     for i, token in enumerate(source):
         for key in token.keys:
@@ -41,7 +41,7 @@ def links(source: list[Token], target: list[Token]) -> frozenset[tuple[int, int]
 
 
 def antecedents(source: list[Token]) -> frozenset[tuple[int, int]]:
-    """Pairs (position of a pronoun, position of the noun that it stands for)."""
+    """Return pairs (position of a pronoun, position of the noun that it stands for)."""
     positions = {key: i for i, token in enumerate(source) for key in token.keys}
     return frozenset(
         (i, positions[node.antecedent, "noun"])

@@ -10,6 +10,7 @@ from coursekit.datasets.corpus import (
     LabelledCorpus,
     PairCorpus,
     ParallelCorpus,
+    PublishedWeights,
     TextCorpus,
 )
 from coursekit.datasets.errors import DatasetError
@@ -27,6 +28,7 @@ __all__ = [
     "LabelledCorpus",
     "PairCorpus",
     "ParallelCorpus",
+    "PublishedWeights",
     "Registry",
     "TextCorpus",
     "describe",

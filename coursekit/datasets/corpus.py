@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from coursekit.corpora import SentencePair
 from coursekit.datasets.errors import DatasetError
@@ -47,7 +47,7 @@ class Corpus(Generic[Item]):
         return self.split("test")
 
     def split(self, name: str) -> list[Item]:
-        """The items of a split.
+        """Return the items of a split.
 
         Raises:
             DatasetError: the data set has no split of that name.
@@ -88,3 +88,7 @@ class PairCorpus(Corpus[tuple[str, str, int]]):
 
 class TextCorpus(Corpus[str]):
     """Running text: items are lines."""
+
+
+class PublishedWeights(Corpus[Any]):
+    """A model that others have trained: `weights` are (name, tensor), `pieces` are word pieces."""

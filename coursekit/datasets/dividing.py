@@ -38,7 +38,7 @@ def divide(items: list[Item], seed: int, validation: int, test: int) -> dict[str
 
 
 def _groups(items: list[Item]) -> dict[int, list[int]]:
-    """Indices of the items of each connected group (union-find), by the group's first index."""
+    """Return the indices of each connected group (union-find), in order of its first index."""
     parent = list(range(len(items)))
 
     def root(index: int) -> int:

@@ -40,7 +40,7 @@ class _Unusable(Exception):
 
 
 def fetch(file: RemoteFile) -> tuple[bytes, str]:
-    """The verified content of a file and its SHA-256.
+    """Return the verified content of a file and its SHA-256.
 
     Looked for in the folder COURSEKIT_DATA first, then in the cache, then downloaded.
 
@@ -53,9 +53,9 @@ def fetch(file: RemoteFile) -> tuple[bytes, str]:
     Raises:
         DatasetError: the local file is damaged, or no mirror has the right file.
     """
-    found = _from_data_folder(file)
-    if found is not None:
-        return found
+    local = _from_data_folder(file)
+    if local is not None:
+        return local
     cached = cache_folder() / file.path
     if cached.is_file():
         try:
@@ -68,12 +68,12 @@ def fetch(file: RemoteFile) -> tuple[bytes, str]:
 
 
 def cache_folder() -> Path:
-    """Where downloads are kept: COURSEKIT_CACHE, or the user's cache folder."""
+    """Return where downloads are kept: COURSEKIT_CACHE, or the user's cache folder."""
     return Path(os.environ.get("COURSEKIT_CACHE") or pooch.os_cache("attention-course"))
 
 
 def data_folder() -> Path | None:
-    """The folder named by COURSEKIT_DATA, None where the variable is not set.
+    """Return the folder named by COURSEKIT_DATA, None where the variable is not set.
 
     Raises:
         DatasetError: the variable names something that is not a folder.
@@ -214,7 +214,9 @@ def _uncompress(raw: bytes, suffix: str) -> bytes:
 
 
 def _member(archive: bytes, name: str) -> bytes:
-    """One member of a zip or tar archive (KeyError where there is none)."""
+    """Return one member of a zip or tar archive, or a folder's files (KeyError: there are none)."""
+    if name.endswith("/"):
+        return _folder(archive, name)
     if zipfile.is_zipfile(io.BytesIO(archive)):
         with zipfile.ZipFile(io.BytesIO(archive)) as opened:
             return opened.read(name)
@@ -225,11 +227,25 @@ def _member(archive: bytes, name: str) -> bytes:
         return member.read()
 
 
+def _folder(archive: bytes, name: str) -> bytes:
+    """Return a tar archive of the files below a folder, named from there."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        for path, content in archive_members(archive):
+            if path.startswith(name):
+                member = tarfile.TarInfo(path.removeprefix(name))
+                member.size = len(content)
+                tar.addfile(member, io.BytesIO(content))
+        if not tar.getmembers():
+            raise KeyError(name)
+    return packed.getvalue()
+
+
 def _verify(content: bytes, expected: str) -> None:
     kind = expected.split(":")[0] if ":" in expected else "SHA-256"
-    found = _CHECKSUMS[kind](content)
-    if found != expected:
-        raise _Unusable(f"has a wrong checksum ({kind} expected {expected}, found {found})")
+    actual = _CHECKSUMS[kind](content)
+    if actual != expected:
+        raise _Unusable(f"has a wrong checksum ({kind} expected {expected}, found {actual})")
 
 
 def _git(content: bytes) -> str:

@@ -148,7 +148,7 @@ def _root(folder: str | Path | None) -> Path:
 
 
 def _lines(path: Path, checksums: dict[str, str]) -> list[tuple[int, str]]:
-    """The lines of a text file that are not empty, with their numbers from 1."""
+    """Return the lines of a text file that are not empty, with their numbers from 1."""
     try:
         raw = path.read_bytes()
         text = raw.decode("utf-8-sig")
@@ -165,8 +165,8 @@ def _lines(path: Path, checksums: dict[str, str]) -> list[tuple[int, str]]:
 
 
 def _captions(path: Path, checksums: dict[str, str]) -> dict[str, list[tuple[str, ...]]]:
-    """The captions of each picture, by the name of its file."""
-    found: dict[str, list[tuple[str, ...]]] = {}
+    """Return the captions of each picture, by the name of its file."""
+    captions: dict[str, list[tuple[str, ...]]] = {}
     for number, line in _lines(path, checksums):
         match = re.fullmatch(r"([^\t]+)#\d+\t(.*)", line.rstrip("\r"))
         words = tuple(re.findall(r"[\w'-]*\w[\w'-]*", match[2].lower())) if match else ()
@@ -175,5 +175,5 @@ def _captions(path: Path, checksums: dict[str, str]) -> dict[str, list[tuple[str
                 f'Line {number} of {path} is not of the form "picture.jpg#0<tab>caption": correct '
                 "it, or unpack Flickr8k's texts again."
             )
-        found.setdefault(match[1], []).append(words)
-    return found
+        captions.setdefault(match[1], []).append(words)
+    return captions

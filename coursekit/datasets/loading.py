@@ -10,6 +10,7 @@ from coursekit.datasets.corpus import (
     LabelledCorpus,
     PairCorpus,
     ParallelCorpus,
+    PublishedWeights,
     TextCorpus,
 )
 from coursekit.datasets.dividing import divide
@@ -23,18 +24,19 @@ KINDS: dict[str, type[Corpus[Any]]] = {
     "labelled": LabelledCorpus,
     "pairs": PairCorpus,
     "text": TextCorpus,
+    "weights": PublishedWeights,
 }
 
 _described: set[str] = set()
 
 
 def names(registry: Registry | None = None) -> list[str]:
-    """The names of all data sets."""
+    """Return the names of all data sets."""
     return sorted((registry or read_registry()).datasets)
 
 
 def describe(name: str, registry: Registry | None = None) -> str:
-    """Title, licence and citation of a data set, in two lines.
+    """Return the title, licence and citation of a data set, in two lines.
 
     Raises:
         DatasetError: there is no data set of that name.
@@ -54,8 +56,8 @@ def load(name: str, registry: Registry | None = None) -> Corpus[Any]:
         registry: another registry than the course's own.
 
     Returns:
-        A `ParallelCorpus`, `AlignedCorpus`, `LabelledCorpus`, `PairCorpus` or `TextCorpus` with its
-        splits, licence, citation and checksums.
+        A `ParallelCorpus`, `AlignedCorpus`, `LabelledCorpus`, `PairCorpus`, `TextCorpus` or
+        `PublishedWeights` with its splits, licence, citation and checksums.
 
     Raises:
         DatasetError: the name is unknown, or a file cannot be had; one sentence says what to do.

@@ -75,6 +75,6 @@ def own_table(
     splits: dict[str, Any] = {"train": items}
     if validation or test:
         divided = divide(items, seed, validation, test)
-        splits = {part: found for part, found in divided.items() if found}
+        splits = {part: members for part, members in divided.items() if members}
     checksum = {where.name: hashlib.sha256(raw).hexdigest()}
     return LabelledCorpus(where.stem, "your own", "your own", checksum, splits)

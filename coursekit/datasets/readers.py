@@ -2,7 +2,11 @@
 
 line pairs         files: source, target. Two files with a sentence per line.
 tab pairs          files: one. `columns`: [source, target]; `member`: the name inside a zip.
+paired members     files: one archive with two files for each text, NAME + `suffixes`, whose lines
+                   are sentences; `pattern`: a regular expression for the names of the first.
 links              files: source, target, links. Links are lines `i-j i-j ...`, counted from 0.
+numbered links     files: source, target, links. Links are lines `sentence i j S` (sure) or `... P`
+                   (possible), all counted from 1.
 conllu links       files: source.conllu, target.conllu, alignment.json (PUD).
 labelled table     files: one, tab separated. `text`, `label`: columns; `header`: lines to skip;
                    `labels`: what stands there to number, where it is not the class itself.
@@ -13,6 +17,7 @@ labelled pairs     files: one table, tab separated, and perhaps another of ids. 
                    `label`: columns; `header`: lines to skip; `ids`: columns that name a row, and
                    `listed`: whether the rows named in the second file are taken, or the others.
 lines              files: one.
+tensors            files: one, of safetensors.
 """
 
 from __future__ import annotations
@@ -31,7 +36,7 @@ Reader = Callable[[list[bytes], Mapping[str, Any]], list[Any]]
 
 
 def lines_of(raw: bytes, encoding: str = "utf-8") -> list[str]:
-    """Lines ended by a newline only: str.splitlines would also break at U+2028 inside a text."""
+    """Return lines ended by a newline only; str.splitlines would also break at U+2028 in a text."""
     text = raw.decode(encoding).removeprefix("\ufeff")  # the mark that some files start with
     lines = text.split("\n")
     if lines and not lines[-1]:
@@ -40,7 +45,7 @@ def lines_of(raw: bytes, encoding: str = "utf-8") -> list[str]:
 
 
 def read_line_pairs(files: list[bytes], options: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Pairs (source, target) from two files of the same number of lines."""
+    """Return pairs (source, target) from two files of the same number of lines."""
     source, target = (lines_of(raw) for raw in files)
     if len(source) != len(target):
         raise ValueError(f"{len(source)} source lines but {len(target)} target lines")
@@ -48,7 +53,7 @@ def read_line_pairs(files: list[bytes], options: Mapping[str, Any]) -> list[tupl
 
 
 def read_tab_pairs(files: list[bytes], options: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Pairs (source, target) from two columns of one table."""
+    """Return pairs (source, target) from two columns of one table."""
     (raw,) = files
     if "member" in options:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
@@ -58,8 +63,19 @@ def read_tab_pairs(files: list[bytes], options: Mapping[str, Any]) -> list[tuple
     return [(row[source].strip(), row[target].strip()) for row in rows]
 
 
+def read_paired_members(files: list[bytes], options: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return pairs (source, target) from an archive with two files of the same text, in order."""
+    (raw,) = files
+    texts, (first, second) = dict(archive_members(raw)), options["suffixes"]
+    pairs = []
+    for name in sorted(name for name in texts if re.search(options["pattern"], name)):
+        both = [texts[name], texts[name.removesuffix(first) + second]]
+        pairs += read_line_pairs(both, options)
+    return pairs
+
+
 def read_links(files: list[bytes], options: Mapping[str, Any]) -> list[SentencePair]:
-    """Tokenised sentences with their links `i-j`; a link outside its sentence is left out."""
+    """Return tokenised sentences with links `i-j`; a link outside its sentence is left out."""
     pairs = []
     for source_line, target_line, links_line in zip(*map(lines_of, files), strict=True):
         source, target = tuple(source_line.split()), tuple(target_line.split())
@@ -74,8 +90,23 @@ def read_links(files: list[bytes], options: Mapping[str, Any]) -> list[SentenceP
     return pairs
 
 
+def read_numbered_links(files: list[bytes], options: Mapping[str, Any]) -> list[SentencePair]:
+    """Return tokenised sentences with sure and possible links `sentence i j S|P`, from 1."""
+    sources, targets = ([tuple(line.split()) for line in lines_of(raw)] for raw in files[:2])
+    links: dict[str, list[set[tuple[int, int]]]] = {kind: [set() for _ in sources] for kind in "SP"}
+    for line in lines_of(files[2]):
+        sentence, i, j, kind = line.split()
+        links[kind][int(sentence) - 1].add((int(i) - 1, int(j) - 1))
+    return [
+        SentencePair(source, target, frozenset(sure), possible=frozenset(possible - sure))
+        for source, target, sure, possible in zip(
+            sources, targets, links["S"], links["P"], strict=True
+        )
+    ]
+
+
 def _conllu(raw: bytes) -> list[list[str]]:
-    """The syntactic words of each sentence, without contractions (`2-3`) and elisions (`2.1`)."""
+    """Return each sentence's syntactic words, without contractions (`2-3`) and elisions (`2.1`)."""
     sentences: list[list[str]] = [[]]
     for line in lines_of(raw):
         if not line.strip():
@@ -89,7 +120,7 @@ def _conllu(raw: bytes) -> list[list[str]]:
 
 
 def read_conllu_links(files: list[bytes], options: Mapping[str, Any]) -> list[SentencePair]:
-    """Sentences of two CoNLL-U files with the links {source word: [target words]}, from 1."""
+    """Return sentences of two CoNLL-U files with links {source word: [target words]}, from 1."""
     pairs = []
     sources, targets, alignments = _conllu(files[0]), _conllu(files[1]), json.loads(files[2])
     for source, target, alignment in zip(sources, targets, alignments, strict=True):
@@ -104,7 +135,7 @@ def read_conllu_links(files: list[bytes], options: Mapping[str, Any]) -> list[Se
 
 
 def read_labelled_table(files: list[bytes], options: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """Pairs (text, label) from two columns of a table; rows without a text are left out."""
+    """Return pairs (text, label) from two columns of a table; rows without a text are left out."""
     (raw,) = files
     rows = (line.split("\t") for line in lines_of(raw)[options.get("header", 0) :])
     numbers = options.get("labels", {})
@@ -116,7 +147,7 @@ def read_labelled_table(files: list[bytes], options: Mapping[str, Any]) -> list[
 def read_labelled_pairs(
     files: list[bytes], options: Mapping[str, Any]
 ) -> list[tuple[str, str, int]]:
-    """Pairs of texts with a label, (first, second, label), from a table."""
+    """Return pairs of texts with a label, (first, second, label), from a table."""
     rows = [line.split("\t") for line in lines_of(files[0])[options.get("header", 0) :]]
     if "ids" in options:
         listed = {tuple(line.split("\t")) for line in lines_of(files[1])}
@@ -129,19 +160,19 @@ def read_labelled_pairs(
 
 
 def read_labelled_folders(files: list[bytes], options: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """Pairs (text, label) from an archive with a folder for each class, in order of name."""
+    """Return pairs (text, label) from an archive with a folder for each class, in order of name."""
     (raw,) = files
     pattern = re.compile(options["pattern"])
-    found = []
+    rows = []
     for name, content in archive_members(raw):
         if match := pattern.search(name):
-            text = _decoded(content, options.get("encodings", ["utf-8"])).strip()
-            found.append((match[1], name.rsplit("/", 1)[-1], text))
-    return [(text, options["labels"][label]) for label, _, text in sorted(found)]
+            text = _decode(content, options.get("encodings", ["utf-8"])).strip()
+            rows.append((match[1], name.rsplit("/", 1)[-1], text))
+    return [(text, options["labels"][label]) for label, _, text in sorted(rows)]
 
 
-def _decoded(content: bytes, encodings: list[str]) -> str:
-    """The text in the first of the encodings that it is valid in."""
+def _decode(content: bytes, encodings: list[str]) -> str:
+    """Return the text in the first of the encodings that it is valid in."""
     *first, last = encodings
     for encoding in first:
         try:
@@ -152,17 +183,27 @@ def _decoded(content: bytes, encodings: list[str]) -> str:
 
 
 def read_lines(files: list[bytes], options: Mapping[str, Any]) -> list[str]:
-    """The lines of one file."""
+    """Return the lines of one file."""
     return [line.strip() for line in lines_of(files[0])]
+
+
+def read_tensors(files: list[bytes], options: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return pairs (name, tensor) from one file, in order of name."""
+    from safetensors.torch import load  # torch is not imported for texts
+
+    return sorted(load(files[0]).items())
 
 
 READERS: Mapping[str, Reader] = {
     "line pairs": read_line_pairs,
     "tab pairs": read_tab_pairs,
+    "paired members": read_paired_members,
     "links": read_links,
+    "numbered links": read_numbered_links,
     "conllu links": read_conllu_links,
     "labelled table": read_labelled_table,
     "labelled pairs": read_labelled_pairs,
     "labelled folders": read_labelled_folders,
     "lines": read_lines,
+    "tensors": read_tensors,
 }

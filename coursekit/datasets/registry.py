@@ -6,7 +6,8 @@
         "folder/name.txt": {            the name in COURSEKIT_DATA and in the cache,
                                         without .gz or .xz
             "urls": [...],              mirrors in the order tried; "URL#member" takes one
-                                        member out of a zip or tar archive
+                                        member out of a zip or tar archive, "URL#folder/"
+                                        all files of a folder, as another tar archive
             "sha256": "...",            of the uncompressed content; where only another checksum is
                                         known, "git:" and the SHA-1 by which git names a file of
                                         this content, or "tree:" and the SHA-256 of the lines
@@ -17,7 +18,8 @@
     "datasets": {
         "name": {
             "title", "description", "licence", "citation",
-            "kind": "parallel" | "aligned" | "labelled" | "pairs" | "text",
+            "kind": "parallel" | "aligned" | "labelled" | "pairs" | "text"
+                    | "weights",
             "splits": {"train": {"read": READER, "files": [...], ...options of the reader}},
             "divide": {"split": "train", "seed": 1, "validation": 500, "test": 500}   (optional)
         }
@@ -80,7 +82,7 @@ class Dataset:
     divide: Mapping[str, Any] = field(default_factory=dict)
 
     def file_paths(self) -> list[str]:
-        """The paths of all files of all splits, each once, in order."""
+        """Return the paths of all files of all splits, each once, in order."""
         return list(dict.fromkeys(path for spec in self.splits.values() for path in spec["files"]))
 
 
@@ -92,7 +94,7 @@ class Registry:
     datasets: Mapping[str, Dataset]
 
     def find(self, name: str) -> Dataset:
-        """The data set of this name.
+        """Return the data set of this name.
 
         Raises:
             DatasetError: there is none; the message lists the names and the closest one.

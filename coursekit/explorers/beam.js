@@ -2,23 +2,11 @@
 // State: searches [{source, beams: [{size, steps: [[{parent, word, log_p, total, fate}]]}]}],
 // search, beam (its place in the list), position (steps shown).
 
-const SVG = "http://www.w3.org/2000/svg";
 const COLUMN = 112; // pixels from step to step
 const WIDTH = 86;
 const ROW = 46;
 const HEIGHT = 38;
 const MARKS = { kept: "●", finished: "■", cut: "✕" };
-
-function make(tag, properties = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties)) {
-    if (name === "class") element.className = value;
-    else if (name === "text") element.textContent = value;
-    else element.setAttribute(name, value);
-  }
-  element.append(...children);
-  return element;
-}
 
 function render({ model, el }) {
   const root = make("div", {
@@ -33,8 +21,7 @@ function render({ model, el }) {
   const previous = make("button", { type: "button", text: "◀ Back" });
   const next = make("button", { type: "button", text: "Next ▶" });
   const count = make("span", { class: "bx-count" });
-  const lines = document.createElementNS(SVG, "svg");
-  lines.setAttribute("aria-hidden", "true");
+  const lines = makeSvg("svg", { "aria-hidden": "true" });
   const canvas = make("div", { class: "bx-canvas", "aria-hidden": "true" });
   const view = make(
     "div",
@@ -153,10 +140,12 @@ function render({ model, el }) {
         const [x0, y0] = [x(step - 1) + WIDTH, y(Math.max(parent, 0)) + HEIGHT / 2];
         const [x1, y1] = [x(step), y(place) + HEIGHT / 2];
         const middle = (x0 + x1) / 2;
-        const edge = document.createElementNS(SVG, "path");
-        edge.setAttribute("d", `M${x0} ${y0} C${middle} ${y0} ${middle} ${y1} ${x1} ${y1}`);
-        edge.setAttribute("class", `bx-${fate}${won ? " bx-won" : ""}`);
-        edges.push(edge);
+        edges.push(
+          makeSvg("path", {
+            d: `M${x0} ${y0} C${middle} ${y0} ${middle} ${y1} ${x1} ${y1}`,
+            class: `bx-${fate}${won ? " bx-won" : ""}`,
+          }),
+        );
       });
     }
     lines.replaceChildren(...edges);

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
-from pathlib import Path
 from typing import Any
 
 import anywidget
@@ -14,9 +13,8 @@ import traitlets
 from torch import Tensor
 
 from coursekit.decoding import Step, device_of
-from coursekit.explorers.theme import stylesheet
+from coursekit.explorers.theme import script, stylesheet
 
-_HERE = Path(__file__).parent
 FATES = ("kept", "cut", "finished")
 
 
@@ -70,7 +68,7 @@ class SearchRecorder:
             for each step a list of {"parent": place in the list of the step before, or -1,
             "word", "log_p", "total", "fate": "kept", "cut" or "finished"}.
         """
-        found: list[list[dict[str, Any]]] = []
+        shown: list[list[dict[str, Any]]] = []
         live: dict[tuple[int, ...], tuple[int, float]] = {}  # words -> place, total
         places = beam_size
         for (hypotheses, log_probs), after in zip(
@@ -104,8 +102,8 @@ class SearchRecorder:
                     }
                 )
             places -= ended
-            found.append(listed)
-        return found
+            shown.append(listed)
+        return shown
 
 
 class BeamExplorer(anywidget.AnyWidget):
@@ -122,8 +120,8 @@ class BeamExplorer(anywidget.AnyWidget):
         ValueError: when there is nothing to show or the steps do not fit together.
     """
 
-    _esm = _HERE / "beam.js"
-    _css = stylesheet("beam-explorer", _HERE / "beam.css")
+    _esm = script("beam")
+    _css = stylesheet("beam")
 
     searches = traitlets.List(traitlets.Dict()).tag(sync=True)
     search = traitlets.Int(0).tag(sync=True)

@@ -5,26 +5,6 @@
 
 const SIDES = { left: "reads what stands before", right: "reads what comes after", both: "reads both sides" };
 
-function make(tag, properties = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties)) {
-    if (name === "class") element.className = value;
-    else if (name === "text") element.textContent = value;
-    else element.setAttribute(name, value);
-  }
-  element.append(...children);
-  return element;
-}
-
-// The place that a key leads to, among so many words; undefined for other keys.
-function moved(key, place, count) {
-  const steps = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
-  if (key === "Home") return 0;
-  if (key === "End") return count - 1;
-  if (!(key in steps)) return undefined;
-  return Math.min(Math.max(place + steps[key], 0), count - 1);
-}
-
 function percent(p) {
   if (p > 0.995 && p < 1) return "> 99 %";
   if (p > 0 && p < 0.005) return "< 1 %";
@@ -157,10 +137,7 @@ function render({ model, el }) {
     model.set("hidden", 0);
     set("text", Number(select.value));
   });
-  // The theme turns pages and notebooks run commands on arrow keys.
-  root.addEventListener("keydown", (event) => {
-    if (event.key.startsWith("Arrow")) event.stopPropagation();
-  });
+  keepArrows(root);
 
   model.on("change:text", build);
   model.on("change:hidden", update);

@@ -5,15 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import anywidget
 import traitlets
 
-from coursekit.explorers.theme import stylesheet
-
-_HERE = Path(__file__).parent
+from coursekit.explorers.theme import script, stylesheet
 
 
 class FillExplorer(anywidget.AnyWidget):
@@ -38,8 +35,8 @@ class FillExplorer(anywidget.AnyWidget):
         ValueError: there is no text, or words and numbers do not fit together.
     """
 
-    _esm = _HERE / "fill.js"
-    _css = stylesheet("fill-explorer", _HERE / "fill.css")
+    _esm = script("fill")
+    _css = stylesheet("fill")
 
     texts = traitlets.List(traitlets.Dict()).tag(sync=True)
     # In their order, which the keys of the texts lose when a notebook is saved.
@@ -57,7 +54,7 @@ class FillExplorer(anywidget.AnyWidget):
     ) -> None:
         if not len(texts):
             raise ValueError("texts must hold at least one text.")
-        prepared = [_prepared(text, i) for i, text in enumerate(texts)]
+        prepared = [_prepare(text, i) for i, text in enumerate(texts)]
         models = list(prepared[0]["guesses"])
         for i, text in enumerate(prepared):
             if list(text["guesses"]) != models:
@@ -70,8 +67,8 @@ class FillExplorer(anywidget.AnyWidget):
         super().__init__(texts=prepared, models=models, sees=sides, hidden=hidden, **options)
 
 
-def _prepared(text: Mapping[str, Any], i: int) -> dict[str, Any]:
-    """One text as plain lists for the browser."""
+def _prepare(text: Mapping[str, Any], i: int) -> dict[str, Any]:
+    """Return one text as plain lists for the browser."""
     if any(isinstance(sentence, str) for sentence in text["sentences"]):
         raise ValueError(f"the sentences of text {i} must be lists of words; split them first.")
     sentences = [list(sentence) for sentence in text["sentences"]]

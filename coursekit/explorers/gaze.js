@@ -1,25 +1,7 @@
 // The reader picks a scene and a word; the picture shows where the model looked for the word.
 // State: scenes [{picture, words, weights, regions, truth}], scene, word.
 
-const SVG = "http://www.w3.org/2000/svg";
 const SIDE = 240; // units of the drawing
-
-function make(tag, properties = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties)) {
-    if (name === "class") element.className = value;
-    else if (name === "text") element.textContent = value;
-    else element.setAttribute(name, value);
-  }
-  element.append(...children);
-  return element;
-}
-
-function draw(tag, properties) {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(properties)) element.setAttribute(name, value);
-  return element;
-}
 
 const total = (values) => values.reduce((sum, value) => sum + value, 0);
 
@@ -77,7 +59,7 @@ function render({ model, el }) {
     role: "radiogroup",
     "aria-label": "Words of the caption; the arrow keys step through them",
   });
-  const drawing = draw("svg", { viewBox: `0 0 ${SIDE} ${SIDE}`, role: "img" });
+  const drawing = makeSvg("svg", { viewBox: `0 0 ${SIDE} ${SIDE}`, role: "img" });
   const plain = make("input", { type: "checkbox" });
   const undo = make("label", {}, plain, make("span", { text: "show the picture only" }));
   const told = make("p", { class: "gx-told", "aria-live": "polite" });
@@ -125,10 +107,10 @@ function render({ model, el }) {
       return button;
     });
     list.replaceChildren(...buttons);
-    const image = draw("image", { href: scene.picture, width: SIDE, height: SIDE });
+    const image = makeSvg("image", { href: scene.picture, width: SIDE, height: SIDE });
     const step = SIDE / n;
     shades = scene.weights[0].map((_, place) =>
-      draw("rect", {
+      makeSvg("rect", {
         class: "gx-shade",
         x: (place % n) * step,
         y: Math.floor(place / n) * step,
@@ -136,7 +118,7 @@ function render({ model, el }) {
         height: step + 0.4,
       }),
     );
-    edge = draw("path", { class: "gx-region", transform: `scale(${step})` });
+    edge = makeSvg("path", { class: "gx-region", transform: `scale(${step})` });
     drawing.replaceChildren(image, ...shades, edge);
     truth.replaceChildren(
       make("span", { text: "True caption: " }),

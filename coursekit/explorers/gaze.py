@@ -7,7 +7,6 @@ import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import anywidget
@@ -15,10 +14,8 @@ import matplotlib.image
 import numpy as np
 import traitlets
 
-from coursekit.explorers.theme import stylesheet
+from coursekit.explorers.theme import script, stylesheet
 from coursekit.plots import array
-
-_HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -54,8 +51,8 @@ class GazeExplorer(anywidget.AnyWidget):
         ValueError: when the sizes do not fit together.
     """
 
-    _esm = _HERE / "gaze.js"
-    _css = stylesheet("gaze-explorer", _HERE / "gaze.css")
+    _esm = script("gaze")
+    _css = stylesheet("gaze")
 
     scenes = traitlets.List(traitlets.Dict()).tag(sync=True)
     scene = traitlets.Int(0).tag(sync=True)
@@ -68,7 +65,7 @@ class GazeExplorer(anywidget.AnyWidget):
 
 
 def _scene(number: int, look: Look) -> dict[str, Any]:
-    """One picture as plain values for the browser, checked and with rounded weights."""
+    """Return one picture as plain values for the browser, checked and with rounded weights."""
     where = f"of look {number}"
     picture = np.asarray(look.picture)
     if picture.dtype != np.uint8 or picture.ndim != 3 or picture.shape[2] != 3:
@@ -103,7 +100,7 @@ def _scene(number: int, look: Look) -> dict[str, Any]:
 
 
 def _png(picture: np.ndarray) -> str:
-    """The picture as the address of an image that needs no file."""
+    """Return the picture as the address of an image that needs no file."""
     stream = io.BytesIO()
     matplotlib.image.imsave(stream, picture, format="png")
     return "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode()

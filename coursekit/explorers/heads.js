@@ -9,17 +9,6 @@ const PARTS = {
 };
 const NAMED = 4; // words named in the sentence below
 
-function make(tag, properties = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties)) {
-    if (name === "class") element.className = value;
-    else if (name === "text") element.textContent = value;
-    else element.setAttribute(name, value);
-  }
-  element.append(...children);
-  return element;
-}
-
 // Words that ask and words that are looked at.
 function sides(sentence, part) {
   return {

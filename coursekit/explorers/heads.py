@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import anywidget
 import numpy as np
 import traitlets
 
-from coursekit.explorers.theme import stylesheet
+from coursekit.explorers.theme import script, stylesheet
 
-_HERE = Path(__file__).parent
 PARTS = ("encoder", "decoder", "memory")
 
 
@@ -38,8 +36,8 @@ class HeadsExplorer(anywidget.AnyWidget):
         ValueError: there is no sentence, or words and weights do not fit together.
     """
 
-    _esm = _HERE / "heads.js"
-    _css = stylesheet("heads-explorer", _HERE / "heads.css")
+    _esm = script("heads")
+    _css = stylesheet("heads")
 
     sentences = traitlets.List(traitlets.Dict()).tag(sync=True)
     sentence = traitlets.Int(0).tag(sync=True)
@@ -57,7 +55,7 @@ class HeadsExplorer(anywidget.AnyWidget):
     ) -> None:
         if not len(sentences):
             raise ValueError("sentences must hold at least one sentence.")
-        prepared = [_prepared(sentence, i) for i, sentence in enumerate(sentences)]
+        prepared = [_prepare(sentence, i) for i, sentence in enumerate(sentences)]
         parts = [part for part in PARTS if part in prepared[0]["weights"]]
         sizes = {part: _layers_and_heads(prepared[0], part) for part in parts}
         for i, one in enumerate(prepared):
@@ -75,8 +73,8 @@ def _layers_and_heads(sentence: dict[str, Any], part: str) -> tuple[int, int]:
     return len(weights), len(weights[0])
 
 
-def _prepared(sentence: Mapping[str, Any], i: int) -> dict[str, Any]:
-    """One sentence as plain values for the browser; weights as whole thousandths."""
+def _prepare(sentence: Mapping[str, Any], i: int) -> dict[str, Any]:
+    """Return one sentence as plain values for the browser; weights as whole thousandths."""
     words = {}
     for name in ("source", "target"):
         given = sentence.get(name, ())

@@ -19,17 +19,6 @@ const USES = {
   },
 };
 
-function make(tag, properties = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties)) {
-    if (name === "class") element.className = value;
-    else if (name === "text") element.textContent = value;
-    else element.setAttribute(name, value);
-  }
-  element.append(...children);
-  return element;
-}
-
 // Words of the queries and of the keys.
 function sides(use, source, target) {
   return { queries: use === "encoder" ? source : target, keys: use === "decoder" ? target : source };
@@ -130,10 +119,7 @@ function render({ model, el }) {
   }
 
   slider.addEventListener("input", () => go(Number(slider.value)));
-  // The theme turns pages and notebooks run commands on arrow keys.
-  root.addEventListener("keydown", (event) => {
-    if (event.key.startsWith("Arrow")) event.stopPropagation();
-  });
+  keepArrows(root);
   model.on("change:use", build);
   model.on("change:row", update);
   build();

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import anywidget
 import traitlets
 
-from coursekit.explorers.theme import stylesheet
+from coursekit.explorers.theme import script, stylesheet
 
-_HERE = Path(__file__).parent
 USES = ("encoder", "decoder", "memory")
 
 
@@ -31,8 +29,8 @@ class MasksExplorer(anywidget.AnyWidget):
         ValueError: words are missing, or the use is unknown.
     """
 
-    _esm = _HERE / "masks.js"
-    _css = stylesheet("masks-explorer", _HERE / "masks.css")
+    _esm = script("masks")
+    _css = stylesheet("masks")
 
     source = traitlets.List(traitlets.Unicode()).tag(sync=True)
     target = traitlets.List(traitlets.Unicode()).tag(sync=True)
@@ -50,10 +48,10 @@ class MasksExplorer(anywidget.AnyWidget):
     ) -> None:
         sentences = []
         for name, words in (("source", source), ("target", target)):
-            found = list(words) if not isinstance(words, str) else []
-            if not found or not all(isinstance(word, str) and word for word in found):
+            sentence = list(words) if not isinstance(words, str) else []
+            if not sentence or not all(isinstance(word, str) and word for word in sentence):
                 raise ValueError(f"{name} must be a list of at least one word.")
-            sentences.append(found)
+            sentences.append(sentence)
         if use not in USES:
             raise ValueError(f"use must be one of {', '.join(USES)}, not {use!r}.")
         super().__init__(source=sentences[0], target=sentences[1], pad=pad, use=use, **options)

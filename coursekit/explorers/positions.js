@@ -1,8 +1,6 @@
 // The reader picks a position, a step and a wave; the picture, two clocks and a curve follow.
 // State: length, size, position, step, wave.
 
-const SVG = "http://www.w3.org/2000/svg";
-
 // PE(p): sine and cosine of each wave side by side.
 function positionVector(position, size) {
   const vector = [];
@@ -17,25 +15,6 @@ function positionVector(position, size) {
 const wavelength = (i, size) => 2 * Math.PI * 10000 ** ((2 * i) / size);
 
 const dot = (a, b) => a.reduce((sum, value, j) => sum + value * b[j], 0);
-
-function make(tag, properties = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties)) {
-    if (name === "class") element.className = value;
-    else if (name === "text") element.textContent = value;
-    else element.setAttribute(name, value);
-  }
-  element.append(...children);
-  return element;
-}
-
-function draw(tag, properties) {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(properties)) element.setAttribute(name, value);
-  return element;
-}
-
-const signed = (value) => value.toFixed(2).replace("-", "−");
 
 // The sentence that stands for the drawings.
 function inWords({ position, step, wave, size }) {
@@ -85,29 +64,29 @@ function render({ model, el }) {
     }),
   );
   context.putImageData(image, 0, 0);
-  const marks = draw("svg", {
+  const marks = makeSvg("svg", {
     viewBox: `0 0 ${size} ${length}`, preserveAspectRatio: "none", class: "po-marks",
   });
   marks.setAttribute("aria-hidden", "true");
   const [rowHere, rowThere] = ["po-here", "po-there"].map((kind) =>
-    draw("rect", { class: kind, x: 0, width: size, height: 1 }),
+    makeSvg("rect", { class: kind, x: 0, width: size, height: 1 }),
   );
-  const columns = draw("rect", { class: "po-wave", y: 0, width: 2, height: length });
+  const columns = makeSvg("rect", { class: "po-wave", y: 0, width: 2, height: length });
   marks.append(columns, rowHere, rowThere);
 
-  const clock = draw("svg", { viewBox: "-1.2 -1.2 2.4 2.4", class: "po-clock" });
+  const clock = makeSvg("svg", { viewBox: "-1.2 -1.2 2.4 2.4", class: "po-clock" });
   clock.setAttribute("aria-hidden", "true");
-  const hands = ["po-here", "po-there"].map((kind) => draw("line", { class: kind, x1: 0, y1: 0 }));
-  clock.append(draw("circle", { r: 1, class: "po-face" }), ...hands);
+  const hands = ["po-here", "po-there"].map((kind) => makeSvg("line", { class: kind, x1: 0, y1: 0 }));
+  clock.append(makeSvg("circle", { r: 1, class: "po-face" }), ...hands);
 
-  const curve = draw("svg", {
+  const curve = makeSvg("svg", {
     viewBox: `0 0 ${length - 1} 100`, preserveAspectRatio: "none", class: "po-curve",
   });
   curve.setAttribute("aria-hidden", "true");
-  const zero = draw("line", { class: "po-zero", x1: 0, x2: length - 1 });
-  const path = draw("polyline", { class: "po-path" });
+  const zero = makeSvg("line", { class: "po-zero", x1: 0, x2: length - 1 });
+  const path = makeSvg("polyline", { class: "po-path" });
   const [lineHere, lineThere] = ["po-here", "po-there"].map((kind) =>
-    draw("line", { class: kind, y1: 0, y2: 100 }),
+    makeSvg("line", { class: kind, y1: 0, y2: 100 }),
   );
   curve.append(zero, lineHere, lineThere, path);
 
@@ -173,10 +152,7 @@ function render({ model, el }) {
     told.textContent = inWords({ position, step, wave, size });
   }
 
-  // The theme turns pages and notebooks run commands on arrow keys.
-  root.addEventListener("keydown", (event) => {
-    if (event.key.startsWith("Arrow")) event.stopPropagation();
-  });
+  keepArrows(root);
   const names = ["change:position", "change:step", "change:wave"];
   names.forEach((name) => model.on(name, update));
   update();

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import anywidget
 import traitlets
 
-from coursekit.explorers.theme import stylesheet
-
-_HERE = Path(__file__).parent
+from coursekit.explorers.theme import script, stylesheet
 
 
 class PositionsExplorer(anywidget.AnyWidget):
@@ -31,8 +28,8 @@ class PositionsExplorer(anywidget.AnyWidget):
         ValueError: a number is out of range.
     """
 
-    _esm = _HERE / "positions.js"
-    _css = stylesheet("positions-explorer", _HERE / "positions.css")
+    _esm = script("positions")
+    _css = stylesheet("positions")
 
     length = traitlets.Int(48).tag(sync=True)
     size = traitlets.Int(64).tag(sync=True)

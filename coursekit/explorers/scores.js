@@ -1,7 +1,6 @@
 // The reader moves a query in the plane; the scores and weights of the keys follow.
 // State: words, points [[x, y]] (the keys), query [x, y], general 2x2, concat hx4, v [h].
 
-const SVG = "http://www.w3.org/2000/svg";
 const LIMIT = 3; // the plane reaches from -3 to 3
 const SIZE = 300;
 const NAMES = [
@@ -46,34 +45,15 @@ function stretched(query, factor) {
   return query.map((value) => value * Math.min(factor, most));
 }
 
-function make(tag, properties = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties)) {
-    if (name === "class") element.className = value;
-    else if (name === "text") element.textContent = value;
-    else element.setAttribute(name, value);
-  }
-  element.append(...children);
-  return element;
-}
-
-function draw(tag, properties, ...children) {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(properties)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-}
-
-const fixed = (value) => value.toFixed(2).replace("-", "−");
 const across = (x) => ((x + LIMIT) / (2 * LIMIT)) * SIZE;
 const down = (y) => ((LIMIT - y) / (2 * LIMIT)) * SIZE;
 const within = (value) => Math.max(-LIMIT, Math.min(LIMIT, value));
 
 // An arrow from the origin; its head is drawn as a path, so that no ids can clash on a page.
 function arrow(kind) {
-  const line = draw("line", { x1: across(0), y1: down(0) });
-  const head = draw("path", {});
-  const group = draw("g", { class: kind }, line, head);
+  const line = makeSvg("line", { x1: across(0), y1: down(0) });
+  const head = makeSvg("path", {});
+  const group = makeSvg("g", { class: kind }, line, head);
   const point = ([x, y]) => {
     const [px, py] = [across(x), down(y)];
     line.setAttribute("x2", px);
@@ -97,19 +77,19 @@ function render({ model, el }) {
   };
   const begin = [...model.get("query")];
 
-  const plane = draw("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, class: "sx-plane" });
+  const plane = makeSvg("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, class: "sx-plane" });
   for (let n = -LIMIT; n <= LIMIT; n += 1) {
     const kind = n === 0 ? "sx-axis" : "sx-grid";
     plane.append(
-      draw("line", { class: kind, x1: across(n), x2: across(n), y1: 0, y2: SIZE }),
-      draw("line", { class: kind, y1: down(n), y2: down(n), x1: 0, x2: SIZE }),
+      makeSvg("line", { class: kind, x1: across(n), x2: across(n), y1: 0, y2: SIZE }),
+      makeSvg("line", { class: kind, y1: down(n), y2: down(n), x1: 0, x2: SIZE }),
     );
   }
   keys.forEach((key, i) => {
     const { group, point } = arrow("sx-key");
     point(key);
     const far = 1 + 0.3 / Math.max(length(key), 0.1);
-    const label = draw("text", {
+    const label = makeSvg("text", {
       x: Math.max(16, Math.min(SIZE - 16, across(key[0] * far))),
       y: Math.max(12, Math.min(SIZE - 6, down(key[1] * far) + 4)),
     });
@@ -118,10 +98,10 @@ function render({ model, el }) {
     plane.append(group);
   });
   const queryArrow = arrow("sx-query");
-  const ring = draw("circle", { class: "sx-ring", r: 9 });
-  const name = draw("text", { class: "sx-name" });
+  const ring = makeSvg("circle", { class: "sx-ring", r: 9 });
+  const name = makeSvg("text", { class: "sx-name" });
   name.textContent = "query";
-  const handle = draw(
+  const handle = makeSvg(
     "g",
     {
       class: "sx-handle",
@@ -129,9 +109,9 @@ function render({ model, el }) {
       role: "slider",
       "aria-label": "Query; the arrow keys move it",
       "aria-valuemin": "0",
-      "aria-valuemax": fixed(Math.hypot(LIMIT, LIMIT)),
+      "aria-valuemax": signed(Math.hypot(LIMIT, LIMIT)),
     },
-    draw("circle", { class: "sx-touch", r: 26 }),
+    makeSvg("circle", { class: "sx-touch", r: 26 }),
     ring,
   );
   plane.append(queryArrow.group, name, handle);
@@ -197,25 +177,25 @@ function render({ model, el }) {
       const weights = softmax(column);
       const best = weights.indexOf(Math.max(...weights));
       rows.forEach(({ row, score, weight }, i) => {
-        score.textContent = fixed(column[i]);
-        weight.textContent = fixed(weights[i]);
+        score.textContent = signed(column[i]);
+        weight.textContent = signed(weights[i]);
         row.style.setProperty("--weight", weights[i]);
         row.classList.toggle("sx-best", i === best);
       });
-      said.push(`${title}: ${words[best]} ${fixed(weights[best])}`);
+      said.push(`${title}: ${words[best]} ${signed(weights[best])}`);
     }
     queryArrow.point(query);
     const [px, py] = [across(query[0]), down(query[1])];
     handle.setAttribute("transform", `translate(${px} ${py})`);
     name.setAttribute("x", Math.max(24, Math.min(SIZE - 24, px)));
     name.setAttribute("y", py > SIZE / 2 ? Math.min(py + 24, SIZE - 4) : Math.max(py - 15, 12));
-    const size = fixed(length(query));
-    const place = `(${query.map(fixed).join(", ")})`;
+    const size = signed(length(query));
+    const place = `(${query.map(signed).join(", ")})`;
     handle.setAttribute("aria-valuenow", length(query).toFixed(2));
     handle.setAttribute("aria-valuetext", `${place}, length ${size}`);
     const angles = keys.map((key, i) => {
       const value = cosine(query, key);
-      return `${words[i]} ${value === null ? "–" : fixed(value)}`;
+      return `${words[i]} ${value === null ? "–" : signed(value)}`;
     });
     cosines.replaceChildren(
       make("span", { text: `Query ${place}, length ${size}.` }),

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import anywidget
 import numpy as np
 import traitlets
 
-from coursekit.explorers.theme import stylesheet
+from coursekit.explorers.theme import script, stylesheet
 from coursekit.plots import array
 
-_HERE = Path(__file__).parent
 LIMIT = 3.0  # the plane that is drawn reaches from -3 to 3 on both axes
 
 
@@ -36,8 +34,8 @@ class ScoresExplorer(anywidget.AnyWidget):
         ValueError: when the sizes do not fit together or a number is out of range.
     """
 
-    _esm = _HERE / "scores.js"
-    _css = stylesheet("scores-explorer", _HERE / "scores.css")
+    _esm = script("scores")
+    _css = stylesheet("scores")
 
     words = traitlets.List(traitlets.Unicode()).tag(sync=True)
     points = traitlets.List(traitlets.List(traitlets.Float())).tag(sync=True)
@@ -62,29 +60,29 @@ class ScoresExplorer(anywidget.AnyWidget):
         hidden = _numbers(v, "v", 1).shape[0]
         super().__init__(
             words=words,
-            points=_fitting(keys, "keys", (len(words), 2), LIMIT),
-            query=_fitting(query, "query", (2,), LIMIT),
-            general=_fitting(general, "general", (2, 2)),
-            concat=_fitting(concat, "concat", (hidden, 4)),
-            v=_fitting(v, "v", (hidden,)),
+            points=_fit(keys, "keys", (len(words), 2), LIMIT),
+            query=_fit(query, "query", (2,), LIMIT),
+            general=_fit(general, "general", (2, 2)),
+            concat=_fit(concat, "concat", (hidden, 4)),
+            v=_fit(v, "v", (hidden,)),
             **options,
         )
 
 
 def _numbers(values: Any, name: str, axes: int) -> np.ndarray:
     try:
-        found = array(values)
+        numbers = array(values)
     except (TypeError, ValueError):
-        found = np.empty(0)
-    if found.ndim != axes or not found.size or not np.isfinite(found).all():
+        numbers = np.empty(0)
+    if numbers.ndim != axes or not numbers.size or not np.isfinite(numbers).all():
         raise ValueError(f"{name} must be finite numbers in a table with {axes} axes.")
-    return found
+    return numbers
 
 
-def _fitting(values: Any, name: str, shape: tuple[int, ...], limit: float = np.inf) -> list[Any]:
-    found = _numbers(values, name, len(shape))
-    if found.shape != shape:
-        raise ValueError(f"{name} must have the shape {shape}, not {found.shape}.")
-    if (abs(found) > limit).any():
+def _fit(values: Any, name: str, shape: tuple[int, ...], limit: float = np.inf) -> list[Any]:
+    numbers = _numbers(values, name, len(shape))
+    if numbers.shape != shape:
+        raise ValueError(f"{name} must have the shape {shape}, not {numbers.shape}.")
+    if (abs(numbers) > limit).any():
         raise ValueError(f"{name} must lie between {-limit:g} and {limit:g}.")
-    return found.tolist()
+    return numbers.tolist()

@@ -3,17 +3,6 @@
 
 const PLAY_MS = 1100;
 
-function make(tag, properties = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties)) {
-    if (name === "class") element.className = value;
-    else if (name === "text") element.textContent = value;
-    else element.setAttribute(name, value);
-  }
-  element.append(...children);
-  return element;
-}
-
 // The sentence that stands for the picture.
 function inWords({ words, left }, position) {
   const row = left[position];

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import anywidget
 import traitlets
 
-from coursekit.explorers.theme import stylesheet
+from coursekit.explorers.theme import script, stylesheet
 from coursekit.plots import array
-
-_HERE = Path(__file__).parent
 
 
 class StateExplorer(anywidget.AnyWidget):
@@ -34,8 +31,8 @@ class StateExplorer(anywidget.AnyWidget):
         ValueError: when words and numbers do not fit together.
     """
 
-    _esm = _HERE / "state.js"
-    _css = stylesheet("state-explorer", _HERE / "state.css")
+    _esm = script("state")
+    _css = stylesheet("state")
 
     examples = traitlets.List(traitlets.Dict()).tag(sync=True)
     example = traitlets.Int(0).tag(sync=True)
@@ -66,7 +63,7 @@ class StateExplorer(anywidget.AnyWidget):
 
 
 def _example(words: Any, left: Any, where: str) -> dict[str, Any]:
-    """One sentence as plain lists for the browser: row t has t + 1 numbers."""
+    """Return one sentence as plain lists for the browser: row t has t + 1 numbers."""
     words = list(words)
     if not words or not all(isinstance(word, str) for word in words):
         raise ValueError(f"the words{where} must be a list of at least one word.")

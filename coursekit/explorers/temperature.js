@@ -1,17 +1,6 @@
 // The reader sets the size of the vectors and divides by its root or not; the softmax follows.
 // State: words, scores (at d_k = 1), d_k, scaled.
 
-function make(tag, properties = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties)) {
-    if (name === "class") element.className = value;
-    else if (name === "text") element.textContent = value;
-    else element.setAttribute(name, value);
-  }
-  element.append(...children);
-  return element;
-}
-
 // Scores, weights, entropy in nats and the Frobenius norm of the softmax's derivative.
 function softmaxOf(scores, d_k, scaled) {
   const factor = scaled ? 1 : Math.sqrt(d_k);
@@ -29,8 +18,6 @@ function softmaxOf(scores, d_k, scaled) {
   );
   return { scores: shown, weights, entropy, gradient: Math.sqrt(squares) };
 }
-
-const signed = (value) => value.toFixed(2).replace("-", "−");
 
 function small(value) {
   if (value >= 0.01) return value.toFixed(2);
@@ -112,10 +99,7 @@ function render({ model, el }) {
 
   slider.addEventListener("input", () => set("d_k", 2 ** Number(slider.value)));
   scale.addEventListener("change", () => set("scaled", scale.checked));
-  // The theme turns pages and notebooks run commands on arrow keys.
-  root.addEventListener("keydown", (event) => {
-    if (event.key.startsWith("Arrow")) event.stopPropagation();
-  });
+  keepArrows(root);
 
   const names = ["change:d_k", "change:scaled"];
   names.forEach((name) => model.on(name, update));

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import anywidget
 import numpy as np
 import traitlets
 
-from coursekit.explorers.theme import stylesheet
+from coursekit.explorers.theme import script, stylesheet
 from coursekit.plots import array
-
-_HERE = Path(__file__).parent
 
 
 class TemperatureExplorer(anywidget.AnyWidget):
@@ -34,8 +31,8 @@ class TemperatureExplorer(anywidget.AnyWidget):
         ValueError: when the sizes do not fit together or a number is out of range.
     """
 
-    _esm = _HERE / "temperature.js"
-    _css = stylesheet("temperature-explorer", _HERE / "temperature.css")
+    _esm = script("temperature")
+    _css = stylesheet("temperature")
 
     words = traitlets.List(traitlets.Unicode()).tag(sync=True)
     scores = traitlets.List(traitlets.Float()).tag(sync=True)

@@ -1,4 +1,7 @@
-"""What the explorers look like: the site's colours, or Jupyter's, or those of style.py."""
+"""What the explorers look like and are written with: shared rules and code, and the site's colours.
+
+The colours are those of the site, or Jupyter's, or those of style.py.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from pathlib import Path
 
 from coursekit import style
 
+_HERE = Path(__file__).parent
 _JUPYTER = {
     "paper": "--jp-layout-color1",
     "panel": "--jp-layout-color2",
@@ -16,17 +20,30 @@ _JUPYTER = {
 _NAMES = ("paper", "panel", "line", "ink", "muted", "accent", "accent-ink", "gold")
 
 
-def stylesheet(block: str, rules: Path) -> str:
-    """Return an explorer's CSS: its colours as variables of its block, then its rules.
+def script(*names: str) -> str:
+    """Return an explorer's JavaScript, one module: what all share, then each <name>.js."""
+    return "\n".join(_read(f"{name}.js") for name in ("common", *names))
 
-    Args:
-        block: the class of the explorer's outermost element.
-        rules: the file of its rules, which use `var(--ink)` and the like.
+
+def stylesheet(name: str) -> str:
+    """Return an explorer's CSS, for its outermost element's class, <name>-explorer.
+
+    Its colours come first, as variables `var(--ink)` and the like, then the rules that all
+    explorers share, then those of <name>.css; a name with a folder, live/<name>, has the class
+    without it, and the rules of the folder's shared.css.
     """
+    folder, _, last = name.rpartition("/")
+    block = f".{last}-explorer"
     lines = []
-    for name in _NAMES:
-        value = style.LIGHT[name]
-        if name in _JUPYTER:
-            value = f"var({_JUPYTER[name]}, {value})"
-        lines.append(f"  --{name}: var(--course-{name}, {value});")
-    return f".{block} {{\n" + "\n".join(lines) + "\n}\n" + rules.read_text(encoding="utf-8")
+    for colour in _NAMES:
+        value = style.LIGHT[colour]
+        if colour in _JUPYTER:
+            value = f"var({_JUPYTER[colour]}, {value})"
+        lines.append(f"  --{colour}: var(--course-{colour}, {value});")
+    common = ["common.css", *([f"{folder}/shared.css"] if folder else [])]
+    shared = "".join(map(_read, common)).replace(".explorer", block)
+    return f"{block} {{\n" + "\n".join(lines) + "\n}\n" + shared + _read(f"{name}.css")
+
+
+def _read(name: str) -> str:
+    return (_HERE / name).read_text(encoding="utf-8")

@@ -1,8 +1,6 @@
 // The reader moves a window over a sentence; softmax, Gaussian and their product follow.
 // State: words, scores, position, D, sigma (null: D / 2).
 
-const SVG = "http://www.w3.org/2000/svg";
-
 // The weights of local attention: softmax over the window, Gaussian, and their product.
 function localWeights(scores, position, D, sigma) {
   const inside = scores.map((_, s) => Math.abs(s - position) <= D);
@@ -13,23 +11,6 @@ function localWeights(scores, position, D, sigma) {
   const gauss = scores.map((_, s) => Math.exp(-((s - position) ** 2) / (2 * sigma ** 2)));
   const product = softmax.map((value, s) => value * gauss[s]);
   return { inside, softmax, gauss, product };
-}
-
-function make(tag, properties = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties)) {
-    if (name === "class") element.className = value;
-    else if (name === "text") element.textContent = value;
-    else element.setAttribute(name, value);
-  }
-  element.append(...children);
-  return element;
-}
-
-function draw(tag, properties) {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(properties)) element.setAttribute(name, value);
-  return element;
 }
 
 const sum = (values) => values.reduce((total, value) => total + value, 0);
@@ -52,10 +33,10 @@ function render({ model, el }) {
 
   const rows = words.map((word, s) => {
     const cells = ["wx-softmax", "wx-gauss", "wx-product"].map((kind) => make("td", { class: kind }));
-    const bars = draw("svg", { viewBox: "0 0 100 20", preserveAspectRatio: "none" });
-    const outline = draw("rect", { class: "wx-outline", x: 0, y: 3, height: 14 });
-    const filled = draw("rect", { class: "wx-filled", x: 0, y: 3, height: 14 });
-    const mark = draw("line", { class: "wx-mark", y1: 0, y2: 20 });
+    const bars = makeSvg("svg", { viewBox: "0 0 100 20", preserveAspectRatio: "none" });
+    const outline = makeSvg("rect", { class: "wx-outline", x: 0, y: 3, height: 14 });
+    const filled = makeSvg("rect", { class: "wx-filled", x: 0, y: 3, height: 14 });
+    const mark = makeSvg("line", { class: "wx-mark", y1: 0, y2: 20 });
     bars.append(filled, outline, mark);
     bars.setAttribute("aria-hidden", "true");
     const row = make(
@@ -150,10 +131,7 @@ function render({ model, el }) {
   width.input.addEventListener("input", () => set("D", Number(width.input.value)));
   spread.input.addEventListener("input", () => set("sigma", Number(spread.input.value)));
   free.addEventListener("change", () => set("sigma", free.checked ? sigmaNow() : null));
-  // The theme turns pages and notebooks run commands on arrow keys.
-  root.addEventListener("keydown", (event) => {
-    if (event.key.startsWith("Arrow")) event.stopPropagation();
-  });
+  keepArrows(root);
 
   const names = ["change:position", "change:D", "change:sigma"];
   names.forEach((name) => model.on(name, update));

@@ -5,17 +5,6 @@
 
 const SHOWN = 5; // words named in the sentence below the text
 
-function make(tag, properties = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties)) {
-    if (name === "class") element.className = value;
-    else if (name === "text") element.textContent = value;
-    else element.setAttribute(name, value);
-  }
-  element.append(...children);
-  return element;
-}
-
 // How strong the colours are: each weight as a share of the strongest, or as it is.
 function strengths(weights, absolute) {
   const largest = Math.max(...weights, 0);
@@ -162,10 +151,7 @@ function render({ model, el }) {
   select.addEventListener("change", () => set("text", Number(select.value)));
   radios.forEach(({ input }) => input.addEventListener("change", () => set("view", input.value)));
   scale.addEventListener("change", () => set("absolute", scale.checked));
-  // The theme turns pages and notebooks run commands on arrow keys.
-  root.addEventListener("keydown", (event) => {
-    if (event.key.startsWith("Arrow")) event.stopPropagation();
-  });
+  keepArrows(root);
 
   model.on("change:text", build);
   model.on("change:view", update);

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import anywidget
 import traitlets
 
-from coursekit.explorers.theme import stylesheet
+from coursekit.explorers.theme import script, stylesheet
 from coursekit.plots import array
-
-_HERE = Path(__file__).parent
 
 
 class WordsExplorer(anywidget.AnyWidget):
@@ -40,8 +37,8 @@ class WordsExplorer(anywidget.AnyWidget):
         ValueError: there is no text, or words and numbers do not fit together.
     """
 
-    _esm = _HERE / "words.js"
-    _css = stylesheet("words-explorer", _HERE / "words.css")
+    _esm = script("words")
+    _css = stylesheet("words")
 
     texts = traitlets.List(traitlets.Dict()).tag(sync=True)
     # In their order, which the keys of the texts lose when a notebook is saved.
@@ -56,7 +53,7 @@ class WordsExplorer(anywidget.AnyWidget):
     ) -> None:
         if not len(texts):
             raise ValueError("texts must hold at least one text.")
-        prepared = [_prepared(text, i) for i, text in enumerate(texts)]
+        prepared = [_prepare(text, i) for i, text in enumerate(texts)]
         views = list(prepared[0]["weights"])
         for i, text in enumerate(prepared):
             if list(text["weights"]) != views:
@@ -64,8 +61,8 @@ class WordsExplorer(anywidget.AnyWidget):
         super().__init__(texts=prepared, views=views, view=views[0], marked=marked, **options)
 
 
-def _prepared(text: Mapping[str, Any], i: int) -> dict[str, Any]:
-    """One text as plain lists for the browser."""
+def _prepare(text: Mapping[str, Any], i: int) -> dict[str, Any]:
+    """Return one text as plain lists for the browser."""
     given = text["words"]
     if isinstance(given, str):
         raise ValueError(f"the words of text {i} must be a list; split the text first.")
@@ -78,9 +75,9 @@ def _prepared(text: Mapping[str, Any], i: int) -> dict[str, Any]:
     for name, values in text["weights"].items():
         if nested and not _numbers(values):  # a row for each sentence
             values = [value for row in values for value in _numbers(row)]
-        weights[name] = _checked(values, count, f"the weights of {name!r} in text {i}", "word")
+        weights[name] = _check(values, count, f"the weights of {name!r} in text {i}", "word")
     sentence_weights = {
-        name: _checked(
+        name: _check(
             values, len(sentences), f"the sentences' weights of {name!r} in text {i}", "sentence"
         )
         for name, values in text.get("sentence_weights", {}).items()
@@ -99,7 +96,7 @@ def _prepared(text: Mapping[str, Any], i: int) -> dict[str, Any]:
 
 
 def _numbers(values: Any) -> list[float]:
-    """The values as a flat list; empty if they are no row of numbers."""
+    """Return the values as a flat list; empty if they are no row of numbers."""
     try:
         numbers = array(values)
     except (TypeError, ValueError):
@@ -107,8 +104,8 @@ def _numbers(values: Any) -> list[float]:
     return numbers.tolist() if numbers.ndim == 1 else []
 
 
-def _checked(values: Any, count: int, what: str, of: str) -> list[float]:
-    """The values as rounded numbers, one for each word or sentence, none below 0 or above 1."""
+def _check(values: Any, count: int, what: str, of: str) -> list[float]:
+    """Return the values rounded: one for each word or sentence, none below 0 or above 1."""
     numbers = _numbers(values)
     fitting = all(math.isfinite(value) and -1e-6 <= value <= 1 + 1e-4 for value in numbers)
     if len(numbers) != count or not fitting:

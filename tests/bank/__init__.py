@@ -1,9 +1,9 @@
 """Right and wrong answers to every exercise, as people write them.
 
-`bank/<assignment>/<exercise>.py` holds the answers to one exercise: RIGHT, in many styles, and
-WRONG, none of which behaves like a registered misconception. Each file stands alone; nothing in it
-comes from the solutions, and `source` cuts an answer out as a student would hand it in.
-`python -m tests.bank` prints the table of what passes and what is refused.
+`solutions/<assignment>/<notebook>/answers/<exercise>.py` holds those to one exercise: RIGHT, in
+many styles, and WRONG, none of which behaves like a registered mistake. Each file stands alone;
+nothing in it comes from the solutions, and `source` cuts an answer out as a student would hand it
+in. `python -m tests.bank` prints the table of what passes and what is refused.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import linecache
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,9 @@ def entries() -> list[Entry]:
     """Return all answers of all exercises."""
     found = []
     for exercise in EXERCISES.values():
-        module = importlib.import_module(f".{exercise.assignment}.{exercise.name}", __name__)
+        module = importlib.import_module(
+            f"solutions.{exercise.assignment}.{exercise.notebook}.answers.{exercise.name}"
+        )
         found += [Entry(exercise.name, True, answer) for answer in module.RIGHT]
         found += [Entry(exercise.name, False, answer) for answer in module.WRONG]
     return found
@@ -68,3 +71,12 @@ def source(entry: Entry) -> str:
         return cell
     named = f"{own}.__name__ = {entry.exercise!r}\n{entry.exercise} = {own}"
     return f"{cell}\n\n\n{named}\n"
+
+
+def handed_in(entry: Entry) -> Any:
+    """Run the answer's cell on its own and return what it defines under the exercise's name."""
+    cell, name = source(entry), f"<cell {entry.name}>"
+    linecache.cache[name] = (len(cell), None, cell.splitlines(True), name)
+    space: dict = {"__name__": "__main__"}
+    exec(compile(cell, name, "exec"), space)
+    return space[entry.exercise]

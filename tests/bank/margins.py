@@ -18,11 +18,11 @@ import torch
 from torch import Tensor
 
 from autograder.comparing import GRADIENT_FACTOR, TOLERANCE, Expected
+from autograder.execution import Outcome, perform
 from autograder.exercise import Case, Exercise
 from autograder.exercises import EXERCISES
-from autograder.instructor.oracles import expected
-from autograder.judging import DTYPES
-from autograder.performing import Outcome, perform
+from autograder.instructor.expected import expected
+from autograder.verdicts import DTYPES
 
 from . import entries
 

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import http.server
 import json
-import os
 import re
-import shutil
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,23 +13,9 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-BROWSERS = (
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-    "chrome",
-)
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+from book.tools.browser import FLAGS, find_chromium, open_page, serve
+from tests.tools.site import ROOT as ROOT  # tests take it from here
+from tests.tools.site import SITE
 
 LIGHT = """
   const canvas = document.createElement("canvas").getContext("2d");
@@ -53,7 +35,7 @@ LIGHT = """
 
 def site_folder() -> Path:
     """The built site: COURSEKIT_SITE, or _build/html."""
-    return Path(os.environ.get("COURSEKIT_SITE") or ROOT / "_build" / "html").resolve()
+    return SITE
 
 
 def explorer_states(page: str) -> list[dict]:
@@ -115,27 +97,15 @@ def site() -> Iterator[Site]:
     if not (folder / "index.html").is_file():
         pytest.skip(f"there is no built site in {folder}; run: make book")
 
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def __init__(self, *args: Any, **kwargs: Any) -> None:
-            super().__init__(*args, directory=str(folder), **kwargs)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield Site(folder, f"http://127.0.0.1:{server.server_port}/")
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serve(folder) as address:
+        yield Site(folder, address)
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
     """One headless Chromium for all tests."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
+    executable = find_chromium()
     if executable is None:
         pytest.skip("there is no Chromium on this machine; install chromium")
     with playwright.sync_playwright() as driver:
@@ -192,15 +162,5 @@ def _note_failure(visit: Visit, request: Any) -> None:
 
 def go_to(visit: Visit, url: str) -> None:
     """Open a page and wait until its equations are set and its widgets are drawn."""
-    page = visit.page
-    page.goto(url, wait_until="load")
-    if page.locator(".math").count():
-        page.wait_for_function("window.MathJax?.startup?.promise !== undefined")
-        page.evaluate("MathJax.startup.promise")
-    views = page.locator("script[type='application/vnd.jupyter.widget-view+json']").count()
-    if views:
-        page.wait_for_function(
-            "n => document.querySelectorAll('.jupyter-widgets, [class$=-explorer]').length >= n",
-            arg=views,
-        )
-    page.wait_for_load_state("networkidle")
+    open_page(visit.page, url)
+    visit.page.wait_for_load_state("networkidle")

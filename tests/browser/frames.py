@@ -1,77 +1,96 @@
-"""Prints how evenly the explorers move while they play: a measurement, not a test.
+"""Prints how long the live explorers of the built site take for what a reader does, in Chromium.
 
-    python tests/browser/frames.py [page ...]      (make frames; needs the built site and Chromium)
-
-For each explorer with a Play button: the time from frame to frame while it plays, and the tasks
-that kept the page from drawing for 50 ms and more. Without a graphics card a frame is drawn by the
-processor, so compare numbers of one machine only.
+python -m tests.browser.frames [FOLDER]      # of the built site; _build/html unless given
 """
 
 from __future__ import annotations
 
-import shutil
-import statistics
 import sys
+from pathlib import Path
+from statistics import median
+from typing import Any
 
-import conftest
 from playwright.sync_api import sync_playwright
 
-sys.path.insert(0, str(conftest.ROOT / "book" / "_ext"))
+from book.tools.browser import FLAGS, find_chromium, open_page, serve
 
-from pdf import served
-
-PAGES = ["book/02_seq2seq.html", "book/03_bahdanau.html"]
-SECONDS = 6
-MEASURE = """
-async ([button, seconds]) => {
-  const gaps = [], tasks = [];
-  const watcher = new PerformanceObserver((list) => {
-    for (const entry of list.getEntries()) tasks.push(entry.duration);
-  });
-  watcher.observe({ type: "longtask" });
-  button.click();
-  const end = performance.now() + 1000 * seconds;
-  let last = await new Promise(requestAnimationFrame);
-  while (last < end) {
-    const now = await new Promise(requestAnimationFrame);
-    gaps.push(now - last);
-    last = now;
-  }
-  watcher.disconnect();
-  button.click();
-  return { gaps, tasks };
+ROOT = Path(__file__).resolve().parents[2]
+TIMES = 40
+TRANSLATOR = {
+    "look at the next step": "e => e.querySelectorAll('.tr-bar button')[1].click()",
+    "bar a word, or let it in": "e => e.querySelectorAll('.tr-word')[1].click()",
+    "force a word": "e => e.querySelectorAll('.tr-guesses button')[1].click()",
+    "write another word": """e => {
+        const field = e.querySelector('input[role=combobox]');
+        const first = 'the old queen sees a small cat because the young farmer';
+        field.value = first + (field.value.endsWith('sings') ? ' reads' : ' sings');
+        field.dispatchEvent(new Event('input', { bubbles: true }));
+    }""",
 }
-"""
+CLOZE = {
+    "hide another word": """e => {
+        const words = [...e.querySelectorAll('.cl-word')];
+        const at = words.findIndex(word => word.classList.contains('cl-gap'));
+        words[(at + 1) % words.length].click();
+    }""",
+    "switch a head off, or on": "e => e.querySelectorAll('.cl-head')[3].click()",
+}
+REVIEW = {
+    "bar a word, or let it in": "e => e.querySelectorAll('.rv-word')[1].click()",
+    "write another word": """e => {
+        const field = e.querySelector('input[role=combobox]');
+        const first = 'the critics found it dull but i loved';
+        field.value = first + (field.value.endsWith('it') ? '' : ' it');
+        field.dispatchEvent(new Event('input', { bubbles: true }));
+    }""",
+}
+TRANSFORMER = {
+    "look from another word": "e => e.querySelector('.tf-word[aria-checked=false]').click()",
+    "translate 12 words": """e => {
+        const field = e.querySelector('input[role=combobox]');
+        const first = 'the old queen sees a small cat because the young farmer';
+        field.value = first + (field.value.endsWith('sings') ? ' reads' : ' sings');
+        field.dispatchEvent(new Event('input', { bubbles: true }));
+    }""",
+    "switch a head off, or on": "e => e.querySelectorAll('.tf-bar button')[0].click()",
+}
+# page -> the explorer's class, and what a reader does with it
+EXPLORERS = {
+    "book/03_bahdanau.html": ("translator-explorer", TRANSLATOR),
+    "book/06_sentences.html": ("review-explorer", REVIEW),
+    "book/08_transformer.html": ("transformer-explorer", TRANSFORMER),
+    "book/09_bert.html": ("cloze-explorer", CLOZE),
+}
+# Until the page could be painted: what happens in the event, and the layout that follows from it.
+TIMED = """([selector, action, times]) => {
+    const act = eval(action);
+    const element = document.querySelector(selector);
+    return Array.from({ length: times }, () => {
+        const start = performance.now();
+        act(element);
+        element.getBoundingClientRect();
+        return performance.now() - start;
+    });
+}"""
 
 
-def main(pages: list[str]) -> int:
-    """Play each explorer of the pages and print its frames."""
-    executable = next(filter(None, map(shutil.which, conftest.BROWSERS)), None)
-    if executable is None:
-        print("Chromium is needed; install it, such as: apt install chromium", file=sys.stderr)
-        return 1
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=executable, args=conftest.FLAGS)
-        page = browser.new_page()
-        for path in pages:
-            with served(conftest.site_folder()) as address:
-                page.goto(address + path, wait_until="load")
-                page.locator("[class$=-explorer]").first.wait_for(timeout=120_000)
-                for button in page.get_by_role("button", name="Play", exact=True).all():
-                    button.scroll_into_view_if_needed()
-                    measured = button.evaluate_handle("button => button")
-                    found = page.evaluate(MEASURE, [measured, SECONDS])
-                    gaps = sorted(found["gaps"])
-                    late = sum(gap > 34 for gap in gaps)
-                    print(
-                        f"{path}: {len(gaps)} frames in {SECONDS} s, "
-                        f"median {statistics.median(gaps):.1f} ms, "
-                        f"95 % below {gaps[int(0.95 * len(gaps))]:.1f} ms, {late} over 34 ms; "
-                        f"{len(found['tasks'])} tasks over 50 ms"
-                    )
+def measure(page: Any, selector: str, action: str) -> list[float]:
+    """Return the milliseconds of each time that the action was done."""
+    return page.evaluate(TIMED, [selector, action, TIMES])
+
+
+def main(site: Path = ROOT / "_build" / "html") -> None:
+    """Open each page and print the median and the slowest of so many times."""
+    with serve(site) as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
+        for path, (name, actions) in EXPLORERS.items():
+            page = browser.new_page()
+            open_page(page, address + path)
+            for what, action in actions.items():
+                times = measure(page, f".{name}", action)
+                print(f"{path}  {what:26} {median(times):6.1f} ms, at most {max(times):6.1f} ms")
         browser.close()
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:] or PAGES))
+    main(*map(Path, sys.argv[1:2]))

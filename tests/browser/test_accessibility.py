@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from conftest import go_to
+from playwright.sync_api import TimeoutError as TooSlow
 from test_pages import CHAPTERS, CONTENT, PAGES, source
 
 pytestmark = pytest.mark.browser
@@ -122,7 +123,14 @@ def test_wide_equations_are_reached_with_the_keyboard(visit, path):
 def test_equations_fit_a_laptop(visit, path):
     """Those that are a little too wide are set smaller, and none much."""
     page = visit(path, width=1280).page
+    page.evaluate("document.fonts.ready")
     page.wait_for_timeout(400)
+    with contextlib.suppress(TooSlow):  # the assertion says which
+        page.wait_for_function(
+            """() => [...document.querySelectorAll("main mjx-container[display=true]")]
+                 .every(e => !e.clientWidth || e.scrollWidth - e.clientWidth <= 1)""",
+            timeout=10_000,
+        )
     seen = page.evaluate(
         """() => [...document.querySelectorAll("main mjx-container[display=true]")]
              .filter(e => e.clientWidth)
@@ -164,14 +172,14 @@ def test_the_language_of_the_page_and_of_its_korean_words_is_said(visit):
     )
     assert unmarked == []
     assert page.locator("article p [lang=ko]").count() > 0
-    assert page.locator(".alignment-explorer [lang=ko]").count() > 0
+    assert page.locator(".translator-explorer [lang=ko]").count() > 0
 
 
 def test_play_moves_nothing_for_who_asked_for_less_motion(visit):
     page = visit("book/03_bahdanau.html").page
 
     def seconds() -> float:
-        bar = "document.querySelector('.alignment-explorer .ax-source li')"
+        bar = "document.querySelector('.translator-explorer .tr-source li')"
         told = page.evaluate(f"getComputedStyle({bar}, '::before').transitionDuration")
         return float(told.removesuffix("s"))
 
@@ -179,8 +187,8 @@ def test_play_moves_nothing_for_who_asked_for_less_motion(visit):
     page.emulate_media(reduced_motion="reduce")
     assert seconds() < 0.001
     assert page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
-    page.locator(".alignment-explorer").first.get_by_role("button", name="Play").click()
-    stop = page.locator(".alignment-explorer").first.get_by_role("button", name="Stop")
+    page.locator(".translator-explorer").first.get_by_role("button", name="Play").click()
+    stop = page.locator(".translator-explorer").first.get_by_role("button", name="Stop")
     assert stop.count() == 1, "what moves by itself can be stopped"
 
 

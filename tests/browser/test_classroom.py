@@ -138,7 +138,7 @@ def test_an_assignment_goes_through_the_pages_of_teacher_and_student(classroom: 
     for part in (
         "✗ additive_score: The tanh is missing.",
         "✗ context_vector is not written yet",
-        "✗ AdditiveAttention.project is not written yet",
+        "✗ AdditiveAttention.forward is not written yet",
     ):
         assert part in said
     assert "masked_softmax" not in said, "what is right is not to be listed as failed"

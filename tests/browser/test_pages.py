@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from conftest import ROOT, explorer_states, go_to, site_folder
+from conftest import ROOT, go_to, site_folder
 
 pytestmark = pytest.mark.browser
 
@@ -40,12 +40,6 @@ def source(page: str) -> str:
     """The page's HTML as it was built; empty when there is no site (the fixture then skips)."""
     path = site_folder() / page
     return path.read_text(encoding="utf-8") if path.is_file() else ""
-
-
-def explorers(page: str) -> list[dict]:
-    """The state that Python gave each alignment explorer, in the page's order."""
-    states = explorer_states(page) if source(page) else []
-    return [state for state in states if "sentences" in state and "step" in state]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -105,73 +99,6 @@ def test_timeline_links_to_the_chapters_that_exist(visit, site, width):
     drawing.locator("a").first.focus()
     page.keyboard.press("Enter")
     page.wait_for_url(f"**/{links[0]}")
-
-
-@pytest.mark.parametrize("path", [page for page in CONTENT if explorers(page)])
-@pytest.mark.parametrize("width", [1280, 390])
-def test_explorers_show_the_numbers_that_python_gave(visit, path, width):
-    opened = visit(path, width=width)
-    states = explorers(path)
-    drawn = opened.page.locator(".alignment-explorer")
-    assert drawn.count() == len(states)
-    for i, state in enumerate(states):
-        explorer = drawn.nth(i)
-        for chosen, sentence in enumerate(state["sentences"]):
-            if len(state["sentences"]) > 1:
-                explorer.locator("select").select_option(str(chosen))
-            assert explorer.locator(".ax-word").all_inner_texts() == sentence["source"]
-            words = explorer.locator("[role=radio]")
-            assert words.all_inner_texts() == sentence["target"]
-            last = len(sentence["target"]) - 1
-            for step in dict.fromkeys((last, 0, last // 2)):
-                words.nth(step).click()
-                expect_step(explorer, sentence, step)
-    assert opened.problems() == {}
-
-
-@pytest.mark.parametrize("path", [page for page in CONTENT if explorers(page)])
-def test_explorers_work_with_the_keyboard_and_the_buttons(visit, path):
-    opened = visit(path)
-    page = opened.page
-    for i, state in enumerate(explorers(path)):
-        explorer = page.locator(".alignment-explorer").nth(i)
-        sentence = state["sentences"][state["sentence"]]
-        last = len(sentence["target"]) - 1
-        explorer.locator("[role=radio][tabindex='0']").focus()
-        page.keyboard.press("Home")
-        expect_step(explorer, sentence, 0)
-        page.keyboard.press("ArrowLeft")  # there is nothing before the first
-        expect_step(explorer, sentence, 0)
-        page.keyboard.press("ArrowDown")
-        expect_step(explorer, sentence, min(1, last))
-        page.keyboard.press("End")
-        expect_step(explorer, sentence, last)
-        focused = page.evaluate("document.activeElement.textContent")
-        assert focused == sentence["target"][last]
-        explorer.get_by_role("button", name="Back").click()
-        expect_step(explorer, sentence, max(0, last - 1))
-        explorer.get_by_role("button", name="Next").click()
-        expect_step(explorer, sentence, last)
-        explorer.get_by_role("button", name="Play").click()  # starts again at the first word
-        expect_step(explorer, sentence, 0)
-        explorer.get_by_role("button", name="Stop").click()
-    assert opened.problems() == {}
-
-
-def expect_step(explorer, sentence: dict, step: int) -> None:
-    """The explorer shows target word ``step``: numbers, gold marks and the sentence in words."""
-    checked = explorer.locator("[role=radio][aria-checked=true]")
-    assert checked.all_inner_texts() == [sentence["target"][step]]
-    row = sentence["weights"][step]
-    shown = [float(text) for text in explorer.locator(".ax-number").all_inner_texts()]
-    assert shown == pytest.approx(row, abs=0.00501)
-    gold = {s for s, t in sentence["links"] if t == step}
-    marks = explorer.locator(".ax-mark").all_inner_texts()
-    assert {s for s, mark in enumerate(marks) if mark} == gold
-    told = explorer.locator("[aria-live]").inner_text()
-    best = max(range(len(row)), key=row.__getitem__)
-    assert told.startswith(f"For “{sentence['target'][step]}”: {sentence['source'][best]} ")
-    assert ("gold link" in told) == bool(gold)
 
 
 def test_weight_of_the_pages(visit, site, capsys):

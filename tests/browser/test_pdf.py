@@ -13,9 +13,7 @@ import pytest
 import yaml
 from conftest import ROOT, site_folder
 
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
-
-import pdf as printing
+from book.tools import pdf as printing
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 ABOUT = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
@@ -30,7 +28,7 @@ def words(text: str) -> str:
 def pages() -> list[printing.Page]:
     """The pages of the table of contents that the site was built from."""
     toc = site_folder().parents[1] / "_toc.yml"
-    return printing.pages_of(yaml.safe_load(toc.read_text(encoding="utf-8")), exercises=False)
+    return printing.list_pages(yaml.safe_load(toc.read_text(encoding="utf-8")), exercises=False)
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +42,12 @@ def printed(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
     # A process of its own: two of playwright's loops do not run in one thread.
     out = tmp_path_factory.mktemp("pdf") / "book.pdf"
     toc = site_folder().parents[1] / "_toc.yml"
-    command = [sys.executable, printing.__file__, "--site", str(site_folder())]
+    command = [sys.executable, "-m", "book.tools.pdf", "--site", str(site_folder())]
     done = subprocess.run(
-        [*command, "--toc", str(toc), "--out", str(out)], capture_output=True, text=True
+        [*command, "--toc", str(toc), "--out", str(out)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == "", "a link leads nowhere"

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 
-from autograder import progress
 from autograder.exercises import EXERCISES
 
 pytestmark = pytest.mark.browser
 
 CHAPTER, BOARD = "book/01_why_attention.html", "book/progress.html"
 NUMBER, CHOICE = "words-first-loss", "words-negative-gradient"
-CODES = {name: progress.code(exercise) for name, exercise in EXERCISES.items()}
+FIRST, SECOND = list(EXERCISES)[:2]
 REFUSED = "Object.defineProperty(window, 'localStorage', {get() { throw new Error('refused'); }})"
 FULL = "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); }"
 
@@ -48,17 +44,14 @@ def told(page, part):
     return page.locator(f".course-progress {part}").inner_text()
 
 
-def add_codes(page, text):
-    """Type codes and press the button; return what is said."""
-    page.get_by_label("Codes from the cards").fill(text)
-    page.get_by_role("button", name="Add the codes").click()
-    return told(page, ".cp-codes .cp-told")
+def tick(page, name):
+    """Tick an exercise as passed, or take that back."""
+    page.get_by_role("checkbox", name=f"{name} passed", exact=True).click()
 
 
 def passed(page):
     """The exercises that the page shows as passed."""
-    marked = page.locator("[data-passed].cp-done")
-    return {item.get_attribute("data-passed") for item in marked.all()}
+    return set(page.locator("input:checked").evaluate_all("all => all.map(box => box.value)"))
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
@@ -157,7 +150,8 @@ def test_without_javascript_the_answers_unfold(site, chromium):
     assert not page.locator(".course-read").is_visible()
     page.goto(site.address + BOARD)
     assert "switched off" in page.locator(".course-progress").inner_text()
-    assert not page.get_by_role("button", name="Export").is_visible()
+    assert not page.get_by_role("button", name="Clear").is_visible()
+    assert page.get_by_role("checkbox").first.is_disabled()
     context.close()
 
 
@@ -195,138 +189,27 @@ def test_a_chapter_is_marked_as_read_and_the_page_of_progress_shows_it(visit, si
     assert opened.problems() == {}
 
 
-def test_codes_are_taken_as_they_come(visit):
+def test_exercises_are_ticked_and_cleared(visit):
     opened = visit(BOARD, width=390)
     page = opened.page
-    first, second, third, fourth = list(CODES)[:4]
-    card = (
-        f"✓ {second}: right in all 26 cases.\nCode for your progress: {CODES[second]}\n"
-        f"✓ {third}: right in all 8 cases. Code for your progress: {CODES[third]}\nslow-er 123456"
-    )
-    assert add_codes(page, CODES[first]) == f"Passed: {first}."
-    assert page.get_by_label("Codes from the cards").input_value() == ""
-    assert add_codes(page, card) == f"Passed: {second}, {third}."
-    loose = CODES[fourth].lower().replace("-", " ")
-    assert add_codes(page, f"{loose}, {CODES[first]}") == (
-        f"Passed: {fourth}. Noted before: {first}."
-    )
-    assert passed(page) == {first, second, third, fourth}
+    assert page.get_by_role("checkbox").count() == len(EXERCISES)
+    put(page, [["another-site", "stays"]])
+    tick(page, FIRST)
+    tick(page, SECOND)
     page.reload()
-    assert passed(page) == {first, second, third, fourth}
-    assert f"4 of {len(CODES)} exercises" in told(page, ".cp-sum")
-    assert opened.problems() == {}
+    assert passed(page) == {FIRST, SECOND}
+    assert f"2 of {len(EXERCISES)} exercises" in told(page, ".cp-sum")
+    tick(page, SECOND)
+    assert passed(page) == {FIRST}
+    assert list(stored(page)) == [f"attention-course/passed:{FIRST}"]
 
-
-def test_every_exercise_has_its_code_in_the_page_and_no_code_is_in_its_source(visit, site):
-    page = visit(BOARD).page
-    said = add_codes(page, "\n".join(CODES.values()))
-    assert said == f"Passed: {', '.join(CODES)}."
-    assert passed(page) == set(CODES)
-    source = (site.folder / BOARD).read_text(encoding="utf-8")
-    assert not any(code in source or code.replace("-", "") in source for code in CODES.values())
-
-
-def test_a_wrong_code_gets_one_sentence_and_stays_to_be_mended(visit):
-    page = visit(BOARD).page
-    code = next(iter(CODES.values()))
-    wrong = code[:-1] + ("B" if code[-1] != "B" else "C")
-    assert wrong not in CODES.values()
-    said = add_codes(page, f"{wrong} {code}")
-    assert said.startswith("Passed: ")
-    assert f"{wrong} is not the code of any exercise: compare" in said
-    assert wrong in page.get_by_label("Codes from the cards").input_value()
-    assert "it looks like K7PX-2M" in add_codes(page, "  ")
-    assert "are not codes" in add_codes(page, "<b>x</b> y z")
-    assert page.locator(".cp-codes b").count() == 0
-
-
-def test_export_clear_import(visit, tmp_path):
-    opened = visit(BOARD)
-    page = opened.page
-    put(
-        page,
-        [["attention-course/read:book/01_why_attention", "2026-01-02"], ["another-site", "stays"]],
-    )
-    names = list(CODES)[:2]
-    add_codes(page, " ".join(CODES[name] for name in names))
-    before = stored(page)
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="Export").click()
-    path = tmp_path / "kept.json"
-    waiting.value.save_as(path)
-    assert json.loads(path.read_text())["entries"]["read:book/01_why_attention"] == "2026-01-02"
-
-    asked = []
-    page.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
+    page.once("dialog", lambda dialog: dialog.dismiss())
     page.get_by_role("button", name="Clear").click()
-    assert "Forget all 3 entries" in asked[0]
-    assert stored(page) == before
+    assert passed(page) == {FIRST}
     page.once("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Clear").click()
     assert stored(page) == {} and passed(page) == set()
     assert page.evaluate("localStorage.getItem('another-site')") == "stays"
-
-    page.locator("input[type=file]").set_input_files(path)
-    page.wait_for_function(
-        "document.querySelector('.cp-file .cp-told').textContent.includes('added')"
-    )
-    assert told(page, ".cp-file .cp-told") == "3 entries added, 0 there before."
-    assert stored(page) == before
-    assert passed(page) == set(names)
-    assert opened.problems() == {}
-
-
-@pytest.mark.parametrize(
-    ("content", "said", "kept"),
-    [
-        ("", "no entry in this file", 0),
-        ("[1, 2]", "no entry in this file", 0),
-        ('{"entries": {}}', "no entry in this file", 0),
-        (
-            '{"entries": {"read:book/01_why_attention": "2026-01-02", "right:x": 7, '
-            '"oops": "2026-01-02"}}',
-            "1 entry added, 0 there before, 2 left out because they are damaged: right:x, oops.",
-            1,
-        ),
-        (
-            '{"version": 1, "entries": {"read:book/01_why_attention": "2026-01-02", '
-            '"right:words-first-loss": "2026-0',
-            "The file is damaged; what could still be read was taken. 1 entry added",
-            1,
-        ),
-    ],
-)
-def test_a_damaged_file_loses_nothing_that_is_valid(visit, tmp_path, content, said, kept):
-    page = visit(BOARD).page
-    put(page, [["attention-course/passed:gru_cell", "2026-01-02"]])
-    path = tmp_path / "damaged.json"
-    path.write_text(content)
-    page.locator("input[type=file]").set_input_files(path)
-    page.wait_for_function("document.querySelector('.cp-file .cp-told').textContent !== ''")
-    assert said in told(page, ".cp-file .cp-told")
-    assert len(stored(page)) == 1 + kept
-    assert passed(page) == {"gru_cell"}
-
-
-def test_damaged_and_old_entries_are_told_and_kept(visit):
-    opened = visit(BOARD)
-    page = opened.page
-    assert told(page, ".cp-storage") == ""
-    entries = [
-        ["attention-course/read:book/01_why_attention", "2026-01-02"],
-        ["attention-course/right:words-first-loss", "{broken"],
-        ["attention-course/passed:an_exercise_of_old", "2025-01-02"],
-    ]
-    put(page, entries)
-    said = told(page, ".cp-storage")
-    assert "1 entry in your browser is damaged and not counted: right:words-first-loss." in said
-    assert "1 entry is about something that the course no longer has: kept" in said
-    assert row(page)[:2] == ["✓ read", "0 of 4"]
-    assert stored(page) == dict(entries)
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="Export").click()
-    text = Path(waiting.value.path()).read_text()
-    assert "an_exercise_of_old" in text and "broken" not in text
     assert opened.problems() == {}
 
 
@@ -337,9 +220,8 @@ def test_without_storage_one_sentence_and_all_else_works(visit, site, refusing):
     page.context.add_init_script(refusing)
     page.reload()
     assert told(page, ".cp-storage").count("Your browser lets this page keep nothing") == 1
-    name = next(iter(CODES))
-    assert add_codes(page, CODES[name]) == f"Passed: {name}."
-    assert passed(page) == {name}
+    tick(page, FIRST)
+    assert passed(page) == {FIRST}
     page.goto(site.address + CHAPTER)
     assert "keep nothing" in page.locator(".course-read").inner_text()
     page.locator(".course-read button").click()
@@ -358,20 +240,19 @@ def test_two_open_pages_do_not_write_over_each_other(visit, site):
     chapter.goto(site.address + CHAPTER)
     again = board.context.new_page()
     again.goto(site.address + CHAPTER)
-    first, second = list(CODES)[:2]
-    add_codes(board, CODES[first])
+    tick(board, FIRST)
     chapter.locator(".course-read button").click()
     box, _ = question(again, NUMBER)
     box.get_by_label("Your answer").fill("4.16")
     box.get_by_role("button", name="Check").click()
-    add_codes(board, CODES[second])
+    tick(board, SECOND)
     assert set(stored(board)) == {
         f"attention-course/{key}"
         for key in (
             "read:book/01_why_attention",
             "right:words-first-loss",
-            f"passed:{first}",
-            f"passed:{second}",
+            f"passed:{FIRST}",
+            f"passed:{SECOND}",
         )
     }
     board.wait_for_function(  # without loading it again

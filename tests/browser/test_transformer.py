@@ -10,8 +10,8 @@ import torch
 from conftest import LIGHT, explorer_states
 
 from coursekit.metrics import entropy
-from solutions.transformer.attention import causal_mask, padding_mask
 from solutions.transformer.layers import sinusoidal_positions
+from solutions.transformer.model import causal_mask, padding_mask
 
 pytestmark = pytest.mark.browser
 

@@ -1,10 +1,12 @@
-"""Measures grading: stock nbgrader against `autograder grade`, on the same submissions, in one run.
+"""Measures grading; nothing is asserted.
 
-    python -m tests.grading.bench            40 submissions of bahdanau/scores, both ways
-    python -m tests.grading.bench --growth   ours alone, on 40 and on 1,000
+    python -m tests.grading.bench                 all three parts
+    python -m tests.grading.bench stock           stock nbgrader against `autograder grade`
+    python -m tests.grading.bench growth          the last of 1,000 submissions against the first
+    python -m tests.grading.bench feedback        `autograder feedback` against nbgrader's
+    python -m tests.grading.bench stock --students 10
 
-The last line is `ratio N`: how many times the submissions per minute ours grades, or with --growth
-how much more memory and time per submission 1,000 take than 40.
+Every part ends with a line `ratio N`. Commands are timed from start to end, imports and all.
 """
 
 from __future__ import annotations
@@ -12,13 +14,17 @@ from __future__ import annotations
 import argparse
 import os
 import resource
+import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
+from datetime import datetime, timezone
 from pathlib import Path
 
 import nbformat
+import psutil
 
 from autograder.exercises import EXERCISES
 from tests.bank import entries, source
@@ -26,103 +32,148 @@ from tests.conftest import ROOT, copy_course
 from tests.grading import stock
 
 ASSIGNMENT, NOTEBOOK = "bahdanau", "scores"
+STUDENTS = {"stock": 40, "growth": 1000, "feedback": 82}
+ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 
 
-def answers() -> list[dict[str, str]]:
-    """Return what students write: the right and wrong answers of the bank, in turn."""
+def answers() -> dict[str, list[str]]:
+    """Return what students write, by exercise: the right and the wrong answers of the bank."""
     bank: dict[str, list[str]] = {}
     for entry in entries():
-        exercise = EXERCISES[entry.exercise]
-        if (exercise.assignment, exercise.notebook) == (ASSIGNMENT, NOTEBOOK):
+        if EXERCISES[entry.exercise].assignment == ASSIGNMENT:
             bank.setdefault(entry.exercise, []).append(source(entry))
-    most = max(len(texts) for texts in bank.values())
-    return [{name: texts[n % len(texts)] for name, texts in bank.items()} for n in range(most)]
+    return bank
 
 
-def make(folder: Path, students: int) -> None:
-    """Fill a folder with a course of one notebook and its submissions."""
+def make(folder: Path, students: int, notebooks: tuple[str, ...] = (NOTEBOOK,)) -> None:
+    """Fill a folder with a course of some notebooks of the assignment, and its submissions."""
     copy_course(folder)
-    for path in (folder / "solutions" / ASSIGNMENT).glob("*.py"):
-        if path.stem not in (NOTEBOOK, "misconceptions", "__init__"):
-            path.unlink()
-    released = nbformat.read(ROOT / "exercises" / ASSIGNMENT / f"{NOTEBOOK}.ipynb", 4)
-    written = answers()
-    for number in range(students):
-        for cell in released.cells:
-            cell.source = written[number % len(written)].get(cell.id, cell.source)
-        target = folder / "submitted" / f"student-{number:04d}" / ASSIGNMENT
-        target.mkdir(parents=True)
-        nbformat.write(released, target / f"{NOTEBOOK}.ipynb")
+    for path in (folder / "solutions" / ASSIGNMENT).iterdir():
+        if path.is_dir() and path.name not in notebooks:
+            shutil.rmtree(path)
+    bank = answers()
+    for notebook in notebooks:
+        released = nbformat.read(ROOT / "exercises" / ASSIGNMENT / f"{notebook}.ipynb", 4)
+        for number in range(students):
+            for cell in released.cells:
+                if written := bank.get(cell.id):
+                    # No two students write the same.
+                    cell.source = f"{written[number % len(written)]}\n# {number}"
+            target = folder / "submitted" / f"student-{number:04d}" / ASSIGNMENT
+            target.mkdir(parents=True, exist_ok=True)
+            nbformat.write(released, target / f"{notebook}.ipynb")
 
 
 def timed(folder: Path, *command: str) -> tuple[float, float]:
-    """Run a command in a folder; return seconds, and the peak memory of its processes in MB."""
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    """Run a command in a folder; return its seconds, and those of the processors."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-m", *command],
         cwd=folder,
-        env=environment,
+        env=ENVIRONMENT,
         capture_output=True,
         text=True,
     )
     seconds = time.perf_counter() - started
     assert done.returncode == 0, done.stderr[-2000:]
-    after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    return seconds, max(before, after) / 1024
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def against_stock(students: int) -> None:
     """Print submissions per minute, both ways, and the ratio."""
     rates = {}
-    for name in ("stock", "ours"):
+    for name, command in (
+        ("stock", ("nbgrader", "autograde", ASSIGNMENT)),
+        ("ours", ("autograder", "grade", ASSIGNMENT, "--no-feedback")),
+    ):
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary)
             make(folder, students)
             if name == "stock":
-                stock.use(folder)
+                (folder / "nbgrader_config.py").write_text(stock.settings(), "utf-8")
             timed(folder, "nbgrader", "generate_assignment", ASSIGNMENT)
-            command = {
-                "stock": ("nbgrader", "autograde", ASSIGNMENT),
-                "ours": ("autograder", "grade", ASSIGNMENT),
-            }[name]
             seconds, _ = timed(folder, *command)
-            rates[name] = 60 * students / seconds
-            shown = " ".join(command)
-            print(
-                f"{shown:28} {students} submissions in {seconds:6.1f} s, "
-                f"{rates[name]:6.1f} a minute, with everything from start to end",
-                flush=True,
-            )
-    print(f"ratio {rates['ours'] / rates['stock']:.1f}")
-
-
-def growth(sizes: tuple[int, ...] = (40, 1000)) -> None:
-    """Print time per submission and peak memory for classes of different size."""
-    found = []
-    for students in sizes:
-        with tempfile.TemporaryDirectory() as temporary:
-            folder = Path(temporary)
-            make(folder, students)
-            timed(folder, "nbgrader", "generate_assignment", ASSIGNMENT)
-            seconds, memory = timed(folder, "autograder", "grade", ASSIGNMENT)
-        found.append((seconds / students, memory))
+        rates[name] = 60 * students / seconds
         print(
-            f"{students:5} submissions in {seconds:6.1f} s, "
-            f"{1000 * seconds / students:6.1f} ms each, peak memory of a process {memory:.0f} MB",
+            f"{' '.join(command):35} {students} submissions in {seconds:6.1f} s, "
+            f"{rates[name]:6.1f} a minute",
             flush=True,
         )
-    (time_before, memory_before), (time_after, memory_after) = found[0], found[-1]
-    print(
-        f"ratio {time_after / time_before:.2f} in time, "
-        f"{memory_after / memory_before:.2f} in memory"
-    )
+    print(f"ratio {rates['ours'] / rates['stock']:.1f}", flush=True)
+
+
+def memory(process: psutil.Process) -> float:
+    """Return the megabytes of a process and all below it; what they share counts once."""
+    found = 0
+    for one in [process, *process.children(recursive=True)]:
+        try:
+            found += one.memory_full_info().pss
+        except psutil.Error:  # it has ended
+            continue
+    return found / 1e6
+
+
+def growth(students: int) -> None:
+    """Print time and memory for the first and for the last hundred of a class."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        make(folder, students)
+        timed(folder, "nbgrader", "generate_assignment", ASSIGNMENT)
+        samples = []
+        command = [sys.executable, "-m", "autograder", "grade", ASSIGNMENT, "--no-feedback"]
+        with (folder / "said").open("w+") as said:
+            running = psutil.Popen(command, cwd=folder, env=ENVIRONMENT, stdout=said, stderr=said)
+            while running.poll() is None:
+                samples.append((datetime.now(timezone.utc).replace(tzinfo=None), memory(running)))
+                time.sleep(1)
+            said.seek(0)
+            assert running.returncode == 0, said.read()[-2000:]
+        with sqlite3.connect(folder / "gradebook.db") as database:
+            rows = database.execute("select graded_at from autograder_result order by graded_at")
+            at = [datetime.fromisoformat(time) for (time,) in rows]
+    few = min(100, len(at) // 2)
+    took = []
+    for name, part in (("first", at[:few]), ("last", at[-few:])):
+        took.append((part[-1] - part[0]).total_seconds())
+        peak = max((mb for when, mb in samples if part[0] <= when <= part[-1]), default=0.0)
+        print(
+            f"{name:5} {few} of {len(at)} submissions in {took[-1]:6.1f} s, "
+            f"peak memory of all processes {peak:5.0f} MB",
+            flush=True,
+        )
+    print(f"ratio {took[1] / took[0]:.2f}", flush=True)
+
+
+def feedback(students: int) -> None:
+    """Print what the feedback pages of a class take, both ways, and the ratio."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        notebooks = ("scores", "translator")
+        make(folder, students, notebooks)
+        timed(folder, "autograder", "grade", ASSIGNMENT, "--no-feedback")
+        shutil.rmtree(folder / "feedback", ignore_errors=True)
+        took = []
+        for command in (("nbgrader", "generate_feedback"), ("autograder", "feedback")):
+            seconds, processors = timed(folder, *command, ASSIGNMENT)
+            took.append(seconds)
+            shutil.rmtree(folder / "feedback")
+            print(
+                f"{' '.join(command):35} {students * len(notebooks)} pages in {seconds:6.1f} s "
+                f"({processors:.1f} s of the processors)",
+                flush=True,
+            )
+    print(f"ratio {took[0] / took[1]:.1f}", flush=True)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument("--students", type=int, default=40)
-    parser.add_argument("--growth", action="store_true")
+    parser.add_argument("part", nargs="?", choices=STUDENTS, help="default: all")
+    parser.add_argument("--students", type=int, metavar="N", help="instead of 40, 1,000 and 82")
     given = parser.parse_args()
-    growth() if given.growth else against_stock(given.students)
+    for part in [given.part] if given.part else STUDENTS:
+        print(f"\n{part}")
+        {"stock": against_stock, "growth": growth, "feedback": feedback}[part](
+            given.students or STUDENTS[part]
+        )

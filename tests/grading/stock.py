@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from tests.conftest import ROOT
 
-_OURS = "    configure(c)\n"
 
-
-def use(folder: Path) -> None:
-    """Take the course's grading out of the nbgrader_config.py of a course folder."""
+def settings() -> str:
+    """Return the course's nbgrader_config.py without its grading and its feedback."""
     text = (ROOT / "nbgrader_config.py").read_text("utf-8")
-    assert text.count(_OURS) == 1
-    (folder / "nbgrader_config.py").write_text(text.replace(_OURS, ""), "utf-8")
+    for ours in (
+        "    configure(c)\n",
+        "    c.GenerateFeedback.preprocessors.insert(2, HideOwnTracebacks)\n",
+    ):
+        assert text.count(ours) == 1
+        text = text.replace(ours, "")
+    return text

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-import nbformat
 import pytest
 from broken import BANK, KINDS, Broken
 from broken.grading import Marked, grade, marks
 from broken.handing import ASSIGNMENT, POINTS, ROOT, Handed, lay, reference, stub
+
+pytestmark = pytest.mark.slow
 
 OFTEN = ("cells", "damage", "names", "metadata")  # kinds of which more are in the short run
 ALWAYS = ("folder-with-the-name", "kill-parent-above", "killpg-above")  # once harmed the others
@@ -41,36 +41,6 @@ LIMITS = """
 c.Grading.cell_seconds = c.Grading.exercise_seconds = 8.0
 c.Grading.notebook_seconds = 60.0
 """
-
-
-# The bank itself
-
-
-def test_there_are_many_and_each_has_a_name_of_its_own():
-    assert len(BANK) >= 90
-    assert len(SHORT) >= 40
-    assert [slug for slug, n in Counter(b.slug for b in BANK).items() if n > 1] == []
-    assert [owner for owner, n in Counter(b.owner for b in BANK).items() if n > 1] == []
-
-
-@pytest.mark.parametrize("broken", BANK, ids=lambda b: b.slug)
-def test_submission_is_what_it_says(broken):
-    files = broken.files()
-    assert files != Handed().files(), "nothing is broken"
-    assert files == broken.files(), "another one each time"
-    content = files.get(f"{broken.broken}.ipynb")
-    if broken.opens is None:
-        return
-    try:
-        nbformat.reads(content.decode("utf-8"), 4)
-    except Exception:
-        opened = False
-    else:
-        opened = True
-    assert opened is broken.opens
-
-
-# Graded
 
 
 def bystander(points: dict[str, float]) -> Handed:

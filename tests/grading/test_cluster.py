@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import copy_course
-from tests.grading.test_running import RIGHT, WRONG, hand_in, kept, scores, start
+from tests.grading.test_class_run import RIGHT, WRONG, hand_in, kept, scores, start
 
 pytestmark = [
     pytest.mark.slow,

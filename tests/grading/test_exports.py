@@ -461,6 +461,7 @@ def test_class_that_stock_nbgrader_graded_has_no_diagnosis(tmp_path):
     assert {test["name"] for test in page["tests"]} == set(MINE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Canvas", "Moodle", "Gradescope"])
 def test_nbgraders_own_command(graded, tmp_path, name):
     (tmp_path / "nbgrader_config.py").write_text(

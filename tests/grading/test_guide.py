@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "book" / "teaching.md"
 REFERENCE = ROOT / "book" / "teaching_reference.md"
@@ -234,7 +236,6 @@ def test_the_files_of_a_learning_platform_are_sorted(course):
     ]
 
 
-@pytest.mark.slow
 @needs_sandbox
 def test_an_assignment_goes_through_the_exchange_and_back(course, tmp_path):
     """Both sides by one account, with the commands and in the order of the page's table."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,45 +13,14 @@ from broken.handing import ASSIGNMENT, POINTS, ROOT, lay
 from honest import BANK, Honest
 from nbgrader.api import Gradebook
 
+from tests.grading import stock
+
+pytestmark = pytest.mark.slow
+
 SHORT = [honest for honest in BANK if honest.quick]
 LONG = [honest for honest in BANK if not honest.quick]
 
-# The course on stock nbgrader: the notebooks are made from the text masters and what lies on stderr
-# costs nothing, as in the course; sanitizing, running and judging is nbgrader's own.
-STOCK = textwrap.dedent(
-    """
-    import os
-    import sys
-    from pathlib import Path
-
-    from autograder.instructor.notebooks import write_sources
-
-    root = Path(__file__).resolve().parent
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    c = get_config()
-    c.CourseDirectory.root = str(root)
-    c.CourseDirectory.course_id = "stock"
-    c.CourseDirectory.source_directory = "solutions"
-    c.CourseDirectory.release_directory = "exercises"
-    c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.py", "*.pyc", "__pycache__", "feedback"]
-    c.ClearSolutions.code_stub = {"python": "raise NotImplementedError()"}
-    c.Execute.timeout = 120
-    c.Execute.iopub_timeout = 60
-    c.Execute.kernel_name = "python3"
-    c.IgnorePattern.enabled = True
-    c.IgnorePattern.pattern = "^"
-    write_sources(root / "solutions")
-    """
-)
-
-
-def test_there_are_many_and_each_has_a_name_of_its_own():
-    assert len(BANK) >= 30
-    assert len({honest.slug for honest in BANK}) == len(BANK)
-    assert all(set(h.points) | h.partly <= set(POINTS) for h in BANK)
-    full = [name for h in BANK for name in POINTS if h.allows(name, POINTS[name])]
-    lost = [name for h in BANK for name in POINTS if h.allows(name, 0.0)]
-    assert all(full.count(name) >= 15 and lost.count(name) >= 8 for name in POINTS)
+STOCK = stock.settings() + "\nc.Execute.iopub_timeout = 60\n"
 
 
 @dataclass(frozen=True)
@@ -78,11 +46,10 @@ def a_course(released, folder: Path, bank: list[Honest], config: str):
     return course
 
 
-def on_stock(released, folder: Path, bank: list[Honest]) -> dict[str, dict[str, float]]:
+def on_stock(course) -> dict[str, dict[str, float]]:
     """Grade by stock nbgrader, and return the points by student and exercise."""
-    course = a_course(released, folder, bank, STOCK)
     course.nbgrader("autograde", ASSIGNMENT)
-    with Gradebook(f"sqlite:///{folder / 'gradebook.db'}") as gradebook:
+    with Gradebook(f"sqlite:///{course.folder / 'gradebook.db'}") as gradebook:
         return {
             submission.student.id: {
                 g.cell.name.removeprefix("test-"): g.auto_score
@@ -98,11 +65,12 @@ def by_both(released, tmp_path_factory, bank: list[Honest]) -> Both:
     config = (ROOT / "nbgrader_config.py").read_text(encoding="utf-8")
     course = a_course(released, tmp_path_factory.mktemp("ours"), bank, config)
     grade(course.folder)
-    halves = [bank[::2], bank[1::2]]
-    folders = [tmp_path_factory.mktemp("stock") for _ in halves]
+    courses = [  # made one after another: Python 3.11 cannot parse in two threads
+        a_course(released, tmp_path_factory.mktemp("stock"), half, STOCK)
+        for half in (bank[::2], bank[1::2])
+    ]
     with ThreadPoolExecutor(2) as pool:
-        parts = pool.map(lambda i: on_stock(released, folders[i], halves[i]), range(2))
-        one, other = list(parts)
+        one, other = pool.map(on_stock, courses)
     return Both(marks(course.folder), one | other)
 
 

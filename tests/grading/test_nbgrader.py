@@ -20,13 +20,15 @@ from nbgrader.apps.baseapp import NbGrader
 
 from autograder.checking import CheckFailed
 from autograder.exercises import EXERCISES
-from autograder.instructor import examining
+from autograder.instructor import examine, hidden_tests
 from autograder.instructor.mistakes import known_mistakes
 from autograder.instructor.notebooks import masters, notebook
 
 ASSIGNMENT = "bahdanau"
 POINTS = {e.name: e.points for e in EXERCISES.values() if e.assignment == ASSIGNMENT}
-MASTERS = {m.stem: notebook(m) for m in masters() if m.parent.name == ASSIGNMENT}
+MASTERS = {
+    m.parent.name: notebook(m, EXERCISES) for m in masters() if m.parent.parent.name == ASSIGNMENT
+}
 ANSWERS = {c.id: c.source for page in MASTERS.values() for c in page.cells if c.id in POINTS}
 
 Submission = dict[str, str]  # what the student wrote, by exercise; the rest is as released
@@ -108,6 +110,7 @@ def graded(released):
     """The course after the class has handed in, been graded and been given feedback."""
     if shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed (apt install bubblewrap)")
+    released.nbgrader("generate_assignment", ASSIGNMENT, "--force")
     for student, (submission, _) in CLASS.items():
         written = submission()
         folder = released.folder / "submitted" / student / ASSIGNMENT
@@ -233,7 +236,7 @@ def text_of_given_cells() -> str:
 
 @pytest.fixture
 def in_a_notebook(monkeypatch):
-    monkeypatch.setattr(examining.cards, "in_notebook", lambda: True)
+    monkeypatch.setattr(hidden_tests.cards, "in_notebook", lambda: True)
     loaded = {name: m for name, m in sys.modules.items() if name.split(".")[0] == "solutions"}
     for name in loaded:
         monkeypatch.delitem(sys.modules, name)
@@ -244,7 +247,9 @@ def in_a_notebook(monkeypatch):
 
 def own(name: str) -> object:
     """Run a reference's text, as a cell would: the answer belongs to no module of ours."""
-    path = Path(examining.__file__).parents[2] / "solutions" / ASSIGNMENT / "scores.py"
+    path = (
+        Path(hidden_tests.__file__).parents[2] / "solutions" / ASSIGNMENT / "scores" / "notebook.py"
+    )
     given: dict = {"__name__": "__main__"}
     exec(compile(path.read_text("utf-8"), "cell", "exec"), given)
     return given[name]
@@ -252,8 +257,8 @@ def own(name: str) -> object:
 
 def test_an_answer_of_ones_own_is_examined_again_and_again(in_a_notebook, capsys):
     for _ in range(2):  # the first one loads the misconceptions, which import the solutions
-        examining.examine(own("context_vector"))
-        examining.examine(own("AdditiveAttention"))
+        examine(own("context_vector"))
+        examine(own("AdditiveAttention"))
     assert not [name for name in sys.modules if name.startswith("solutions")]
 
 
@@ -261,7 +266,7 @@ def test_an_import_in_any_cell_is_found(in_a_notebook):
     import solutions.bahdanau.scores  # noqa: F401
 
     with pytest.raises(CheckFailed, match=r"imports the course's solutions; only an answer of"):
-        examining.examine(own("context_vector"))
+        examine(own("context_vector"))
 
 
 def test_an_import_inside_the_answer_is_found(in_a_notebook):
@@ -271,7 +276,7 @@ def test_an_import_inside_the_answer_is_found(in_a_notebook):
         return scores.context_vector(weights, values)
 
     with pytest.raises(CheckFailed, match="imports the course's solutions"):
-        examining.examine(context_vector)
+        examine(context_vector)
 
 
 def test_a_solution_is_known_by_its_module_even_if_its_import_was_hidden(in_a_notebook):
@@ -280,9 +285,9 @@ def test_a_solution_is_known_by_its_module_even_if_its_import_was_hidden(in_a_no
     class AdditiveAttention(Borrowed):
         pass
 
-    examining._forget_solutions()
+    hidden_tests._forget_solutions()
     with pytest.raises(CheckFailed, match="imports the course's solutions"):
-        examining.examine(AdditiveAttention)
+        examine(AdditiveAttention)
 
 
 def test_a_file_of_ones_own_named_solutions_is_no_sin(in_a_notebook, tmp_path, monkeypatch):
@@ -291,10 +296,10 @@ def test_a_file_of_ones_own_named_solutions_is_no_sin(in_a_notebook, tmp_path, m
     import solutions
 
     assert solutions.helper == 1
-    examining.refuse_borrowed(own("context_vector"))
+    hidden_tests.refuse_borrowed(own("context_vector"))
 
 
 def test_outside_a_notebook_the_reference_may_be_examined():
     from solutions.bahdanau.scores import context_vector
 
-    examining.refuse_borrowed(context_vector)
+    hidden_tests.refuse_borrowed(context_vector)

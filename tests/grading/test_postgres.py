@@ -14,7 +14,7 @@ from nbgrader.api import Gradebook
 
 from autograder.instructor.grading import records
 from tests.conftest import copy_course
-from tests.grading.test_running import ASSIGNMENT, RIGHT, WRONG, grade, hand_in
+from tests.grading.test_class_run import ASSIGNMENT, RIGHT, WRONG, grade, hand_in
 
 
 def _programs() -> Path | None:

@@ -15,9 +15,9 @@ from autograder.exercises import EXERCISES
 from autograder.instructor.grading.course import CourseError
 from autograder.instructor.grading.records import OUTCOMES
 from autograder.instructor.mistakes import known_mistakes
-from autograder.instructor.reporting import report, words
+from autograder.instructor.reporting import words
 from autograder.instructor.reporting.facts import Facts, gather, groups
-from autograder.instructor.reporting.page import page
+from autograder.instructor.reporting.page import page, write
 from autograder.instructor.reporting.similarity import Pair
 from coursekit.style import DARK, LIGHT
 
@@ -68,7 +68,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Class:
 
 @pytest.fixture(scope="module")
 def facts(graded: Class) -> Facts:
-    return gather(graded.db_url, graded.folder, ASSIGNMENT)
+    return gather(graded.db_url, graded.folder, ASSIGNMENT, EXERCISES)
 
 
 class _Page(HTMLParser):
@@ -100,7 +100,7 @@ class _Page(HTMLParser):
 @pytest.fixture(scope="module")
 def shown(graded: Class, tmp_path_factory: pytest.TempPathFactory) -> _Page:
     to = tmp_path_factory.mktemp("out") / "reports" / "bahdanau.html"
-    assert report.write(graded.db_url, graded.folder, ASSIGNMENT, to) == to
+    write(gather(graded.db_url, graded.folder, ASSIGNMENT, EXERCISES), to)
     assert [path.name for path in to.parent.iterdir()] == ["bahdanau.html"]
     return _Page(to.read_text("utf-8"))
 
@@ -149,7 +149,7 @@ def test_the_most_frequent_mistake_comes_first_wherever_its_exercise_stands(tmp_
     made.hand_in("ada", without("additive_score", TANH))
     made.hand_in("ben", without("masked_softmax", MASK))
     made.hand_in("cy", without("masked_softmax", MASK))
-    found = gather(made.db_url, tmp_path, ASSIGNMENT).misconceptions
+    found = gather(made.db_url, tmp_path, ASSIGNMENT, EXERCISES).misconceptions
     assert [mistake.exercise for mistake in found] == ["masked_softmax", "additive_score"]
 
 
@@ -230,7 +230,7 @@ def test_nothing_of_a_students_is_markup(shown):
 
 
 def test_page_is_one_file_for_light_and_dark_phone_and_paper(graded, shown):
-    text = page(gather(graded.db_url, graded.folder, ASSIGNMENT))
+    text = page(gather(graded.db_url, graded.folder, ASSIGNMENT, EXERCISES))
     assert not re.search(r"url\(|@import|https?://(?!x\.org)", text)
     style = text[text.index("<style>") : text.index("</style>")]
     for query in ("prefers-color-scheme:dark", "max-width:40rem", "@media print"):
@@ -254,11 +254,9 @@ def test_control_characters_and_long_words_do_not_break_the_page(tmp_path):
     nasty = "\x1b[31m\u202egnp\x00" + "x" * 500
     found = {"masked_softmax": Found("wrong", 0.0, nasty)}
     made.hand_in("ada", found, about={"first_name": nasty[:100]}, review=nasty)
-    text = page(gather(made.db_url, tmp_path, ASSIGNMENT))
-    lines = report.summary(made.db_url, tmp_path, ASSIGNMENT, 80)
+    text = page(gather(made.db_url, tmp_path, ASSIGNMENT, EXERCISES))
     for character in "\x1b\u202e\x00":
         assert character not in text
-        assert character not in lines
 
 
 # Odd classes
@@ -267,10 +265,9 @@ def test_control_characters_and_long_words_do_not_break_the_page(tmp_path):
 def test_class_of_which_nothing_is_graded(tmp_path):
     made = Class(tmp_path)
     made.enrol("ada")
-    facts = gather(made.db_url, tmp_path, ASSIGNMENT)
+    facts = gather(made.db_url, tmp_path, ASSIGNMENT, EXERCISES)
     assert (facts.handed_in, facts.points, facts.exercises) == (0, (), ())
     assert "Nothing is graded yet." in page(facts)
-    assert report.as_text(facts, 80) == "bahdanau: 0 handed in, 0 graded, 0 to review"
 
 
 def test_class_that_stock_nbgrader_graded(tmp_path):
@@ -281,7 +278,7 @@ def test_class_that_stock_nbgrader_graded(tmp_path):
         for grade in notebook.grades:
             grade.auto_score, grade.needs_manual_grade = 0.5, False
     made.gradebook.db.commit()
-    facts = gather(made.db_url, tmp_path, ASSIGNMENT)
+    facts = gather(made.db_url, tmp_path, ASSIGNMENT, EXERCISES)
     assert {exercise.name for exercise in facts.exercises} == set(MINE)
     assert facts.exercises[0].mean_share == 0.5 / facts.exercises[0].max_points
     assert "graded without a diagnosis" in page(facts)
@@ -290,7 +287,7 @@ def test_class_that_stock_nbgrader_graded(tmp_path):
 def test_misconception_that_is_no_longer_known_keeps_its_headline(tmp_path):
     made = Class(tmp_path)
     made.hand_in("ada", {"masked_softmax": Found("wrong", 0.0, "An old mistake.", "long_gone")})
-    (mistake,) = gather(made.db_url, tmp_path, ASSIGNMENT).misconceptions
+    (mistake,) = gather(made.db_url, tmp_path, ASSIGNMENT, EXERCISES).misconceptions
     assert (mistake.title, mistake.hint) == ("An old mistake.", "")
 
 
@@ -299,29 +296,24 @@ def test_extra_credit_fits_the_distribution(tmp_path):
     made.hand_in("ada")
     made.by_hand("ada", "masked_softmax", extra_credit=7.5)
     made.hand_in("ben", dict.fromkeys(MINE, Found()))
-    facts = gather(made.db_url, tmp_path, ASSIGNMENT)
+    facts = gather(made.db_url, tmp_path, ASSIGNMENT, EXERCISES)
     assert max(facts.points) == ALL_POINTS + 7.5
     labels = [a["aria-label"] for t, a in _Page(page(facts)).tags if a.get("role") == "img"]
     assert labels[0] == "from 0 points: 1; from 25 points: 1"
 
 
-@pytest.mark.parametrize(
-    ("assignment", "sentence"),
-    [("nope", r"There is no assignment 'nope' in the gradebook; it has: bahdanau\.")],
-)
-def test_unknown_assignment(graded, tmp_path, assignment, sentence):
-    with pytest.raises(CourseError, match=sentence):
-        report.write(graded.db_url, graded.folder, assignment, tmp_path / "r.html")
-    assert not (tmp_path / "r.html").exists()
+def test_unknown_assignment(graded):
+    with pytest.raises(CourseError, match=r"no assignment 'nope' in the .*; it has: bahdanau\."):
+        gather(graded.db_url, graded.folder, "nope", EXERCISES)
 
 
 def test_no_gradebook(tmp_path):
     with pytest.raises(CourseError, match=r"no gradebook at .*none\.db; grade the assignment fi"):
-        report.summary(f"sqlite:///{tmp_path / 'none.db'}", tmp_path, ASSIGNMENT)
+        gather(f"sqlite:///{tmp_path / 'none.db'}", tmp_path, ASSIGNMENT, EXERCISES)
     assert not (tmp_path / "none.db").exists()
     (tmp_path / "empty.db").touch()
     with pytest.raises(CourseError, match="The gradebook is empty"):
-        report.summary(f"sqlite:///{tmp_path / 'empty.db'}", tmp_path, ASSIGNMENT)
+        gather(f"sqlite:///{tmp_path / 'empty.db'}", tmp_path, ASSIGNMENT, EXERCISES)
 
 
 def test_large_class_stays_one_page(tmp_path):
@@ -330,25 +322,10 @@ def test_large_class_stays_one_page(tmp_path):
         found = without("additive_score", TANH) if number % 2 else {}
         found["context_vector"] = Found("wrong", 0.0, f"Case {number} is wrong.")
         made.hand_in(f"s{number:04d}", found)
-    text = page(gather(made.db_url, tmp_path, ASSIGNMENT))
+    text = page(gather(made.db_url, tmp_path, ASSIGNMENT, EXERCISES))
     assert "<summary>30 students</summary>" in text
     assert "<summary>48 more</summary>" in text
     assert html.unescape(text).count("is wrong.") == 60
-
-
-# The terminal
-
-
-def test_summary_for_the_terminal(graded, facts):
-    text = report.summary(graded.db_url, graded.folder, ASSIGNMENT, 90)
-    lines = text.splitlines()
-    assert lines[0] == "bahdanau: 8 handed in, 7 graded, 2 to review"
-    assert lines[1].startswith(f"Points: mean {words.points(facts.mean)}, median ")
-    assert max(map(len, lines)) <= 90
-    assert re.search(r"^additive_score +3 +1 +3 +· +· +55%$", text, re.M)
-    assert f"  additive_score: {TANH.title} (3 students, 43%)" in lines
-    assert "  s0002, s0005 (" in text
-    assert "  s0005, 2 days 1 h late, 2 points taken off" in lines
 
 
 @pytest.mark.parametrize(
@@ -372,6 +349,6 @@ def test_settings_of_nbgrader_name_the_folders(graded, tmp_path):
         autograded_directory = "autograded"
         release_directory = "exercises"
 
-    found = gather(graded.db_url, Directory, ASSIGNMENT)
+    found = gather(graded.db_url, Directory, ASSIGNMENT, EXERCISES)
     assert found.handed_in == 8
     assert [group.students for group in found.alike] == [("s0002", "s0005")]

@@ -27,7 +27,7 @@ _WHEEL = re.compile(r"/[^/]+?-(\d[^-/]*)-[^/]*\.whl")
 
 def needed(project: str = PROJECT) -> dict[str, list[Requirement]]:
     """Return what asks for each package, for the project and all that it needs, by name."""
-    found: dict[str, list[Requirement]] = {}
+    wanted: dict[str, list[Requirement]] = {}
     seen: set[str] = set()
     waiting = [project]
     while waiting:
@@ -42,14 +42,14 @@ def needed(project: str = PROJECT) -> dict[str, list[Requirement]]:
         for requirement in map(Requirement, lines):
             if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
                 other = canonicalize_name(requirement.name)
-                found.setdefault(other, []).append(requirement)
+                wanted.setdefault(other, []).append(requirement)
                 waiting.append(other)
-    return found
+    return wanted
 
 
 def versions(text: str) -> dict[str, Version]:
     """Return the versions of a `pip freeze`, without local build tags such as +cu126."""
-    found = {}
+    known: dict[str, Version] = {}
     for line in text.splitlines():
         name, _, version = line.partition("==")
         if not version and " @ " in line:
@@ -57,10 +57,10 @@ def versions(text: str) -> dict[str, Version]:
             wheel = _WHEEL.search(unquote(urlsplit(address.strip()).path))
             version = wheel[1] if wheel else ""
         try:
-            found[canonicalize_name(name.strip())] = Version(Version(version.strip()).public)
+            known[canonicalize_name(name.strip())] = Version(Version(version.strip()).public)
         except InvalidVersion:
             continue  # a comment, or a file of Colab's own
-    return found
+    return known
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def compare(
     """
     has = {name: there[name] for name in wanted if name in there}
     ranges = {canonicalize_name(Requirement(line).name): Requirement(line) for line in own}
-    too_old = {
+    too_old: dict[str, str] = {
         name: f"{name} {has[name]} does not fit {requirement.specifier}"
         for name, requirement in ranges.items()
         if name in has and not requirement.specifier.contains(has[name], prereleases=True)
@@ -102,9 +102,9 @@ def read(source: str) -> str:
     if urlsplit(source).scheme in ("http", "https"):
         import requests
 
-        found = requests.get(source, timeout=60)
-        found.raise_for_status()
-        return found.text
+        response = requests.get(source, timeout=60)
+        response.raise_for_status()
+        return response.text
     return Path(source).read_text(encoding="utf-8")
 
 
@@ -123,15 +123,15 @@ def main(arguments: list[str] | None = None) -> int:
         for line in importlib.metadata.requires(PROJECT) or []
         if "extra ==" not in line.replace("'", '"')
     ]
-    found = compare(there, needed(), own)
+    comparison = compare(there, needed(), own)
     given.out.parent.mkdir(parents=True, exist_ok=True)
-    given.out.write_text(found.requirements(), encoding="utf-8")
-    print(f"{len(found.has)} packages in Colab's versions: {given.out}")
-    for line in found.too_old.values():
+    given.out.write_text(comparison.requirements(), encoding="utf-8")
+    print(f"{len(comparison.has)} packages in Colab's versions: {given.out}")
+    for line in comparison.too_old.values():
         print(f"too old, pip brings a newer one: {line}")
-    if found.absent:
-        print(f"absent, pip brings them: {', '.join(found.absent)}")
-    if "torch" in found.too_old:
+    if comparison.absent:
+        print(f"absent, pip brings them: {', '.join(comparison.absent)}")
+    if "torch" in comparison.too_old:
         print("The course keeps Colab's torch: it must fit.", file=sys.stderr)
         return 1
     return 0

@@ -69,7 +69,7 @@ def verify(file: RemoteFile, url: str) -> str:
 
 def check(file: RemoteFile, visitor: Visitor, checksums: int = SMALL) -> list[Finding]:
     """Ask all addresses of a file."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for url in file.urls:
         address = url.partition("#")[0]
         answer = visitor.begin(address)
@@ -82,15 +82,15 @@ def check(file: RemoteFile, visitor: Visitor, checksums: int = SMALL) -> list[Fi
             verdict, says = (BROKEN, wrong) if wrong else (verdict, says)
         else:
             verdict = BROKEN  # what refuses programs refuses the loader
-        found.append(Finding(file.path, url, verdict, says, answer.size))
-    return _agreeing(found)
+        findings.append(Finding(file.path, url, verdict, says, answer.size))
+    return _agreeing(findings)
 
 
-def _agreeing(found: list[Finding]) -> list[Finding]:
+def _agreeing(findings: list[Finding]) -> list[Finding]:
     """Mark as broken what has another size than a mirror of the same name."""
     first: dict[str, int] = {}
     result = []
-    for finding in found:
+    for finding in findings:
         name = Path(urlsplit(finding.address).path).name
         if finding.verdict != BROKEN and finding.size is not None:
             size = first.setdefault(name, finding.size)
@@ -106,26 +106,26 @@ def check_all(
 ) -> dict[str, list[Finding]]:
     """Return the findings by data set; a file of several data sets is asked for once."""
     known: dict[str, list[Finding]] = {}
-    found: dict[str, list[Finding]] = {}
+    by_name: dict[str, list[Finding]] = {}
     for name in names:
         for path in registry.find(name).file_paths():
             if path not in known:
                 known[path] = check(registry.files[path], visitor, checksums)
-            found.setdefault(name, []).extend(known[path])
-    return found
+            by_name.setdefault(name, []).extend(known[path])
+    return by_name
 
 
-def report(found: dict[str, list[Finding]]) -> str:
+def report(by_name: dict[str, list[Finding]]) -> str:
     """Return a line for each data set, and a table of the addresses that are not right."""
     rows = []
-    for name, findings in found.items():
+    for name, findings in by_name.items():
         files = {finding.file for finding in findings}
         lost = [f for f in files if all(x.verdict == BROKEN for x in findings if x.file == f)]
         good = sum(finding.verdict != BROKEN for finding in findings)
         state = f"cannot be had: {', '.join(sorted(lost))}" if lost else "can be had"
         rows.append((name, len(files), f"{good} of {len(findings)}", state))
     text = table(("data set", "files", "addresses that answer", "state"), rows)
-    odd = {x: None for findings in found.values() for x in findings if x.verdict != OK}
+    odd = {x: None for findings in by_name.values() for x in findings if x.verdict != OK}
     if odd:
         lines = ((x.verdict, x.file, x.address, x.says) for x in odd)
         text += "\n\n" + table(("verdict", "file", "address", "what it says"), lines)
@@ -144,14 +144,14 @@ def main(
     given = parser.parse_args(arguments)
     registry = registry or read_registry()
     try:
-        found = check_all(
+        by_name = check_all(
             registry, given.names or registry.datasets, visitor or Visitor(), given.checksums
         )
     except DatasetError as error:
         print(error, file=sys.stderr)
         return 2
-    print(report(found))
-    return 1 if any(x.verdict == BROKEN for xs in found.values() for x in xs) else 0
+    print(report(by_name))
+    return 1 if any(x.verdict == BROKEN for xs in by_name.values() for x in xs) else 0
 
 
 if __name__ == "__main__":

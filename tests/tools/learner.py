@@ -39,10 +39,10 @@ def chapters(folder: Path) -> list[str]:
     from nbclient.exceptions import CellExecutionError
 
     wrong = []
-    found = sorted((folder / "book").glob("[0-9][0-9]_*.ipynb"))
-    if not found:
+    notebooks = sorted((folder / "book").glob("[0-9][0-9]_*.ipynb"))
+    if not notebooks:
         return [f"There is no chapter in {folder / 'book'}: run make notebooks first."]
-    for path in found:
+    for path in notebooks:
         started = time.perf_counter()
         try:
             NotebookClient(

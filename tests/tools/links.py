@@ -45,9 +45,9 @@ class _Reader(HTMLParser):
         self.page.anchors |= {given[name] for name in ("id", "name") if given.get(name)}
         if tag == "link" and _NOT_LINKS & set(given.get("rel", "").split()):
             return
-        found = given.get(_ADDRESSES.get(tag, "")) or given.get("xlink:href")
-        if tag in _ADDRESSES and found:
-            self.page.links.append((found.strip(), self.getpos()[0]))
+        link = given.get(_ADDRESSES.get(tag, "")) or given.get("xlink:href")
+        if tag in _ADDRESSES and link:
+            self.page.links.append((link.strip(), self.getpos()[0]))
 
 
 def read(path: Path) -> Page:
@@ -74,8 +74,8 @@ class Site:
     folder: Path
 
     def __post_init__(self) -> None:
-        found = sorted(p for p in self.folder.rglob("*.html") if "_static" not in p.parts)
-        self.pages = {p.relative_to(self.folder).as_posix(): read(p) for p in found}
+        paths = sorted(p for p in self.folder.rglob("*.html") if "_static" not in p.parts)
+        self.pages = {p.relative_to(self.folder).as_posix(): read(p) for p in paths}
 
     def inside(self) -> list[Broken]:
         """Return the broken links between the site's own pages, files and anchors."""
@@ -88,14 +88,14 @@ class Site:
 
     def outside(self) -> dict[str, list[str]]:
         """Return the addresses of other people's, without anchors, and the pages they stand on."""
-        found: dict[str, list[str]] = {}
+        addresses: dict[str, list[str]] = {}
         for name, page in self.pages.items():
             for link, _ in page.links:
                 if urlsplit(link).scheme in ("http", "https"):
-                    pages = found.setdefault(link.partition("#")[0], [])
+                    pages = addresses.setdefault(link.partition("#")[0], [])
                     if name not in pages:
                         pages.append(name)
-        return found
+        return addresses
 
     def _why(self, name: str, link: str) -> str:
         """Return why a link is broken, "" if it is not."""
@@ -142,8 +142,8 @@ def main(arguments: list[str] | None = None) -> int:
     count = sum(not _leaves(link) for page in site.pages.values() for link, _ in page.links)
     print(f"{len(site.pages)} pages, {count} links inside, {len(inside)} broken.\n")
     if inside:
-        rows = ((f"{b.page}:{b.line}", b.link, b.why) for b in inside)
-        print(table(("page", "link", "why"), rows) + "\n")
+        broken = ((f"{b.page}:{b.line}", b.link, b.why) for b in inside)
+        print(table(("page", "link", "why"), broken) + "\n")
     if not given.external:
         return 1 if inside else 0
     addresses = site.outside()

@@ -62,22 +62,22 @@ class Visitor:
 
     def look(self, address: str) -> Answer:
         """Ask whether a page is there: HEAD, then GET where HEAD is not liked."""
-        found = self._patiently("HEAD", address, {})
-        if isinstance(found, requests.Response) and found.status_code not in _NO_HEAD:
-            return self._judge(address, found, b"")
+        response = self._patiently("HEAD", address, {})
+        if isinstance(response, requests.Response) and response.status_code not in _NO_HEAD:
+            return self._judge(address, response, b"")
         return self.begin(address)
 
     def begin(self, address: str) -> Answer:
         """Ask for the first bytes of a file."""
-        found = self._patiently("GET", address, {"Range": f"bytes=0-{FIRST_BYTES - 1}"})
-        if not isinstance(found, requests.Response):
-            return Answer(address, BROKEN, found)
-        with found:
+        response = self._patiently("GET", address, {"Range": f"bytes=0-{FIRST_BYTES - 1}"})
+        if not isinstance(response, requests.Response):
+            return Answer(address, BROKEN, response)
+        with response:
             try:
-                start = next(found.iter_content(FIRST_BYTES), b"")
+                start = next(response.iter_content(FIRST_BYTES), b"")
             except requests.RequestException:
                 return Answer(address, BROKEN, "broke off at the beginning")
-            return self._judge(address, found, start)
+            return self._judge(address, response, start)
 
     def _patiently(
         self, method: str, address: str, headers: Mapping[str, str]
@@ -89,7 +89,7 @@ class Visitor:
                 time.sleep(self.pause * 2 ** (attempt - 1))
             self._wait_for(urlsplit(address).netloc)
             try:
-                found = self._session.request(
+                response = self._session.request(
                     method,
                     address,
                     headers={"Accept-Encoding": "identity", **headers},
@@ -104,9 +104,9 @@ class Visitor:
             except requests.RequestException as error:
                 says = f"could not be reached ({type(error).__name__})"
             else:
-                if found.status_code not in _LATER or attempt == self.tries - 1:
-                    return found
-                found.close()
+                if response.status_code not in _LATER or attempt == self.tries - 1:
+                    return response
+                response.close()
         return says
 
     def _wait_for(self, host: str) -> None:
@@ -114,31 +114,31 @@ class Visitor:
         time.sleep(max(0.0, free - time.monotonic()))
         self._last[host] = time.monotonic()
 
-    def _judge(self, address: str, found: requests.Response, start: bytes) -> Answer:
-        status = found.status_code
-        found.close()
-        kind = found.headers.get("Content-Type", "").split(";")[0].strip().lower()
+    def _judge(self, address: str, response: requests.Response, start: bytes) -> Answer:
+        status = response.status_code
+        response.close()
+        kind = response.headers.get("Content-Type", "").split(";")[0].strip().lower()
         if status in _REFUSES:
             return Answer(address, REFUSED, f"status {status}: no programs", None, kind, start)
         if status >= 400:
             return Answer(address, BROKEN, f"status {status}", None, kind, start)
-        first, last = urlsplit(address).hostname, urlsplit(found.url).hostname
-        for_good = all(step.status_code in _PERMANENT for step in found.history)
-        if found.history and for_good and first != last:
-            return Answer(address, MOVED, f"moved to {found.url}", _size(found), kind, start)
-        return Answer(address, OK, f"status {status}", _size(found), kind, start)
+        first, last = urlsplit(address).hostname, urlsplit(response.url).hostname
+        for_good = all(step.status_code in _PERMANENT for step in response.history)
+        if response.history and for_good and first != last:
+            return Answer(address, MOVED, f"moved to {response.url}", _size(response), kind, start)
+        return Answer(address, OK, f"status {status}", _size(response), kind, start)
 
 
-def _size(found: requests.Response) -> int | None:
-    whole = found.headers.get("Content-Range", "").rpartition("/")[2]
-    if not whole and found.status_code == 200:
-        whole = found.headers.get("Content-Length", "")
+def _size(response: requests.Response) -> int | None:
+    whole = response.headers.get("Content-Range", "").rpartition("/")[2]
+    if not whole and response.status_code == 200:
+        whole = response.headers.get("Content-Length", "")
     return int(whole) if whole.isdigit() else None
 
 
 def table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     """Return a table in Markdown."""
-    lines = [list(heads), *(list(row) for row in rows)]
+    lines: list[list[object]] = [list(heads), *(list(row) for row in rows)]
     lines.insert(1, ["---"] * len(lines[0]))
     cells = ([str(cell).replace("|", "\\|").replace("\n", " ") for cell in line] for line in lines)
     return "\n".join(f"| {' | '.join(line)} |" for line in cells)

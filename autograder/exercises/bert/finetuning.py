@@ -10,7 +10,19 @@ from torch import Tensor
 
 from autograder.drawing import Draw
 from autograder.exercise import Call, Case, Exercise, Part, StandIn
-from autograder.exercises.reading import KEPT, SECOND, also_others, other, others
+from autograder.exercises._reading import second_batch
+from autograder.exercises._training import in_training
+from autograder.exercises.bert import _loading
+
+LOAD_PRETRAINED = Exercise(
+    name="load_pretrained",
+    points=5,
+    difficulty=3,
+    minutes=45,
+    signature="(model, state_dict)",
+    axes=_loading.list_axes(),
+    cases=_loading.draw_cases,
+)
 
 
 def _read(draw: Draw, b: int, n: int, v: int) -> dict[str, Tensor]:
@@ -36,17 +48,12 @@ def _classifier_cases(draw: Draw, each_token: bool) -> list[Case]:
         c: int,
         arguments: tuple[str, ...] = ("tokens", "segments"),
         given: dict[str, Any] | None = None,
-        second: bool = False,
         large: float = 1.0,
         note: str = "",
     ) -> Case:
         inputs = _read(draw, b, n, v)
         if given is not None:
             del inputs["segments"]
-        calls = [Call("forward", arguments, ("logits",))]
-        if second:
-            inputs |= others(_read(draw, b, n, v))
-            calls.append(Call("forward", other("tokens", "segments"), other("logits")))
         weights = _encoder(draw, v, d)
         if not each_token:
             weights["pooler.weight"] = draw.tensor(d, d, scale=0.7 * large)
@@ -57,7 +64,7 @@ def _classifier_cases(draw: Draw, each_token: bool) -> list[Case]:
         return Case(
             name,
             inputs,
-            tuple(calls),
+            (Call("forward", arguments, ("logits",)),),
             given=given or {},
             construct={
                 "encoder": StandIn("TintedEncoder", (v, d)),
@@ -83,7 +90,8 @@ def _classifier_cases(draw: Draw, each_token: bool) -> list[Case]:
         case("a single class", b, n, 9, d, 1),
         case("all sizes equal", 4, 4, 4, 4, 4),
         case("large weights", b, n, 9, d, c, large=4.0),
-        case(SECOND, 2, 3, 6, 4, 5, second=True, note=KEPT),
+        second_batch(case("", 2, 3, 6, 4, 5), case("", 2, 3, 6, 4, 5)),
+        *in_training(case("", 2, 3, 6, 4, 5), "the states" if each_token else "c"),
     ]
 
 
@@ -91,8 +99,35 @@ def _sentence_cases(draw: Draw) -> list[Case]:
     return _classifier_cases(draw, each_token=False)
 
 
+_CLASSIFIER = {"tokens": "B N", "segments": "B N"}
+
+
+SEQUENCE_CLASSIFIER = Exercise(
+    name="SequenceClassifier",
+    points=3,
+    difficulty=1,
+    minutes=15,
+    signature="(tokens, segments=None)",
+    axes=_CLASSIFIER | {"logits": "B C"},
+    cases=_sentence_cases,
+    is_class=True,
+)
+
+
 def _token_cases(draw: Draw) -> list[Case]:
     return _classifier_cases(draw, each_token=True)
+
+
+TOKEN_CLASSIFIER = Exercise(
+    name="TokenClassifier",
+    points=2,
+    difficulty=1,
+    minutes=10,
+    signature="(tokens, segments=None)",
+    axes=_CLASSIFIER | {"logits": "B N C"},
+    cases=_token_cases,
+    is_class=True,
+)
 
 
 def _untied(draw: Draw, b: int, n: int, shift: float = 0.0) -> tuple[Tensor, Tensor]:
@@ -108,14 +143,14 @@ def _untied(draw: Draw, b: int, n: int, shift: float = 0.0) -> tuple[Tensor, Ten
     def eighths() -> Tensor:
         return torch.tensor([float(draw.integer(-30, 30)) for _ in range(n)]).double()
 
-    def held(rows: list[Tensor]) -> Tensor:
+    def round_scores(rows: list[Tensor]) -> Tensor:
         """Round to what float32 holds, also when 12 is added: far less than sums differ by."""
         exact = (torch.stack(rows) / 8 * 2**18).round() / 2**18
         return (exact + shift).float().double()
 
     return (
-        held([eighths() + order() / n for _ in range(b)]),
-        held([eighths() + order() / n**2 for _ in range(b)]),
+        round_scores([eighths() + order() / n for _ in range(b)]),
+        round_scores([eighths() + order() / n**2 for _ in range(b)]),
     )
 
 
@@ -128,7 +163,7 @@ def _tempted(scores: tuple[Tensor, Tensor], places: Sequence[tuple[int, int]]) -
 
 def _span_cases(draw: Draw) -> list[Case]:
     scored = Call("forward", ("tokens", "segments"), ("start_scores", "end_scores"))
-    found = Call("best", ("starts", "ends", "passage"), ("first", "last"))
+    unlimited = Call("best", ("starts", "ends", "passage"), ("first", "last"))
     short = Call("best", ("starts", "ends", "passage", "longest"), ("first", "last"))
 
     def case(
@@ -139,7 +174,6 @@ def _span_cases(draw: Draw) -> list[Case]:
         d: int = 3,
         longest: int | None = None,
         plain: bool = False,
-        second: bool = False,
         note: str = "",
     ) -> Case:
         b, n = passage.shape
@@ -148,13 +182,8 @@ def _span_cases(draw: Draw) -> list[Case]:
         calls = [Call("forward", ("tokens",), scored.returns) if plain else scored]
         if plain:
             del inputs["segments"]
-        if second:
-            inputs |= others(_read(draw, b, n, v))
-            calls.append(
-                Call("forward", other("tokens", "segments"), other("start_scores", "end_scores"))
-            )
         inputs |= {"starts": starts, "ends": ends, "passage": passage}
-        calls.append(found if longest is None else short)
+        calls.append(unlimited if longest is None else short)
         return Case(
             name,
             inputs,
@@ -200,6 +229,11 @@ def _span_cases(draw: Draw) -> list[Case]:
     holes[:, 0], holes[:, n - 1], holes[:, n // 2] = True, True, False
     across = _untied(draw, b, n)
     _tempted(across, [(0, n - 1)] * b)
+    into = all_of(b, n)
+    into[:, n // 2] = False
+    in_hole = _untied(draw, b, n)
+    _tempted(in_hole, [(n // 2, n - 1) if row % 2 else (0, n // 2) for row in range(b)])
+    inside_out = "The passage may have holes: what is in one is not in the passage."
     alone = torch.zeros(2, 5, dtype=torch.bool)
     alone[0, 3] = alone[1, 0] = True
     wide = _untied(draw, 2, 33)
@@ -216,6 +250,7 @@ def _span_cases(draw: Draw) -> list[Case]:
         case("the largest sum lies outside of the passage", around, outside),
         case("the largest sum lies half in the passage", half, reaching),
         case("a passage with holes", holes, across, note=between),
+        case("the largest sum begins or ends in a hole", into, in_hole, note=inside_out),
         case("a passage of one token", alone),
         case("no answer may be long", all_of(b, n), long, longest=2),
         case("answers that are just short enough", all_of(b, n), exact, longest=3, note=count),
@@ -229,44 +264,23 @@ def _span_cases(draw: Draw) -> list[Case]:
         case("scores far below 0", behind(b, n), _untied(draw, b, n, shift=-200.0)),
         case("scores far above 0", behind(b, n), _untied(draw, b, n, shift=200.0), longest=2),
         case("all sizes equal", all_of(4, 4), d=4),
-        case(SECOND, behind(2, 6), second=True, note=KEPT),
+        second_batch(case("", behind(2, 6)), case("", behind(2, 6))),
     ]
 
 
-_CLASSIFIER = {"tokens": "B N", "segments": "B N"}
 _HALVES = {"start_scores": "B N", "end_scores": "B N"}
 
-EXERCISES: list[Exercise] = [
-    Exercise(
-        name="SequenceClassifier",
-        assignment="bert",
-        notebook="finetuning",
-        points=3,
-        signature="(tokens, segments=None)",
-        axes=also_others(_CLASSIFIER | {"logits": "B C"}),
-        cases=_sentence_cases,
-        is_class=True,
-    ),
-    Exercise(
-        name="TokenClassifier",
-        assignment="bert",
-        notebook="finetuning",
-        points=2,
-        signature="(tokens, segments=None)",
-        axes=also_others(_CLASSIFIER | {"logits": "B N C"}),
-        cases=_token_cases,
-        is_class=True,
-    ),
-    Exercise(
-        name="SpanPredictor",
-        assignment="bert",
-        notebook="finetuning",
-        points=4,
-        signature="(tokens, segments=None)",
-        axes=also_others(_CLASSIFIER | _HALVES)
-        | {"starts": "B N", "ends": "B N", "passage": "B N", "first": "B", "last": "B"},
-        cases=_span_cases,
-        is_class=True,
-        parts=(Part("forward", ("forward",), 2), Part("best", ("best",), 2)),
-    ),
-]
+
+SPAN_PREDICTOR = Exercise(
+    name="SpanPredictor",
+    points=4,
+    difficulty=3,
+    minutes=40,
+    signature="(tokens, segments=None)",
+    axes=_CLASSIFIER
+    | _HALVES
+    | {"starts": "B N", "ends": "B N", "passage": "B N", "first": "B", "last": "B"},
+    cases=_span_cases,
+    is_class=True,
+    parts=(Part("forward", ("forward",), 2), Part("best", ("best",), 2)),
+)

@@ -14,12 +14,11 @@ from torch import Tensor
 
 from autograder import texts
 from autograder.chance import plausible
-from autograder.drawing import Draw, apart
+from autograder.drawing import Draw, spread
+from autograder.execution import Outcome
 from autograder.exercise import Call, Case, Exercise, StandIn
-from autograder.exercises.reading import KEPT, SECOND, other, others
-from autograder.performing import Outcome
-
-# wordpiece
+from autograder.exercises._reading import second_batch
+from autograder.exercises._training import in_training
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _RANDOM_WORDS = 10
@@ -87,6 +86,12 @@ def _wordpiece_cases(draw: Draw) -> list[Case]:
             [a, f"##{b}", f"##{c}", f"##{b + c}", f"##{b + c[0]}"],
         ),
         case(
+            "the longest last piece would leave more to spell",
+            a + b + c,
+            [first, f"##{a[1:]}", a + b, f"##{c}", f"##{b + c}"],
+            note="From the left, the longest piece is taken each time.",
+        ),
+        case(
             "the longest piece leads nowhere, a shorter one would",
             a + b + c,
             [a, a + b, f"##{b + c}"],
@@ -122,22 +127,36 @@ def _wordpiece_cases(draw: Draw) -> list[Case]:
         case("101 characters, and a sign of its own", first * 101, [first, f"##{first}"], f"<{c}>"),
         case("a dict from pieces to ids", a + b, StandIn("PieceIds", (a, f"##{b}", b))),
         case(
-            "a vocabulary that knows nothing but `in`",
+            "a vocabulary that can only be asked with `in`",
             a + b + c,
             StandIn("PieceSet", (a, f"##{b}", f"##{b + c}", c)),
             note=alone,
         ),
         case(
-            "a vocabulary that knows nothing but `in`, and lacks a piece",
+            "a vocabulary that can only be asked with `in`, and lacks a piece",
             a + b + c,
             StandIn("PieceSet", (a, f"##{b}", c)),
             note=alone,
+        ),
+        case(
+            "a vocabulary that has ## itself",
+            a + b,
+            [a, "##"],
+            note="A piece has letters: ## alone spells nothing.",
         ),
         *(random_case(number) for number in range(1, _RANDOM_WORDS + 1)),
     ]
 
 
-# BertEmbeddings
+WORDPIECE = Exercise(
+    name="wordpiece",
+    points=3,
+    difficulty=2,
+    minutes=20,
+    signature="(word, vocabulary, unknown='[UNK]')",
+    axes={},
+    cases=_wordpiece_cases,
+)
 
 
 def _ids(draw: Draw, *shape: int, below: int) -> Tensor:
@@ -155,28 +174,20 @@ def _embedding_cases(draw: Draw) -> list[Case]:
         v: int = 11,
         kinds: int = 2,
         arguments: tuple[str, ...] = ("tokens", "segments"),
-        second: tuple[int, int] | None = None,
         in_segment: int | None = None,
         eps: float | None = None,
         scale: float = 1.0,
         note: str = "",
     ) -> Case:
-        def read(b: int, n: int) -> dict[str, Tensor]:
-            parts = _ids(draw, b, n, below=kinds)
-            if in_segment is not None:
-                parts = torch.full_like(parts, in_segment)
-            return {"tokens": _ids(draw, b, n, below=v), "segments": parts}
-
-        inputs, given = read(b, n), {}
+        parts = _ids(draw, b, n, below=kinds)
+        if in_segment is not None:
+            parts = torch.full_like(parts, in_segment)
+        inputs, given = {"tokens": _ids(draw, b, n, below=v), "segments": parts}, {}
         if "segments" not in arguments:
             del inputs["segments"]
         if "nothing" in arguments:
             given = {"nothing": None}
-        calls = [Call("forward", arguments, ("embedded",))]
         upstream = {"embedded": draw.tensor(b, n, d)}
-        if second is not None:
-            inputs |= others(read(*second))
-            calls.append(Call("forward", other("tokens", "segments"), other("embedded")))
         construct: dict[str, Any] = {
             "vocabulary_size": v,
             "hidden_size": d,
@@ -188,13 +199,13 @@ def _embedding_cases(draw: Draw) -> list[Case]:
         return Case(
             name,
             inputs,
-            tuple(calls),
+            (Call("forward", arguments, ("embedded",)),),
             given=given,
             construct=construct,
             weights={
                 "token.weight": draw.tensor(v, d, scale=scale),
                 "segment.weight": draw.tensor(kinds, d, scale=0.8 * scale),
-                "position.weight": apart(draw.tensor(longest, d, scale=0.9 * scale), by=4 * scale),
+                "position.weight": spread(draw.tensor(longest, d, scale=0.9 * scale), by=4 * scale),
                 "norm.weight": draw.tensor(d, scale=0.4, shift=1.2),
                 "norm.bias": draw.tensor(d, scale=0.5),
             },
@@ -228,12 +239,28 @@ def _embedding_cases(draw: Draw) -> list[Case]:
             scale=2e-3,
             note="eps is that of the layer `norm`, 1e-12, not torch's 1e-5.",
         ),
-        case(SECOND, 2, 3, 4, 5, second=(3, 5), note=KEPT),
+        second_batch(case("", 2, 3, 4, 5), case("", 3, 5, 4, 5)),
+        *in_training(case("", 2, 3, 4, 5), "the result, behind the norm"),
     ]
 
 
-# mask_tokens: what a right answer returns depends on chance
+BERT_EMBEDDINGS = Exercise(
+    name="BertEmbeddings",
+    points=3,
+    difficulty=1,
+    minutes=15,
+    signature="(tokens, segments=None)",
+    axes={
+        "tokens": "B N",
+        "segments": "B N",
+        "embedded": "B N d",
+    },
+    cases=_embedding_cases,
+    is_class=True,
+)
 
+
+# mask_tokens: what a right answer returns depends on chance
 _MASKED, _RANDOM = 0.8, 0.1  # of the chosen tokens; the others stay as they are
 _CHOSEN = 0.15
 _HARDLY = 0.03  # a share that may come about by chance alone, where a random token is the true one
@@ -298,21 +325,21 @@ def _masked_by_the_generator(case: Case, outcome: Outcome) -> str:
     """The generator decides, and nothing else."""
     if said := _masked(case, outcome):
         return said
-    found = {
+    drawn = {
         which: torch.stack([outcome.outputs[f"{which}{name}"].long() for name in _RESULTS])
         for which in _TURNS
     }
-    if not torch.equal(found[""], found["twin_"]):
+    if not torch.equal(drawn[""], drawn["twin_"]):
         return (
             "Two generators of the same seed give different results: all that is drawn must be "
             "drawn with the generator that is passed."
         )
-    if torch.equal(found[""], found["other_"]):
+    if torch.equal(drawn[""], drawn["other_"]):
         return (
             "Generators of different seeds give the same result: the tokens must be drawn, with "
             "the generator that is passed."
         )
-    if torch.equal(found[""], found["later_"]):
+    if torch.equal(drawn[""], drawn["later_"]):
         return (
             "A second call with the same generator gives the same result again: leave its seed "
             "alone, so that each call goes on where the one before has stopped."
@@ -376,8 +403,6 @@ _NOT_BY_ITSELF = (
     "The number of chosen tokens does not vary as it should: no number of them is fixed. Each "
     "token is chosen or not by itself, so that some texts get more and some fewer."
 )
-
-
 _ALL_HIDDEN = "All chosen tokens become [MASK]; it should be 80 % of them."
 
 
@@ -454,6 +479,25 @@ def _fates_as_they_should(case: Case, outcome: Outcome) -> str:
     return ""
 
 
+def _few_ids(case: Case, outcome: Outcome) -> str:
+    """All tokens are 0 and chosen here: where there are few ids, a random one often is the true."""
+    if said := _masked(case, outcome):
+        return said
+    (call,) = case.calls
+    _, _, inputs, _ = _read(call, case, outcome)
+    v, mask_id = case.given["vocabulary_size"], case.given["mask_id"]
+    stay = 1 - _MASKED - _RANDOM
+    for token in range(v):
+        p = _RANDOM / v + _MASKED * (token == mask_id) + stay * (token == 0)
+        if not plausible(int((inputs == token).sum()), inputs.numel(), p):
+            return (
+                "The shares are not right: of the chosen tokens 80 % become [MASK], 10 % any id "
+                "from 0 to vocabulary_size - 1, the true one and [MASK] among them, 10 % stay. "
+                "Draw one number for each token and cut its range: two draws are independent."
+            )
+    return ""
+
+
 _RESULTS = ("inputs", "labels")
 _TURNS = ("", "twin_", "other_", "later_")
 
@@ -517,6 +561,7 @@ def _masking_cases(draw: Draw) -> list[Case]:
     some, some_marks = framed(64, draw.integer(60, 70), v)
     several = {"tokens": some, "special": some_marks}
     sizes = {"vocabulary_size": v, "mask_id": 4}
+    nought = torch.zeros(80, 100, dtype=torch.long)
     twins = seeds("generator", "other")
     return [
         case("everything is special", texts_, v, 4, torch.ones_like(marks), 0.9),
@@ -597,11 +642,30 @@ def _masking_cases(draw: Draw) -> list[Case]:
             1.0,
             _fates_as_they_should,
         ),
+        *(case(f"a vocabulary of {v} ids", nought, v, v - 1, None, 1.0, _few_ids) for v in (2, 3)),
     ]
 
 
-# next_sentence_pairs: what a right answer returns depends on chance
+_MASKING_NAMES = [
+    "tokens",
+    "special",
+    *(turn + name for turn in (*_TURNS, "again_") for name in _RESULTS),
+    *(f"{name}_{i}" for i in range(_TIMES) for name in ("tokens", *_RESULTS)),
+]
 
+
+MASK_TOKENS = Exercise(
+    name="mask_tokens",
+    points=4,
+    difficulty=2,
+    minutes=25,
+    signature=("(tokens, special, vocabulary_size, mask_id, generator=None, probability=0.15)"),
+    axes=dict.fromkeys(_MASKING_NAMES, "..."),
+    cases=_masking_cases,
+)
+
+
+# next_sentence_pairs: what a right answer returns depends on chance
 _PAIRS = {"pairs": "a list of (first, second, is_next)"}
 _MANY = 60  # so many coins never show the same side
 Documents = list[list[Any]]
@@ -611,7 +675,7 @@ def _key(sentence: Any) -> str:
     return json.dumps(sentence)
 
 
-def _pairs(documents: Documents, found: Tensor) -> tuple[str, list[tuple[str, bool, int]]]:
+def _pairs(documents: Documents, text: Tensor) -> tuple[str, list[tuple[str, bool, int]]]:
     """Look at the pairs of one call.
 
     Returns:
@@ -619,12 +683,12 @@ def _pairs(documents: Documents, found: Tensor) -> tuple[str, list[tuple[str, bo
         whether it is the next one, and the number of the document.
     """
     try:
-        pairs = texts.from_tensor(found)
+        pairs = texts.from_tensor(text)
     except ValueError:
         pairs = None
     shape = "pairs must be a list of (first, second, is_next), and is_next True or False."
     if not isinstance(pairs, list) or not all(
-        isinstance(pair, list) and len(pair) == 3 and pair[2] in (0, 1) for pair in pairs
+        isinstance(pair, list) and len(pair) == 3 and isinstance(pair[2], bool) for pair in pairs
     ):
         return shape, []
     neighbours = [
@@ -732,6 +796,7 @@ def _paired_without_a_generator(case: Case, outcome: Outcome) -> str:
     return ""
 
 
+_ALWAYS_TRUE = "Every pair is a true one; for about half of them the second sentence is another."
 _SAME = "All wrong second sentences of a document are the same one; draw one for each pair."
 
 
@@ -747,7 +812,7 @@ def _fair(case: Case, outcome: Outcome) -> str:
         return said
     coins = [is_next for _, is_next, _ in drawn]
     if all(coins):
-        return "Every pair is a true one; for about half of them the second sentence is another."
+        return _ALWAYS_TRUE
     if not any(coins):
         return "No pair is a true one; about half of them should be."
     if not plausible(sum(coins), len(coins), 0.5):
@@ -763,28 +828,28 @@ def _fair(case: Case, outcome: Outcome) -> str:
     }
     size, count = len(documents[0]), len(documents)
     for number in range(count):
-        found = [places[key] for key, is_next, own in drawn if not is_next and own == number]
-        if len(set(found)) == 1:
+        negatives = [places[key] for key, is_next, own in drawn if not is_next and own == number]
+        if len(set(negatives)) == 1:
             return _SAME
         for other_number in range(count):
-            times = sum(where == other_number for where, _ in found)
-            if other_number != number and not plausible(times, len(found), 1 / (count - 1)):
+            times = sum(where == other_number for where, _ in negatives)
+            if other_number != number and not plausible(times, len(negatives), 1 / (count - 1)):
                 return "Not every other document is as often chosen as it should be."
-    found = [places[key] for key, is_next, _ in drawn if not is_next]
-    if len({place for _, place in found}) == 1:
+    negatives = [places[key] for key, is_next, _ in drawn if not is_next]
+    if len({place for _, place in negatives}) == 1:
         return "The wrong second sentences all stand at the same place of their documents."
     turned = [i % (size - 1) for i, (_, is_next, _) in enumerate(drawn) if not is_next]
     for step in (0, 1):
-        times = sum(i + step == place for i, (_, place) in zip(turned, found, strict=True))
-        if not plausible(times, len(found), 1 / size):
+        times = sum(i + step == place for i, (_, place) in zip(turned, negatives, strict=True))
+        if not plausible(times, len(negatives), 1 / size):
             return (
                 "Which sentence of another document comes depends on the place of the first "
                 "sentence; any of them may come with any other."
             )
     tenth = size // 10
     for part in range(10):
-        times = sum(place // tenth == part for _, place in found)
-        if not plausible(times, len(found), 1 / 10):
+        times = sum(place // tenth == part for _, place in negatives)
+        if not plausible(times, len(negatives), 1 / 10):
             return (
                 "Not every sentence of the other documents is as often chosen as it should be: any "
                 "of them may come, from the first to the last."
@@ -798,6 +863,8 @@ def _single_ones_too(case: Case, outcome: Outcome) -> str:
     said, drawn = _pairs(documents, outcome.outputs["pairs"])
     if said:
         return said
+    if all(is_next for _, is_next, _ in drawn):
+        return _ALWAYS_TRUE
     # They are at least half of the sentences that may be chosen, and most of the documents.
     singles = {_key(document[0]) for document in documents if len(document) == 1}
     for number in range(len(documents)):
@@ -806,6 +873,23 @@ def _single_ones_too(case: Case, outcome: Outcome) -> str:
             return _SAME
     if not any(key in singles for key, is_next, _ in drawn if not is_next):
         return "The sentence of a document of one sentence may be chosen like any other."
+    return ""
+
+
+def _first_and_last(case: Case, outcome: Outcome) -> str:
+    """Of documents of two sentences, either may be chosen."""
+    documents = case.given["documents"]
+    said, drawn = _pairs(documents, outcome.outputs["pairs"])
+    if said:
+        return said
+    chosen = {key for key, is_next, _ in drawn if not is_next}
+    if not chosen:
+        return _ALWAYS_TRUE
+    if not plausible(len(drawn) - sum(is_next for _, is_next, _ in drawn), len(drawn), 0.5):
+        return "About half of the pairs should be true ones, each by a coin of its own."
+    for place, name in enumerate(("first", "last")):
+        if chosen.isdisjoint(_key(document[place]) for document in documents):
+            return f"The {name} sentence of another document may be chosen like any other."
     return ""
 
 
@@ -919,60 +1003,21 @@ def _pair_cases(draw: Draw) -> list[Case]:
             relation=_paired_without_a_generator,
         ),
         case("many pairs", numbered(200, 200, 200), _fair),
+        case(
+            "a long document, and five of two sentences",
+            numbered(length(), *[2] * 5),
+            _first_and_last,
+        ),
         case("many documents of one sentence", numbered(60, 60, *[1] * 60), _single_ones_too),
     ]
 
 
-_MASKING_NAMES = [
-    "tokens",
-    "special",
-    *(turn + name for turn in (*_TURNS, "again_") for name in _RESULTS),
-    *(f"{name}_{i}" for i in range(_TIMES) for name in ("tokens", *_RESULTS)),
-]
-
-EXERCISES = [
-    Exercise(
-        name="wordpiece",
-        assignment="bert",
-        notebook="inputs",
-        points=3,
-        signature="(word, vocabulary, unknown='[UNK]')",
-        axes={},
-        cases=_wordpiece_cases,
-    ),
-    Exercise(
-        name="BertEmbeddings",
-        assignment="bert",
-        notebook="inputs",
-        points=3,
-        signature="(tokens, segments=None)",
-        axes={
-            "tokens": "B N",
-            "segments": "B N",
-            "embedded": "B N d",
-            "other_tokens": "B' N'",
-            "other_segments": "B' N'",
-            "other_embedded": "B' N' d",
-        },
-        cases=_embedding_cases,
-        is_class=True,
-    ),
-    Exercise(
-        name="mask_tokens",
-        assignment="bert",
-        notebook="inputs",
-        points=4,
-        signature=("(tokens, special, vocabulary_size, mask_id, generator=None, probability=0.15)"),
-        axes=dict.fromkeys(_MASKING_NAMES, "..."),
-        cases=_masking_cases,
-    ),
-    Exercise(
-        name="next_sentence_pairs",
-        assignment="bert",
-        notebook="inputs",
-        points=3,
-        signature="(documents, generator=None)",
-        axes={},
-        cases=_pair_cases,
-    ),
-]
+NEXT_SENTENCE_PAIRS = Exercise(
+    name="next_sentence_pairs",
+    points=3,
+    difficulty=2,
+    minutes=20,
+    signature="(documents, generator=None)",
+    axes={},
+    cases=_pair_cases,
+)

@@ -7,23 +7,23 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw, apart, below
+from autograder.drawing import Draw, length_mask, spread
 from autograder.exercise import Call, Case, Exercise, StandIn
-from autograder.exercises.reading import KEPT, SECOND, also_others, other, others
+from autograder.exercises._reading import second_batch
 
 
 def _ids(draw: Draw, lengths: Tensor, longest: int, v: int, pad_id: int) -> Tensor:
     """Return ids (B, N) with padding behind each sentence's end; all other ids are words."""
     words = draw.tokens(len(lengths), longest, vocabulary_size=v) - 1  # 0 ... v - 2
     words = torch.where(words >= pad_id, words + 1, words)  # all but pad_id
-    return words.masked_fill(~below(lengths, longest), pad_id)
+    return words.masked_fill(~length_mask(lengths, longest), pad_id)
 
 
 def _segments(draw: Draw, lengths: Tensor, longest: int) -> Tensor:
     """Return 0 for a first part of each sentence and 1 for the rest; padding has either."""
     first = [draw.integer(0, int(length)) for length in lengths]
-    rows = (~below(torch.tensor(first), longest)).long()  # (B, N)
-    padding = ~below(lengths, longest)
+    rows = (~length_mask(torch.tensor(first), longest)).long()  # (B, N)
+    padding = ~length_mask(lengths, longest)
     return torch.where(padding & (torch.arange(longest) % 2 == 0), 0, rows)
 
 
@@ -39,7 +39,6 @@ def _encoder_cases(draw: Draw) -> list[Case]:
         pad_id: int | None = None,
         segments: bool = True,
         nothing_given: bool = False,
-        other_lengths: Tensor | None = None,
         note: str = "",
     ) -> Case:
         b, pad = len(lengths), pad_id or 0
@@ -58,17 +57,6 @@ def _encoder_cases(draw: Draw) -> list[Case]:
             given["mask"] = None
         if mask is not None or nothing_given:
             arguments += ("mask",)
-        # What a right answer gives at padding is free.
-        real = {"states": inputs["tokens"] != pad}
-        calls: tuple[Call, ...] = (Call("forward", arguments, ("states",)),)
-        if other_lengths is not None:
-            second = {
-                "tokens": _ids(draw, other_lengths, n, v, pad),
-                "segments": _segments(draw, other_lengths, n),
-            }
-            inputs |= others(second)
-            real["other_states"] = second["tokens"] != pad
-            calls += (Call("forward", other("tokens", "segments"), other("states")),)
         construct: dict[str, Any] = {
             "embeddings": StandIn("TintedEmbeddings", (v, d)),
             "layers": StandIn("NearLayers", (layers, d, 3)),
@@ -82,11 +70,11 @@ def _encoder_cases(draw: Draw) -> list[Case]:
         return Case(
             name,
             inputs,
-            calls,
+            (Call("forward", arguments, ("states",)),),
             given=given,
             construct=construct,
             weights=weights,
-            real=real,
+            real={"states": inputs["tokens"] != pad},  # on padding, what comes out is free
             upstream={"states": draw.tensor(b, n, d)},
             note=note,
         )
@@ -157,17 +145,23 @@ def _encoder_cases(draw: Draw) -> list[Case]:
         case("padding with the last id", lengths, n, 8, d, 2, pad_id=7, note=whose),
         case("a sentence of nothing but padding", empty, n, 8, d, 2),
         case("all sizes equal", draw.lengths(4, 4), 4, 5, 4, 2),
-        case(
-            SECOND,
-            torch.tensor([2, 3]),
-            3,
-            6,
-            4,
-            2,
-            other_lengths=torch.tensor([3, 1]),
-            note=KEPT,
+        second_batch(
+            case("", torch.tensor([2, 3]), 3, 6, 4, 2), case("", torch.tensor([3, 1]), 3, 6, 4, 2)
         ),
     ]
+
+
+BERT_ENCODER = Exercise(
+    name="BertEncoder",
+    points=3,
+    difficulty=2,
+    minutes=20,
+    signature="(tokens, segments=None, mask=None)",
+    # A mask of one row for all tokens has 1 where another has N rows.
+    axes={"tokens": "B N", "segments": "B N", "mask": "B N N", "states": "B N d"},
+    cases=_encoder_cases,
+    is_class=True,
+)
 
 
 def _pool_cases(draw: Draw) -> list[Case]:
@@ -196,6 +190,17 @@ def _pool_cases(draw: Draw) -> list[Case]:
         case("all sizes equal", 4, 4, 4, 4),
         case("large weights", b, n, d, out, large=4.0),
     ]
+
+
+POOL_FIRST = Exercise(
+    name="pool_first",
+    points=1,
+    difficulty=1,
+    minutes=5,
+    signature="(states, W, b)",
+    axes={"states": "B N d", "W": "d_out d", "b": "d_out", "pooled": "B d_out"},
+    cases=_pool_cases,
+)
 
 
 def _head_cases(draw: Draw) -> list[Case]:
@@ -232,10 +237,11 @@ def _head_cases(draw: Draw) -> list[Case]:
             inputs,
             calls,
             construct=construct,
+            tied=("embedding",),
             weights={
                 "embedding.weight": draw.tensor(v, d),
                 "transform.weight": transform,
-                "transform.bias": apart(draw.tensor(d, scale=0.5 * small), by=2 * small),
+                "transform.bias": spread(draw.tensor(d, scale=0.5 * small), by=2 * small),
                 "norm.weight": draw.tensor(d, scale=0.5, shift=1.0),
                 "norm.bias": draw.tensor(d, scale=0.5),
                 "bias": draw.tensor(v, scale=0.7),
@@ -265,6 +271,24 @@ def _head_cases(draw: Draw) -> list[Case]:
             note="The table is used, not copied: gradients reach it as inputs and as outputs.",
         ),
     ]
+
+
+MASKED_LANGUAGE_MODEL_HEAD = Exercise(
+    name="MaskedLanguageModelHead",
+    points=3,
+    difficulty=2,
+    minutes=20,
+    signature="(states)",
+    axes={
+        "states": "... d",
+        "logits": "... V",
+        "tokens": "B T",
+        "looked_up": "... d",
+        "tied_logits": "... V",
+    },
+    cases=_head_cases,
+    is_class=True,
+)
 
 
 def _loss_cases(draw: Draw) -> list[Case]:
@@ -303,7 +327,7 @@ def _loss_cases(draw: Draw) -> list[Case]:
 
     def some(b: int, n: int) -> Tensor:
         """Chosen positions, more in one sentence than in another, the last of the first too."""
-        chosen = below(draw.lengths(b, n - 1), n) & draw.holes(b, n)
+        chosen = length_mask(draw.lengths(b, n - 1), n) & draw.holes(b, n)
         chosen[0] = False
         chosen[0, -1] = True
         chosen[-1, :2] = True
@@ -365,56 +389,18 @@ def _loss_cases(draw: Draw) -> list[Case]:
     ]
 
 
-EXERCISES: list[Exercise] = [
-    Exercise(
-        name="BertEncoder",
-        assignment="bert",
-        notebook="pretraining",
-        points=3,
-        signature="(tokens, segments=None, mask=None)",
-        # A mask of one row for all tokens has 1 where another has N rows.
-        axes=also_others({"tokens": "B N", "segments": "B N", "mask": "B N N", "states": "B N d"}),
-        cases=_encoder_cases,
-        is_class=True,
-    ),
-    Exercise(
-        name="pool_first",
-        assignment="bert",
-        notebook="pretraining",
-        points=1,
-        signature="(states, W, b)",
-        axes={"states": "B N d", "W": "d_out d", "b": "d_out", "pooled": "B d_out"},
-        cases=_pool_cases,
-    ),
-    Exercise(
-        name="MaskedLanguageModelHead",
-        assignment="bert",
-        notebook="pretraining",
-        points=3,
-        signature="(states)",
-        axes={
-            "states": "... d",
-            "logits": "... V",
-            "tokens": "B T",
-            "looked_up": "... d",
-            "tied_logits": "... V",
-        },
-        cases=_head_cases,
-        is_class=True,
-    ),
-    Exercise(
-        name="pretraining_loss",
-        assignment="bert",
-        notebook="pretraining",
-        points=3,
-        signature="(token_logits, next_logits, labels, is_next)",
-        axes={
-            "token_logits": "B N V",
-            "next_logits": "B 2",
-            "labels": "B N",
-            "is_next": "B",
-            "loss": "",
-        },
-        cases=_loss_cases,
-    ),
-]
+PRETRAINING_LOSS = Exercise(
+    name="pretraining_loss",
+    points=3,
+    difficulty=2,
+    minutes=20,
+    signature="(token_logits, next_logits, labels, is_next)",
+    axes={
+        "token_logits": "B N V",
+        "next_logits": "B 2",
+        "labels": "B N",
+        "is_next": "B",
+        "loss": "",
+    },
+    cases=_loss_cases,
+)

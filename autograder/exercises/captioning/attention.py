@@ -10,10 +10,10 @@ from torch import Tensor
 
 from autograder.chance import plausible
 from autograder.comparing import TOLERANCE
-from autograder.drawing import Draw, below, held
+from autograder.drawing import Draw, length_mask, round_to_float32
+from autograder.execution import Outcome
 from autograder.exercise import Call, Case, Exercise, Part, StandIn
-from autograder.exercises.reading import KEPT, SECOND
-from autograder.performing import Outcome
+from autograder.exercises._reading import second_batch
 
 
 def _turned(numbers: Tensor) -> Tensor:
@@ -45,19 +45,22 @@ def _map_cases(draw: Draw) -> list[Case]:
     ]
 
 
+ANNOTATION_VECTORS = Exercise(
+    name="annotation_vectors",
+    points=1,
+    difficulty=1,
+    minutes=5,
+    signature="(feature_map)",
+    axes={"feature_map": "B C H W", "annotations": "B HW C"},
+    cases=_map_cases,
+)
+
+
 def _attention_cases(draw: Draw) -> list[Case]:
     calls = (
         Call("beta", ("query",), ("beta",)),
         Call("forward", ("query", "annotations"), ("context", "weights")),
     )
-    # What a module keeps from one batch must not get into the next.
-    other_calls = (
-        Call("beta", ("other_query",), ("other_beta",)),
-        Call("forward", ("other_query", "other_annotations"), ("other_context", "other_weights")),
-    )
-
-    def given(b: int, n: int, d_q: int, d_k: int) -> dict[str, Tensor]:
-        return {"query": draw.tensor(b, d_q), "annotations": draw.tensor(b, n, d_k)}
 
     def case(
         name: str,
@@ -66,11 +69,10 @@ def _attention_cases(draw: Draw) -> list[Case]:
         d_q: int,
         d_k: int,
         d: int,
-        other: tuple[int, int] | None = None,
         scale: float = 0.7,
         turned: bool = False,
     ) -> Case:
-        inputs = given(b, n, d_q, d_k)
+        inputs = {"query": draw.tensor(b, d_q), "annotations": draw.tensor(b, n, d_k)}
         if turned:
             inputs = {name: _turned(tensor) for name, tensor in inputs.items()}
         upstream = {
@@ -78,13 +80,10 @@ def _attention_cases(draw: Draw) -> list[Case]:
             "context": draw.tensor(b, d_k),
             "weights": draw.tensor(b, n),
         }
-        if other is not None:
-            second = given(*other, d_q, d_k)
-            inputs |= {f"other_{key}": tensor for key, tensor in second.items()}
         return Case(
             name,
             inputs,
-            calls if other is None else (*calls, *other_calls),
+            calls,
             construct={"query_size": d_q, "key_size": d_k, "hidden_size": d},
             weights={
                 "W": draw.tensor(d, d_q, scale=scale),
@@ -94,7 +93,6 @@ def _attention_cases(draw: Draw) -> list[Case]:
                 "gate.bias": draw.tensor(1, scale=0.7),
             },
             upstream=upstream,
-            note=KEPT if other is not None else "",
         )
 
     b, n, d_q, d_k, d = draw.sizes(5, 2, 7)
@@ -107,13 +105,32 @@ def _attention_cases(draw: Draw) -> list[Case]:
         case("all sizes equal", b, b, b, b, b),
         case("large weights", b, n, d_q, d_k, d, scale=2.5),
         case("states and annotations in another order of memory", b, n, d_q, d_k, d, turned=True),
-        case(SECOND, 2, 3, 2, 4, 5, other=(2, 3)),
+        second_batch(case("", 2, 3, 2, 4, 5), case("", 2, 3, 2, 4, 5)),
     ]
+
+
+SOFT_ATTENTION = Exercise(
+    name="SoftAttention",
+    points=4,
+    difficulty=2,
+    minutes=20,
+    signature="(query, annotations)",
+    axes={
+        "query": "B d_q",
+        "annotations": "B N d_k",
+        "beta": "B",
+        "context": "B d_k",
+        "weights": "B N",
+    },
+    cases=_attention_cases,
+    is_class=True,
+    parts=(Part("beta", ("beta",), 1), Part("forward", ("forward",), 3)),
+)
 
 
 def _rows_of_weights(numbers: Tensor) -> Tensor:
     positive = numbers.exp()
-    return held(positive / positive.sum(-1, keepdim=True))
+    return round_to_float32(positive / positive.sum(-1, keepdim=True))
 
 
 def _penalty_cases(draw: Draw) -> list[Case]:
@@ -128,13 +145,13 @@ def _penalty_cases(draw: Draw) -> list[Case]:
 
     b, t, n = draw.sizes(3, 3, 7)
     lengths = draw.lengths(b, t)
-    empty = below(lengths, t)
+    empty = length_mask(lengths, t)
     empty[0] = False
-    ragged = below(lengths, t)
+    ragged = length_mask(lengths, t)
     padded = torch.where(ragged.unsqueeze(-1), weights(b, t, n), draw.tensor(b, t, n, scale=3.0))
     one = torch.ones(1, 1, dtype=torch.bool)
     sparse = weights(b, t, n) * draw.holes(b, t, n)
-    sparse = held(sparse / sparse.sum(-1, keepdim=True))
+    sparse = round_to_float32(sparse / sparse.sum(-1, keepdim=True))
     nothing = "A caption without any real word has a penalty of 0, and counts in the mean."
     return [
         case("one picture of one place, one word", torch.ones(1, 1, 1).double(), one),
@@ -150,20 +167,30 @@ def _penalty_cases(draw: Draw) -> list[Case]:
         ),
         case("a caption without any real word", weights(b, t, n), empty, nothing),
         case("no caption with a real word", weights(2, t, n), torch.zeros(2, t).bool(), nothing),
-        case("weights that are exactly 0", sparse, below(draw.lengths(b, t), t)),
-        case("as many words as pictures", weights(b, b, n), below(draw.lengths(b, b), b)),
-        case("as many places as words", weights(b, t, t), below(draw.lengths(b, t), t)),
-        case("all sizes equal", weights(b, b, b), below(draw.lengths(b, b), b)),
+        case("weights that are exactly 0", sparse, length_mask(draw.lengths(b, t), t)),
+        case("as many words as pictures", weights(b, b, n), length_mask(draw.lengths(b, b), b)),
+        case("as many places as words", weights(b, t, t), length_mask(draw.lengths(b, t), t)),
+        case("all sizes equal", weights(b, b, b), length_mask(draw.lengths(b, b), b)),
         case(
             "weights in another order of memory",
             weights(t, b, n).transpose(0, 1),
-            below(draw.lengths(b, t), t),
+            length_mask(draw.lengths(b, t), t),
         ),
     ]
 
 
-# hard_attention: what a right answer returns depends on chance
+DOUBLY_STOCHASTIC_PENALTY = Exercise(
+    name="doubly_stochastic_penalty",
+    points=2,
+    difficulty=2,
+    minutes=15,
+    signature="(weights, mask)",
+    axes={"weights": "B T N", "mask": "B T", "penalty": ""},
+    cases=_penalty_cases,
+)
 
+
+# hard_attention: what a right answer returns depends on chance
 _PARTS = 64
 
 
@@ -220,8 +247,8 @@ def _looks(call: Call, case: Case, outcome: Outcome) -> str:
     return ""
 
 
-def _near(found: Tensor, right: Tensor, near: float) -> bool:
-    return torch.allclose(found.double(), right, rtol=near, atol=near)
+def _near(actual: Tensor, right: Tensor, near: float) -> bool:
+    return torch.allclose(actual.double(), right, rtol=near, atol=near)
 
 
 def _drawn(case: Case, outcome: Outcome) -> str:
@@ -352,10 +379,10 @@ def _hard_cases(draw: Draw) -> list[Case]:
 
     def seeds(*names: str) -> dict[str, StandIn]:
         # Far from each other, and never twice the same.
-        found = {}
+        generators = {}
         for number, name in enumerate(names):
-            found[name] = StandIn("Generator", (number * 10**6 + draw.integer(1, 10**6),))
-        return found
+            generators[name] = StandIn("Generator", (number * 10**6 + draw.integer(1, 10**6),))
+        return generators
 
     def chance(name: str, weights: Tensor, d_v: int, turned: bool = False) -> Case:
         b, n = weights.shape
@@ -444,6 +471,25 @@ def _hard_cases(draw: Draw) -> list[Case]:
     ]
 
 
+_LOOK = {"context": "B d_v", "sample": "B N", "log_prob": "B"}
+
+
+HARD_ATTENTION = Exercise(
+    name="hard_attention",
+    points=3,
+    difficulty=2,
+    minutes=20,
+    signature="(weights, values, generator=None)",
+    axes={"weights": "B N", "values": "B N d_v"}
+    | {
+        prefix + name: axes
+        for prefix in ("", "twin_", "other_", "later_", "again_")
+        for name, axes in _LOOK.items()
+    },
+    cases=_hard_cases,
+)
+
+
 def _places(draw: Draw, count: int, places: int) -> list[int]:
     """Return places that are not all the same."""
     first = draw.integer(0, places - 1)
@@ -484,11 +530,11 @@ def _reinforce_cases(draw: Draw) -> list[Case]:
         )
 
     def _logs(b: int, t: int) -> Tensor:
-        return held(-draw.tensor(b, t, scale=1.2).exp())
+        return round_to_float32(-draw.tensor(b, t, scale=1.2).exp())
 
     b, t = draw.sizes(2, 3, 7)
     lengths = draw.lengths(b, t)
-    ragged = below(lengths, t)
+    ragged = length_mask(lengths, t)
     empty = ragged.clone()
     empty[0] = False
     padded = torch.where(ragged, _logs(b, t), draw.tensor(b, t, scale=9.0))
@@ -500,10 +546,10 @@ def _reinforce_cases(draw: Draw) -> list[Case]:
         case("one picture, one word, a baseline of its own", one),
         case("one picture, three words", torch.ones(1, 3, dtype=torch.bool), 0.5),
         case("captions of different length", ragged, 0.375, note=several),
-        case("a baseline for each picture", below(draw.lengths(b, t), t), note=several),
+        case("a baseline for each picture", length_mask(draw.lengths(b, t), t), note=several),
         case("all sizes different", torch.ones(b, t, dtype=torch.bool)),
-        case("no baseline, which is a baseline of 0", below(draw.lengths(b, t), t), 0.0),
-        case("a whole number for a baseline", below(draw.lengths(b, t), t), 1),
+        case("no baseline, which is a baseline of 0", length_mask(draw.lengths(b, t), t), 0.0),
+        case("a whole number for a baseline", length_mask(draw.lengths(b, t), t), 1),
         case(
             "any numbers where a caption has ended",
             ragged,
@@ -513,75 +559,21 @@ def _reinforce_cases(draw: Draw) -> list[Case]:
         ),
         case("a caption without any real word", empty, note=nothing),
         case("no caption with a real word", torch.zeros(2, t).bool(), 0.5, note=nothing),
-        case("as many words as pictures", below(draw.lengths(b, b), b)),
+        case("as many words as pictures", length_mask(draw.lengths(b, b), b)),
         case(
             "numbers in another order of memory",
-            below(draw.lengths(b, t), t),
+            length_mask(draw.lengths(b, t), t),
             log_prob=_turned(_logs(b, t)),
         ),
     ]
 
 
-_AXES = {
-    "query": "B d_q",
-    "annotations": "B N d_k",
-    "beta": "B",
-    "context": "B d_k",
-    "weights": "B N",
-}
-_LOOK = {"context": "B d_v", "sample": "B N", "log_prob": "B"}
-
-EXERCISES: list[Exercise] = [
-    Exercise(
-        name="annotation_vectors",
-        assignment="captioning",
-        notebook="attention",
-        points=1,
-        signature="(feature_map)",
-        axes={"feature_map": "B C H W", "annotations": "B HW C"},
-        cases=_map_cases,
-    ),
-    Exercise(
-        name="SoftAttention",
-        assignment="captioning",
-        notebook="attention",
-        points=4,
-        signature="(query, annotations)",
-        axes=_AXES | {f"other_{name}": axes for name, axes in _AXES.items()},
-        cases=_attention_cases,
-        is_class=True,
-        parts=(Part("beta", ("beta",), 1), Part("forward", ("forward",), 3)),
-    ),
-    Exercise(
-        name="doubly_stochastic_penalty",
-        assignment="captioning",
-        notebook="attention",
-        points=2,
-        signature="(weights, mask)",
-        axes={"weights": "B T N", "mask": "B T", "penalty": ""},
-        cases=_penalty_cases,
-    ),
-    Exercise(
-        name="hard_attention",
-        assignment="captioning",
-        notebook="attention",
-        points=3,
-        signature="(weights, values, generator=None)",
-        axes={"weights": "B N", "values": "B N d_v"}
-        | {
-            prefix + name: axes
-            for prefix in ("", "twin_", "other_", "later_", "again_")
-            for name, axes in _LOOK.items()
-        },
-        cases=_hard_cases,
-    ),
-    Exercise(
-        name="reinforce_loss",
-        assignment="captioning",
-        notebook="attention",
-        points=3,
-        signature="(log_prob, reward, baseline, mask)",
-        axes={"log_prob": "B T", "reward": "B", "baseline": "B", "mask": "B T", "loss": ""},
-        cases=_reinforce_cases,
-    ),
-]
+REINFORCE_LOSS = Exercise(
+    name="reinforce_loss",
+    points=3,
+    difficulty=2,
+    minutes=15,
+    signature="(log_prob, reward, baseline, mask)",
+    axes={"log_prob": "B T", "reward": "B", "baseline": "B", "mask": "B T", "loss": ""},
+    cases=_reinforce_cases,
+)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from autograder.drawing import Draw
 from autograder.exercise import Call, Case, Exercise, Part, StandIn
-from autograder.exercises.reading import KEPT, SECOND, recurrent
+from autograder.exercises._reading import recurrent, second_batch
+from autograder.exercises._training import in_training
 
 
 def _decoder_cases(draw: Draw) -> list[Case]:
@@ -19,28 +20,8 @@ def _decoder_cases(draw: Draw) -> list[Case]:
         Call("readout", ("all_embedded", "all_states", "all_contexts"), ("all_logits",)),
         Call("forward", ("tokens", "annotations"), ("logits", "weights")),
     )
-    # What a module keeps from one batch must not get into the next.
-    other_calls = (
-        Call("start", ("other_annotations",), ("other_first_state", "other_first_memory")),
-        Call(
-            "step",
-            ("embedded", ("state", "memory"), "other_annotations"),
-            (("other_next_state", "other_next_memory"), "other_context", "other_step_weights"),
-        ),
-        Call("forward", ("other_tokens", "other_annotations"), ("other_logits", "other_weights")),
-    )
 
-    def case(
-        name: str,
-        b: int,
-        n: int,
-        t: int,
-        v: int,
-        e: int,
-        d: int,
-        a: int,
-        other: tuple[int, int] | None = None,
-    ) -> Case:
+    def case(name: str, b: int, n: int, t: int, v: int, e: int, d: int, a: int) -> Case:
         inputs = {
             "tokens": draw.tokens(b, t, vocabulary_size=v),
             "annotations": draw.tensor(b, n, a),
@@ -52,14 +33,10 @@ def _decoder_cases(draw: Draw) -> list[Case]:
             "all_states": draw.tensor(b, t, d),
             "all_contexts": draw.tensor(b, t, a),
         }
-        if other is not None:
-            others, words = other
-            inputs["other_tokens"] = draw.tokens(b, words, vocabulary_size=v)
-            inputs["other_annotations"] = draw.tensor(b, others, a)
         return Case(
             name,
             inputs,
-            calls if other is None else (*calls, *other_calls),
+            calls,
             construct={
                 "vocabulary_size": v,
                 "embedding_size": e,
@@ -93,7 +70,6 @@ def _decoder_cases(draw: Draw) -> list[Case]:
                 "logits": draw.tensor(b, t, v),
                 "weights": draw.tensor(b, t, n),
             },
-            note=KEPT if other is not None else "",
         )
 
     b, n, t, d, e, a = draw.sizes(6, 2, 7)
@@ -104,47 +80,44 @@ def _decoder_cases(draw: Draw) -> list[Case]:
         case("all sizes different", b, n, t, 8, e, d, a),
         case("as many words as pictures, as many places", 3, 3, 3, 8, 2, 5, 4),
         case("state, embedding and annotation of one size", 2, 5, 3, 8, 4, 4, 4),
-        case(SECOND, 2, 3, 2, 5, 2, 3, 4, other=(3, 2)),
+        second_batch(case("", 2, 3, 2, 5, 2, 3, 4), case("", 2, 3, 2, 5, 2, 3, 4)),
+        *in_training(case("", 2, 3, 2, 5, 3, 2, 4), "what L_o reads"),
     ]
 
 
-_AXES = {
-    "tokens": "B T",
-    "annotations": "B N d_k",
-    "embedded": "B e",
-    "state": "B d",
-    "memory": "B d",
-    "contexts": "B d_k",
-    "all_embedded": "B T e",
-    "all_states": "B T d",
-    "all_contexts": "B T d_k",
-    "first_state": "B d",
-    "first_memory": "B d",
-    "next_state": "B d",
-    "next_memory": "B d",
-    "context": "B d_k",
-    "step_weights": "B N",
-    "step_logits": "B V",
-    "all_logits": "B T V",
-    "logits": "B T V",
-    "weights": "B T N",
-}
-
-EXERCISES: list[Exercise] = [
-    Exercise(
-        name="CaptionDecoder",
-        assignment="captioning",
-        notebook="captioner",
-        points=6,
-        signature="(tokens, annotations)",
-        axes=_AXES | {f"other_{name}": axes for name, axes in _AXES.items()},
-        cases=_decoder_cases,
-        is_class=True,
-        parts=(
-            Part("start", ("start",), 1),
-            Part("step", ("step",), 2),
-            Part("readout", ("readout",), 1),
-            Part("forward", ("forward",), 2),
-        ),
+CAPTION_DECODER = Exercise(
+    name="CaptionDecoder",
+    points=6,
+    difficulty=3,
+    minutes=45,
+    signature="(tokens, annotations)",
+    axes={
+        "tokens": "B T",
+        "annotations": "B N d_k",
+        "embedded": "B e",
+        "state": "B d",
+        "memory": "B d",
+        "contexts": "B d_k",
+        "all_embedded": "B T e",
+        "all_states": "B T d",
+        "all_contexts": "B T d_k",
+        "first_state": "B d",
+        "first_memory": "B d",
+        "next_state": "B d",
+        "next_memory": "B d",
+        "context": "B d_k",
+        "step_weights": "B N",
+        "step_logits": "B V",
+        "all_logits": "B T V",
+        "logits": "B T V",
+        "weights": "B T N",
+    },
+    cases=_decoder_cases,
+    is_class=True,
+    parts=(
+        Part("start", ("start",), 1),
+        Part("step", ("step",), 2),
+        Part("readout", ("readout",), 1),
+        Part("forward", ("forward",), 2),
     ),
-]
+)

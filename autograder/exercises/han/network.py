@@ -7,9 +7,8 @@ from torch import Tensor
 
 from autograder.drawing import Draw
 from autograder.exercise import Call, Case, Exercise, StandIn
-from autograder.exercises.reading import KEPT, SECOND, also_others, both_directions, other
-
-_RETURNED = ("logits", "word_weights", "sentence_weights")
+from autograder.exercises._reading import both_directions, second_batch
+from autograder.exercises._training import in_training
 
 
 def _documents(draw: Draw, words: list[list[int]], sentences: int, longest: int, v: int) -> Tensor:
@@ -33,9 +32,7 @@ def _ragged(draw: Draw, b: int, sentences: int, longest: int) -> list[list[int]]
 
 
 def _network_cases(draw: Draw) -> list[Case]:
-    call = Call("forward", ("documents",), _RETURNED)
-    # What a module keeps from one batch must not get into the next.
-    again = Call("forward", other("documents"), other(*_RETURNED))
+    call = Call("forward", ("documents",), ("logits", "word_weights", "sentence_weights"))
 
     def case(
         name: str,
@@ -46,18 +43,14 @@ def _network_cases(draw: Draw) -> list[Case]:
         e: int,
         d: int,
         c: int,
-        other_words: list[list[int]] | None = None,
         note: str = "",
     ) -> Case:
         b = len(words)
-        inputs = {"documents": _documents(draw, words, sentences, longest, v)}
-        if other_words is not None:
-            inputs["other_documents"] = _documents(draw, other_words, sentences, longest, v)
         pool = StandIn("PoolAttention", (2 * d, 3))
         return Case(
             name,
-            inputs,
-            (call,) if other_words is None else (call, again),
+            {"documents": _documents(draw, words, sentences, longest, v)},
+            (call,),
             construct={
                 "vocabulary_size": v,
                 "embedding_size": e,
@@ -152,37 +145,25 @@ def _network_cases(draw: Draw) -> list[Case]:
             note="A document without words has weights of 0, and its logits are the bias.",
         ),
         case("all sizes equal", _ragged(draw, 3, 3, 3), 3, 3, 6, 3, 3, 3),
-        case(
-            SECOND,
-            [[2, 1], [3]],
-            2,
-            3,
-            6,
-            3,
-            2,
-            4,
-            other_words=[[1], [2, 2]],
-            note=KEPT,
+        second_batch(
+            case("", [[2, 1], [3]], 2, 3, 6, 3, 2, 4), case("", [[1], [2, 2]], 2, 3, 6, 3, 2, 4)
         ),
+        *in_training(case("", [[2, 1], [3]], 2, 3, 5, 3, 2, 4), "the embedded words and on v"),
     ]
 
 
-EXERCISES: list[Exercise] = [
-    Exercise(
-        name="HierarchicalAttentionNetwork",
-        assignment="han",
-        notebook="network",
-        points=6,
-        signature="(documents)",
-        axes=also_others(
-            {
-                "documents": "B L T",
-                "logits": "B C",
-                "word_weights": "B L T",
-                "sentence_weights": "B L",
-            }
-        ),
-        cases=_network_cases,
-        is_class=True,
-    ),
-]
+HIERARCHICAL_ATTENTION_NETWORK = Exercise(
+    name="HierarchicalAttentionNetwork",
+    points=6,
+    difficulty=3,
+    minutes=60,
+    signature="(documents)",
+    axes={
+        "documents": "B L T",
+        "logits": "B C",
+        "word_weights": "B L T",
+        "sentence_weights": "B L",
+    },
+    cases=_network_cases,
+    is_class=True,
+)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw, below
+from autograder.drawing import Draw, length_mask
 from autograder.exercise import Call, Case, Exercise, Part, StandIn
-from autograder.exercises.reading import KEPT, SECOND, recurrent
+from autograder.exercises._reading import recurrent, second_batch
+from autograder.exercises._training import in_training
 
 
 def _state_cases(draw: Draw) -> list[Case]:
@@ -42,6 +43,17 @@ def _state_cases(draw: Draw) -> list[Case]:
     ]
 
 
+ATTENTIONAL_STATE = Exercise(
+    name="attentional_state",
+    points=2,
+    difficulty=1,
+    minutes=5,
+    signature="(context, state, W)",
+    axes={"context": "... a", "state": "... d", "W": "n a+d", "attentional": "... n"},
+    cases=_state_cases,
+)
+
+
 def _decoder_cases(draw: Draw) -> list[Case]:
     calls = (
         Call(
@@ -51,29 +63,6 @@ def _decoder_cases(draw: Draw) -> list[Case]:
         ),
         Call("forward", ("tokens", "keys", "mask", "state"), ("logits", "weights")),
     )
-    # What a module keeps from one sentence must not get into the next.
-    other_calls = (
-        Call(
-            "step",
-            ("embedded", "state", "attentional", "other_keys", "other_mask", "other_position"),
-            ("other_next_state", "other_next_attentional", "other_step_weights"),
-        ),
-        Call(
-            "forward",
-            ("other_tokens", "other_keys", "other_mask", "other_state"),
-            ("other_logits", "other_weights"),
-        ),
-    )
-
-    def given(mask: Tensor, t: int, v: int, d: int, a: int) -> dict[str, Tensor]:
-        b, s = mask.shape
-        keys = draw.tensor(b, s, a)
-        return {
-            "tokens": draw.tokens(b, t, vocabulary_size=v),
-            "keys": torch.where(mask.unsqueeze(-1), keys, 2 * keys),  # padding is not 0
-            "mask": mask,
-            "state": draw.tensor(b, d, scale=0.6),
-        }
 
     def case(
         name: str,
@@ -85,17 +74,18 @@ def _decoder_cases(draw: Draw) -> list[Case]:
         a: int,
         position: int,
         feeding: bool | None = None,
-        other_mask: Tensor | None = None,
         note: str = "",
     ) -> Case:
         b, s = mask.shape
-        inputs = given(mask, t, v, d, a)
-        inputs |= {"embedded": draw.tensor(b, e), "attentional": draw.tensor(b, d, scale=0.6)}
-        positions = {"position": position}
-        if other_mask is not None:
-            second = given(other_mask, t, v, d, a)
-            inputs |= {f"other_{key}": tensor for key, tensor in second.items()}
-            positions["other_position"] = position + 2
+        keys = draw.tensor(b, s, a)
+        inputs = {
+            "tokens": draw.tokens(b, t, vocabulary_size=v),
+            "keys": torch.where(mask.unsqueeze(-1), keys, 2 * keys),  # padding is not 0
+            "mask": mask,
+            "state": draw.tensor(b, d, scale=0.6),
+            "embedded": draw.tensor(b, e),
+            "attentional": draw.tensor(b, d, scale=0.6),
+        }
         construct = {
             "vocabulary_size": v,
             "embedding_size": e,
@@ -109,8 +99,8 @@ def _decoder_cases(draw: Draw) -> list[Case]:
         return Case(
             name,
             inputs,
-            calls if other_mask is None else (*calls, *other_calls),
-            given=positions,
+            calls,
+            given={"position": position},
             construct=construct,
             weights={
                 "attention.P": draw.tensor(3, d),
@@ -132,7 +122,7 @@ def _decoder_cases(draw: Draw) -> list[Case]:
 
     b, s, t, d, e, a = draw.sizes(6, 2, 7)
     lengths = draw.lengths(b, s)
-    empty = below(lengths, s)
+    empty = length_mask(lengths, s)
     empty[0] = False
     one = torch.ones(1, 1, dtype=torch.bool)
     return [
@@ -140,10 +130,10 @@ def _decoder_cases(draw: Draw) -> list[Case]:
         case(
             "one sentence, two target words", torch.ones(1, 3, dtype=torch.bool), 2, 5, 2, 3, 4, 1
         ),
-        case("sentences of different length", below(lengths, s), t, 9, e, d, a, 3),
+        case("sentences of different length", length_mask(lengths, s), t, 9, e, d, a, 3),
         case(
             "without input feeding",
-            below(torch.tensor([2, 3]), 3),
+            length_mask(torch.tensor([2, 3]), 3),
             4,
             6,
             2,
@@ -156,7 +146,7 @@ def _decoder_cases(draw: Draw) -> list[Case]:
         case("a sentence without any real word", empty, t, 9, e, d, a, 1),
         case(
             "state, embedding and key of one size",
-            below(lengths, s),
+            length_mask(lengths, s),
             t,
             9,
             e,
@@ -165,17 +155,13 @@ def _decoder_cases(draw: Draw) -> list[Case]:
             2,
             feeding=True,
         ),
-        case(
-            SECOND,
-            below(torch.tensor([2, 3]), 3),
-            2,
-            5,
-            2,
-            3,
-            4,
-            1,
-            other_mask=below(torch.tensor([3, 1]), 3),
-            note=KEPT,
+        second_batch(
+            case("", length_mask(torch.tensor([2, 3]), 3), 2, 5, 2, 3, 4, 1),
+            case("", length_mask(torch.tensor([3, 1]), 3), 2, 5, 2, 3, 4, 3),
+        ),
+        *in_training(
+            case("", length_mask(torch.tensor([2, 3]), 3), 2, 5, 3, 2, 4, 1, feeding=True),
+            "the embedded words and on h~ before the output",
         ),
     ]
 
@@ -194,31 +180,16 @@ _AXES = {
     "weights": "B T S",
 }
 
-EXERCISES: list[Exercise] = [
-    Exercise(
-        name="attentional_state",
-        assignment="luong",
-        notebook="decoder",
-        points=2,
-        signature="(context, state, W)",
-        axes={"context": "... a", "state": "... d", "W": "n a+d", "attentional": "... n"},
-        cases=_state_cases,
-    ),
-    Exercise(
-        name="LuongDecoder",
-        assignment="luong",
-        notebook="decoder",
-        points=6,
-        signature="(tokens, keys, mask, first_state)",
-        axes=_AXES | {f"other_{name}": axes for name, axes in _AXES.items()},
-        cases=_decoder_cases,
-        weights_over={
-            "weights": "mask",
-            "step_weights": "mask",
-            "other_weights": "other_mask",
-            "other_step_weights": "other_mask",
-        },
-        is_class=True,
-        parts=(Part("step", ("step",), 4), Part("forward", ("forward",), 2)),
-    ),
-]
+
+LUONG_DECODER = Exercise(
+    name="LuongDecoder",
+    points=6,
+    difficulty=3,
+    minutes=40,
+    signature="(tokens, keys, mask, first_state)",
+    axes=_AXES,
+    cases=_decoder_cases,
+    weights_over={"weights": "mask", "step_weights": "mask"},
+    is_class=True,
+    parts=(Part("step", ("step",), 4), Part("forward", ("forward",), 2)),
+)

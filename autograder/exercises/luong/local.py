@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw, below, held
+from autograder.drawing import Draw, length_mask, round_to_float32
 from autograder.exercise import Call, Case, Exercise, StandIn
-from autograder.exercises.reading import KEPT
+from autograder.exercises._reading import second_batch
 
 
 def _whole(draw: Draw, count: int, low: int, high: int) -> Tensor:
@@ -18,7 +18,9 @@ def _whole(draw: Draw, count: int, low: int, high: int) -> Tensor:
 def _between(draw: Draw, count: int, low: int, high: int) -> Tensor:
     """Return positions between two words, (count,), which rounding moves up and down in turn."""
     fractions = torch.tensor([0.7, 0.3], dtype=torch.float64)[torch.arange(count) % 2]
-    return held(_whole(draw, count, low, high) + fractions + draw.tensor(count, scale=0.05))
+    return round_to_float32(
+        _whole(draw, count, low, high) + fractions + draw.tensor(count, scale=0.05)
+    )
 
 
 def _window_cases(draw: Draw) -> list[Case]:
@@ -56,7 +58,9 @@ def _window_cases(draw: Draw) -> list[Case]:
             n,
             "A position is a real number and is not rounded.",
         ),
-        case("sentences of different length", held(lengths * 0.8 + 0.07), lengths, 2, n),
+        case(
+            "sentences of different length", round_to_float32(lengths * 0.8 + 0.07), lengths, 2, n
+        ),
         case(
             "all sentences shorter than the batch is wide",
             _between(draw, b, 1, n - 2),
@@ -81,6 +85,17 @@ def _window_cases(draw: Draw) -> list[Case]:
         case("as many sentences as words", _between(draw, n, 0, n - 2), draw.lengths(n, n), 2, n),
         case("a window wider than the sentence", _between(draw, b, 0, n - 1), lengths, 20, n),
     ]
+
+
+LOCAL_WINDOW = Exercise(
+    name="local_window",
+    points=2,
+    difficulty=2,
+    minutes=10,
+    signature="(position, lengths, D, N)",
+    axes={"position": "B", "lengths": "B", "window": "B N"},
+    cases=_window_cases,
+)
 
 
 def _position_cases(draw: Draw) -> list[Case]:
@@ -110,9 +125,20 @@ def _position_cases(draw: Draw) -> list[Case]:
     ]
 
 
+PREDICTIVE_POSITION = Exercise(
+    name="predictive_position",
+    points=2,
+    difficulty=1,
+    minutes=10,
+    signature="(state, lengths, W, v)",
+    axes={"state": "B d", "lengths": "B", "W": "n d", "v": "n", "position": "B"},
+    cases=_position_cases,
+)
+
+
 def _rows_of_weights(numbers: Tensor) -> Tensor:
     positive = numbers.exp()
-    return held(positive / positive.sum(-1, keepdim=True))
+    return round_to_float32(positive / positive.sum(-1, keepdim=True))
 
 
 def _gaussian_cases(draw: Draw) -> list[Case]:
@@ -161,20 +187,19 @@ def _gaussian_cases(draw: Draw) -> list[Case]:
     ]
 
 
+GAUSSIAN_WEIGHTS = Exercise(
+    name="gaussian_weights",
+    points=2,
+    difficulty=2,
+    minutes=10,
+    signature="(weights, position, D)",
+    axes={"weights": "B N", "position": "B", "weighted": "B N"},
+    cases=_gaussian_cases,
+)
+
+
 def _attention_cases(draw: Draw) -> list[Case]:
     call = Call("forward", ("query", "keys", "mask", "position"), ("context", "weights"))
-    # What a module keeps from one batch or target word must not get into the next.
-    other = Call(
-        "forward",
-        ("other_query", "other_keys", "other_mask", "other_position"),
-        ("other_context", "other_weights"),
-    )
-
-    def given(mask: Tensor, d_q: int, d_k: int) -> dict[str, Tensor]:
-        b, n = mask.shape
-        keys = draw.tensor(b, n, d_k)
-        keys = torch.where(mask.unsqueeze(-1), keys, 2 * keys)  # what stands on padding is not 0
-        return {"query": draw.tensor(b, d_q), "keys": keys, "mask": mask}
 
     def case(
         name: str,
@@ -185,23 +210,19 @@ def _attention_cases(draw: Draw) -> list[Case]:
         d: int,
         D: float,
         position: int,
-        other_mask: Tensor | None = None,
         note: str = "",
     ) -> Case:
         b, n = mask.shape
-        inputs, positions = given(mask, d_q, d_k), {"position": position}
-        if other_mask is not None:
-            second = given(other_mask, d_q, d_k)
-            inputs |= {f"other_{key}": tensor for key, tensor in second.items()}
-            positions["other_position"] = position + 1
+        keys = draw.tensor(b, n, d_k)
+        keys = torch.where(mask.unsqueeze(-1), keys, 2 * keys)  # what stands on padding is not 0
         weights = {"score.P": draw.tensor(3, d_q), "score.R": draw.tensor(3, d_k, scale=0.7)}
         if kind == "predictive":
             weights |= {"W": draw.tensor(d, d_q, scale=0.7), "v": draw.tensor(d)}
         return Case(
             f"{kind}: {name}",
-            inputs,
-            (call,) if other_mask is None else (call, other),
-            given=positions,
+            {"query": draw.tensor(b, d_q), "keys": keys, "mask": mask},
+            (call,),
+            given={"position": position},
             construct={
                 "kind": kind,
                 "score": StandIn("RippleScore", (d_q, d_k, 3)),
@@ -211,22 +232,29 @@ def _attention_cases(draw: Draw) -> list[Case]:
             },
             weights=weights,
             upstream={"context": draw.tensor(b, d_k), "weights": draw.tensor(b, n)},
-            note=KEPT if other_mask is not None else note,
+            note=note,
         )
 
     b, d_q, d_k, d = draw.sizes(4, 3, 6)
     n = draw.integer(7, 9)
     lengths = draw.lengths(b, n)
-    empty = below(lengths, n)
+    empty = length_mask(lengths, n)
     empty[0] = False
-    short = below(draw.lengths(b, n - 2), n)
-    two = below(torch.tensor([2, 3]), 3)
-    second = below(torch.tensor([3, 1]), 3)
+    short = length_mask(draw.lengths(b, n - 2), n)
+    two = length_mask(torch.tensor([2, 3]), 3)
     ones = torch.ones(1, 1, dtype=torch.bool)
+
+    def again(kind: str) -> Case:
+        first = case("", kind, two, 2, 3, 4, 1, 0)
+        second = case("", kind, length_mask(torch.tensor([3, 1]), 3), 2, 3, 4, 1, 1)
+        return second_batch(first, second, f"{kind}: a second batch through the same module")
+
     return [
         case("one sentence of one word", "monotonic", ones, 2, 3, 4, 1, 0),
         case("one sentence of three words", "monotonic", two[1:], 2, 3, 4, 1, 0),
-        case("sentences of different length", "monotonic", below(lengths, n), d_q, d_k, d, 2, 2),
+        case(
+            "sentences of different length", "monotonic", length_mask(lengths, n), d_q, d_k, d, 2, 2
+        ),
         case(
             "the target goes on when the source has ended",
             "monotonic",
@@ -239,16 +267,25 @@ def _attention_cases(draw: Draw) -> list[Case]:
             note="A window without a real word gives weights and a context of 0.",
         ),
         case("a sentence without any real word", "monotonic", empty, d_q, d_k, d, 3, 1),
-        case("a second batch", "monotonic", two, 2, 3, 4, 1, 0, other_mask=second),
+        again("monotonic"),
         case("one sentence of one word", "predictive", ones, 2, 3, 4, 2, 0),
         case("one sentence of three words", "predictive", two[1:], 2, 3, 4, 1, 4),
-        case("sentences of different length", "predictive", below(lengths, n), d_q, d_k, d, 3, 1),
+        case(
+            "sentences of different length",
+            "predictive",
+            length_mask(lengths, n),
+            d_q,
+            d_k,
+            d,
+            3,
+            1,
+        ),
         case("D is no whole number", "predictive", short, d_q, d_k, d, 1.5, 5),
         case("a sentence without any real word", "predictive", empty, d_q, d_k, d, 3, 2),
         case(
             "a window so narrow that it may hold no word",
             "predictive",
-            below(lengths, n),
+            length_mask(lengths, n),
             d_q,
             d_k,
             d,
@@ -256,8 +293,8 @@ def _attention_cases(draw: Draw) -> list[Case]:
             0,
             note="A window without a real word gives weights and a context of 0.",
         ),
-        case("all sizes equal", "predictive", below(draw.lengths(b, b), b), b, b, b, 1, 1),
-        case("a second batch", "predictive", two, 2, 3, 4, 1, 0, other_mask=second),
+        case("all sizes equal", "predictive", length_mask(draw.lengths(b, b), b), b, b, b, 1, 1),
+        again("predictive"),
     ]
 
 
@@ -269,42 +306,14 @@ _AXES = {
     "weights": "B N",
 }
 
-EXERCISES: list[Exercise] = [
-    Exercise(
-        name="local_window",
-        assignment="luong",
-        notebook="local",
-        points=2,
-        signature="(position, lengths, D, N)",
-        axes={"position": "B", "lengths": "B", "window": "B N"},
-        cases=_window_cases,
-    ),
-    Exercise(
-        name="predictive_position",
-        assignment="luong",
-        notebook="local",
-        points=2,
-        signature="(state, lengths, W, v)",
-        axes={"state": "B d", "lengths": "B", "W": "n d", "v": "n", "position": "B"},
-        cases=_position_cases,
-    ),
-    Exercise(
-        name="gaussian_weights",
-        assignment="luong",
-        notebook="local",
-        points=2,
-        signature="(weights, position, D)",
-        axes={"weights": "B N", "position": "B", "weighted": "B N"},
-        cases=_gaussian_cases,
-    ),
-    Exercise(
-        name="LocalAttention",
-        assignment="luong",
-        notebook="local",
-        points=5,
-        signature="(query, keys, mask, position)",
-        axes=_AXES | {f"other_{name}": axes for name, axes in _AXES.items()},
-        cases=_attention_cases,
-        is_class=True,
-    ),
-]
+
+LOCAL_ATTENTION = Exercise(
+    name="LocalAttention",
+    points=5,
+    difficulty=2,
+    minutes=30,
+    signature="(query, keys, mask, position)",
+    axes=_AXES,
+    cases=_attention_cases,
+    is_class=True,
+)

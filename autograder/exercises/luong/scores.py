@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw, below
+from autograder.drawing import Draw, length_mask
 from autograder.exercise import Call, Case, Exercise, StandIn
 
 _SEVERAL = (
@@ -75,6 +75,33 @@ def _dot_cases(draw: Draw) -> list[Case]:
     return [*cases, Case("long vectors", inputs(1, None, 2, 20, 20, 0), call, upstream=upstream)]
 
 
+def _axes(**more: str) -> Mapping[str, str]:
+    """Axes of what several exercises have; a query has two or three."""
+    return {"query": "... d_q", "keys": "B N d_k", "scores": "... N", **more}
+
+
+DOT_SCORE = Exercise(
+    name="dot_score",
+    points=1,
+    difficulty=1,
+    minutes=10,
+    signature="(query, keys)",
+    axes=_axes(query="... d", keys="B N d"),
+    cases=_dot_cases,
+)
+
+
+SCALED_DOT_SCORE = Exercise(
+    name="scaled_dot_score",
+    points=1,
+    difficulty=1,
+    minutes=5,
+    signature="(query, keys)",
+    axes=_axes(query="... d", keys="B N d"),
+    cases=_dot_cases,
+)
+
+
 def _general_cases(draw: Draw) -> list[Case]:
     def inputs(b: int, t: int | None, n: int, d_q: int, d_k: int, d: int) -> dict[str, Tensor]:
         return {
@@ -84,6 +111,17 @@ def _general_cases(draw: Draw) -> list[Case]:
         }
 
     return _score_cases(draw, ("query", "keys", "W"), inputs)
+
+
+GENERAL_SCORE = Exercise(
+    name="general_score",
+    points=2,
+    difficulty=2,
+    minutes=10,
+    signature="(query, keys, W)",
+    axes=_axes(W="d_q d_k"),
+    cases=_general_cases,
+)
 
 
 def _concat_cases(draw: Draw) -> list[Case]:
@@ -98,11 +136,33 @@ def _concat_cases(draw: Draw) -> list[Case]:
     return _score_cases(draw, ("query", "keys", "W", "v"), inputs)
 
 
+CONCAT_SCORE = Exercise(
+    name="concat_score",
+    points=2,
+    difficulty=2,
+    minutes=20,
+    signature="(query, keys, W, v)",
+    axes=_axes(W="d d_q+d_k", v="d"),
+    cases=_concat_cases,
+)
+
+
 def _location_cases(draw: Draw) -> list[Case]:
     def inputs(b: int, t: int | None, n: int, d_q: int, d_k: int, d: int) -> dict[str, Tensor]:
         return {"query": _query(draw, b, t, d_q), "W": draw.tensor(n, d_q)}
 
     return _score_cases(draw, ("query", "W"), inputs)
+
+
+LOCATION_SCORE = Exercise(
+    name="location_score",
+    points=1,
+    difficulty=1,
+    minutes=5,
+    signature="(query, W)",
+    axes=_axes(W="N d_q"),
+    cases=_location_cases,
+)
 
 
 def _attention_cases(draw: Draw) -> list[Case]:
@@ -149,7 +209,7 @@ def _attention_cases(draw: Draw) -> list[Case]:
 
     b, t, n, d_q, d_k, d_v = _sizes(draw)
     lengths = draw.lengths(b, n)
-    ragged = below(lengths, n)
+    ragged = length_mask(lengths, n)
     empty = ragged.clone()
     empty[0] = False
     tall = draw.holes(b, t, n)
@@ -176,7 +236,7 @@ def _attention_cases(draw: Draw) -> list[Case]:
         case(
             "two sentences, one with padding",
             draw.tensor(2, 4),
-            below(torch.tensor([2, 3]), 3),
+            length_mask(torch.tensor([2, 3]), 3),
             3,
             5,
             2,
@@ -210,72 +270,20 @@ def _attention_cases(draw: Draw) -> list[Case]:
     ]
 
 
-def _axes(**more: str) -> Mapping[str, str]:
-    """Axes of what several exercises have; a query has two or three."""
-    return {"query": "... d_q", "keys": "B N d_k", "scores": "... N", **more}
-
-
-EXERCISES: list[Exercise] = [
-    Exercise(
-        name="dot_score",
-        assignment="luong",
-        notebook="scores",
-        points=1,
-        signature="(query, keys)",
-        axes=_axes(query="... d", keys="B N d"),
-        cases=_dot_cases,
+ATTENTION = Exercise(
+    name="attention",
+    points=4,
+    difficulty=2,
+    minutes=25,
+    signature="(query, keys, values, score, mask=None)",
+    axes=_axes(
+        values="B N d_v",
+        mask="... N",
+        context="... d_v",
+        weights="... N",
+        unmasked_context="... d_v",
+        unmasked_weights="... N",
     ),
-    Exercise(
-        name="scaled_dot_score",
-        assignment="luong",
-        notebook="scores",
-        points=1,
-        signature="(query, keys)",
-        axes=_axes(query="... d", keys="B N d"),
-        cases=_dot_cases,
-    ),
-    Exercise(
-        name="general_score",
-        assignment="luong",
-        notebook="scores",
-        points=2,
-        signature="(query, keys, W)",
-        axes=_axes(W="d_q d_k"),
-        cases=_general_cases,
-    ),
-    Exercise(
-        name="concat_score",
-        assignment="luong",
-        notebook="scores",
-        points=2,
-        signature="(query, keys, W, v)",
-        axes=_axes(W="d d_q+d_k", v="d"),
-        cases=_concat_cases,
-    ),
-    Exercise(
-        name="location_score",
-        assignment="luong",
-        notebook="scores",
-        points=1,
-        signature="(query, W)",
-        axes=_axes(W="N d_q"),
-        cases=_location_cases,
-    ),
-    Exercise(
-        name="attention",
-        assignment="luong",
-        notebook="scores",
-        points=4,
-        signature="(query, keys, values, score, mask=None)",
-        axes=_axes(
-            values="B N d_v",
-            mask="... N",
-            context="... d_v",
-            weights="... N",
-            unmasked_context="... d_v",
-            unmasked_weights="... N",
-        ),
-        cases=_attention_cases,
-        weights_over={"weights": "mask"},
-    ),
-]
+    cases=_attention_cases,
+    weights_over={"weights": "mask"},
+)

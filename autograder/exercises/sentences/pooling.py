@@ -5,17 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw, below, held
+from autograder.drawing import Draw, length_mask, round_to_float32
 from autograder.exercise import Call, Case, Exercise
-from autograder.exercises.reading import (
-    KEPT,
-    SECOND,
-    also_others,
-    both_directions,
-    other,
-    others,
-    padded_tokens,
-)
+from autograder.exercises._reading import both_directions, padded_tokens, second_batch
+from autograder.exercises._training import in_training
 
 _SHORT = "all sentences shorter than the batch is wide"
 _EMPTY = "a sentence without any word"
@@ -27,7 +20,7 @@ def _state_cases(draw: Draw) -> list[Case]:
 
     def case(name: str, lengths: Tensor, n: int, d: int, note: str = "") -> Case:
         states = draw.tensor(len(lengths), n, d)
-        real = below(lengths, n).unsqueeze(-1)
+        real = length_mask(lengths, n).unsqueeze(-1)
         inputs = {"states": torch.where(real, states, 2 * states), "lengths": lengths}
         upstream = {"sentence": draw.tensor(len(lengths), d)}
         return Case(name, inputs, call, upstream=upstream, note=note)
@@ -52,19 +45,30 @@ def _state_cases(draw: Draw) -> list[Case]:
     ]
 
 
+LAST_STATE = Exercise(
+    name="last_state",
+    points=1,
+    difficulty=1,
+    minutes=5,
+    signature="(states, lengths)",
+    axes={"states": "B N d", "lengths": "B", "sentence": "B d"},
+    cases=_state_cases,
+)
+
+
 def _masks(draw: Draw, b: int, n: int) -> dict[str, Tensor]:
     """Return the masks in which sentence vectors are tried, by the name of the case."""
     lengths = draw.lengths(b, n)
-    empty = below(lengths, n)
+    empty = length_mask(lengths, n)
     empty[0] = False
     holes = draw.holes(b, n)
     holes[0, 0], holes[0, -1] = False, True  # not a sentence with padding behind it
     return {
         "one sentence of one word": torch.ones(1, 1, dtype=torch.bool),
         "one sentence of three words": torch.ones(1, 3, dtype=torch.bool),
-        "two sentences, one with padding": below(torch.tensor([2, 3]), 3),
-        "sentences of different length": below(lengths, n),
-        _SHORT: below(draw.lengths(b, n), n + 2),
+        "two sentences, one with padding": length_mask(torch.tensor([2, 3]), 3),
+        "sentences of different length": length_mask(lengths, n),
+        _SHORT: length_mask(draw.lengths(b, n), n + 2),
         _EMPTY: empty,
         "two sentences without any word": torch.zeros(2, 3, dtype=torch.bool),
         "masks with holes": holes,
@@ -92,12 +96,23 @@ def _mean_cases(draw: Draw) -> list[Case]:
     ]
     return [
         *cases,
-        case("the first state is 0", below(draw.lengths(b, n), n), d),
-        case("as many sentences as words", below(draw.lengths(n, n), n), d),
-        case("as many words as numbers in a state", below(draw.lengths(b, d), d), d),
-        case("all sizes equal", below(draw.lengths(b, b), b), b),
-        case("states far from 0", below(draw.lengths(b, n), n), d, shift=100.0),
+        case("the first state is 0", length_mask(draw.lengths(b, n), n), d),
+        case("as many sentences as words", length_mask(draw.lengths(n, n), n), d),
+        case("as many words as numbers in a state", length_mask(draw.lengths(b, d), d), d),
+        case("all sizes equal", length_mask(draw.lengths(b, b), b), b),
+        case("states far from 0", length_mask(draw.lengths(b, n), n), d, shift=100.0),
     ]
+
+
+MASKED_MEAN = Exercise(
+    name="masked_mean",
+    points=2,
+    difficulty=1,
+    minutes=10,
+    signature="(states, mask)",
+    axes={"states": "B N d", "mask": "B N", "sentence": "B d"},
+    cases=_mean_cases,
+)
 
 
 def _max_cases(draw: Draw) -> list[Case]:
@@ -108,7 +123,7 @@ def _max_cases(draw: Draw) -> list[Case]:
         b, n = mask.shape
         states = draw.tensor(b, n, d, shift=shift)
         # Padding is larger than all words; it would win if it took part.
-        states = torch.where(mask.unsqueeze(-1), states, held(states.abs() + 4))
+        states = torch.where(mask.unsqueeze(-1), states, round_to_float32(states.abs() + 4))
         if name == "the first state is 0":
             states[:, 0] = 0.0
         upstream = {"sentence": draw.tensor(b, d)}
@@ -119,7 +134,7 @@ def _max_cases(draw: Draw) -> list[Case]:
         case(name, mask, d if len(mask) > 2 else 4, note=_NO_WORDS if name == _EMPTY else "")
         for name, mask in _masks(draw, b, n).items()
     ]
-    ragged = below(draw.lengths(b, n), n + 1)
+    ragged = length_mask(draw.lengths(b, n), n + 1)
     negative = (
         "All words are negative here: a 0 that stands for padding is larger than any of them."
     )
@@ -136,20 +151,29 @@ def _max_cases(draw: Draw) -> list[Case]:
         ),
         case(
             "the first state is 0",
-            below(draw.lengths(b, n), n),
+            length_mask(draw.lengths(b, n), n),
             d,
             note="A state of zeros is a state like any other; only the mask says what is padding.",
         ),
-        case("as many sentences as words", below(draw.lengths(n, n), n), d),
-        case("as many words as numbers in a state", below(draw.lengths(b, d), d), d),
-        case("all sizes equal", below(draw.lengths(b, b), b), b),
+        case("as many sentences as words", length_mask(draw.lengths(n, n), n), d),
+        case("as many words as numbers in a state", length_mask(draw.lengths(b, d), d), d),
+        case("all sizes equal", length_mask(draw.lengths(b, b), b), b),
     ]
+
+
+MASKED_MAX = Exercise(
+    name="masked_max",
+    points=2,
+    difficulty=1,
+    minutes=10,
+    signature="(states, mask)",
+    axes={"states": "B N d", "mask": "B N", "sentence": "B d"},
+    cases=_max_cases,
+)
 
 
 def _classifier_cases(draw: Draw) -> list[Case]:
     call = Call("forward", ("tokens", "lengths"), ("logits", "weights"))
-    # What a module keeps from one batch must not get into the next.
-    again = Call("forward", other("tokens", "lengths"), other("logits", "weights"))
 
     def case(
         name: str,
@@ -160,18 +184,13 @@ def _classifier_cases(draw: Draw) -> list[Case]:
         d: int,
         a: int,
         c: int,
-        other_lengths: Tensor | None = None,
         note: str = "",
     ) -> Case:
         b = len(lengths)
-        inputs = {"tokens": padded_tokens(draw, lengths, n, v), "lengths": lengths}
-        if other_lengths is not None:
-            tokens = padded_tokens(draw, other_lengths, n, v)
-            inputs |= others({"tokens": tokens, "lengths": other_lengths})
         return Case(
             name,
-            inputs,
-            (call,) if other_lengths is None else (call, again),
+            {"tokens": padded_tokens(draw, lengths, n, v), "lengths": lengths},
+            (call,),
             construct={
                 "vocabulary_size": v,
                 "embedding_size": e,
@@ -209,57 +228,24 @@ def _classifier_cases(draw: Draw) -> list[Case]:
         case(_EMPTY, empty, n, 9, e, d, a, c, note=nothing),
         case("one sentence, without any word", torch.tensor([0]), 2, 5, 2, 3, 4, 2, note=nothing),
         case("all sizes equal", draw.lengths(4, 4), 4, 6, 4, 4, 4, 4),
-        case(
-            SECOND,
-            torch.tensor([2, 3]),
-            3,
-            6,
-            3,
-            2,
-            4,
-            2,
-            other_lengths=torch.tensor([3, 1]),
-            note=KEPT,
+        second_batch(
+            case("", torch.tensor([2, 3]), 3, 6, 3, 2, 4, 2),
+            case("", torch.tensor([3, 1]), 3, 6, 3, 2, 4, 2),
+        ),
+        *in_training(
+            case("", torch.tensor([1, 3]), 3, 5, 3, 2, 4, 2),
+            "the embedded words and on the sentence vector",
         ),
     ]
 
 
-EXERCISES: list[Exercise] = [
-    Exercise(
-        name="last_state",
-        assignment="sentences",
-        notebook="pooling",
-        points=1,
-        signature="(states, lengths)",
-        axes={"states": "B N d", "lengths": "B", "sentence": "B d"},
-        cases=_state_cases,
-    ),
-    Exercise(
-        name="masked_mean",
-        assignment="sentences",
-        notebook="pooling",
-        points=2,
-        signature="(states, mask)",
-        axes={"states": "B N d", "mask": "B N", "sentence": "B d"},
-        cases=_mean_cases,
-    ),
-    Exercise(
-        name="masked_max",
-        assignment="sentences",
-        notebook="pooling",
-        points=2,
-        signature="(states, mask)",
-        axes={"states": "B N d", "mask": "B N", "sentence": "B d"},
-        cases=_max_cases,
-    ),
-    Exercise(
-        name="AttentionClassifier",
-        assignment="sentences",
-        notebook="pooling",
-        points=5,
-        signature="(tokens, lengths)",
-        axes=also_others({"tokens": "B N", "lengths": "B", "logits": "B C", "weights": "B N"}),
-        cases=_classifier_cases,
-        is_class=True,
-    ),
-]
+ATTENTION_CLASSIFIER = Exercise(
+    name="AttentionClassifier",
+    points=5,
+    difficulty=3,
+    minutes=40,
+    signature="(tokens, lengths)",
+    axes={"tokens": "B N", "lengths": "B", "logits": "B C", "weights": "B N"},
+    cases=_classifier_cases,
+    is_class=True,
+)

@@ -5,17 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw, below, held
+from autograder.drawing import Draw, length_mask, round_to_float32
 from autograder.exercise import Call, Case, Exercise, StandIn
-from autograder.exercises.reading import (
-    KEPT,
-    SECOND,
-    also_others,
-    both_directions,
-    other,
-    others,
-    padded_tokens,
-)
+from autograder.exercises._reading import both_directions, padded_tokens, second_batch
+from autograder.exercises._training import in_training
 
 _SHORT = "all sentences shorter than the batch is wide"
 _EMPTY = "a sentence without any word"
@@ -23,31 +16,16 @@ _EMPTY = "a sentence without any word"
 
 def _attention_cases(draw: Draw) -> list[Case]:
     call = Call("forward", ("states", "mask"), ("matrix", "weights"))
-    # What a module keeps from one batch must not get into the next.
-    again = Call("forward", other("states", "mask"), other("matrix", "weights"))
 
-    def given(mask: Tensor, d: int) -> dict[str, Tensor]:
-        states = draw.tensor(*mask.shape, d)
-        # What stands on padding is not 0.
-        return {"states": torch.where(mask.unsqueeze(-1), states, 2 * states), "mask": mask}
-
-    def case(
-        name: str,
-        mask: Tensor,
-        d: int,
-        a: int,
-        r: int,
-        other_mask: Tensor | None = None,
-        note: str = "",
-    ) -> Case:
+    def case(name: str, mask: Tensor, d: int, a: int, r: int, note: str = "") -> Case:
         b, n = mask.shape
-        inputs = given(mask, d)
-        if other_mask is not None:
-            inputs |= others(given(other_mask, d))
+        states = draw.tensor(b, n, d)
+        # What stands on padding is not 0.
+        states = torch.where(mask.unsqueeze(-1), states, 2 * states)
         return Case(
             name,
-            inputs,
-            (call,) if other_mask is None else (call, again),
+            {"states": states, "mask": mask},
+            (call,),
             construct={"hidden_size": d, "attention_size": a, "hops": r},
             weights={"W_s1": draw.tensor(a, d, scale=0.7), "W_s2": draw.tensor(r, a)},
             upstream={"matrix": draw.tensor(b, r, d), "weights": draw.tensor(b, r, n)},
@@ -56,14 +34,14 @@ def _attention_cases(draw: Draw) -> list[Case]:
 
     b, n, d, a, r = draw.sizes(5, 3, 7)
     lengths = draw.lengths(b, n)
-    empty = below(lengths, n)
+    empty = length_mask(lengths, n)
     empty[0] = False
     return [
         case("one sentence of one word", torch.ones(1, 1, dtype=torch.bool), 2, 3, 4),
-        case("two sentences, one with padding", below(torch.tensor([2, 3]), 3), 2, 4, 5),
-        case("all sizes different", below(lengths, n), d, a, r),
-        case("one hop", below(lengths, n), d, a, 1),
-        case(_SHORT, below(lengths, n + 2), d, a, r),
+        case("two sentences, one with padding", length_mask(torch.tensor([2, 3]), 3), 2, 4, 5),
+        case("all sizes different", length_mask(lengths, n), d, a, r),
+        case("one hop", length_mask(lengths, n), d, a, 1),
+        case(_SHORT, length_mask(lengths, n + 2), d, a, r),
         case(
             _EMPTY,
             empty,
@@ -73,18 +51,26 @@ def _attention_cases(draw: Draw) -> list[Case]:
             note="A sentence without any word has weights of 0 in every hop, and a matrix of 0.",
         ),
         case("masks with holes", draw.holes(b, n), d, a, r),
-        case("as many hops as words", below(draw.lengths(b, n), n), d, a, n),
-        case("all sizes equal", below(draw.lengths(b, b), b), b, b, b),
-        case(
-            SECOND,
-            below(torch.tensor([2, 3]), 3),
-            4,
-            5,
-            2,
-            other_mask=torch.tensor([[True, False, True], [False, True, False]]),
-            note=KEPT,
+        case("as many hops as words", length_mask(draw.lengths(b, n), n), d, a, n),
+        case("all sizes equal", length_mask(draw.lengths(b, b), b), b, b, b),
+        second_batch(
+            case("", length_mask(torch.tensor([2, 3]), 3), 4, 5, 2),
+            case("", torch.tensor([[True, False, True], [False, True, False]]), 4, 5, 2),
         ),
     ]
+
+
+STRUCTURED_SELF_ATTENTION = Exercise(
+    name="StructuredSelfAttention",
+    points=4,
+    difficulty=2,
+    minutes=25,
+    signature="(states, mask)",
+    axes={"states": "B N d", "mask": "B N", "matrix": "B r d", "weights": "B r N"},
+    cases=_attention_cases,
+    weights_over={"weights": "mask"},
+    is_class=True,
+)
 
 
 def _penalty_cases(draw: Draw) -> list[Case]:
@@ -95,11 +81,11 @@ def _penalty_cases(draw: Draw) -> list[Case]:
 
     def weights(b: int, r: int, n: int) -> Tensor:
         positive = draw.tensor(b, r, n, scale=1.5).exp()
-        return held(positive / positive.sum(-1, keepdim=True))
+        return round_to_float32(positive / positive.sum(-1, keepdim=True))
 
     b, r, n = draw.sizes(3, 3)
-    padded = weights(b, r, n + 2) * below(draw.lengths(b, n), n + 2).unsqueeze(1)
-    padded = held(padded / padded.sum(-1, keepdim=True))
+    padded = weights(b, r, n + 2) * length_mask(draw.lengths(b, n), n + 2).unsqueeze(1)
+    padded = round_to_float32(padded / padded.sum(-1, keepdim=True))
     empty = padded.clone()
     empty[0] = 0.0
     apart = torch.eye(n, dtype=torch.float64)[:3].expand(b, 3, n).clone()
@@ -130,9 +116,19 @@ def _penalty_cases(draw: Draw) -> list[Case]:
     ]
 
 
+REDUNDANCY_PENALTY = Exercise(
+    name="redundancy_penalty",
+    points=2,
+    difficulty=1,
+    minutes=10,
+    signature="(A)",
+    axes={"A": "B r N", "penalty": ""},
+    cases=_penalty_cases,
+)
+
+
 def _classifier_cases(draw: Draw) -> list[Case]:
     call = Call("forward", ("tokens", "lengths"), ("logits", "weights"))
-    again = Call("forward", other("tokens", "lengths"), other("logits", "weights"))
 
     def case(
         name: str,
@@ -144,18 +140,13 @@ def _classifier_cases(draw: Draw) -> list[Case]:
         r: int,
         m: int,
         c: int,
-        other_lengths: Tensor | None = None,
         note: str = "",
     ) -> Case:
         b = len(lengths)
-        inputs = {"tokens": padded_tokens(draw, lengths, n, v), "lengths": lengths}
-        if other_lengths is not None:
-            tokens = padded_tokens(draw, other_lengths, n, v)
-            inputs |= others({"tokens": tokens, "lengths": other_lengths})
         return Case(
             name,
-            inputs,
-            (call,) if other_lengths is None else (call, again),
+            {"tokens": padded_tokens(draw, lengths, n, v), "lengths": lengths},
+            (call,),
             construct={
                 "vocabulary_size": v,
                 "embedding_size": e,
@@ -200,51 +191,24 @@ def _classifier_cases(draw: Draw) -> list[Case]:
             "one sentence, without any word", torch.tensor([0]), 2, 5, 2, 3, 3, 5, 2, note=nothing
         ),
         case("all sizes equal", draw.lengths(4, 4), 4, 6, 4, 4, 4, 4, 4),
-        case(
-            SECOND,
-            torch.tensor([2, 3]),
-            3,
-            6,
-            3,
-            2,
-            2,
-            6,
-            4,
-            other_lengths=torch.tensor([3, 1]),
-            note=KEPT,
+        second_batch(
+            case("", torch.tensor([2, 3]), 3, 6, 3, 2, 2, 6, 4),
+            case("", torch.tensor([3, 1]), 3, 6, 3, 2, 2, 6, 4),
+        ),
+        *in_training(
+            case("", torch.tensor([1, 3]), 3, 5, 3, 2, 2, 6, 4),
+            "the embedded words and on flatten(M)",
         ),
     ]
 
 
-EXERCISES: list[Exercise] = [
-    Exercise(
-        name="StructuredSelfAttention",
-        assignment="sentences",
-        notebook="structured",
-        points=4,
-        signature="(states, mask)",
-        axes=also_others({"states": "B N d", "mask": "B N", "matrix": "B r d", "weights": "B r N"}),
-        cases=_attention_cases,
-        weights_over={"weights": "mask", "other_weights": "other_mask"},
-        is_class=True,
-    ),
-    Exercise(
-        name="redundancy_penalty",
-        assignment="sentences",
-        notebook="structured",
-        points=2,
-        signature="(A)",
-        axes={"A": "B r N", "penalty": ""},
-        cases=_penalty_cases,
-    ),
-    Exercise(
-        name="StructuredClassifier",
-        assignment="sentences",
-        notebook="structured",
-        points=4,
-        signature="(tokens, lengths)",
-        axes=also_others({"tokens": "B N", "lengths": "B", "logits": "B C", "weights": "B r N"}),
-        cases=_classifier_cases,
-        is_class=True,
-    ),
-]
+STRUCTURED_CLASSIFIER = Exercise(
+    name="StructuredClassifier",
+    points=4,
+    difficulty=2,
+    minutes=25,
+    signature="(tokens, lengths)",
+    axes={"tokens": "B N", "lengths": "B", "logits": "B C", "weights": "B r N"},
+    cases=_classifier_cases,
+    is_class=True,
+)

@@ -49,6 +49,26 @@ def _gru_cases(draw: Draw) -> list[Case]:
     ]
 
 
+GRU_CELL = Exercise(
+    name="gru_cell",
+    points=3,
+    difficulty=2,
+    minutes=20,
+    signature="(x, h, weight_ih, weight_hh, bias_ih, bias_hh)",
+    axes={
+        "x": "B i",
+        "h": "B d",
+        "weight_ih": "3d i",
+        "weight_hh": "3d d",
+        "bias_ih": "3d",
+        "bias_hh": "3d",
+        "h_next": "B d",
+    },
+    cases=_gru_cases,
+    forbidden=("gru",),
+)
+
+
 def _lstm_cases(draw: Draw) -> list[Case]:
     call = (Call("", ("x", ("h", "c"), *_WEIGHTS), ("h_next", "c_next")),)
 
@@ -75,43 +95,23 @@ def _lstm_cases(draw: Draw) -> list[Case]:
     ]
 
 
-EXERCISES = [
-    Exercise(
-        name="gru_cell",
-        assignment="seq2seq",
-        notebook="cells",
-        points=3,
-        signature="(x, h, weight_ih, weight_hh, bias_ih, bias_hh)",
-        axes={
-            "x": "B i",
-            "h": "B d",
-            "weight_ih": "3d i",
-            "weight_hh": "3d d",
-            "bias_ih": "3d",
-            "bias_hh": "3d",
-            "h_next": "B d",
-        },
-        cases=_gru_cases,
-        forbidden=("gru_cell", "gru"),
-    ),
-    Exercise(
-        name="lstm_cell",
-        assignment="seq2seq",
-        notebook="cells",
-        points=3,
-        signature="(x, state, weight_ih, weight_hh, bias_ih, bias_hh)",
-        axes={
-            "x": "B i",
-            "h": "B d",
-            "c": "B d",
-            "weight_ih": "4d i",
-            "weight_hh": "4d d",
-            "bias_ih": "4d",
-            "bias_hh": "4d",
-            "h_next": "B d",
-            "c_next": "B d",
-        },
-        cases=_lstm_cases,
-        forbidden=("lstm_cell", "lstm"),
-    ),
-]
+LSTM_CELL = Exercise(
+    name="lstm_cell",
+    points=3,
+    difficulty=2,
+    minutes=20,
+    signature="(x, state, weight_ih, weight_hh, bias_ih, bias_hh)",
+    axes={
+        "x": "B i",
+        "h": "B d",
+        "c": "B d",
+        "weight_ih": "4d i",
+        "weight_hh": "4d d",
+        "bias_ih": "4d",
+        "bias_hh": "4d",
+        "h_next": "B d",
+        "c_next": "B d",
+    },
+    cases=_lstm_cases,
+    forbidden=("lstm",),
+)

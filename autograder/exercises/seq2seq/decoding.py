@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw, held
+from autograder.drawing import Draw, round_to_float32
 from autograder.exercise import Bundle, Call, Case, Exercise, StandIn
 from autograder.stand_ins import TableStep
 
@@ -28,12 +28,12 @@ def _tables(
     """
     table = draw.tensor(1, v, v, scale=scale)
     table[..., eos_id] += end
-    found = {"table": held(table)}
+    tables = {"table": round_to_float32(table)}
     if kind != "tensor":
-        found["more"] = draw.tensor(1, v, v, scale=0.5)
+        tables["more"] = draw.tensor(1, v, v, scale=0.5)
     if kind == "dict":
-        found["less"] = draw.tensor(1, v, v, scale=0.5)
-    return found
+        tables["less"] = draw.tensor(1, v, v, scale=0.5)
+    return tables
 
 
 def _sentences(
@@ -64,20 +64,25 @@ def _good(table: Tensor, ids: tuple[int, int], max_length: int, penalty: float) 
     No two good sentences may be so close that rounding could decide between them, and the best one
     is longer than a word.
     """
-    beginnings, scores = [], []
+    scores, roundings = [], []
     for length, (totals, ends) in enumerate(_sentences(table, *ids, max_length), start=1):
-        beginnings.append(totals)
+        if _closest(totals, torch.full_like(totals, _APART)) < 1:
+            return False
         scores.append(totals[ends] / length**penalty)
+        roundings.append(torch.full_like(scores[-1], _APART / length**penalty))
     finished = torch.cat(scores)
-    if any(_closest(numbers) < _APART for numbers in (*beginnings, finished)):
+    if _closest(finished, torch.cat(roundings)) < 1:
         return False
     return max_length == 1 or not (scores[0] == finished.max()).any()
 
 
-def _closest(numbers: Tensor) -> float:
-    """Return the smallest gap between the best hundred numbers."""
-    best = numbers.sort(descending=True).values[:100]
-    return -float(best.diff().max()) if len(best) > 1 else 1.0
+def _closest(numbers: Tensor, roundings: Tensor) -> float:
+    """Return the smallest gap between the best hundred numbers, in units of what is rounded."""
+    best, order = numbers.topk(min(100, len(numbers)))
+    if len(best) < 2:
+        return 1.0
+    rounding = roundings[order].unfold(0, 2, 1).amax(1)  # the larger of two neighbours'
+    return float((-best.diff() / rounding).min())
 
 
 def _beam_cases(draw: Draw) -> list[Case]:
@@ -123,7 +128,7 @@ def _beam_cases(draw: Draw) -> list[Case]:
         case("four words, two hypotheses", 4, 2, 5, ids=(2, 3)),
         case("five words, three hypotheses", 5, 3, 5),
         case("seven words, four hypotheses", 7, 4, 4, ids=(2, 3), end=-1.0),
-        case("sentences that end in time", 3, 3, 8, end=1.0),
+        case("room for eight words", 3, 3, 8, end=1.0),
         case("sentences that all are cut off", 7, 3, 2, end=-2.0),
         case("sentences of one word at most", 5, 3, 1),
         case(
@@ -159,23 +164,23 @@ def _beam_cases(draw: Draw) -> list[Case]:
                 (4, 6, 7, 0.6),
             )
         ),
+        # Short hypotheses end early, and the best one is the longest: rows are left out.
+        *(case(f"some hypotheses end early, {n}", 4, 5, 7, 3.0, end=1.0) for n in range(1, 7)),
     ]
+
+
+BEAM_SEARCH = Exercise(
+    name="beam_search",
+    points=5,
+    difficulty=3,
+    minutes=45,
+    signature="(step, state, beam_size, bos_id, eos_id, max_length, length_penalty=0.0)",
+    axes={"table": "K V V", "more": "K V V", "less": "K V V", "tokens": "L", "score": ""},
+    cases=_beam_cases,
+)
 
 
 _NESTED = (
     "Every tensor in the state has the hypotheses on its axis 0, also inside a tuple or dict: all "
     "of them have to be put into the new order, as coursekit.decoding.choose does."
 )
-
-
-EXERCISES = [
-    Exercise(
-        name="beam_search",
-        assignment="seq2seq",
-        notebook="decoding",
-        points=5,
-        signature="(step, state, beam_size, bos_id, eos_id, max_length, length_penalty=0.0)",
-        axes={"table": "K V V", "more": "K V V", "less": "K V V", "tokens": "L", "score": ""},
-        cases=_beam_cases,
-    ),
-]

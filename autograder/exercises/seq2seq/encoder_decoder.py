@@ -5,53 +5,30 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw, below
+from autograder.drawing import Draw, length_mask
 from autograder.exercise import Call, Case, Exercise, Part
-from autograder.exercises.reading import (
-    KEPT,
-    SECOND,
-    also_others,
-    other,
-    others,
-    padded_tokens,
-    recurrent,
-)
+from autograder.exercises._reading import padded_tokens, recurrent, second_batch
+from autograder.exercises._training import in_training
 
 
 def _encoder_cases(draw: Draw) -> list[Case]:
     call = Call("forward", ("tokens", "lengths"), ("states", "final"))
-    again = Call("forward", other("tokens", "lengths"), other("states", "final"))
 
-    def case(
-        name: str,
-        lengths: Tensor,
-        longest: int,
-        v: int,
-        e: int,
-        d: int,
-        other_lengths: Tensor | None = None,
-    ) -> Case:
-        inputs = {"tokens": padded_tokens(draw, lengths, longest, v), "lengths": lengths}
-        real = {"states": below(lengths, longest)}
-        if other_lengths is not None:
-            tokens = padded_tokens(draw, other_lengths, longest, v)
-            inputs |= others({"tokens": tokens, "lengths": other_lengths})
-            real["other_states"] = below(other_lengths, longest)
+    def case(name: str, lengths: Tensor, longest: int, v: int, e: int, d: int) -> Case:
         return Case(
             name,
-            inputs,
-            (call,) if other_lengths is None else (call, again),
+            {"tokens": padded_tokens(draw, lengths, longest, v), "lengths": lengths},
+            (call,),
             construct={"vocabulary_size": v, "embedding_size": e, "hidden_size": d},
             weights={
                 "embedding.weight": draw.tensor(v, e),  # the row of padding is not 0 either
                 **recurrent(draw, "rnn.", 3, e, d, "_l0"),
             },
-            real=real,
+            real={"states": length_mask(lengths, longest)},
             upstream={
                 "states": draw.tensor(len(lengths), longest, d),
                 "final": draw.tensor(len(lengths), d),
             },
-            note=KEPT if other_lengths is not None else "",
         )
 
     b, s, e, d = draw.sizes(4, 3, 7)
@@ -62,8 +39,23 @@ def _encoder_cases(draw: Draw) -> list[Case]:
         case("sentences of different length", draw.lengths(b, s), s, 11, e, d),
         case("all sentences shorter than the batch is wide", draw.lengths(b, s), s + 2, 11, e, d),
         case("all sizes equal", draw.lengths(4, 4), 4, 7, 4, 4),
-        case(SECOND, torch.tensor([2, 3]), 3, 7, 3, 2, other_lengths=torch.tensor([3, 1])),
+        second_batch(
+            case("", torch.tensor([2, 3]), 3, 7, 3, 2), case("", torch.tensor([3, 1]), 3, 7, 3, 2)
+        ),
+        *in_training(case("", torch.tensor([1, 3]), 3, 6, 3, 2), "the embedded words"),
     ]
+
+
+ENCODER = Exercise(
+    name="Encoder",
+    points=3,
+    difficulty=2,
+    minutes=20,
+    signature="(tokens, lengths)",
+    axes={"tokens": "B S", "lengths": "B", "states": "B S d", "final": "B d"},
+    cases=_encoder_cases,
+    is_class=True,
+)
 
 
 def _decoder_cases(draw: Draw) -> list[Case]:
@@ -74,14 +66,8 @@ def _decoder_cases(draw: Draw) -> list[Case]:
         Call("readout", ("words", "states", "contexts"), ("all_logits",)),
         Call("forward", ("tokens", "context"), ("logits",)),
     )
-    # What a module keeps from one sentence's context must not get into the next.
-    other_calls = (
-        Call("start", ("other_context",), ("other_first_state",)),
-        Call("step", ("embedded", "state", "other_context"), ("other_next_state",)),
-        Call("forward", ("other_tokens", "other_context"), ("other_logits",)),
-    )
 
-    def case(name: str, b: int, t: int, v: int, e: int, d: int, second: bool = False) -> Case:
+    def case(name: str, b: int, t: int, v: int, e: int, d: int) -> Case:
         inputs = {
             "tokens": draw.tokens(b, t, vocabulary_size=v),
             "context": draw.tensor(b, d),
@@ -91,13 +77,10 @@ def _decoder_cases(draw: Draw) -> list[Case]:
             "states": draw.tensor(b, t, d, scale=0.6),
             "contexts": draw.tensor(b, t, d),
         }
-        if second:
-            tokens = draw.tokens(b, t, vocabulary_size=v)
-            inputs |= others({"tokens": tokens, "context": draw.tensor(b, d)})
         return Case(
             name,
             inputs,
-            (*calls, *other_calls) if second else calls,
+            calls,
             construct={"vocabulary_size": v, "embedding_size": e, "hidden_size": d},
             weights={
                 "embedding.weight": draw.tensor(v, e),
@@ -116,7 +99,6 @@ def _decoder_cases(draw: Draw) -> list[Case]:
                 "all_logits": draw.tensor(b, t, v),
                 "logits": draw.tensor(b, t, v),
             },
-            note=KEPT if second else "",
         )
 
     b, t, e, d = draw.sizes(4, 2, 6)
@@ -127,8 +109,39 @@ def _decoder_cases(draw: Draw) -> list[Case]:
         case("all sizes different", b, t, 9, e, d),
         case("state and embedding of one size", b, t, 9, e, e),
         case("all sizes equal", 4, 4, 4, 4, 4),
-        case(SECOND, 2, 3, 5, 2, 4, second=True),
+        second_batch(case("", 2, 3, 5, 2, 4), case("", 2, 3, 5, 2, 4)),
+        *in_training(case("", 2, 2, 5, 3, 2), "the embedded words and on u"),
     ]
+
+
+CONTEXT_DECODER = Exercise(
+    name="ContextDecoder",
+    points=5,
+    difficulty=3,
+    minutes=35,
+    signature="(tokens, context)",
+    axes={
+        "tokens": "B T",
+        "context": "B d",
+        "embedded": "B e",
+        "state": "B d",
+        "words": "B T e",
+        "states": "B T d",
+        "contexts": "B T d",
+        "first_state": "B d",
+        "next_state": "B d",
+        "step_logits": "B V",
+        "all_logits": "B T V",
+        "logits": "B T V",
+    },
+    cases=_decoder_cases,
+    is_class=True,
+    parts=(
+        Part("start and step", ("start", "step"), 2),
+        Part("readout", ("readout",), 1),
+        Part("forward", ("forward",), 2),
+    ),
+)
 
 
 def _reverse_cases(draw: Draw) -> list[Case]:
@@ -139,12 +152,21 @@ def _reverse_cases(draw: Draw) -> list[Case]:
         # No word comes twice in a sentence, so that each place of a word tells.
         tokens = torch.stack(
             [torch.tensor(draw.sizes(longest, 10, 40)) for _ in range(b)]
-        ).masked_fill(~below(lengths, longest), pad)
+        ).masked_fill(~length_mask(lengths, longest), pad)
         return Case(name, {"tokens": tokens, "lengths": lengths}, call, note=note)
 
     b, s = draw.sizes(2, 3, 8)
     empty = draw.lengths(b, s)
     empty[0] = 0
+    marked = case(
+        "sentences that begin and end with the ids of marks",
+        torch.tensor([4, 2, 5]),
+        6,
+        note="Every id within the length is turned round, also 0, 1, 2 and 3.",
+    )
+    for row, (first, last) in enumerate([(0, 3), (2, 0), (3, 1)]):
+        marked.inputs["tokens"][row, 0] = first
+        marked.inputs["tokens"][row, marked.inputs["lengths"][row] - 1] = last
     return [
         case("one sentence of one word", torch.tensor([1]), 1),
         case("one sentence of three words", torch.tensor([3]), 3),
@@ -169,7 +191,19 @@ def _reverse_cases(draw: Draw) -> list[Case]:
             note="Padding is what stands behind a sentence's length, whatever its id, and it "
             "keeps its id.",
         ),
+        marked,
     ]
+
+
+REVERSE_SOURCE = Exercise(
+    name="reverse_source",
+    points=2,
+    difficulty=1,
+    minutes=10,
+    signature="(tokens, lengths)",
+    axes={"tokens": "B S", "lengths": "B", "turned": "B S"},
+    cases=_reverse_cases,
+)
 
 
 def _seq2seq_cases(draw: Draw) -> list[Case]:
@@ -182,24 +216,6 @@ def _seq2seq_cases(draw: Draw) -> list[Case]:
         ),
         Call("forward", ("source", "lengths", "previous"), ("logits",)),
     )
-    other_calls = (
-        Call("encode", other("source", "lengths"), other("h", "c")),
-        Call(
-            "step",
-            ("other_tokens", ("state_h", "state_c")),
-            ("other_log_probs", ("other_next_h", "other_next_c")),
-        ),
-        Call("forward", other("source", "lengths", "previous"), ("other_logits",)),
-    )
-
-    def given(lengths: Tensor, s: int, t: int, v_s: int, v_t: int) -> dict[str, Tensor]:
-        b = len(lengths)
-        return {
-            "source": padded_tokens(draw, lengths, s, v_s),
-            "lengths": lengths,
-            "previous": draw.tokens(b, t, vocabulary_size=v_t),
-            "tokens": draw.tokens(b, vocabulary_size=v_t),
-        }
 
     def case(
         name: str,
@@ -210,21 +226,21 @@ def _seq2seq_cases(draw: Draw) -> list[Case]:
         v_t: int,
         e: int,
         d: int,
-        other_lengths: Tensor | None = None,
     ) -> Case:
         b = len(lengths)
-        inputs = given(lengths, s, t, v_s, v_t)
-        inputs |= {
+        inputs = {
+            "source": padded_tokens(draw, lengths, s, v_s),
+            "lengths": lengths,
+            "previous": draw.tokens(b, t, vocabulary_size=v_t),
+            "tokens": draw.tokens(b, vocabulary_size=v_t),
             "more_tokens": draw.tokens(b, vocabulary_size=v_t),
             "state_h": draw.tensor(b, d, scale=0.5),
             "state_c": draw.tensor(b, d),
         }
-        if other_lengths is not None:
-            inputs |= others(given(other_lengths, s, t, v_s, v_t))
         return Case(
             name,
             inputs,
-            calls if other_lengths is None else (*calls, *other_calls),
+            calls,
             construct={
                 "source_size": v_s,
                 "target_size": v_t,
@@ -248,7 +264,6 @@ def _seq2seq_cases(draw: Draw) -> list[Case]:
                 "more_log_probs": draw.tensor(b, v_t),
                 "logits": draw.tensor(b, t, v_t),
             },
-            note=KEPT if other_lengths is not None else "",
         )
 
     b, s, t, e, d = draw.sizes(5, 2, 7)
@@ -268,18 +283,49 @@ def _seq2seq_cases(draw: Draw) -> list[Case]:
             d,
         ),
         case("all sizes equal", draw.lengths(4, 4), 4, 4, 4, 4, 4, 4),
-        case(
-            SECOND,
-            torch.tensor([2, 3]),
-            3,
-            2,
-            7,
-            6,
-            4,
-            5,
-            other_lengths=torch.tensor([3, 1]),
+        second_batch(
+            case("", torch.tensor([2, 3]), 3, 2, 7, 6, 4, 5),
+            case("", torch.tensor([3, 1]), 3, 2, 7, 6, 4, 5),
+        ),
+        *in_training(
+            case("", torch.tensor([1, 2]), 2, 2, 5, 6, 4, 3),
+            "the embedded words and on the decoder's states before the output",
         ),
     ]
+
+
+SEQ2SEQ = Exercise(
+    name="Seq2Seq",
+    points=6,
+    difficulty=3,
+    minutes=35,
+    signature="(source, lengths, previous)",
+    axes={
+        "source": "B S",
+        "lengths": "B",
+        "previous": "B T",
+        "tokens": "B",
+        "more_tokens": "B",
+        "state_h": "B d",
+        "state_c": "B d",
+        "h": "B d",
+        "c": "B d",
+        "log_probs": "B V_t",
+        "more_log_probs": "B V_t",
+        "next_h": "B d",
+        "next_c": "B d",
+        "last_h": "B d",
+        "last_c": "B d",
+        "logits": "B T V_t",
+    },
+    cases=_seq2seq_cases,
+    is_class=True,
+    parts=(
+        Part("encode", ("encode",), 2),
+        Part("step", ("step",), 2),
+        Part("forward", ("forward",), 2),
+    ),
+)
 
 
 def _loss_cases(draw: Draw) -> list[Case]:
@@ -301,7 +347,7 @@ def _loss_cases(draw: Draw) -> list[Case]:
 
     def other_padding(lengths: Tensor, t: int, v: int, pad_id: int) -> Tensor:
         """Return ids padded with pad_id, among whose words is the id 0."""
-        real = below(lengths, t)
+        real = length_mask(lengths, t)
         words = draw.tokens(len(lengths), t, vocabulary_size=v) - 1  # 0 ... v - 2
         words = torch.where(words >= pad_id, words + 1, words)  # all but pad_id
         words[:, 0] = 0
@@ -357,100 +403,21 @@ def _loss_cases(draw: Draw) -> list[Case]:
         case("large logits", large, targets),
         case("logits far from 0", draw.tensor(b, t, v, shift=1000.0), ids(lengths, t, v)),
         case("logits far below 0", draw.tensor(b, t, v, shift=-1000.0), ids(lengths, t, v)),
+        case(
+            "nothing but padding",
+            draw.tensor(2, t, v),
+            torch.zeros(2, t, dtype=torch.int64),
+            note="Nothing counts here: the loss is 0, and so are its gradients.",
+        ),
     ]
 
 
-EXERCISES: list[Exercise] = [
-    Exercise(
-        name="Encoder",
-        assignment="seq2seq",
-        notebook="encoder_decoder",
-        points=3,
-        signature="(tokens, lengths)",
-        axes=also_others({"tokens": "B S", "lengths": "B", "states": "B S d", "final": "B d"}),
-        cases=_encoder_cases,
-        is_class=True,
-    ),
-    Exercise(
-        name="ContextDecoder",
-        assignment="seq2seq",
-        notebook="encoder_decoder",
-        points=5,
-        signature="(tokens, context)",
-        axes=also_others(
-            {
-                "tokens": "B T",
-                "context": "B d",
-                "embedded": "B e",
-                "state": "B d",
-                "words": "B T e",
-                "states": "B T d",
-                "contexts": "B T d",
-                "first_state": "B d",
-                "next_state": "B d",
-                "step_logits": "B V",
-                "all_logits": "B T V",
-                "logits": "B T V",
-            }
-        ),
-        cases=_decoder_cases,
-        is_class=True,
-        parts=(
-            Part("start and step", ("start", "step"), 2),
-            Part("readout", ("readout",), 1),
-            Part("forward", ("forward",), 2),
-        ),
-    ),
-    Exercise(
-        name="reverse_source",
-        assignment="seq2seq",
-        notebook="encoder_decoder",
-        points=2,
-        signature="(tokens, lengths)",
-        axes={"tokens": "B S", "lengths": "B", "turned": "B S"},
-        cases=_reverse_cases,
-    ),
-    Exercise(
-        name="Seq2Seq",
-        assignment="seq2seq",
-        notebook="encoder_decoder",
-        points=6,
-        signature="(source, lengths, previous)",
-        axes=also_others(
-            {
-                "source": "B S",
-                "lengths": "B",
-                "previous": "B T",
-                "tokens": "B",
-                "more_tokens": "B",
-                "state_h": "B d",
-                "state_c": "B d",
-                "h": "B d",
-                "c": "B d",
-                "log_probs": "B V_t",
-                "more_log_probs": "B V_t",
-                "next_h": "B d",
-                "next_c": "B d",
-                "last_h": "B d",
-                "last_c": "B d",
-                "logits": "B T V_t",
-            }
-        ),
-        cases=_seq2seq_cases,
-        is_class=True,
-        parts=(
-            Part("encode", ("encode",), 2),
-            Part("step", ("step",), 2),
-            Part("forward", ("forward",), 2),
-        ),
-    ),
-    Exercise(
-        name="sequence_loss",
-        assignment="seq2seq",
-        notebook="encoder_decoder",
-        points=2,
-        signature="(logits, targets, pad_id=0)",
-        axes={"logits": "B T V", "targets": "B T", "loss": ""},
-        cases=_loss_cases,
-    ),
-]
+SEQUENCE_LOSS = Exercise(
+    name="sequence_loss",
+    points=2,
+    difficulty=2,
+    minutes=15,
+    signature="(logits, targets, pad_id=0)",
+    axes={"logits": "B T V", "targets": "B T", "loss": ""},
+    cases=_loss_cases,
+)

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw, below
-from autograder.exercise import Call, Case, Exercise, Part
-from autograder.exercises.reading import KEPT, SECOND, also_others, other, others
+from autograder.chance import plausible
+from autograder.drawing import Draw, length_mask
+from autograder.execution import Outcome
+from autograder.exercise import Call, Case, Exercise, Part, StandIn
+from autograder.exercises._reading import second_batch
+from autograder.exercises._training import in_training
 
 # Weights under a mask that has fewer axes than they have need a name of their own: `weights_over`
 # puts a missing axis behind the batch.
+_DROPPED = (
+    "`dropout` is called with the weights, and the values are averaged with what it returns; the "
+    "weights that are returned are those before it."
+)
 _SHARED = "A mask (T, N) holds for all sentences and heads: it broadcasts as it is."
 
 
@@ -50,6 +58,7 @@ def _dot_product_cases(draw: Draw) -> list[Case]:
         mask: Tensor | None = None,
         left_out: bool = False,
         shift: float = 0.0,
+        dropping: bool = False,
         note: str = "",
     ) -> Case:
         inputs = {
@@ -78,6 +87,9 @@ def _dot_product_cases(draw: Draw) -> list[Case]:
             inputs["value"] = inputs["value"] / 2
             inputs["query"][..., 0] = 32.0
             inputs["key"][..., 0] = round(shift * math.sqrt(d_k) / 32)
+        if dropping:
+            given["dropout"] = StandIn("Fading", ())
+            arguments = (*arguments, "dropout")
         returned = _names(prefix, "output", "weights")
         upstream = {
             returned[0]: draw.tensor(*leading, t, d_v),
@@ -94,7 +106,7 @@ def _dot_product_cases(draw: Draw) -> list[Case]:
 
     b, t = draw.sizes(2, 2, 3)
     n, d_k, d_v = draw.sizes(3, 4, 6)
-    ragged = below(draw.lengths(b, n), n)
+    ragged = length_mask(draw.lengths(b, n), n)
     empty = ragged.clone()
     empty[0] = False
     gone = draw.holes(b, t, n)
@@ -102,7 +114,7 @@ def _dot_product_cases(draw: Draw) -> list[Case]:
     gone[-1, 0] = False
     per_head = draw.holes(2, 3, 2, 4)
     per_head[0, 0, 1] = False
-    padded = below(torch.tensor([3, 4]), 4)
+    padded = length_mask(torch.tensor([3, 4]), 4)
     leading = "Leading axes (...) may be none, (B,) or (B, h): work on the last two axes alone."
     return [
         case("one query, one key", (1,), 1, 1, 2, 3, _everything(1, 1, 1)),
@@ -126,49 +138,39 @@ def _dot_product_cases(draw: Draw) -> list[Case]:
         case("large scores", (b,), t, n, d_k, d_v, ragged.unsqueeze(1), shift=800.0),
         case("very negative scores", (b,), t, n, d_k, d_v, ragged.unsqueeze(1), shift=-800.0),
         case("large scores without a mask", (1,), 2, 3, d_k, 2, shift=800.0),
+        case("dropout", (b,), t, n, d_k, d_v, draw.holes(b, t, n), dropping=True, note=_DROPPED),
+        case("dropout without a mask", (2, 3), 2, 4, 5, 3, dropping=True, note=_DROPPED),
     ]
 
 
-def _padding_cases(draw: Draw) -> list[Case]:
-    def case(name: str, tokens: Tensor, pad_id: int | None, note: str = "") -> Case:
-        """Without a `pad_id` it is left out."""
-        given = {} if pad_id is None else {"pad_id": pad_id}
-        call = Call("", ("tokens", *given), ("real",))
-        return Case(name, {"tokens": tokens}, (call,), given=given, note=note)
-
-    b, s = draw.integer(3, 4), draw.integer(5, 7)
-    real = below(draw.lengths(b, s), s)
-    words = draw.tokens(b, s, vocabulary_size=9)
-    nothing = real.clone()
-    nothing[0] = False
-    none = "The id of padding is an argument; in this case 0 is the id of a real word."
-    return [
-        case("one word", torch.tensor([[5]]), None),
-        case("two words and padding", torch.tensor([[4, 1, 0]]), None),
-        case("sentences of different length", words * real, None),
-        case("the id of padding given", words * real, 0),
-        case("a sentence without any real word", words * nothing, None),
-        case(
-            "padding before the words and among them",
-            words * draw.holes(b, s),
-            None,
-            "Padding is where its id stands, wherever that is.",
-        ),
-        case("another id for padding", torch.where(real, words - 1, 9), 9, none),
-        case("1 is the id of padding", torch.where(real, 2 * (words - 1), 1), 1, none),
-        case("padding has the largest id but one", torch.where(real, 8 * (words % 2), 7), 7, none),
-        case("as many sentences as words", draw.tokens(s, s, vocabulary_size=3) - 1, None),
-    ]
+def _under_each_mask(axes: Mapping[str, str], *outputs: str) -> dict[str, str]:
+    """Add the names that outputs have without a mask, and under one that all share."""
+    more = {f"{p}_{name}": axes[name] for p in ("unmasked", "shared") for name in outputs}
+    return {**axes, **more}
 
 
-def _causal_cases(draw: Draw) -> list[Case]:
-    call = (Call("", ("length",), ("mask",)),)
-    lengths = [1, 2, 3, draw.integer(4, 6), draw.integer(7, 12), draw.integer(13, 30)]
-    names = ["one word", "two words", "three words", "a few words", "a sentence", "a long sentence"]
-    return [
-        Case(name, {}, call, given={"length": length})
-        for name, length in zip(names, lengths, strict=True)
-    ]
+SCALED_DOT_PRODUCT_ATTENTION = Exercise(
+    name="scaled_dot_product_attention",
+    points=4,
+    difficulty=2,
+    minutes=25,
+    signature="(query, key, value, mask=None, dropout=None)",
+    axes=_under_each_mask(
+        {
+            "query": "... T d_k",
+            "key": "... N d_k",
+            "value": "... N d_v",
+            "mask": "... T N",
+            "output": "... T d_v",
+            "weights": "... T N",
+        },
+        "output",
+        "weights",
+    ),
+    cases=_dot_product_cases,
+    weights_over={"weights": "mask"},
+    forbidden=("scaled_dot_product_attention",),
+)
 
 
 def _apart(draw: Draw) -> tuple[int, int, int, int, int]:
@@ -206,6 +208,17 @@ def _split_cases(draw: Draw) -> list[Case]:
     ]
 
 
+SPLIT_HEADS = Exercise(
+    name="split_heads",
+    points=2,
+    difficulty=2,
+    minutes=15,
+    signature="(x, heads)",
+    axes={"x": "B T d", "split": "B h T d/h"},
+    cases=_split_cases,
+)
+
+
 def _merge_cases(draw: Draw) -> list[Case]:
     call = (Call("", ("x",), ("merged",)),)
 
@@ -232,21 +245,38 @@ def _merge_cases(draw: Draw) -> list[Case]:
     ]
 
 
+MERGE_HEADS = Exercise(
+    name="merge_heads",
+    points=1,
+    difficulty=1,
+    minutes=5,
+    signature="(x)",
+    axes={"x": "B h T d/h", "merged": "B T d"},
+    cases=_merge_cases,
+)
+
+
+def _whole_values_dropped(case: Case, outcome: Outcome) -> str:
+    """The weight of the only key is 1 or dropped: a head finds the whole value or nothing of it."""
+    mixed = outcome.outputs["unmasked_output"].double() - case.weights["output.bias"]
+    found = torch.linalg.solve(case.weights["output.weight"], mixed.flatten(0, 1).T).T
+    kept = found.abs().unflatten(1, (case.construct["heads"], -1)) > 0.3  # (B T, h, d / h)
+    if (kept.any(-1) != kept.all(-1)).any():
+        return (
+            "In training, dropout acts on the weights: where the weight of the only key is "
+            "dropped, the head finds nothing, and not a part of the value."
+        )
+    if not plausible(int(kept.all(-1).sum()), kept.shape[0] * kept.shape[1], 0.5):
+        return "In training, each weight is dropped or kept by itself, with the given probability."
+    return ""
+
+
 def _heads_cases(draw: Draw) -> list[Case]:
     """Cases of `MultiHeadAttention`.
 
     `given_keys` and `given_values` are drawn, not projected by the answer: what `forward` makes of
     `projected` is one thing, what `project` returns another.
     """
-
-    def given(b: int, t: int, n: int, d: int, mask: Tensor | None) -> dict[str, Tensor]:
-        inputs = {"query": draw.tensor(b, t, d)}
-        inputs |= {part: draw.tensor(b, n, d) for part in ("key", "value")}
-        if mask is not None:
-            real = mask.any(-2).expand(b, n)
-            inputs |= {part: _louder(real, inputs[part]) for part in ("key", "value")}
-            inputs["mask"] = mask
-        return inputs
 
     def case(
         name: str,
@@ -257,17 +287,21 @@ def _heads_cases(draw: Draw) -> list[Case]:
         piece: int,
         mask: Tensor | None = None,
         form: str = "cross",
-        other_mask: Tensor | None = None,
         note: str = "",
     ) -> Case:
         """A case in one of several forms.
 
         cross: three different tensors. left out: without the argument `mask`. self: the query three
-        times. kept: projected keys and values, and None for key and value. both: those beside a key
-        and a value that are not meant.
+        times. projected: keys and values are projected too. kept: projected keys and values, and
+        None for key and value. both: those beside a key and a value that are not meant.
         """
         d = h * piece
-        inputs = given(b, t, n, d, mask)
+        inputs = {"query": draw.tensor(b, t, d)}
+        inputs |= {part: draw.tensor(b, n, d) for part in ("key", "value")}
+        if mask is not None:
+            real = mask.any(-2).expand(b, n)
+            inputs |= {part: _louder(real, inputs[part]) for part in ("key", "value")}
+            inputs["mask"] = mask
         prefix = "unmasked_" if mask is None else "shared_" if mask.dim() == 2 else ""
         plain: dict[str, Any] = {"mask": None} if mask is None and form != "left out" else {}
         returned = _names(prefix, "output", "weights")
@@ -279,25 +313,17 @@ def _heads_cases(draw: Draw) -> list[Case]:
         elif form == "self":
             inputs = {name: tensor for name, tensor in inputs.items() if name in ("query", "mask")}
             arguments = ("query", "query", "query", "mask")
-        elif form in ("kept", "both"):
+        elif form in ("projected", "kept", "both"):
             calls = (Call("project", ("key", "value"), ("keys", "values")),)
-            inputs |= {f"given_{part}": draw.tensor(b, h, n, piece) for part in ("keys", "values")}
+            beside = {f"given_{part}": draw.tensor(b, h, n, piece) for part in ("keys", "values")}
             upstream |= {part: draw.tensor(b, h, n, piece) for part in ("keys", "values")}
-            projected = ("given_keys", "given_values")
+            inputs |= {} if form == "projected" else beside
             if form == "kept":
                 plain["nothing"] = None
-                arguments = ("query", "nothing", "nothing", "mask", projected)
-            else:
-                arguments = (*arguments, projected)
+                arguments = ("query", "nothing", "nothing", "mask", tuple(beside))
+            elif form == "both":
+                arguments = (*arguments, tuple(beside))
         calls = (*calls, Call("forward", arguments, returned))
-        if other_mask is not None:
-            rows, asked, offered = other_mask.shape
-            inputs |= others(given(rows, asked, offered, d, other_mask))
-            calls = (
-                *calls,
-                Call("project", other("key", "value"), other("keys", "values")),
-                Call("forward", other("query", "key", "value", "mask"), other("output", "weights")),
-            )
         weights = {}
         for part in ("query", "key", "value", "output"):
             weights[f"{part}.weight"] = draw.tensor(d, d, scale=0.5)
@@ -314,7 +340,7 @@ def _heads_cases(draw: Draw) -> list[Case]:
         )
 
     b, t, n, h, piece = _apart(draw)
-    ragged = below(draw.lengths(b, n), n)
+    ragged = length_mask(draw.lengths(b, n), n)
     empty = draw.holes(2, 1, 4)
     empty[0] = False
     gone = draw.holes(2, 3, 4)
@@ -325,6 +351,10 @@ def _heads_cases(draw: Draw) -> list[Case]:
         "forward goes wrong only when it is given `projected`: the keys and values in it are "
         "projected and cut into heads already, and key and value are not looked at."
     )
+    one_key = case("", 2, 30, 1, 3, 2)
+    one_key.weights["output.weight"].copy_(torch.eye(6) + one_key.weights["output.weight"] / 4)
+    one_key.weights["value.weight"].mul_(1 / 8)
+    one_key.weights["value.bias"].copy_(one_key.weights["value.bias"].sign())
     return [
         case("one query, one key, one head", 1, 1, 1, 1, 2, _everything(1, 1, 1)),
         case("one query, two keys, two heads", 1, 1, 2, 2, 2),
@@ -352,24 +382,21 @@ def _heads_cases(draw: Draw) -> list[Case]:
             note=before,
         ),
         case("projected keys and values beside others", 2, 3, 4, 3, 2, form="both", note=before),
-        case(
-            SECOND,
-            2,
-            2,
-            3,
-            2,
-            3,
-            draw.holes(2, 1, 3),
-            other_mask=draw.holes(2, 2, 3),
-            note=KEPT,
+        second_batch(
+            case("", 2, 2, 3, 2, 3, draw.holes(2, 1, 3), "projected"),
+            case("", 2, 2, 3, 2, 3, draw.holes(2, 2, 3), "projected"),
+        ),
+        *in_training(case("", 2, 2, 3, 2, 2, draw.holes(2, 2, 3)), "the weights"),
+        replace(
+            one_key,
+            name="training mode, a dropout of 0.5 of the weights of a single key",
+            construct={**one_key.construct, "dropout": 0.5},
+            upstream={},
+            random=("unmasked_output",),
+            relation=_whole_values_dropped,
+            training="random",
         ),
     ]
-
-
-def _under_each_mask(axes: Mapping[str, str], *outputs: str) -> dict[str, str]:
-    """Add the names that outputs have without a mask, and under one that all share."""
-    more = {f"{p}_{name}": axes[name] for p in ("unmasked", "shared") for name in outputs}
-    return {**axes, **more}
 
 
 _HEADS_AXES = {
@@ -385,75 +412,16 @@ _HEADS_AXES = {
     "given_values": "B h N d/h",
 }
 
-EXERCISES: list[Exercise] = [
-    Exercise(
-        name="scaled_dot_product_attention",
-        assignment="transformer",
-        notebook="attention",
-        points=4,
-        signature="(query, key, value, mask=None)",
-        axes=_under_each_mask(
-            {
-                "query": "... T d_k",
-                "key": "... N d_k",
-                "value": "... N d_v",
-                "mask": "... T N",
-                "output": "... T d_v",
-                "weights": "... T N",
-            },
-            "output",
-            "weights",
-        ),
-        cases=_dot_product_cases,
-        weights_over={"weights": "mask"},
-        forbidden=("scaled_dot_product_attention", "_scaled_dot_product_attention_math"),
-    ),
-    Exercise(
-        name="padding_mask",
-        assignment="transformer",
-        notebook="attention",
-        points=1,
-        signature="(tokens, pad_id=0)",
-        axes={"tokens": "B S", "real": "B S"},
-        cases=_padding_cases,
-    ),
-    Exercise(
-        name="causal_mask",
-        assignment="transformer",
-        notebook="attention",
-        points=1,
-        signature="(length)",
-        axes={"mask": "T T"},
-        cases=_causal_cases,
-    ),
-    Exercise(
-        name="split_heads",
-        assignment="transformer",
-        notebook="attention",
-        points=2,
-        signature="(x, heads)",
-        axes={"x": "B T d", "split": "B h T d/h"},
-        cases=_split_cases,
-    ),
-    Exercise(
-        name="merge_heads",
-        assignment="transformer",
-        notebook="attention",
-        points=1,
-        signature="(x)",
-        axes={"x": "B h T d/h", "merged": "B T d"},
-        cases=_merge_cases,
-    ),
-    Exercise(
-        name="MultiHeadAttention",
-        assignment="transformer",
-        notebook="attention",
-        points=5,
-        signature="(query, key, value, mask=None, projected=None)",
-        axes=also_others(_under_each_mask(_HEADS_AXES, "output", "weights")),
-        cases=_heads_cases,
-        weights_over={"weights": "mask", "other_weights": "other_mask"},
-        is_class=True,
-        parts=(Part("project", ("project",), 1), Part("forward", ("forward",), 4)),
-    ),
-]
+
+MULTI_HEAD_ATTENTION = Exercise(
+    name="MultiHeadAttention",
+    points=5,
+    difficulty=3,
+    minutes=35,
+    signature="(query, key, value, mask=None, projected=None)",
+    axes=_under_each_mask(_HEADS_AXES, "output", "weights"),
+    cases=_heads_cases,
+    weights_over={"weights": "mask"},
+    is_class=True,
+    parts=(Part("project", ("project",), 1), Part("forward", ("forward",), 4)),
+)

@@ -7,9 +7,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw, apart, below
-from autograder.exercise import WHOLE, Bundle, Call, Case, Exercise, Part, StandIn
-from autograder.exercises.reading import KEPT, SECOND
+from autograder.drawing import Draw, length_mask, spread
+from autograder.exercise import Call, Case, Exercise, Part, Rows, StandIn, Whole
+from autograder.exercises._reading import second_batch
+from autograder.exercises._training import in_training
 
 
 def _norm(draw: Draw, prefix: str, d: int) -> dict[str, Tensor]:
@@ -46,6 +47,17 @@ def _positions_cases(draw: Draw) -> list[Case]:
     ]
 
 
+SINUSOIDAL_POSITIONS = Exercise(
+    name="sinusoidal_positions",
+    points=3,
+    difficulty=2,
+    minutes=15,
+    signature="(length, size)",
+    axes={"positions": "T d"},
+    cases=_positions_cases,
+)
+
+
 def _norm_cases(draw: Draw) -> list[Case]:
     plain = (Call("", ("x", "weight", "bias"), ("y",)),)
     with_eps = (Call("", ("x", "weight", "bias", "eps"), ("y",)),)
@@ -59,7 +71,7 @@ def _norm_cases(draw: Draw) -> list[Case]:
         note: str = "",
     ) -> Case:
         inputs = {
-            "x": apart(draw.tensor(*shape, scale=scale, shift=shift), by=2 * scale),
+            "x": spread(draw.tensor(*shape, scale=scale, shift=shift), by=2 * scale),
             "weight": draw.tensor(shape[-1], scale=0.4, shift=1.0),
             "bias": draw.tensor(shape[-1], scale=0.4),
         }
@@ -88,6 +100,18 @@ def _norm_cases(draw: Draw) -> list[Case]:
         case("a large eps, small numbers", b, d, eps=0.25, scale=0.25),
         equal,
     ]
+
+
+LAYER_NORM = Exercise(
+    name="layer_norm",
+    points=2,
+    difficulty=1,
+    minutes=10,
+    signature="(x, weight, bias, eps=1e-05)",
+    axes={"x": "... d", "weight": "d", "bias": "d", "y": "... d"},
+    cases=_norm_cases,
+    forbidden=("layer_norm",),
+)
 
 
 def _feed_forward_cases(draw: Draw) -> list[Case]:
@@ -121,9 +145,20 @@ def _feed_forward_cases(draw: Draw) -> list[Case]:
     ]
 
 
+POSITIONWISE_FEED_FORWARD = Exercise(
+    name="PositionwiseFeedForward",
+    points=2,
+    difficulty=1,
+    minutes=5,
+    signature="(x)",
+    axes={"x": "... d", "y": "... d"},
+    cases=_feed_forward_cases,
+    is_class=True,
+)
+
+
 def _encoder_cases(draw: Draw) -> list[Case]:
     masked, bare = (Call("forward", args, ("y",)) for args in (("x", "mask"), ("x",)))
-    other = Call("forward", ("other_x", "other_mask"), ("other_y",))
 
     def case(
         name: str,
@@ -133,7 +168,6 @@ def _encoder_cases(draw: Draw) -> list[Case]:
         d: int,
         n: int,
         eps: float | None = None,
-        other_mask: Tensor | None = None,
         note: str = "",
     ) -> Case:
         inputs, real = {"x": draw.tensor(b, s, d)}, {}
@@ -142,11 +176,6 @@ def _encoder_cases(draw: Draw) -> list[Case]:
             # Only padding is masked: what stands on it does not count.
             real["y"] = inputs["mask"][:, 0]
             inputs["x"] = torch.where(real["y"].unsqueeze(-1), inputs["x"], 2 * inputs["x"])
-        calls: tuple[Call, ...] = (bare if mask is None else masked,)
-        if other_mask is not None:
-            inputs |= {"other_x": draw.tensor(b, s, d), "other_mask": other_mask}
-            real["other_y"] = other_mask[:, 0]
-            calls = (*calls, other)
         construct: dict[str, Any] = {
             "model_size": d,
             "attention": StandIn("PairAttention", (d, n)),
@@ -157,7 +186,7 @@ def _encoder_cases(draw: Draw) -> list[Case]:
         return Case(
             name,
             inputs,
-            calls,
+            (bare if mask is None else masked,),
             construct=construct,
             weights={
                 **_attention(draw, "attention", d, n),
@@ -171,7 +200,7 @@ def _encoder_cases(draw: Draw) -> list[Case]:
         )
 
     b, s, n, d = sorted(draw.sizes(4, 3, 7), key=lambda size: size >= 6)
-    empty = below(draw.lengths(b, s), s).unsqueeze(1)
+    empty = length_mask(draw.lengths(b, s), s).unsqueeze(1)
     empty[0] = False
     holes = draw.holes(b, s, s)
     holes[0, 1] = False
@@ -202,22 +231,29 @@ def _encoder_cases(draw: Draw) -> list[Case]:
             note="The mask is handed on to the attention as it is, here of shape (B, N, N).",
         ),
         case("a sentence without any real word", empty, b, s, d, n),
-        case(
-            SECOND,
-            _row([2, 3], 3),
-            2,
-            3,
-            6,
-            4,
-            other_mask=_row([3, 1], 3),
-            note=KEPT,
+        second_batch(case("", _row([2, 3], 3), 2, 3, 6, 4), case("", _row([3, 1], 3), 2, 3, 6, 4)),
+        *in_training(
+            case("", _row([2, 3], 3), 2, 3, 6, 4),
+            "what each of the two parts returns, before it is added",
         ),
     ]
 
 
+ENCODER_LAYER = Exercise(
+    name="EncoderLayer",
+    points=4,
+    difficulty=2,
+    minutes=15,
+    signature="(x, mask=None)",
+    axes={"x": "B N d", "mask": "B N N", "y": "B N d"},
+    cases=_encoder_cases,
+    is_class=True,
+)
+
+
 def _row(lengths: Tensor | list[int], longest: int) -> Tensor:
     """Return a padding mask of shape (B, 1, S)."""
-    return below(torch.as_tensor(lengths), longest).unsqueeze(1)
+    return length_mask(torch.as_tensor(lengths), longest).unsqueeze(1)
 
 
 def _causal(t: int) -> Tensor:
@@ -228,48 +264,23 @@ def _causal(t: int) -> Tensor:
 _CACHE = ("keys", "values", "memory_keys", "memory_values")
 
 
-def _begun(prefix: str = "") -> Bundle:
-    named = {key: f"{prefix}{key}" for key in _CACHE}
-    return {WHOLE: f"{prefix}cache", **named}
-
-
-def _moved(prefix: str, number: int) -> Bundle:
-    named = {key: f"{prefix}{key}_{number}" for key in _CACHE[:2]}
-    return {WHOLE: f"{prefix}cache_{number}", **named}
-
-
 def _decoder_cases(draw: Draw) -> list[Case]:
-    def steps(masked: bool, prefix: str = "") -> tuple[Call, ...]:
+    begun = Whole("cache", {key: key for key in _CACHE})
+    moved = Whole("cache_1", {key: f"{key}_1" for key in _CACHE[:2]})
+
+    def steps(masked: bool) -> tuple[Call, ...]:
         """A whole sentence; its first two words, step by step; then other words from one state."""
-        p = prefix
-        seen = (f"{p}memory_mask",) if masked else ()
-        chosen = ("memory_mask[rows]",) if masked else ()
-        forward = (f"{p}y", f"{p}memory", "mask", *seen)[: None if masked else 2]
-        calls = (
-            Call("forward", forward, (f"{p}z",)),
-            Call("start", (f"{p}memory",), (_begun(p),)),
-            Call("step", (f"{p}first", f"{p}cache", *seen), (f"{p}z_1", _moved(p, 1))),
-            Call("step", (f"{p}second", f"{p}cache_1", *seen), (f"{p}z_2", {WHOLE: f"{p}cache_2"})),
-        )
-        if p:
-            return calls
+        seen = ("memory_mask",) if masked else ()
+        chosen = (Rows("memory_mask", "rows"),) if masked else ()
+        forward = ("y", "memory", "mask", *seen)[: None if masked else 2]
         return (
-            *calls,
-            Call("step", ("third", "cache_1[rows]", *chosen), ("z_chosen", {})),
+            Call("forward", forward, ("z",)),
+            Call("start", ("memory",), (begun,)),
+            Call("step", ("first", "cache", *seen), ("z_1", moved)),
+            Call("step", ("second", "cache_1", *seen), ("z_2", {})),
+            Call("step", ("third", Rows("cache_1", "rows"), *chosen), ("z_chosen", {})),
             Call("step", ("fourth", "cache_1", *seen), ("z_again", {})),
         )
-
-    def given(b: int, t: int, memory_mask: Tensor, d: int) -> dict[str, Tensor]:
-        s = memory_mask.shape[-1]
-        memory = draw.tensor(b, s, d)
-        real = memory_mask[:, 0].unsqueeze(-1)
-        return {
-            "y": draw.tensor(b, t, d),
-            "memory": torch.where(real, memory, 2 * memory),  # padding is not 0
-            "memory_mask": memory_mask,
-            "first": draw.tensor(b, 1, d),
-            "second": draw.tensor(b, 1, d),
-        }
 
     def case(
         name: str,
@@ -280,14 +291,19 @@ def _decoder_cases(draw: Draw) -> list[Case]:
         d: int,
         n: tuple[int, int],
         masked: bool = True,
-        other_mask: Tensor | None = None,
         later: bool = False,
         note: str = "",
     ) -> Case:
-        inputs = given(b, t, memory_mask, d)
         s = memory_mask.shape[-1]
         k = 9 if d == 8 else 3  # all sizes different; a beam may become wider
-        inputs |= {
+        memory = draw.tensor(b, s, d)
+        real = memory_mask[:, 0].unsqueeze(-1)
+        inputs = {
+            "y": draw.tensor(b, t, d),
+            "memory": torch.where(real, memory, 2 * memory),  # padding is not 0
+            "memory_mask": memory_mask,
+            "first": draw.tensor(b, 1, d),
+            "second": draw.tensor(b, 1, d),
             "third": draw.tensor(k, 1, d),
             "fourth": draw.tensor(b, 1, d),
             "rows": torch.tensor([draw.integer(0, b - 1) for _ in range(k)]),
@@ -296,12 +312,6 @@ def _decoder_cases(draw: Draw) -> list[Case]:
         inputs |= {} if mask is None else {"mask": mask}
         if not masked:
             del inputs["memory_mask"]
-        if other_mask is not None:
-            others = given(b, t, other_mask, d)
-            inputs |= {f"other_{key}": tensor for key, tensor in others.items()}
-            # The second batch begins before the first one goes on.
-            two = steps(True, "other_")
-            calls = (*calls[:2], *two[:2], *calls[2:], *two[2:])
         if later:  # a later word is another one
             changed = inputs["y"].clone()
             changed[:, -1] = draw.tensor(b, d)
@@ -371,16 +381,13 @@ def _decoder_cases(draw: Draw) -> list[Case]:
         ),
         case("a source without any real word", empty, _causal(2), 3, 2, 6, (2, 2)),
         case("all sizes equal", _row([4, 2, 1, 5, 3], 5), _causal(5), 5, 5, 5, (5, 5)),
-        case(
-            SECOND,
-            _row([2, 3], 3),
-            _causal(2),
-            2,
-            2,
-            6,
-            (3, 2),
-            other_mask=_row([3, 1], 3),
-            note=KEPT,
+        second_batch(
+            case("", _row([2, 3], 3), _causal(2), 2, 2, 6, (3, 2)),
+            case("", _row([3, 1], 3), _causal(2), 2, 2, 6, (3, 2)),
+        ),
+        *in_training(
+            case("", _row([2, 3], 3), _causal(2), 2, 2, 6, (3, 2)),
+            "what each of the three parts returns, before it is added",
         ),
     ]
 
@@ -410,62 +417,15 @@ _DECODER_AXES = {
     "memory_values": "B h S d",
 }
 
-EXERCISES: list[Exercise] = [
-    Exercise(
-        name="sinusoidal_positions",
-        assignment="transformer",
-        notebook="layers",
-        points=3,
-        signature="(length, size)",
-        axes={"positions": "T d"},
-        cases=_positions_cases,
-    ),
-    Exercise(
-        name="layer_norm",
-        assignment="transformer",
-        notebook="layers",
-        points=2,
-        signature="(x, weight, bias, eps=1e-05)",
-        axes={"x": "... d", "weight": "d", "bias": "d", "y": "... d"},
-        cases=_norm_cases,
-        forbidden=("layer_norm", "native_layer_norm"),
-    ),
-    Exercise(
-        name="PositionwiseFeedForward",
-        assignment="transformer",
-        notebook="layers",
-        points=2,
-        signature="(x)",
-        axes={"x": "... d", "y": "... d"},
-        cases=_feed_forward_cases,
-        is_class=True,
-    ),
-    Exercise(
-        name="EncoderLayer",
-        assignment="transformer",
-        notebook="layers",
-        points=4,
-        signature="(x, mask=None)",
-        axes={
-            "x": "B N d",
-            "mask": "B N N",
-            "y": "B N d",
-            "other_x": "B N d",
-            "other_mask": "B 1 N",
-            "other_y": "B N d",
-        },
-        cases=_encoder_cases,
-        is_class=True,
-    ),
-    Exercise(
-        name="DecoderLayer",
-        assignment="transformer",
-        notebook="layers",
-        points=6,
-        signature="(y, memory, mask=None, memory_mask=None)",
-        axes=_DECODER_AXES | {f"other_{name}": axes for name, axes in _DECODER_AXES.items()},
-        cases=_decoder_cases,
-        is_class=True,
-        parts=(Part("forward", ("forward",), 3), Part("start and step", ("start", "step"), 3)),
-    ),
-]
+
+DECODER_LAYER = Exercise(
+    name="DecoderLayer",
+    points=6,
+    difficulty=3,
+    minutes=40,
+    signature="(y, memory, mask=None, memory_mask=None)",
+    axes=_DECODER_AXES,
+    cases=_decoder_cases,
+    is_class=True,
+    parts=(Part("forward", ("forward",), 3), Part("start and step", ("start", "step"), 3)),
+)

@@ -7,16 +7,81 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw, below, held
-from autograder.exercise import WHOLE, Bundle, Call, Case, Exercise, Part, StandIn
-from autograder.exercises.reading import KEPT, SECOND
+from autograder.drawing import Draw, length_mask, round_to_float32
+from autograder.exercise import Call, Case, Exercise, Part, Rows, StandIn, Whole
+from autograder.exercises._reading import second_batch
+from autograder.exercises._training import in_training
+
+
+def _padding_cases(draw: Draw) -> list[Case]:
+    def case(name: str, tokens: Tensor, pad_id: int | None, note: str = "") -> Case:
+        """Without a `pad_id` it is left out."""
+        given = {} if pad_id is None else {"pad_id": pad_id}
+        call = Call("", ("tokens", *given), ("real",))
+        return Case(name, {"tokens": tokens}, (call,), given=given, note=note)
+
+    b, s = draw.integer(3, 4), draw.integer(5, 7)
+    real = length_mask(draw.lengths(b, s), s)
+    words = draw.tokens(b, s, vocabulary_size=9)
+    nothing = real.clone()
+    nothing[0] = False
+    none = "The id of padding is an argument; in this case 0 is the id of a real word."
+    return [
+        case("one word", torch.tensor([[5]]), None),
+        case("two words and padding", torch.tensor([[4, 1, 0]]), None),
+        case("sentences of different length", words * real, None),
+        case("the id of padding given", words * real, 0),
+        case("a sentence without any real word", words * nothing, None),
+        case(
+            "padding before the words and among them",
+            words * draw.holes(b, s),
+            None,
+            "Padding is where its id stands, wherever that is.",
+        ),
+        case("another id for padding", torch.where(real, words - 1, 9), 9, none),
+        case("1 is the id of padding", torch.where(real, 2 * (words - 1), 1), 1, none),
+        case("padding has the largest id but one", torch.where(real, 8 * (words % 2), 7), 7, none),
+        case("as many sentences as words", draw.tokens(s, s, vocabulary_size=3) - 1, None),
+    ]
+
+
+PADDING_MASK = Exercise(
+    name="padding_mask",
+    points=1,
+    difficulty=1,
+    minutes=5,
+    signature="(tokens, pad_id=0)",
+    axes={"tokens": "B S", "real": "B S"},
+    cases=_padding_cases,
+)
+
+
+def _causal_cases(draw: Draw) -> list[Case]:
+    call = (Call("", ("length",), ("mask",)),)
+    lengths = [1, 2, 3, draw.integer(4, 6), draw.integer(7, 12), draw.integer(13, 30)]
+    names = ["one word", "two words", "three words", "a few words", "a sentence", "a long sentence"]
+    return [
+        Case(name, {}, call, given={"length": length})
+        for name, length in zip(names, lengths, strict=True)
+    ]
+
+
+CAUSAL_MASK = Exercise(
+    name="causal_mask",
+    points=1,
+    difficulty=1,
+    minutes=5,
+    signature="(length)",
+    axes={"mask": "T T"},
+    cases=_causal_cases,
+)
 
 
 def _ids(draw: Draw, lengths: Tensor | list[int], longest: int, v: int, pad_id: int) -> Tensor:
     """Return ids (B, L), padded at the end; every other id than pad_id is a word."""
     lengths = torch.as_tensor(lengths)
     tokens = _words(draw, len(lengths), longest, v=v, pad_id=pad_id)
-    return tokens.masked_fill(~below(lengths, longest), pad_id)
+    return tokens.masked_fill(~length_mask(lengths, longest), pad_id)
 
 
 def _words(draw: Draw, *shape: int, v: int, pad_id: int) -> Tensor:
@@ -24,41 +89,29 @@ def _words(draw: Draw, *shape: int, v: int, pad_id: int) -> Tensor:
     return tokens.masked_fill(tokens == pad_id, 0) if pad_id else tokens
 
 
-def _state(prefix: str, number: int, layers: int) -> Bundle:
+def _state(number: int, layers: int) -> Whole:
     """Return the names of what `start` or the number-th `step` returns."""
-    return {
-        WHOLE: f"{prefix}state_{number}",
-        "memory_mask": f"{prefix}memory_mask_{number}",
-        "position": f"{prefix}position_{number}",
-        "caches": ({},) * layers,  # as many as layers; what is in them is theirs
-    }
+    return Whole(
+        f"state_{number}",
+        {
+            "memory_mask": f"memory_mask_{number}",
+            "position": f"position_{number}",
+            "caches": ({},) * layers,  # as many as layers; what is in them is theirs
+        },
+    )
 
 
 def _model_cases(draw: Draw) -> list[Case]:
-    def calls(layers: int, prefix: str = "") -> tuple[Call, ...]:
-        p = prefix
-        both = (
-            Call("encode", (f"{p}source",), (f"{p}memory", f"{p}memory_mask")),
-            Call("forward", (f"{p}source", f"{p}previous"), (f"{p}logits",)),
-            Call("start", (f"{p}source",), (_state(p, 0, layers),)),
-            Call(
-                "step",
-                (f"{p}first", f"{p}state_0"),
-                (f"{p}log_probs_1", _state(p, 1, layers)),
-            ),
-            Call(
-                "step",
-                (f"{p}second", f"{p}state_1"),
-                (f"{p}log_probs_2", _state(p, 2, layers)),
-            ),
-        )
-        if p:
-            return both
+    def calls(layers: int) -> tuple[Call, ...]:
         return (
             Call("embed", ("previous",), ("embedded",)),
             Call("embed", ("previous", "at"), ("embedded_later",)),
-            *both,
-            Call("step", ("third", "state_2[rows]"), ("log_probs_chosen", {WHOLE: "chosen"})),
+            Call("encode", ("source",), ("memory", "memory_mask")),
+            Call("forward", ("source", "previous"), ("logits",)),
+            Call("start", ("source",), (_state(0, layers),)),
+            Call("step", ("first", "state_0"), ("log_probs_1", _state(1, layers))),
+            Call("step", ("second", "state_1"), ("log_probs_2", _state(2, layers))),
+            Call("step", ("third", Rows("state_2", "rows")), ("log_probs_chosen", Whole("chosen"))),
             Call("step", ("fourth", "chosen"), ("log_probs_further", {})),
             Call("step", ("other_word", "state_1"), ("log_probs_again", {})),
         )
@@ -74,8 +127,8 @@ def _model_cases(draw: Draw) -> list[Case]:
         layers: tuple[int, int],
         n: int = 3,
         pad_id: int | None = None,
-        second: tuple[list[int], list[int]] | None = None,
         later: bool = False,
+        among: bool = False,
         note: str = "",
     ) -> Case:
         b, k, pad = len(lengths), len(lengths) + 1, pad_id or 0
@@ -93,18 +146,12 @@ def _model_cases(draw: Draw) -> list[Case]:
             "fourth": words(k),
             "other_word": words(b),
         }
+        if among:
+            for tokens in (inputs["source"], inputs["previous"]):
+                tokens[:2, 1] = tokens[0, 2] = pad
         real = dict.fromkeys(("embedded", "embedded_later", "logits"), inputs["previous"] != pad)
         real["memory"] = inputs["source"] != pad
         made = calls(layers[1])
-        if second is not None:
-            inputs["other_source"] = _ids(draw, second[0], s, v, pad)
-            inputs["other_previous"] = _ids(draw, second[1], t, v, pad)
-            inputs |= {f"other_{which}": words(b) for which in ("first", "second")}
-            real["other_memory"] = inputs["other_source"] != pad
-            real["other_logits"] = inputs["other_previous"] != pad
-            # The second batch begins before the first one goes on.
-            two = calls(layers[1], "other_")
-            made = (*made[:5], *two[:3], *made[5:], *two[3:])
         if later:  # the last words are others
             changed = inputs["previous"].clone()
             changed[:, -1] = (changed[:, -1] + draw.integer(0, v - 3)) % (v - 1) + 1
@@ -193,20 +240,71 @@ def _model_cases(draw: Draw) -> list[Case]:
             note="This model is made with another pad_id: 0 is a word like any other here.",
         ),
         case("a source without any real word", empty, 4, [2, 3, 1], 3, 7, 2, (1, 1)),
-        case("all sizes equal", [3, 1, 2], 3, [2, 3, 1], 3, 3, 3, (1, 1)),
         case(
-            SECOND,
-            [2, 3],
-            3,
-            [2, 1],
+            "padding among the words",
+            [4, 4, 4],
+            4,
+            [4, 4, 4],
+            4,
+            7,
             2,
-            6,
-            3,
-            (1, 1),
-            second=([3, 1], [1, 2]),
-            note=KEPT,
+            (1, 2),
+            among=True,
+            note="Padding is never attended to, wherever it stands: the mask of the target's words "
+            "is the causal one and that of padding.",
+        ),
+        case("all sizes equal", [3, 1, 2], 3, [2, 3, 1], 3, 3, 3, (1, 1)),
+        second_batch(
+            case("", [2, 3], 3, [2, 1], 2, 6, 3, (1, 1)),
+            case("", [3, 1], 3, [1, 2], 2, 6, 3, (1, 1)),
+        ),
+        *in_training(
+            case("", [2, 3], 3, [2, 1], 2, 5, 3, (1, 1)),
+            "the sums of embeddings and positions",
         ),
     ]
+
+
+_MODEL_AXES = {
+    "source": "B S",
+    "previous": "B T",
+    "changed": "B T",
+    "first": "B",
+    "second": "B",
+    "other_word": "B",
+    "rows": "K",
+    "third": "K",
+    "fourth": "K",
+    "embedded": "B T d",
+    "embedded_later": "B T d",
+    "memory": "B S d",
+    "memory_mask": "B 1 S",
+    "logits": "B T V",
+    "changed_logits": "B T V",
+    "log_probs_chosen": "K V",
+    "log_probs_further": "K V",
+    "log_probs_again": "B V",
+    **{f"memory_mask_{number}": "B 1 S" for number in range(3)},
+    **{f"position_{number}": "B" for number in range(3)},
+    **{f"log_probs_{number}": "B V" for number in (1, 2)},
+}
+
+
+TRANSFORMER = Exercise(
+    name="Transformer",
+    points=8,
+    difficulty=3,
+    minutes=50,
+    signature="(source, previous)",
+    axes=_MODEL_AXES,
+    cases=_model_cases,
+    is_class=True,
+    parts=(
+        Part("embed and encode", ("embed", "encode"), 2),
+        Part("forward", ("forward",), 3),
+        Part("start and step", ("start", "step"), 3),
+    ),
+)
 
 
 _EMPTY = "Here an encoder or decoder without any layer hands on what it is given."
@@ -229,7 +327,7 @@ def _loss_cases(draw: Draw) -> list[Case]:
         b, pad = len(lengths), pad_id or 0
         targets = _ids(draw, lengths, t, v, pad)
         logits = draw.tensor(b, t, v, scale=scale)
-        louder = held(on_padding * logits)
+        louder = round_to_float32(on_padding * logits)
         given: dict[str, Any] = {"smoothing": smoothing}
         if pad_id is not None:
             given["pad_id"] = pad_id
@@ -275,9 +373,23 @@ def _loss_cases(draw: Draw) -> list[Case]:
         holes,
         case("large logits", draw.lengths(b, t), t, v, 0.1, scale=400.0, note=_LARGE),
         case("large logits on padding", [1, 3], 4, 5, 0.1, on_padding=1e4, note=_LARGE),
-        case("nothing but padding", [0, 0], 3, 5, 0.1, note="Nothing counts: the loss is 0."),
+        case(
+            "nothing but padding", [0, 0], 3, 5, 0.1, note="No target counts here: the loss is 0."
+        ),
         case("a sentence without any word", [0, 3], 3, 5, 0.2),
     ]
+
+
+LABEL_SMOOTHED_LOSS = Exercise(
+    name="label_smoothed_loss",
+    points=3,
+    difficulty=2,
+    minutes=15,
+    signature="(logits, targets, smoothing, pad_id=0)",
+    axes={"logits": "B T V", "targets": "B T", "loss": ""},
+    cases=_loss_cases,
+    forbidden=("cross_entropy.label_smoothing",),
+)
 
 
 _LARGE = "The logarithm of a softmax that is rounded to 0 is infinite: use log_softmax."
@@ -305,63 +417,12 @@ def _rate_cases(draw: Draw) -> list[Case]:
     ]
 
 
-_MODEL_AXES = {
-    "source": "B S",
-    "previous": "B T",
-    "changed": "B T",
-    "first": "B",
-    "second": "B",
-    "other_word": "B",
-    "rows": "K",
-    "third": "K",
-    "fourth": "K",
-    "embedded": "B T d",
-    "embedded_later": "B T d",
-    "memory": "B S d",
-    "memory_mask": "B 1 S",
-    "logits": "B T V",
-    "changed_logits": "B T V",
-    "log_probs_chosen": "K V",
-    "log_probs_further": "K V",
-    "log_probs_again": "B V",
-    **{f"memory_mask_{number}": "B 1 S" for number in range(3)},
-    **{f"position_{number}": "B" for number in range(3)},
-    **{f"log_probs_{number}": "B V" for number in (1, 2)},
-}
-
-EXERCISES: list[Exercise] = [
-    Exercise(
-        name="Transformer",
-        assignment="transformer",
-        notebook="model",
-        points=8,
-        signature="(source, previous)",
-        axes=_MODEL_AXES | {f"other_{name}": axes for name, axes in _MODEL_AXES.items()},
-        cases=_model_cases,
-        is_class=True,
-        parts=(
-            Part("embed and encode", ("embed", "encode"), 2),
-            Part("forward", ("forward",), 3),
-            Part("start and step", ("start", "step"), 3),
-        ),
-    ),
-    Exercise(
-        name="label_smoothed_loss",
-        assignment="transformer",
-        notebook="model",
-        points=3,
-        signature="(logits, targets, smoothing, pad_id=0)",
-        axes={"logits": "B T V", "targets": "B T", "loss": ""},
-        cases=_loss_cases,
-        forbidden=("cross_entropy.label_smoothing",),
-    ),
-    Exercise(
-        name="noam_learning_rate",
-        assignment="transformer",
-        notebook="model",
-        points=1,
-        signature="(step, model_size, warmup)",
-        axes={"rate": ""},
-        cases=_rate_cases,
-    ),
-]
+NOAM_LEARNING_RATE = Exercise(
+    name="noam_learning_rate",
+    points=1,
+    difficulty=1,
+    minutes=5,
+    signature="(step, model_size, warmup)",
+    axes={"rate": ""},
+    cases=_rate_cases,
+)

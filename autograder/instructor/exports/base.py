@@ -1,11 +1,11 @@
-"""What the exports share: whom and what to export, and how a cell of a CSV file is written."""
+"""What the exports share: whom and what to export, and how a CSV file is read and written."""
 
 from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
@@ -15,10 +15,26 @@ from traitlets import Bool
 
 from autograder.instructor.grading import records
 from autograder.instructor.grading.records import NotebookResult
+from autograder.instructor.harmless import for_terminal
+from autograder.instructor.reporting import words
 from autograder.instructor.reporting.scores import Person, Score, max_points, people, scores
 
-_NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?%?|-")
-_HARMLESS_ID = re.compile(r"[+@-]?[\w.@+-]+")
+
+@dataclass(frozen=True)
+class Grades:
+    """What is exported.
+
+    Attributes:
+        assignments: the chosen ones, with the points of each.
+        people: the chosen students.
+        scores: of these students, by assignment and student.
+        results: what the grader found, by assignment; nothing if another one graded it.
+    """
+
+    assignments: dict[str, float]
+    people: list[Person]
+    scores: dict[str, dict[str, Score]]
+    results: dict[str, list[NotebookResult]]
 
 
 class Export(ExportPlugin):
@@ -31,88 +47,74 @@ class Export(ExportPlugin):
 
     default_to = ""
 
-    def destination(self) -> Path:
-        """Return where to write; its folder is there."""
-        path = Path(self.to or self.default_to)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return path
-
-    def chosen_assignments(self, gradebook: Gradebook) -> dict[str, float]:
-        """Return the assignments to export with the points of each.
+    def export(self, gradebook: Gradebook) -> None:
+        """Write the grades.
 
         Raises:
-            SystemExit: one that was asked for is not in the gradebook.
+            SystemExit: what was asked for is not in the gradebook, or cannot be written.
         """
         known = max_points(gradebook.db)
-        wanted = _listed(self.assignment) or list(known)
-        for name in wanted:
-            if name not in known:
-                have = ", ".join(known) or "none"
-                stop(f"There is no assignment {name!r} in the gradebook; it has: {have}.")
-        if not wanted:
-            self.log.warning("The gradebook has no assignments yet, so there are no grades.")
-        return {name: known[name] for name in known if name in wanted}
-
-    def chosen_people(self, gradebook: Gradebook) -> list[Person]:
-        """Return the students to export.
-
-        Raises:
-            SystemExit: one that was asked for is not in the gradebook.
-        """
-        known = people(gradebook.db)
-        wanted = set(_listed(self.student))
-        if strangers := sorted(wanted - {person.id for person in known}):
-            stop(f"There is no student {strangers[0]!r} in the gradebook.")
-        chosen = [person for person in known if not wanted or person.id in wanted]
-        if not chosen:
-            self.log.warning("The gradebook has no students yet, so there are no grades.")
-        return chosen
-
-    def scores_of(
-        self,
-        gradebook: Gradebook,
-        assignments: Iterable[str],
-        chosen: Iterable[Person],
-        cells: bool = False,
-    ) -> dict[str, dict[str, Score]]:
-        """Return the scores of the chosen students, by assignment; warn of what is not final."""
-        wanted = {person.id for person in chosen}
-        found = {}
-        for assignment in assignments:
-            everyone = scores(gradebook.db, assignment, cells)
-            mine = {student: score for student, score in everyone.items() if student in wanted}
-            pending = sum(score.pending for score in mine.values())
-            if pending:
+        wanted = self._choose(self.assignment, known, "assignment")
+        assignments = {name: known[name] for name in wanted}
+        everybody = {person.id: person for person in people(gradebook.db)}
+        chosen = [everybody[name] for name in self._choose(self.student, everybody, "student")]
+        by_assignment = {}
+        for name in assignments:
+            mine = {
+                student: score
+                for student, score in scores(gradebook.db, name, cells=True).items()
+                if student in {person.id for person in chosen}
+            }
+            if pending := sum(score.pending for score in mine.values()):
                 self.log.warning(
                     "%s: %d of %d submissions not final, because they wait to be graded by hand.",
-                    assignment,
+                    name,
                     pending,
                     len(mine),
                 )
-            found[assignment] = mine
-        return found
-
-    def results_of(self, gradebook: Gradebook, assignment: str) -> list[NotebookResult]:
-        """Return what the grader found in each notebook; nothing if another one graded it."""
+            by_assignment[name] = mine
         url = gradebook.engine.url.render_as_string(hide_password=False)
-        return records.read(url, assignment)
+        results = {name: records.read(url, name) for name in assignments}
+        path = Path(self.to or self.default_to)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.write(Grades(assignments, chosen, by_assignment, results), path)
 
-    def write_csv(self, rows: Sequence[Sequence[str]]) -> Path:
-        """Write rows, the first of them the head, as CSV in UTF-8 and return where they are.
+    def write(self, grades: Grades, path: Path) -> None:
+        """Write the grades to a file or folder, whose parent is there."""
+        raise NotImplementedError
+
+    def _choose(self, given: Iterable[object], known: Iterable[str], what: str) -> list[str]:
+        """Return the names of a list option that are known, all if none is given."""
+        known = list(known)
+        wanted = _split_names(given)
+        for name in sorted(set(wanted) - set(known)):
+            has = f"; it has: {', '.join(known) or 'none'}" if what == "assignment" else ""
+            stop(f"There is no {what} {name!r} in the gradebook{has}.")
+        if not known:
+            self.log.warning("The gradebook has no %ss yet, so there are no grades.", what)
+        return [name for name in known if not wanted or name in wanted]
+
+    def warn_of(self, people: Sequence[Person], sentence: str, *given: object) -> None:
+        """Warn of students, if there are any: their number comes before the sentence."""
+        if people:
+            names = for_terminal(", ".join(person.id for person in people))
+            self.log.warning("%s %s: %s", words.people(len(people)), sentence.format(*given), names)
+
+    def write_csv(self, path: Path, rows: Sequence[Sequence[str]]) -> None:
+        """Write rows as CSV in UTF-8.
 
         Raises:
             SystemExit: the destination is a folder.
         """
-        path = self.destination()
         if path.is_dir():
             stop(f"{path} is a folder; name a file after --to.")
         page = io.StringIO(newline="")
         csv.writer(page, lineterminator="\r\n").writerows(rows)
         path.write_text(page.getvalue(), encoding="utf-8", newline="")
-        return path
+        self.log.info("Wrote the grades to %s", path)
 
 
-def _listed(given: Iterable[object]) -> list[str]:
+def _split_names(given: Iterable[object]) -> list[str]:
     """Return the names of a list option; [a, b] without quotes arrives as one of them."""
     names = []
     for entry in map(str, given):
@@ -133,33 +135,8 @@ def number(value: float) -> str:
     return f"{value:.10f}".rstrip("0").rstrip(".")
 
 
-def harmless(text: str) -> str:
-    """Return a text that a spreadsheet shows and does not run as a formula, on one line.
-
-    A single quote goes before what might begin a formula, as requirement 1.2.10 of OWASP's
-    Application Security Verification Standard asks for.
-    """
-    return _quoted(" ".join(text.split()))
-
-
-def harmless_lines(text: str) -> str:
-    """Return a text of several lines that a spreadsheet does not run."""
-    return _quoted(text.replace("\r\n", "\n").replace("\r", "\n").strip())
-
-
-def harmless_id(text: str) -> str:
-    """Return an identifier as it is, so that it is recognised, unless it can do harm."""
-    return text if _HARMLESS_ID.fullmatch(text) else harmless(text)
-
-
-def _quoted(text: str) -> str:
-    if text[:1] in tuple("=+-@＝＋－＠") and not _NUMBER.fullmatch(text):
-        return f"'{text}"
-    return text
-
-
-def read_csv(path: str, what: str) -> list[list[str]]:
-    """Return the rows of a platform's CSV file, whether commas or semicolons part its columns.
+def read_csv(path: str, what: str) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows of a platform's CSV file, whether commas or semicolons part its columns.
 
     Args:
         path: of the file.
@@ -175,7 +152,9 @@ def read_csv(path: str, what: str) -> list[list[str]]:
         stop(f"{what[:1].upper()}{what[1:]} {path} cannot be read: {reason}.")
     first = text.partition("\n")[0]
     delimiter = max(",;\t", key=first.count)
-    return [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row]
+    rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row]
+    head = [cell.strip() for cell in rows[0]] if rows else []
+    return head, [row + [""] * (len(head) - len(row)) for row in rows[1:]]
 
 
 class Matcher:
@@ -196,8 +175,8 @@ class Matcher:
     def find(self, person: Person) -> int | None:
         """Return the row that is this student's and nobody else's, or None."""
         for key in (person.lms_id, person.id, person.email, person.name):
-            found = self._rows.get(key.casefold(), set()) if key else set()
-            if len(found) == 1 and not found <= self._taken:
-                self._taken |= found
-                return next(iter(found))
+            places = self._rows.get(key.casefold(), set()) if key else set()
+            if len(places) == 1 and not places <= self._taken:
+                self._taken |= places
+                return next(iter(places))
         return None

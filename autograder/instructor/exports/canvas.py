@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from nbgrader.api import Gradebook
 from traitlets import Dict, Unicode
 
 from autograder.instructor.exports.base import (
     Export,
+    Grades,
     Matcher,
-    harmless,
-    harmless_id,
     number,
     read_csv,
     stop,
 )
-from autograder.instructor.reporting import words
+from autograder.instructor.harmless import for_csv, for_csv_id
 from autograder.instructor.reporting.scores import Person, Score
 
 _POINTS = "Points Possible"
@@ -78,45 +78,22 @@ class Canvas(Export):
 
     default_to = "canvas.csv"
 
-    def export(self, gradebook: Gradebook) -> None:
+    def write(self, grades: Grades, path: Path) -> None:
         """Write the file."""
-        assignments = self.chosen_assignments(gradebook)
-        people = self.chosen_people(gradebook)
-        scores = self.scores_of(gradebook, assignments, people)
         if self.roster:
-            rows = self._with_roster(assignments, people, scores)
+            rows = self._with_roster(grades, read_roster(self.roster))
         else:
-            rows = self._plain(assignments, people, scores)
-        path = self.write_csv(rows)
-        self.log.info("Wrote the grades of %s to %s", words.people(len(rows) - 2), path)
+            titles = [for_csv(self.columns.get(name, name)) for name in grades.assignments]
+            points = map(number, grades.assignments.values())
+            rows = [[*_HEADS, *titles], [f"    {_POINTS}", "", "", "", "", *points]]
+            rows += [self._row(grades, _HEADS, person) for person in grades.people]
+        self.write_csv(path, rows)
 
-    def _plain(
-        self,
-        assignments: dict[str, float],
-        people: list[Person],
-        scores: dict[str, dict[str, Score]],
-    ) -> list[list[str]]:
-        titles = [harmless(self.columns.get(name, name)) for name in assignments]
-        rows = [
-            [*_HEADS, *titles],
-            [f"    {_POINTS}", "", "", "", "", *map(number, assignments.values())],
-        ]
-        for person in people:
-            cells = [self._cell(scores[name].get(person.id)) for name in assignments]
-            rows.append([*_known_by(person), *cells])
-        return rows
-
-    def _with_roster(
-        self,
-        assignments: dict[str, float],
-        people: list[Person],
-        scores: dict[str, dict[str, Score]],
-    ) -> list[list[str]]:
-        roster = read_roster(self.roster)
-        places = [self._column(name, roster) for name in assignments]
+    def _with_roster(self, grades: Grades, roster: _Roster) -> list[list[str]]:
+        places = [self._column(name, roster) for name in grades.assignments]
         titles, points = [], []
-        for (name, most), place in zip(assignments.items(), places, strict=True):
-            titles.append(harmless(self.columns.get(name, name)))
+        for (name, most), place in zip(grades.assignments.items(), places, strict=True):
+            titles.append(for_csv(self.columns.get(name, name)))
             points.append(number(most))
             if place is None:
                 self.log.warning(
@@ -134,7 +111,8 @@ class Canvas(Export):
                     number(most),
                 )
         matcher = Matcher([_keys(roster.head, row) for row in roster.students])
-        persons = {matcher.find(person): person for person in people}
+        matched = [(matcher.find(person), person) for person in grades.people]
+        persons = {place: person for place, person in matched if place is not None}
         blank = [""] * (len(roster.head) - 1)
         rows = [[*roster.head, *titles], [f"    {_POINTS}", *blank, *points]]
         for row, (student, had) in enumerate(zip(roster.students, roster.cells, strict=True)):
@@ -142,53 +120,43 @@ class Canvas(Export):
             if self.student and person is None:
                 continue
             cells = []
-            for name, place in zip(assignments, places, strict=True):
-                score = scores[name].get(person.id) if person else None
+            for name, place in zip(grades.assignments, places, strict=True):
+                score = grades.scores[name].get(person.id) if person else None
                 cells.append(self._cell(score, had[place] if place is not None else ""))
             rows.append([*_spelt(roster.head, student), *cells])
-        return rows + self._strangers(roster, assignments, people, persons, scores)
+        strangers = [person for place, person in matched if place is None]
+        self.warn_of(strangers, "not in the roster, so Canvas will ask who it is")
+        return rows + [self._row(grades, roster.head, person) for person in strangers]
 
-    def _strangers(
-        self,
-        roster: _Roster,
-        assignments: dict[str, float],
-        people: list[Person],
-        persons: dict[int | None, Person],
-        scores: dict[str, dict[str, Score]],
-    ) -> list[list[str]]:
-        known = {person.id for place, person in persons.items() if place is not None}
-        strangers = [person for person in people if person.id not in known]
-        if strangers:
-            self.log.warning(
-                "%s not in the roster, so Canvas will ask who it is: %s",
-                words.people(len(strangers)),
-                ", ".join(person.id for person in strangers),
-            )
-        rows = []
-        for person in strangers:
-            known_by = dict(zip(_HEADS, _known_by(person), strict=True))
-            known_by |= {"LastName": harmless(person.last_name)}
-            known_by |= {"FirstName": harmless(person.first_name)}
-            cells = [self._cell(scores[name].get(person.id)) for name in assignments]
-            rows.append([*(known_by.get(head, "") for head in roster.head), *cells])
-        return rows
+    def _row(self, grades: Grades, heads: Sequence[str], person: Person) -> list[str]:
+        """Return the row of a student whom the roster does not know."""
+        name = ", ".join(filter(None, (person.last_name, person.first_name))) or person.id
+        cells = {
+            "Student": for_csv(name),
+            "LastName": for_csv(person.last_name),
+            "FirstName": for_csv(person.first_name),
+            "ID": person.lms_id if person.lms_id.isdecimal() else "",
+            "SIS Login ID": for_csv_id(person.id),
+        }
+        scores = [self._cell(of.get(person.id)) for of in grades.scores.values()]
+        return [*(cells.get(head, "") for head in heads), *scores]
 
     def _column(self, name: str, roster: _Roster) -> int | None:
         """Return the roster's column of an assignment, known by its title, its number or both."""
         wanted = self.columns.get(name, name).strip().casefold()
         for exact in (True, False):
-            found = []
+            same = []
             for place, column in enumerate(roster.columns):
                 match = _TITLE.fullmatch(column)
                 parts = (match["title"], match["id"]) if match and not exact else (column,)
                 if wanted in (part.strip().casefold() for part in parts):
-                    found.append(place)
-            if len(found) == 1:
-                return found[0]
-            if found:
+                    same.append(place)
+            if len(same) == 1:
+                return same[0]
+            if same:
                 stop(
-                    f"Canvas has {len(found)} assignments named {name!r}; say which by its number, "
-                    f"for instance Canvas.columns = {{{name!r}: {roster.columns[found[0]]!r}}}."
+                    f"Canvas has {len(same)} assignments named {name!r}; say which by its number, "
+                    f"for instance Canvas.columns = {{{name!r}: {roster.columns[same[0]]!r}}}."
                 )
         return None
 
@@ -197,7 +165,7 @@ class Canvas(Export):
             return number(score.points)
         if self.missing_as_zero and had.strip().upper() != "EX":
             return "0"
-        return harmless(had)
+        return for_csv(had)
 
 
 def read_roster(path: str) -> _Roster:
@@ -206,12 +174,10 @@ def read_roster(path: str) -> _Roster:
     Raises:
         SystemExit: it is not one.
     """
-    rows = read_csv(path, "the roster")
-    head = [cell.strip() for cell in rows[0]] if rows else []
+    head, rows = read_csv(path, "the roster")
     if "ID" not in head or "Section" not in head or not head[0].endswith(("Student", "LastName")):
         stop(f"{path} is not a gradebook of Canvas; export one there, under Grades, Export.")
     end = head.index("Section") + 1
-    rows = [row + [""] * (len(head) - len(row)) for row in rows[1:]]
     points = next((row for row in rows if _POINTS in row[0]), [""] * len(head))
     # What is marked "(read only)" there cannot be imported; "Manual Posting" is a row of its own.
     places = [p for p in range(end, len(head)) if "read only" not in points[p]]
@@ -240,15 +206,9 @@ def _keys(head: list[str], row: list[str]) -> list[str]:
 def _spelt(head: list[str], student: list[str]) -> list[str]:
     names = ("Student", "LastName", "FirstName")
     return [
-        (harmless if column in names else harmless_id)(cell)
+        (for_csv if column in names else for_csv_id)(cell)
         for column, cell in zip(head, student, strict=True)
     ]
-
-
-def _known_by(person: Person) -> list[str]:
-    name = ", ".join(part for part in (person.last_name, person.first_name) if part) or person.id
-    number_in_canvas = person.lms_id if person.lms_id.isdecimal() else ""
-    return [harmless(name), number_in_canvas, "", harmless_id(person.id), ""]
 
 
 def _differ(points: str, most: float) -> bool:

@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-from nbgrader.api import Gradebook
 from traitlets import CaselessStrEnum
 
-from autograder.instructor.exports.base import Export, number, stop
+from autograder.instructor.exports.base import Export, Grades, number, stop
 from autograder.instructor.grading.records import ExerciseResult, NotebookResult
+from autograder.instructor.harmless import for_lines, for_terminal
 from autograder.instructor.reporting import words
 from autograder.instructor.reporting.scores import CellScore, Person, Score
 
@@ -49,45 +49,35 @@ class Gradescope(Export):
 
     default_to = "gradescope"
 
-    def export(self, gradebook: Gradebook) -> None:
+    def write(self, grades: Grades, path: Path) -> None:
         """Write the files."""
-        assignments = self.chosen_assignments(gradebook)
-        people = self.chosen_people(gradebook)
-        scores = self.scores_of(gradebook, assignments, people, cells=True)
-        folder = self.destination()
-        if folder.exists() and not folder.is_dir():
-            stop(f"{folder} is a file; name a folder after --to.")
+        if path.exists() and not path.is_dir():
+            stop(f"{path} is a file; name a folder after --to.")
+        path.mkdir(exist_ok=True)
         written = 0
-        for name, most in assignments.items():
-            results: dict[str, list[NotebookResult]] = {}
-            for result in self.results_of(gradebook, name):
-                results.setdefault(result.student, []).append(result)
-            missing = []
-            for person in people:
-                score = scores[name].get(person.id)
+        for name, most in grades.assignments.items():
+            for person in grades.people:
+                score = grades.scores[name].get(person.id)
                 if score is None and not self.missing_as_zero:
-                    missing.append(person.id)
                     continue
                 score = score or Score(person.id, 0.0, 0.0, 0.0, False)
-                page = self._page(name, most, person, score, results.get(person.id, []))
-                self._write(folder / self._folder(person) / _safe(name), page)
+                results = [r for r in grades.results[name] if r.student == person.id]
+                page = self._page(name, most, person, score, results)
+                folder = path / self._folder(person) / _safe(name)
+                folder.mkdir(parents=True, exist_ok=True)
+                text = json.dumps(page, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+                (folder / "results.json").write_text(text, encoding="utf-8")
                 written += 1
-            if missing:
-                self.log.info("%s: %s handed in nothing.", name, words.people(len(missing)))
-        folder.mkdir(parents=True, exist_ok=True)
-        self.log.info("Wrote %d results.json below %s", written, folder)
+        self.log.info("Wrote %d results.json below %s", written, path)
 
     def _folder(self, person: Person) -> str:
         if self.folder == "email":
             if person.email:
                 return _safe(person.email.casefold())
-            self.log.warning("%s has no email address; the folder has the id.", person.id)
+            self.log.warning(
+                "%s has no email address; the folder has the id.", for_terminal(person.id)
+            )
         return _safe(person.id)
-
-    def _write(self, folder: Path, page: dict[str, Any]) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(page, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-        (folder / "results.json").write_text(text, encoding="utf-8")
 
     def _page(
         self,
@@ -97,12 +87,12 @@ class Gradescope(Export):
         score: Score,
         results: list[NotebookResult],
     ) -> dict[str, Any]:
-        found = {
+        entries = {
             (result.notebook, entry.grade_id): entry
             for result in results
             for entry in result.exercises
         }
-        tests = [_test(cell, found.get((cell.notebook, cell.cell))) for cell in score.cells]
+        tests = [_test(cell, entries.get((cell.notebook, cell.cell))) for cell in score.cells]
         if score.penalty:
             tests.append(_late(score))
         for place, test in enumerate(tests, 1):
@@ -112,9 +102,9 @@ class Gradescope(Export):
         if score.pending:
             lines.append("Parts of this submission still have to be graded by hand.")
         return {
-            "score": _rounded(score.points),
-            "execution_time": _rounded(sum(result.seconds for result in results), 3),
-            "output": "\n".join(lines),
+            "score": _round(score.points),
+            "execution_time": _round(sum(result.seconds for result in results), 3),
+            "output": for_lines("\n".join(lines)),
             "output_format": "text",
             "test_output_format": "text",
             "test_name_format": "text",
@@ -125,8 +115,8 @@ class Gradescope(Export):
                 "assignment": assignment,
                 "student": person.id,
                 "email": person.email,
-                "max_score": _rounded(most),
-                "late_submission_penalty": _rounded(score.penalty),
+                "max_score": _round(most),
+                "late_submission_penalty": _round(score.penalty),
                 "needs_manual_grade": score.pending,
                 "graded_at": max((result.graded_at for result in results), default=""),
             },
@@ -144,10 +134,10 @@ def _test(cell: CellScore, entry: ExerciseResult | None) -> dict[str, Any]:
     tags = [entry.outcome] if entry is not None else []
     return {
         "name": entry.exercise if entry is not None else cell.cell.removeprefix("test-"),
-        "score": _rounded(cell.points),
-        "max_score": _rounded(cell.max_points),
+        "score": _round(cell.points),
+        "max_score": _round(cell.max_points),
         "status": "passed" if cell.points >= cell.max_points else "failed",
-        "output": "\n".join(lines),
+        "output": for_lines("\n".join(lines)),
         "output_format": "text",
         "tags": tags + ["by hand"] * (cell.manual is not None),
         "extra_data": {
@@ -163,7 +153,7 @@ def _late(score: Score) -> dict[str, Any]:
     taken = score.earned - score.points  # not more than there was
     return {
         "name": "Late submission",
-        "score": _rounded(-taken),
+        "score": _round(-taken),
         "max_score": 0.0,
         "status": "failed",
         "output": f"Handed in{late}: {number(taken)} points are taken off.",
@@ -173,7 +163,7 @@ def _late(score: Score) -> dict[str, Any]:
     }
 
 
-def _rounded(value: float, digits: int = 10) -> float:
+def _round(value: float, digits: int = 10) -> float:
     return round(value, digits) + 0.0  # no -0.0
 
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from nbgrader.api import Gradebook
+from collections.abc import Iterable
+from pathlib import Path
+
 from traitlets import Bool, CaselessStrEnum, Dict, Unicode
 
 from autograder.instructor.exports.base import (
     Export,
+    Grades,
     Matcher,
-    harmless,
-    harmless_id,
-    harmless_lines,
     number,
     read_csv,
     stop,
 )
-from autograder.instructor.exports.feedback import diagnoses
-from autograder.instructor.reporting import words
+from autograder.instructor.grading.records import NotebookResult
+from autograder.instructor.harmless import for_csv, for_csv_id, for_csv_lines
 from autograder.instructor.reporting.scores import Person, Score
 
 NO_GRADE = "-"
@@ -75,61 +75,37 @@ class Moodle(Export):
 
     default_to = "moodle.csv"
 
-    def export(self, gradebook: Gradebook) -> None:
+    def write(self, grades: Grades, path: Path) -> None:
         """Write the file."""
-        assignments = self.chosen_assignments(gradebook)
-        people = self.chosen_people(gradebook)
-        if self.worksheet and len(assignments) != 1:
+        if self.worksheet and len(grades.assignments) != 1:
             stop("A worksheet is of one assignment; name it with --assignment.")
-        scores = self.scores_of(gradebook, assignments, people)
-        texts = {name: self._texts(gradebook, name) for name in assignments}
-        for name, most in assignments.items():
-            self._warn_of_limits(name, most, scores[name])
-        if self.worksheet:
-            (name,) = assignments
-            rows = self._filled_in(name, people, scores[name], texts[name])
-        else:
-            rows = self._plain(list(assignments), people, scores, texts)
-        path = self.write_csv(rows)
-        self.log.info("Wrote the grades of %s to %s", words.people(len(rows) - 1), path)
+        texts = {
+            name: describe(results) if self.feedback else {}
+            for name, results in grades.results.items()
+        }
+        for name, most in grades.assignments.items():
+            self._warn_of_limits(name, most, grades.scores[name])
+        fill = self._fill_in if self.worksheet else self._list
+        self.write_csv(path, fill(grades, texts))
 
-    def _texts(self, gradebook: Gradebook, assignment: str) -> dict[str, str]:
-        if not self.feedback:
-            return {}
-        return diagnoses(self.results_of(gradebook, assignment))
-
-    def _plain(
-        self,
-        assignments: list[str],
-        people: list[Person],
-        scores: dict[str, dict[str, Score]],
-        texts: dict[str, dict[str, str]],
-    ) -> list[list[str]]:
+    def _list(self, grades: Grades, texts: dict[str, dict[str, str]]) -> list[list[str]]:
         head = [_IDENTITIES[self.identity], "First name", "Last name"]
-        for name in assignments:
-            title = harmless(self.columns.get(name, name))
+        for name in grades.assignments:
+            title = for_csv(self.columns.get(name, name))
             head += [title, f"{title} (feedback)"] if self.feedback else [title]
         rows = [head]
-        nobody = []
-        for person in people:
-            identity = self._identity(person)
-            if not identity:
-                nobody.append(person.id)
-                continue
-            row = [harmless_id(identity), harmless(person.first_name), harmless(person.last_name)]
-            for name in assignments:
-                score = scores[name].get(person.id)
+        for person in filter(self._identity, grades.people):
+            identity = for_csv_id(self._identity(person))
+            row = [identity, for_csv(person.first_name), for_csv(person.last_name)]
+            for name in grades.assignments:
+                score = grades.scores[name].get(person.id)
                 row.append(self._cell(score))
                 if self.feedback:
                     row.append(texts[name].get(person.id, "") if score else "")
             rows.append(row)
-        if nobody:
-            self.log.warning(
-                "%s left out, of whom the gradebook has no %s: %s",
-                words.people(len(nobody)),
-                _IDENTITIES[self.identity].lower(),
-                ", ".join(nobody),
-            )
+        nobody = [person for person in grades.people if not self._identity(person)]
+        known_by = _IDENTITIES[self.identity].lower()
+        self.warn_of(nobody, "left out, of whom the gradebook has no {}", known_by)
         return rows
 
     def _identity(self, person: Person) -> str:
@@ -137,15 +113,9 @@ class Moodle(Export):
             return person.email
         return person.id if self.identity == "username" else person.lms_id or person.id
 
-    def _filled_in(
-        self,
-        assignment: str,
-        people: list[Person],
-        scores: dict[str, Score],
-        texts: dict[str, str],
-    ) -> list[list[str]]:
-        rows = read_csv(self.worksheet, "the worksheet")
-        head = rows[0] if rows else []
+    def _fill_in(self, grades: Grades, texts: dict[str, dict[str, str]]) -> list[list[str]]:
+        (assignment,) = grades.assignments
+        head, students = read_csv(self.worksheet, "the worksheet")
         if self.worksheet_grade not in head:
             stop(
                 f"{self.worksheet} has no column {self.worksheet_grade!r}; download the worksheet "
@@ -153,30 +123,23 @@ class Moodle(Export):
             )
         grade = head.index(self.worksheet_grade)
         comment = head.index(self.worksheet_feedback) if self.worksheet_feedback in head else None
-        students = [row + [""] * (len(head) - len(row)) for row in rows[1:]]
         own = (grade, comment)
         matcher = Matcher([[c for i, c in enumerate(row) if i not in own] for row in students])
         strangers = []
-        for person in people:
+        for person in grades.people:
             place = matcher.find(person)
-            score = scores.get(person.id)
+            score = grades.scores[assignment].get(person.id)
+            text = texts[assignment].get(person.id)
             if place is None:
-                if score is not None:
-                    strangers.append(person.id)
+                strangers += [person] if score is not None else []
                 continue
             cell = self._cell(score)
             if cell != NO_GRADE:
                 students[place][grade] = cell
-            if comment is not None and self.feedback and score and texts.get(person.id):
-                students[place][comment] = texts[person.id]
-        if strangers:
-            self.log.warning(
-                "%s: %s not in the worksheet, and so without a grade there: %s",
-                assignment,
-                words.people(len(strangers)),
-                ", ".join(strangers),
-            )
-        return [head, *([harmless_lines(cell) for cell in row] for row in students)]
+            if comment is not None and score and text:
+                students[place][comment] = text
+        self.warn_of(strangers, "not in the worksheet of {}, and so without a grade", assignment)
+        return [head, *([for_csv_lines(cell) for cell in row] for row in students)]
 
     def _cell(self, score: Score | None) -> str:
         if score is not None:
@@ -192,3 +155,18 @@ class Moodle(Export):
                 number(most),
                 number(max(score.points for score in scores.values())),
             )
+
+
+def describe(results: Iterable[NotebookResult]) -> dict[str, str]:
+    """Return the diagnosis of each student: a line per exercise, and the remarks on the files.
+
+    The points are those of the grader; what a person changed is in the grade.
+    """
+    lines: dict[str, list[str]] = {}
+    for result in results:
+        mine = lines.setdefault(result.student, [])
+        for entry in result.exercises:
+            points = f"{number(entry.points)} of {number(entry.max_points)}"
+            mine.append(" ".join(f"{entry.exercise}: {points}. {entry.headline}".split()))
+        mine += [" ".join(remark.split()) for remark in result.remarks]
+    return {student: for_csv_lines("\n".join(mine)) for student, mine in lines.items()}

@@ -6,27 +6,52 @@ verdict is computed by the worker, as it is on one machine.
 
 from __future__ import annotations
 
+import os
 import secrets
 import threading
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent import futures
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import nbformat
 
-from autograder.instructor.examining import DRAWS
+from autograder.instructor.grading.class_run import Run
 from autograder.instructor.grading.course import CourseError
-from autograder.instructor.grading.examination import Examination
-from autograder.instructor.grading.grading import Graded, Grader
+from autograder.instructor.grading.grader import Graded, Grader, open_grader
+from autograder.instructor.grading.guard import Guard
+from autograder.instructor.grading.machines import (
+    Before,
+    Failed,
+    Outcome,
+    Task,
+    finish_here,
+    open_guard,
+    outcome_of,
+    read_here,
+    run_tasks,
+)
 from autograder.instructor.grading.records import NotebookResult
-from autograder.instructor.grading.running import Run, Task, run_tasks
-from autograder.instructor.grading.sandbox import Sandbox, Times
-from autograder.instructor.grading.source import of_page
+from autograder.instructor.grading.sandbox import SandboxError
+from autograder.instructor.grading.settings import Grading
+from autograder.instructor.grading.source import read_page
 from autograder.instructor.grading.submissions import Handed, StudentCell
-from autograder.sandbox.walls import Limits
+from autograder.instructor.hidden_tests import DRAWS
 
 Data = dict[str, Any]
 RETRIES = 3  # how often a task is given to another worker when its worker is lost
+
+
+@dataclass
+class _Sent:
+    """A task that is with a worker."""
+
+    task: Task
+    future: Any
+    since: float = field(default_factory=time.monotonic)
+    late: bool = False
 
 
 class Cluster:
@@ -47,11 +72,13 @@ class Cluster:
             raise CourseError(
                 "--scheduler needs dask: install it with pip install dask distributed."
             ) from error
+        self._guard = open_guard(work, 1)  # reads and writes the pages, which lie here
         try:
             self._client = Client(address, timeout=10, set_as_default=False)
         except (OSError, ValueError) as error:
             raise CourseError(f"No Dask scheduler answers at {address}: {error}") from error
         settings = work.course.settings
+        self._ended = threading.Event()
         self._setup: Data = {
             "run": secrets.token_hex(8),
             "assignment": work.assignment,
@@ -61,9 +88,7 @@ class Cluster:
             },
             "seeds": [secrets.randbits(128) for _ in range(DRAWS)],
             "tests": work.tests,
-            "limits": asdict(settings.limits()),
-            "times": asdict(settings.times()),
-            "unsafe": settings.unsafe,
+            "settings": settings.trait_values(config=True),
         }
 
     def __enter__(self) -> Cluster:
@@ -72,25 +97,65 @@ class Cluster:
     def __exit__(self, *given: object) -> None:
         self._client.run(close)
         self._client.close()
+        self._guard.__exit__()
 
-    def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, list[Graded]]]:
-        """Yield each task with what came of it, in the order in which they end."""
-        from distributed import as_completed
-
-        waiting: dict[str, Task] = {}
-        left = iter(tasks)
-        ended = as_completed(loop=self._client.loop)
+    def run(
+        self, students: Iterable[tuple[str, Before]], busy: Callable[[Sequence[str]], object]
+    ) -> Iterator[tuple[str, Outcome]]:
+        """Yield each student with what came of their submission, in the order in which they end."""
+        left = iter(students)
+        guard = self._guard
+        waiting: dict[str, _Sent] = {}
         while True:
-            while len(waiting) < self._room() and (task := next(left, None)) is not None:
-                future = self._client.submit(
-                    grade_task, self._setup, _packed(task), pure=False, retries=RETRIES
-                )
-                waiting[str(future.key)] = task
-                ended.add(future)
+            while len(waiting) < self._room() and (given := next(left, None)):
+                task = outcome_of(guard.submit(read_here, *given), guard)
+                if isinstance(task, Task):
+                    sent = self._send(task)
+                    waiting[sent.future.key] = sent
+                else:
+                    yield given[0], task
             if not waiting:
                 return
-            future = next(ended)
-            yield waiting.pop(str(future.key)), [_graded(entry) for entry in future.result()]
+            busy([sent.task.student for sent in waiting.values()])
+            for sent in self._wait(waiting, guard.seconds):
+                del waiting[sent.future.key]
+                yield sent.task.student, self._finish(sent, guard)
+
+    def _send(self, task: Task) -> _Sent:
+        future = self._client.submit(
+            grade_task, self._setup, _pack_task(task), pure=False, retries=RETRIES
+        )
+        future.add_done_callback(lambda future: self._ended.set())
+        return _Sent(task, future)
+
+    def _wait(self, waiting: dict[str, _Sent], seconds: float) -> list[_Sent]:
+        """Return those that have ended; one that takes too long ends with its worker."""
+        self._ended.wait(1.0)
+        self._ended.clear()
+        if ended := [sent for sent in waiting.values() if sent.future.done()]:
+            return ended
+        at_work = {key: where for where, keys in self._client.processing().items() for key in keys}
+        for key, sent in waiting.items():
+            if key not in at_work:
+                sent.since = time.monotonic()  # it has not begun, or begins again elsewhere
+            elif time.monotonic() - sent.since > seconds:
+                sent.future.cancel()
+                sent.late = True
+                with suppress(Exception):  # it takes the connection with it
+                    self._client.run(os._exit, 1, workers=[at_work[key]], wait=False)
+                ended.append(sent)
+        return ended
+
+    def _finish(self, sent: _Sent, guard: Guard) -> Outcome:
+        if sent.late:
+            return Failed(guard.explain(futures.TimeoutError()))
+        try:
+            graded = [_unpack_graded(entry) for entry in sent.future.result()]
+        except SandboxError:
+            raise  # nobody's can be graded there
+        except Exception as error:  # the workers that tried it died, or its pages are unusable
+            return Failed(guard.explain(error))
+        return outcome_of(guard.submit(finish_here, sent.task, graded), guard)
 
     def _room(self) -> int:
         """Return how many tasks may be under way: two for each thread there is."""
@@ -99,44 +164,48 @@ class Cluster:
 
 
 _lock = threading.Lock()
-_graders: dict[str, tuple[Sandbox, Grader]] = {}
+_graders: dict[str, Grader] = {}  # of the run at which this worker is
+_opened = ExitStack()  # their sandboxes
 
 
 def grade_task(setup: Data, task: Data) -> list[Data]:
     """Grade one task on a worker."""
-    graded = run_tasks(_grader(setup), _unpacked(task))
+    until = time.monotonic() + setup["settings"]["submission_seconds"]
+    graded = run_tasks(_grader(setup), _unpack_task(task), until)
     return [{"result": g.result.as_json(), "page": nbformat.writes(g.page)} for g in graded]
 
 
 def close() -> None:
     """End the sandboxes of this worker."""
     with _lock:
-        for sandbox, _ in _graders.values():
-            sandbox.close()
+        _opened.close()
         _graders.clear()
 
 
 def _grader(setup: Data) -> Grader:
     with _lock:
         if setup["run"] not in _graders:
-            for sandbox, _ in _graders.values():  # of a run that has been broken off
-                sandbox.close()
+            _opened.close()  # of a run that has been broken off
             _graders.clear()
+            settings = Grading(**setup["settings"])
+            exercises = settings.load_exercises()
             sources = {
-                name: of_page(name, nbformat.reads(text, 4), stub)
+                name: read_page(name, nbformat.reads(text, 4), stub, exercises)
                 for name, (text, stub) in setup["sources"].items()
             }
-            exercises = [c.exercise for s in sources.values() for c in s.graded if c.exercise]
-            examination = Examination(exercises, setup["seeds"])
-            modules = [name for source in sources.values() for name in source.modules]
-            limits, times = Limits(**setup["limits"]), Times(**setup["times"])
-            sandbox = Sandbox(setup["unsafe"], modules, examination.cases, limits, times)
-            grader = Grader(setup["assignment"], sources, sandbox, examination, setup["tests"])
-            _graders[setup["run"]] = sandbox, grader
-        return _graders[setup["run"]][1]
+            _graders[setup["run"]] = _opened.enter_context(
+                open_grader(
+                    setup["assignment"],
+                    sources,
+                    settings,
+                    seeds=setup["seeds"],
+                    tests=setup["tests"],
+                )
+            )
+        return _graders[setup["run"]]
 
 
-def _packed(task: Task) -> Data:
+def _pack_task(task: Task) -> Data:
     return {
         "student": task.student,
         "notebooks": {name: asdict(handed) for name, handed in task.notebooks.items()},
@@ -145,7 +214,7 @@ def _packed(task: Task) -> Data:
     }
 
 
-def _unpacked(data: Data) -> Task:
+def _unpack_task(data: Data) -> Task:
     notebooks = {}
     for name, given in data["notebooks"].items():
         cells = given["cells"]
@@ -155,5 +224,5 @@ def _unpacked(data: Data) -> Task:
     return Task(data["student"], notebooks, data["beside"], only)
 
 
-def _graded(data: Data) -> Graded:
+def _unpack_graded(data: Data) -> Graded:
     return Graded(NotebookResult.from_json(data["result"]), nbformat.reads(data["page"], 4))

@@ -18,9 +18,10 @@ from nbgrader.apps.generateassignmentapp import GenerateAssignmentApp
 from nbgrader.plugins import BasePlugin
 from nbgrader.preprocessors import AssignLatePenalties, ClearSolutions
 from nbgrader.utils import is_ignored, parse_utc
+from sqlalchemy import make_url
 
 from autograder.instructor.grading.settings import Grading
-from autograder.instructor.grading.source import Source, sources
+from autograder.instructor.grading.source import Source, read_sources
 from autograder.instructor.grading.submissions import Handed, Submission
 
 
@@ -59,6 +60,7 @@ class Course:
             self.directory.db_url = db_url
         self.root = Path(self.directory.root)
         self.settings = Grading(parent=app)
+        self.exercises = self.settings.load_exercises()
 
     @property
     def db_url(self) -> str:
@@ -78,14 +80,14 @@ class Course:
         """
         folder = self._path(self.directory.source_directory, ".", assignment)
         stub = ClearSolutions(parent=self.app).code_stub.get("python", "")
-        found = sources(folder, stub)
-        if not found:
-            there = sorted(p.name for p in folder.parent.glob("*") if list(p.glob("*.py")))
+        sources = read_sources(folder, stub, self.exercises)
+        if not sources:
+            there = sorted(p.name for p in folder.parent.glob("*") if list(p.glob("*/notebook.py")))
             raise CourseError(
                 f"There is no assignment {assignment!r} in {folder.parent}; there are: "
                 f"{', '.join(there) or 'none'}."
             )
-        return found
+        return sources
 
     def submitted(self, assignment: str, student: str) -> Path:
         """Return where a student's files for an assignment lie."""
@@ -95,12 +97,23 @@ class Course:
         """Return where a student's graded notebooks are put."""
         return self._path(self.directory.autograded_directory, student, assignment)
 
+    def feedback(self, assignment: str, student: str) -> Path:
+        """Return where a student's feedback pages are put."""
+        return self._path(self.directory.feedback_directory, student, assignment)
+
     def _path(self, folder: str, student: str, assignment: str) -> Path:
         return Path(self.directory.format_path(folder, student, assignment))
 
     def students(self, assignment: str) -> list[str]:
         """Return who has handed something in."""
-        parent = self.root / self.directory.submitted_directory
+        return self._students(self.directory.submitted_directory, assignment)
+
+    def graded_students(self, assignment: str) -> list[str]:
+        """Return who has been graded."""
+        return self._students(self.directory.autograded_directory, assignment)
+
+    def _students(self, folder: str, assignment: str) -> list[str]:
+        parent = self.root / folder
         if not parent.is_dir():
             return []
         excluded = set(filter(None, self.directory.student_id_exclude.split(",")))
@@ -108,16 +121,23 @@ class Course:
             path.name
             for path in parent.iterdir()
             if path.name not in excluded
-            and not path.name.startswith(".")
-            and os.path.lexists(self.submitted(assignment, path.name))
+            and os.path.lexists(self._path(folder, path.name, assignment))
         )
+
+    def has_lost_gradebook(self) -> bool:
+        """Tell whether the gradebook's file is empty or not there."""
+        url = make_url(self.db_url)
+        if url.get_backend_name() != "sqlite" or not url.database:
+            return False
+        path = self.root / url.database
+        return not path.exists() or path.stat().st_size == 0
 
     def timestamp(self, submission: Submission) -> datetime | None:
         """Return the UTC time at which a submission was handed in, if its folder tells."""
-        text = submission.beside.get("timestamp.txt", b"").decode("utf-8", "replace").strip()
+        text = submission.beside.get("timestamp.txt", b"")[:100].decode("utf-8", "replace").strip()
         try:
             return parse_utc(text) if text else None
-        except (ValueError, OverflowError):
+        except Exception:  # the parser's own, of many kinds
             return None
 
     def penalties(self) -> BasePlugin:
@@ -145,6 +165,8 @@ class Course:
             # Only the gradebook is to be filled here: the released notebooks stay as they are.
             app.coursedir.release_directory = os.path.relpath(folder, self.root)
             app.coursedir.db_url = self.db_url
+            if make_url(self.db_url).get_backend_name() == "sqlite":  # it may be locked for long
+                app.coursedir.db_url += "?timeout=600"
             try:
                 app.start()
             except SystemExit as error:
@@ -163,30 +185,58 @@ class Course:
         }
 
 
+def find_fault_in_name(student: str) -> str:
+    """Return why a folder's name cannot be a student's in the gradebook, or ""."""
+    try:
+        student.encode()
+    except UnicodeEncodeError:
+        return "its name is not UTF-8"
+    if not student.isprintable():
+        return "its name has a character that cannot be shown, such as a line break"
+    if set(student) & set('<>"'):
+        return "its name has one of < > \", which some of nbgrader's pages would take for HTML"
+    if student.startswith("."):
+        return "its name begins with a dot, and nbgrader leaves out such folders"
+    if len(student) > 128:
+        return "its name is longer than the 128 characters that the gradebook takes"
+    return ""
+
+
 def digest(handed: Handed, beside: Mapping[str, bytes]) -> str:
     """Return what changes when what was handed in for a notebook changes."""
-    found = hashlib.sha256()
+    sha = hashlib.sha256()
     for part in (handed.digest, *handed.remarks, handed.review):
-        found.update(part.encode() + b"\0")
+        sha.update(part.encode("utf-8", "replace") + b"\0")
     for name, content in sorted(beside.items()):
         if not name.endswith(".ipynb"):
-            found.update(name.encode("utf-8", "replace") + b"\0")
-            found.update(hashlib.sha256(content).digest())
-    return found.hexdigest()
+            sha.update(name.encode("utf-8", "replace") + b"\0")
+            sha.update(hashlib.sha256(content).digest())
+    return sha.hexdigest()
 
 
 def put(folder: Path, files: Mapping[str, bytes], permissions: int) -> None:
     """Write files into a folder, each of them whole or not at all, and remove all others."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".writing-")
-        with os.fdopen(handle, "wb") as page:
-            page.write(content)
-        os.chmod(temporary, permissions)
-        os.replace(temporary, folder / name)
+        write_whole(folder / name, content, permissions)
     for path in folder.iterdir():
         if path.name not in files and stat.S_ISREG(path.lstat().st_mode):
             path.unlink()
+
+
+def write_whole(path: Path, content: bytes, permissions: int) -> None:
+    """Write a file whole or not at all; whoever has it open sees the old one to its end."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
+    try:
+        with os.fdopen(handle, "wb") as page:
+            page.write(content)
+        os.chmod(temporary, permissions)
+        os.replace(temporary, path)
+    except BaseException as error:
+        os.unlink(temporary)
+        if isinstance(error, OSError):
+            error.filename = str(path)
+        raise
 
 
 @contextmanager

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import time
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from nbgrader.api import (
     BaseCell,
@@ -18,11 +21,90 @@ from nbgrader.api import (
     SubmittedNotebook,
 )
 from nbgrader.plugins import BasePlugin
-from sqlalchemy import select
-from sqlalchemy.exc import SAWarning
+from sqlalchemy import make_url, select
+from sqlalchemy.exc import DatabaseError, SAWarning
 
 from autograder.instructor.grading import records
+from autograder.instructor.grading.course import CourseError
 from autograder.instructor.grading.records import NotebookResult
+
+WAIT_AT_MOST = 600.0  # seconds for a gradebook that is locked
+T = TypeVar("T")
+
+
+class Patience:
+    """Waits for a gradebook that another program has locked, as a formgrader that saves does.
+
+    Args:
+        say: called once with a sentence when it begins to wait.
+    """
+
+    def __init__(self, say: Callable[[str], object]):
+        self._say = say
+        self._said = False
+
+    def until_done(self, action: Callable[[], T]) -> T:
+        """Return what the action returns, which is all or nothing and may be tried again."""
+        until = time.monotonic() + WAIT_AT_MOST
+        while True:
+            try:
+                return action()
+            except DatabaseError as error:
+                if "locked" not in str(error.orig) or time.monotonic() > until:
+                    raise
+            if not self._said:
+                self._say("The gradebook is locked by another program; waiting until it is free.")
+                self._said = True
+            time.sleep(0.2)
+
+
+@contextmanager
+def explained(db_url: str) -> Iterator[None]:
+    """Turn what goes wrong with the gradebook or the disk into a sentence that says what to do.
+
+    Raises:
+        CourseError: in place of the database's error, or of an error of the file system.
+    """
+    try:
+        yield
+    except DatabaseError as error:
+        raise CourseError(_explain_database(db_url, str(error.orig))) from error
+    except OSError as error:
+        if error.errno is None or error.filename is None:
+            raise
+        raise CourseError(_explain_disk(error)) from error
+
+
+def _explain_database(db_url: str, said: str) -> str:
+    url = make_url(db_url)
+    what = f"The gradebook {url.render_as_string(hide_password=True)}"
+    again = "then run the same command again; what is graded is kept."
+    if url.get_backend_name() != "sqlite":
+        return f"{what} does not answer ({said.strip().splitlines()[0]}): see to it, {again}"
+    for sign, sentence in (
+        ("locked", f"has been locked for {WAIT_AT_MOST / 60:g} minutes: close what uses it"),
+        ("disk is full", "cannot grow, because the disk is full: make room"),
+        ("readonly", "cannot be written: get the right to write to it and to its folder"),
+        ("unable to open", "cannot be opened: get the right to read and write it and its folder"),
+        ("disk I/O", "cannot be read or written, because the disk fails: see to it"),
+    ):
+        if sign in said:
+            return f"{what} {sentence}, {again}"
+    return (
+        f"{what} is damaged ({said}): put a copy of it back in its place. Points given by hand are "
+        "in it alone; without a copy, move it and the folder of graded pages away to begin anew."
+    )
+
+
+def _explain_disk(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return (
+            f"The disk is full; {error.filename} could not be written: make room, then run the "
+            "same command again; what was written before is kept."
+        )
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return f"You have no right to write or read {error.filename}: get it, then run this again."
+    return f"{error.filename}: {error.strerror}."
 
 
 @dataclass(frozen=True)
@@ -60,11 +142,15 @@ class Writer:
     def records(self) -> dict[tuple[str, str], NotebookResult]:
         """Return what was graded before, by student and notebook."""
         connection = self._gradebook.db.connection()
-        found = {
+        by_notebook = {
             (row.student, row.notebook): row for row in records.select(connection, self._assignment)
         }
         self._gradebook.db.rollback()
-        return found
+        return by_notebook
+
+    def count_submissions(self) -> int:
+        """Return of how many students the gradebook knows a submission of the assignment."""
+        return len(self._gradebook.assignment_submissions(self._assignment))
 
     def write(
         self,
@@ -100,15 +186,17 @@ class Writer:
     def _submission(self, student: str, timestamp: datetime | None) -> float:
         """Return by how many seconds the submission is late; it is created if there is none."""
         try:
-            found = self._gradebook.find_submission(self._assignment, student)
+            submission = self._gradebook.find_submission(self._assignment, student)
         except MissingEntry:
             self._gradebook.update_or_create_student(student)
-            found = self._gradebook.add_submission(self._assignment, student, timestamp=timestamp)
+            submission = self._gradebook.add_submission(
+                self._assignment, student, timestamp=timestamp
+            )
         else:
             if timestamp is not None:
-                found.timestamp = timestamp
+                submission.timestamp = timestamp
                 self._gradebook.db.flush()
-        return float(found.total_seconds_late)
+        return float(submission.total_seconds_late)
 
     def _write_notebook(
         self, student: str, result: NotebookResult, unanswered: set[str], late: float
@@ -125,7 +213,7 @@ class Writer:
         for exercise in result.exercises:
             cell = grades.get(exercise.grade_id)
             if cell is None:
-                raise LookupError(
+                raise CourseError(
                     f"The gradebook has no cell {exercise.grade_id!r} in {result.notebook}: run "
                     f"nbgrader generate_assignment {self._assignment} --force."
                 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import os
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +17,16 @@ import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
+from tornado.log import LogFormatter
 from traitlets.config import Config
 
 from autograder.instructor.grading.course import Course, digest
-from autograder.instructor.grading.examination import Examination
 from autograder.instructor.grading.gradebook import Writer
-from autograder.instructor.grading.grading import Grader, fingerprints
+from autograder.instructor.grading.grader import open_grader
 from autograder.instructor.grading.rebuilding import rebuild
-from autograder.instructor.grading.sandbox import Sandbox
 from autograder.instructor.grading.source import Source
 from autograder.instructor.grading.submissions import Handed, Submission, read_folder
+from autograder.instructor.harmless import for_html, for_markdown, for_output
 
 Resources = dict[str, Any]
 
@@ -44,25 +45,19 @@ class AnyNotebookExporter(NotebookExporter):
             return self.from_notebook_node(page, resources=resources, **given)
 
 
+_until_exit = ExitStack()
+atexit.register(_until_exit.close)
+
+
 class _Assignment:
     """What is prepared once for an assignment: its sources, the sandbox and the tests."""
 
     def __init__(self, course: Course, assignment: str):
         self.course = course
         self.sources: dict[str, Source] = course.sources(assignment)
-        exercises = [c.exercise for s in self.sources.values() for c in s.graded if c.exercise]
-        examination = Examination(exercises)
-        settings = course.settings
-        self.sandbox = Sandbox(
-            settings.unsafe,
-            [name for source in self.sources.values() for name in source.modules],
-            examination.cases,
-            settings.limits(),
-            settings.times(),
+        self.grader = _until_exit.enter_context(
+            open_grader(assignment, self.sources, course.settings)
         )
-        atexit.register(self.sandbox.close)
-        tests = fingerprints(self.sources)
-        self.grader = Grader(assignment, self.sources, self.sandbox, examination, tests)
         self._assignment = assignment
 
     def read(self, student: str) -> Submission:
@@ -110,16 +105,7 @@ class GradeApart(NbGraderPreprocessor):
             about["student"], about["notebook"], handed, submission.beside
         )
         course = prepared.course
-        untouched = {
-            cell.id
-            for cell in prepared.sources[about["notebook"]].cells
-            if cell.role == "solution"
-            and not any(
-                page.metadata.get("nbgrader", {}).get("grade_id") == cell.id
-                and page.source.strip() != cell.released.strip()
-                for page in graded.page.cells
-            )
-        }
+        untouched = prepared.sources[about["notebook"]].list_untouched(graded.page)
         with Writer(
             about["db_url"], course.course_id, about["assignment"], course.penalties()
         ) as writer:
@@ -127,8 +113,30 @@ class GradeApart(NbGraderPreprocessor):
         return graded.page, resources
 
 
+class EscapeNames(NbGraderPreprocessor):
+    """Escape the student's names: formgrader puts them into its page of a submission as HTML."""
+
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
+        """Return the notebook as it is."""
+        for name in ("student", "first_name", "last_name"):
+            resources[name] = for_markdown(resources.get(name))  # MathJax reads them, too
+        resources["notebook_path"] = for_html(resources.get("notebook_path"))
+        return nb, resources
+
+
+class HarmlessLog(LogFormatter):
+    """Writes nbgrader's log, in which names of students and files stand, for a terminal."""
+
+    def format(self, record: Any) -> str:
+        """Return a line of the log."""
+        return for_output(super().format(record))
+
+
 def configure(config: Config) -> None:
     """Set nbgrader's autograde command to work as `autograder grade` does."""
+    config.HTMLExporter.preprocessors = [EscapeNames]
+    log = {"class": f"{__name__}.{HarmlessLog.__name__}"}
+    config.NbGrader.logging_config = {"formatters": {"console": log}}
     config.Autograde.exporter_class = AnyNotebookExporter
     config.Autograde.sanitize_preprocessors = [Rebuild]
     config.Autograde.autograde_preprocessors = [GradeApart]

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import ast
 import copy
-import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-import bleach
 import nbformat
 from nbformat import NotebookNode
 
 from autograder.instructor.grading.source import Source, SourceCell
 from autograder.instructor.grading.submissions import StudentCell, defines
+from autograder.instructor.harmless import student_text
+
+JOINED_AT_MOST = 50_000  # characters of an answer that is put together from several cells
+JOINS_AT_MOST = 10  # tries for one answer: each parses all of it
 
 
 @dataclass
@@ -54,7 +58,7 @@ def rebuild(source: Source, cells: Sequence[StudentCell]) -> Rebuilt:
         if given.role == "solution":
             answer = placed.answers.get(given.id)
             if answer is not None:
-                page.cells.append(_answered(given, answer))
+                page.cells.append(_fill_in(given, answer))
         else:
             if given.role == "graded":
                 rebuilt.graded[len(page.cells)] = given
@@ -77,8 +81,9 @@ class _Placed:
 def _place(source: Source, cells: Sequence[StudentCell], remarks: list[str]) -> _Placed:
     labels = _labels(source, cells)
     by_id = {cell.id: cell for cell in source.cells}
-    dropped = _superseded(source, cells, labels, remarks)
+    dropped = _list_superseded(source, cells, labels, remarks)
     placed = _Placed()
+    tries: Counter[str] = Counter()
     anchor: str | None = None
     for number, (cell, label) in enumerate(zip(cells, labels, strict=True)):
         if label is not None:
@@ -90,7 +95,12 @@ def _place(source: Source, cells: Sequence[StudentCell], remarks: list[str]) -> 
             _leave(placed, anchor, source, labels, cell)
         elif given.role == "solution":
             before = placed.answers.get(given.id)
-            if before is not None and (joined := _joined(before, cell)) is not None:
+            tries[given.id] += before is not None
+            if before is not None and tries[given.id] <= JOINS_AT_MOST:
+                joined = _join(before, cell)
+            else:
+                joined = None
+            if joined is not None:
                 placed.answers[given.id] = joined
             elif before is not None:  # split between two definitions, or copied and changed
                 placed.after.setdefault(given.id, []).append(_as_code(cell))
@@ -101,7 +111,10 @@ def _place(source: Source, cells: Sequence[StudentCell], remarks: list[str]) -> 
         elif cell.kind == "code" and _differs(cell, given):
             # What was written into a given cell still counts, but the given cell stays as it was.
             placed.above.setdefault(given.id, []).append(cell)
-            remarks.append(f"The given cell {given.id!r} was changed; it was run as it was given.")
+            if given.cell.metadata.nbgrader.get("locked", True):  # others are there to be changed
+                remarks.append(
+                    f"The given cell {given.id!r} was changed; it was run as it was given."
+                )
     for given in source.cells:
         if given.role == "solution" and given.id not in placed.answers:
             name = _name(given)
@@ -110,9 +123,11 @@ def _place(source: Source, cells: Sequence[StudentCell], remarks: list[str]) -> 
     return placed
 
 
-def _joined(first: StudentCell, second: StudentCell) -> StudentCell | None:
+def _join(first: StudentCell, second: StudentCell) -> StudentCell | None:
     """Return the cell that was split in the middle of a definition, or None if it was not."""
     text = f"{first.source.rstrip()}\n{second.source}"
+    if len(text) > JOINED_AT_MOST:
+        return None
     if _parses(text) and not (_parses(first.source) and _parses(second.source)):
         return StudentCell("code", text, first.grade_id, first.id)
     return None
@@ -153,12 +168,14 @@ def _labels(source: Source, cells: Sequence[StudentCell]) -> list[str | None]:
     _unlabel_imposters(source, cells, labels)
     texts = {g.released.strip(): g.id for g in source.cells if g.released.strip()}
     texts |= {g.cell.source.strip(): g.id for g in source.cells if g.cell.source.strip()}
+    claimed = set(labels)
     for number, cell in enumerate(cells):
         label = texts.get(cell.source.strip())
-        if labels[number] is None and label is not None and label not in labels:
+        if labels[number] is None and label is not None and label not in claimed:
             labels[number] = label
+            claimed.add(label)
     for given in source.cells:
-        if given.role != "solution" or given.id in labels:
+        if given.role != "solution" or given.id in claimed:
             continue
         for number, cell in enumerate(cells):
             if labels[number] is None and defines(cell.source, _name(given)):
@@ -172,39 +189,37 @@ def _unlabel_imposters(
 ) -> None:
     """Take its label from a cell that defines another exercise, if that one's cell is not there."""
     solutions = {g.id: _name(g) for g in source.cells if g.role == "solution"}
+    claimed = Counter(labels)
     for number, cell in enumerate(cells):
         label = labels[number]
         if label in solutions and not defines(cell.source, solutions[label]):
-            others = [name for i, name in solutions.items() if i not in labels]
+            others = [name for i, name in solutions.items() if not claimed[i]]
             if any(defines(cell.source, name) for name in others):
                 labels[number] = None
+                claimed[label] -= 1
 
 
-def _superseded(
+def _list_superseded(
     source: Source, cells: Sequence[StudentCell], labels: Sequence[str | None], remarks: list[str]
 ) -> set[int]:
     """Return which cells are stubs as released whose answer stands in another cell."""
-    found: set[int] = set()
+    superseded: set[int] = set()
     for given in source.cells:
         if given.role != "solution":
             continue
         name, stub = _name(given), given.released.strip()
         mine = [n for n, label in enumerate(labels) if label == given.id]
         untouched = [n for n in mine if cells[n].source.strip() == stub]
-        elsewhere = [
-            n
-            for n, c in enumerate(cells)
-            if n not in untouched and defines(c.source, name) and c.source.strip() != stub
-        ]
+        elsewhere = any(defines(c.source, name) and c.source.strip() != stub for c in cells)
         if untouched and elsewhere:
-            found |= set(untouched)
+            superseded |= set(untouched)
             if len(untouched) == len(mine):
                 remarks.append(f"{name} was taken from another cell than the one given for it.")
         elif len(untouched) > 1:
-            found |= set(untouched[1:])
+            superseded |= set(untouched[1:])
         if len(mine) - len(untouched) > 1:
             remarks.append(f"The cell of {name} is there more than once; all of them were run.")
-    return found
+    return superseded
 
 
 def _leave(
@@ -229,30 +244,24 @@ def _leave(
 
 
 def _add(page: NotebookNode, cell: StudentCell) -> None:
-    identity = f"added-{len(page.cells)}"
-    if cell.kind == "code":
-        page.cells.append(nbformat.v4.new_code_cell(cell.source, id=identity))
-    else:
-        page.cells.append(nbformat.v4.new_markdown_cell(_harmless(cell), id=identity))
+    code = cell.kind == "code"
+    made: dict[str, Any] = {
+        "id": f"added-{len(page.cells)}",
+        "cell_type": "code" if code else "markdown",
+        "metadata": {},
+        "source": cell.source if code else student_text(cell.source, cell.kind == "markdown"),
+    }
+    # Written out here, since nbformat's new_code_cell() validates each cell, which takes longest.
+    page.cells.append(
+        nbformat.from_dict(made | ({"outputs": [], "execution_count": None} if code else {}))
+    )
 
 
-_TAGS = frozenset(("b", "i", "em", "strong", "br", "sub", "sup", "code", "pre", "u", "s"))
-
-
-def _harmless(cell: StudentCell) -> str:
-    """Return a text cell without what would run in the browser of whoever reads the page."""
-    if cell.kind == "raw":
-        longest = max((len(found) for found in re.findall(r"`+", cell.source)), default=0)
-        fence = "`" * max(3, longest + 1)
-        return f"{fence}\n{cell.source}\n{fence}"  # code is shown as it is
-    # A link may hide what it does in many ways, so a student's text has none.
-    text = re.sub(r"\](?=[(\[:])", "] ", cell.source)
-    return str(bleach.clean(text, tags=_TAGS, attributes={}))
-
-
-def _answered(given: SourceCell, answer: StudentCell) -> NotebookNode:
+def _fill_in(given: SourceCell, answer: StudentCell) -> NotebookNode:
     cell = copy.deepcopy(given.cell)
     cell.source = answer.source
     if cell.cell_type == "code":
         cell.outputs, cell.execution_count = [], None
+    elif answer.source.strip() != given.released.strip():
+        cell.source = student_text(answer.source)
     return cell

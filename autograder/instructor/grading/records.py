@@ -10,9 +10,20 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Column, DateTime, MetaData, String, Table, Text, create_engine, inspect
+from sqlalchemy import (
+    Column,
+    DateTime,
+    MetaData,
+    String,
+    Table,
+    Text,
+    create_engine,
+    inspect,
+    make_url,
+)
 from sqlalchemy import select as sql_select
 from sqlalchemy.engine import Connection
 
@@ -130,21 +141,28 @@ def write(connection: Connection, result: NotebookResult) -> NotebookResult:
     return result
 
 
-def select(connection: Connection, assignment: str) -> list[NotebookResult]:
-    """Return the rows of an assignment, by student and notebook."""
-    query = sql_select(TABLE.c.document).where(TABLE.c.assignment == assignment)
-    ordered = query.order_by(TABLE.c.student, TABLE.c.notebook)
+def select(connection: Connection, assignment: str = "", student: str = "") -> list[NotebookResult]:
+    """Return the rows of an assignment, or of a student, or of both, by student and notebook."""
+    query = sql_select(TABLE.c.document)
+    if assignment:
+        query = query.where(TABLE.c.assignment == assignment)
+    if student:
+        query = query.where(TABLE.c.student == student)
+    ordered = query.order_by(TABLE.c.student, TABLE.c.assignment, TABLE.c.notebook)
     return [NotebookResult.from_json(text) for (text,) in connection.execute(ordered)]
 
 
-def read(db_url: str, assignment: str) -> list[NotebookResult]:
-    """Return what is kept of an assignment; nothing if it was never graded here."""
-    engine = create_engine(db_url)
+def read(db_url: str, assignment: str = "", student: str = "") -> list[NotebookResult]:
+    """Return what is kept of an assignment or a student; nothing if it was never graded here."""
+    url = make_url(db_url)
+    if url.get_backend_name() == "sqlite" and not Path(url.database or "").exists():
+        return []  # SQLite would make an empty one
+    engine = create_engine(url)
     try:
         with engine.connect() as connection:
             if not inspect(connection).has_table(TABLE.name):
                 return []
-            return select(connection, assignment)
+            return select(connection, assignment, student)
     finally:
         engine.dispose()
 

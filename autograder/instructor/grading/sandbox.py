@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import shutil
 import socket
 import subprocess
@@ -25,17 +24,22 @@ from torch import Tensor
 import autograder
 import coursekit
 from autograder.exercise import Case
-from autograder.sandbox import plain
-from autograder.sandbox.walls import OUT_OF_MEMORY, Limits
-from autograder.sandbox.wire import Broken, Channel, Late, text_of
+from autograder.instructor.grading.frames import check_frame
+from autograder.instructor.grading.system_calls import make_filter
+from autograder.instructor.harmless import for_output, for_terminal, png
+from autograder.sandboxed import plain
+from autograder.sandboxed.walls import OUT_OF_MEMORY, Limits
+from autograder.sandboxed.wire import Broken, Channel, Late, text_of
 
 _BOOTSTRAP = (
     "import sys; sys.path[:0] = sys.argv[3].split(':'); "
-    "from autograder.sandbox.parent import main; main(int(sys.argv[1]), sys.argv[2] == 'walled')"
+    "from autograder.sandboxed.parent import main; main(int(sys.argv[1]), sys.argv[2] == 'walled')"
 )
 # Where things lie in the sandbox: no path of the instructor's machine is to be seen.
 _PYTHON, _PACKAGES, _COURSE = "/python", "/packages", "/course"
-_BASE64 = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*")
+# Files by which an installation remembers where the course's folder is.
+_NAMES_A_PLACE = ("__editable__*", "__pycache__/__editable__*", "*.dist-info/direct_url.json")
+_OUTPUTS_AT_MOST = 60  # of one cell
 _SENT_AT_MOST = 128 << 20  # bytes that one submission may send back
 
 
@@ -93,6 +97,7 @@ class Sandbox:
 
     Args:
         unsafe: run them without a sandbox, with all rights of whoever grades.
+        exercises: the module whose EXERCISES are tried.
         modules: to import once, before any submission.
         cases: to try the answers on, by name.
 
@@ -103,29 +108,32 @@ class Sandbox:
     def __init__(
         self,
         unsafe: bool = False,
+        exercises: str = "",
         modules: Sequence[str] = (),
         cases: Mapping[str, Sequence[Case]] | None = None,
         limits: Limits | None = None,
         times: Times | None = None,
     ):
         self.unsafe = unsafe
-        self.equip(modules, cases or {}, limits or Limits(), times or Times())
+        self.equip(exercises, modules, cases or {}, limits or Limits(), times or Times())
         self._lock = threading.Lock()
         self._line: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the sandbox)
         self._each_alone = False
+        self._filter = b""
         self._begin()
 
     def equip(
         self,
+        exercises: str,
         modules: Sequence[str],
         cases: Mapping[str, Sequence[Case]],
         limits: Limits,
         times: Times,
     ) -> None:
         """Say what it is for; it may be on its way up already, but not in use."""
-        self._modules, self._cases = list(modules), dict(cases)
+        self._exercises, self._modules, self._cases = exercises, list(modules), dict(cases)
         self.limits, self.times = limits, times
 
     def __enter__(self) -> Sandbox:
@@ -143,6 +151,12 @@ class Sandbox:
             self._process.kill()  # everything in the sandbox dies with its first process
             self._process.wait()
             self._process = None
+
+    def begin_in_fork(self) -> None:
+        """Go on in a process that was forked from this one, which shares what is up and running."""
+        if self._each_alone:  # a sandbox that can be used once is nobody else's
+            self._line = self._process = None
+            self._begin()
 
     def _begin(self) -> None:
         """Start the process that submissions are forked from; do not wait for it."""
@@ -169,9 +183,10 @@ class Sandbox:
         if self._ready:
             return
         self._each_alone = self._answer() == b"-" and not self.unsafe
-        self._tell(b"M", {"modules": self._modules}, {})
+        program = torch.tensor(list(self._filter), dtype=torch.uint8)
+        self._tell(b"M", {"modules": self._modules}, {"filter": program})
         header, tensors = plain.pack_cases(self._cases)
-        self._tell(b"C", header, tensors)
+        self._tell(b"C", {"exercises": self._exercises, "cases": header}, tensors)
         self._ready = True
 
     def _tell(self, what: bytes, header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
@@ -187,12 +202,12 @@ class Sandbox:
         assert self._line is not None
         self._line.settimeout(self.times.start)
         try:
-            found = self._line.recv(1)
+            sign = self._line.recv(1)
         except TimeoutError:
-            found = b""
-        if not found:
+            sign = b""
+        if not sign:
             raise SandboxError(self._why_not())
-        return found
+        return sign
 
     def _why_not(self) -> str:
         self.close()
@@ -216,7 +231,7 @@ class Sandbox:
         """Run one notebook.
 
         Args:
-            cells: as `autograder.sandbox.worker.run` takes them.
+            cells: as `autograder.sandboxed.worker.run` takes them.
             files: what else was handed in, by name.
             skip: indexes of cells to leave out.
 
@@ -225,9 +240,9 @@ class Sandbox:
         """
         for attempt in (1, 2):
             with tempfile.TemporaryDirectory() as folder:
-                found = self._attempt(cells, files or {}, skip, folder, attempt == 2)
-            if found is not None:
-                return found
+                result = self._attempt(cells, files or {}, skip, folder, attempt == 2)
+            if result is not None:
+                return result
             if attempt == 1:  # it may have been killed for want of memory
                 with self._lock:
                     self.close()
@@ -274,13 +289,19 @@ class Sandbox:
                 channel.send(job, contents)
             except OSError:
                 return None
-            graded = {cell["index"] for cell in cells if "exercise" in cell}
-            return self._follow(channel, leash, graded, last)
+            counts = {
+                cell["index"]: len(self._cases[cell["cases"]]) if "exercise" in cell else None
+                for cell in cells
+            }
+            return self._follow(channel, leash, counts, last)
 
     def _follow(
-        self, channel: Channel, leash: socket.socket, graded: set[int], last: bool
+        self, channel: Channel, leash: socket.socket, cells: Mapping[int, int | None], last: bool
     ) -> Run | None:
-        """Read frames until the process ends, hangs or breaks the rules; None to try again."""
+        """Read frames until the process ends, hangs or breaks the rules; None to try again.
+
+        `cells` are as `check_frame` takes them.
+        """
         run, ready, at = Run(), False, None
         over = time.monotonic() + self.times.total
         until = over
@@ -288,6 +309,8 @@ class Sandbox:
         while True:
             try:
                 frame = channel.receive(min(until, over))
+                if frame is not None:
+                    check_frame(*frame, cells)
             except Late:
                 why = "time"
                 break
@@ -297,22 +320,18 @@ class Sandbox:
             if frame is None:
                 break
             header, tensors = frame
-            if header.get("end") is True:
-                run.end = End()
+            if "end" in header:
                 return run
-            if header.get("ready") is True:
+            if "ready" in header:
                 ready = True
-            elif _is_index(header.get("at")):
-                at = header["at"]
-                limit = self.times.exercise if at in graded else self.times.cell
+            elif "at" in header:
+                at = int(header["at"])  # 1.0 is whole, too
+                limit = self.times.cell if cells[at] is None else self.times.exercise
                 until = time.monotonic() + limit
-            elif _is_index(header.get("cell")):
-                run.outputs[header["cell"]] = plain_outputs(header.get("outputs"))
-            elif _is_index(header.get("exercise")) and header["exercise"] in graded:
-                run.answers[header["exercise"]] = header, tensors
+            elif "cell" in header:
+                run.outputs[int(header["cell"])] = plain_outputs(header["outputs"])
             else:
-                why = "broken"
-                break
+                run.answers[int(header["exercise"])] = header, tensors
         status = self._end(leash, hang_up=bool(why))
         if not why and (not ready or (not status and not last)):
             return None  # the sandbox has failed, not the student's code
@@ -350,12 +369,16 @@ class Sandbox:
                 "(apt install bubblewrap, dnf install bubblewrap), or add --unsafe to run their "
                 "code with all your rights."
             )
+        try:
+            self._filter = make_filter()
+        except OSError as error:
+            raise SandboxError(
+                "Grading needs libseccomp, which limits what students' code may ask of Linux: "
+                "install it (apt install libseccomp2, dnf install libseccomp), or add --unsafe to "
+                f"run their code with all your rights ({error})."
+            ) from error
         given = [str(control), "walled", f"{_COURSE}:{_PACKAGES}"]
         return [bubblewrap, *_view(), _python(), "-I", "-c", _BOOTSTRAP, *given]
-
-
-def _is_index(thing: Any) -> bool:
-    return type(thing) is int and thing >= 0
 
 
 def _why(status: Mapping[str, Any]) -> str:
@@ -368,35 +391,34 @@ def _why(status: Mapping[str, Any]) -> str:
 
 def plain_outputs(given: Any) -> list[dict[str, Any]]:
     """Return the outputs of a cell, rebuilt as exact plain types, with nothing unexpected."""
-    found: list[dict[str, Any]] = []
-    for entry in given if isinstance(given, list) else []:
+    outputs: list[dict[str, Any]] = []
+    for entry in given[:_OUTPUTS_AT_MOST] if isinstance(given, list) else []:
         kind = entry.get("output_type") if isinstance(entry, dict) else None
         if kind == "stream":
             name = "stderr" if entry.get("name") == "stderr" else "stdout"
-            found.append({"output_type": "stream", "name": name, "text": _text(entry.get("text"))})
+            outputs.append(
+                {"output_type": "stream", "name": name, "text": for_output(entry.get("text"))}
+            )
         elif kind == "error":
             lines = entry.get("traceback")
-            found.append(
+            outputs.append(
                 {
                     "output_type": "error",
-                    "ename": _text(entry.get("ename"))[:200],
-                    "evalue": _text(entry.get("evalue"))[:2_000],
-                    "traceback": [_text(t) for t in lines[:60]] if isinstance(lines, list) else [],
+                    "ename": for_terminal(entry.get("ename"), 200),
+                    "evalue": for_output(entry.get("evalue"), 2_000),
+                    "traceback": [for_output(t, 2_000) for t in lines[:60]]
+                    if isinstance(lines, list)
+                    else [],
                 }
             )
         elif kind in ("display_data", "execute_result"):
             data = entry.get("data")
             data = data if isinstance(data, dict) else {}
-            shown = {"text/plain": _text(data.get("text/plain"))}
-            picture = _text(data.get("image/png"), 1 << 20)
-            if _BASE64.fullmatch(picture):  # it is put into the page between quotation marks
+            shown = {"text/plain": for_output(data.get("text/plain"))}
+            if picture := png(data.get("image/png")):
                 shown["image/png"] = picture
-            found.append({"output_type": "display_data", "data": shown, "metadata": {}})
-    return found[:60]
-
-
-def _text(thing: Any, at_most: int = 25_000) -> str:
-    return text_of(thing, at_most)
+            outputs.append({"output_type": "display_data", "data": shown, "metadata": {}})
+    return outputs
 
 
 def _site_packages() -> list[Path]:
@@ -457,9 +479,12 @@ def _view() -> Iterator[str]:
     yield from ("--ro-bind", str(own), f"{_COURSE}/autograder")
     yield from ("--tmpfs", f"{_COURSE}/autograder/instructor")
     yield from ("--ro-bind", str(Path(coursekit.__file__).parent), f"{_COURSE}/coursekit")
-    for where in (_PACKAGES, *_shadows(packages)):
+    for where in (_PACKAGES, *_list_shadows(packages)):
         for secret in ("solutions", "autograder", "coursekit"):
-            yield from _covered(where, packages[0], secret)
+            yield from _cover(where, packages[0], secret)
+        for pattern in _NAMES_A_PLACE:
+            for path in packages[0].glob(pattern):
+                yield from ("--ro-bind", "/dev/null", f"{where}/{path.relative_to(packages[0])}")
     yield from ("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--chdir", "/tmp")
     for name, value in _environment().items():
         yield from ("--setenv", name, value)
@@ -467,13 +492,13 @@ def _view() -> Iterator[str]:
     yield from ("--remount-ro", "/dev", "--remount-ro", "/")
 
 
-def _covered(where: str, packages: Path, name: str) -> Iterator[str]:
+def _cover(where: str, packages: Path, name: str) -> Iterator[str]:
     """Yield what hides an installed copy of one of the course's packages."""
     if (packages / name).exists():
         yield from ("--tmpfs", f"{where}/{name}", "--remount-ro", f"{where}/{name}")
 
 
-def _shadows(packages: Sequence[Path]) -> Iterator[str]:
+def _list_shadows(packages: Sequence[Path]) -> Iterator[str]:
     """Yield under which other names the sandbox shows the folder of packages."""
     base = Path(sys.base_prefix)
     for path in packages[:1]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+from collections.abc import Mapping
 
-from traitlets import Bool, Float, Integer
+from traitlets import Bool, Float, Integer, Unicode
 from traitlets.config import Configurable
 
+from autograder.exercise import Exercise
 from autograder.instructor.grading.sandbox import Times
-from autograder.sandbox.walls import Limits
+from autograder.sandboxed.walls import Limits
 
 
 class Grading(Configurable):
@@ -17,7 +20,11 @@ class Grading(Configurable):
     cell_seconds = Float(30.0, help="Wall time for one cell.").tag(config=True)
     exercise_seconds = Float(30.0, help="Wall time for all calls of one answer.").tag(config=True)
     notebook_seconds = Float(180.0, help="Wall time for a notebook in one go.").tag(config=True)
+    submission_seconds = Float(
+        600.0, help="Wall time for all work on a submission, from reading to writing."
+    ).tag(config=True)
     start_seconds = Float(120.0, help="Wall time for the sandbox to start.").tag(config=True)
+    page_seconds = Float(60.0, help="Wall time for one feedback page.").tag(config=True)
     memory_mb = Integer(2048, help="Memory beyond what the packages take.").tag(config=True)
     scratch_mb = Integer(256, help="Files in the working folder, in all.").tag(config=True)
     file_mb = Integer(128, help="Size of one file.").tag(config=True)
@@ -27,6 +34,14 @@ class Grading(Configurable):
     unsafe = Bool(
         False, help="Run students' code without a sandbox, with all rights of whoever grades."
     ).tag(config=True)
+    exercises = Unicode("autograder.exercises", help="The module whose EXERCISES are graded.").tag(
+        config=True
+    )
+
+    def load_exercises(self) -> Mapping[str, Exercise]:
+        """Return the course's exercises by name."""
+        exercises: Mapping[str, Exercise] = importlib.import_module(self.exercises).EXERCISES
+        return exercises
 
     def times(self) -> Times:
         """Return the limits of wall time."""

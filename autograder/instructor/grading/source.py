@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,6 @@ from nbgrader.utils import compute_checksum, is_grade, is_locked, is_solution
 from traitlets.config import Config
 
 from autograder.exercise import Exercise
-from autograder.exercises import EXERCISES
 from autograder.instructor import notebooks
 from autograder.instructor.grading.submissions import Names
 
@@ -68,6 +67,16 @@ class Source:
         """The cells that earn points."""
         return tuple(cell for cell in self.cells if cell.role == "graded")
 
+    def list_untouched(self, page: NotebookNode) -> set[str]:
+        """Return the grade_ids of solution cells that are as they were released, or gone."""
+        texts = {c.metadata.get("nbgrader", {}).get("grade_id"): c.source for c in page.cells}
+        return {
+            cell.id
+            for cell in self.cells
+            if cell.role == "solution"
+            and texts.get(cell.id, cell.released).strip() == cell.released.strip()
+        }
+
     @cached_property
     def names(self) -> Names:
         """By what a file is known to belong to it."""
@@ -81,14 +90,11 @@ class Source:
     @cached_property
     def modules(self) -> tuple[str, ...]:
         """What its given code imports: can be imported once, before any submission."""
-        found: dict[str, None] = {}
-        for cell in self.cells:
-            if cell.role == "code":
-                found |= dict.fromkeys(_imports(cell.released))
-        return tuple(found)
+        given = [cell.released for cell in self.cells if cell.role == "code"]
+        return tuple(dict.fromkeys(name for text in given for name in _list_imports(text)))
 
 
-def _imports(text: str) -> Iterator[str]:
+def _list_imports(text: str) -> Iterator[str]:
     try:
         tree = ast.parse(text)
     except SyntaxError:  # a magic
@@ -101,28 +107,39 @@ def _imports(text: str) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def sources(folder: Path, code_stub: str) -> dict[str, Source]:
+def read_sources(
+    folder: Path, code_stub: str, exercises: Mapping[str, Exercise]
+) -> dict[str, Source]:
     """Read the sources of an assignment: text masters, or notebooks where there are none.
 
     Args:
         folder: the source folder of the assignment.
         code_stub: what stands in a released notebook in place of a solution.
+        exercises: of the course, by name.
 
     Raises:
         ValueError: a graded cell checks no exercise of the course.
     """
-    found: dict[str, NotebookNode] = {}
+    pages: dict[str, NotebookNode] = {}
     if folder.is_dir():
         for master in notebooks.masters(folder.parent):
-            if master.parent == folder:
-                found[master.stem] = notebooks.notebook(master)
+            if master.parent.parent == folder:
+                pages[master.parent.name] = notebooks.notebook(master, exercises)
         for path in sorted(folder.glob("*.ipynb")):
-            if path.stem not in found:
-                found[path.stem] = nbformat.read(path, 4)
-    return {name: of_page(name, page, code_stub) for name, page in found.items()}
+            if path.stem not in pages:
+                pages[path.stem] = nbformat.read(path, 4)
+    return {n: read_page(n, page, code_stub, exercises) for n, page in pages.items()}
 
 
-def of_page(name: str, page: NotebookNode, code_stub: str) -> Source:
+def list_exercises(sources: Mapping[str, Source]) -> list[Exercise]:
+    """Return the exercises that an assignment's notebooks grade."""
+    graded = [cell.exercise for source in sources.values() for cell in source.graded]
+    return [exercise for exercise in graded if exercise]
+
+
+def read_page(
+    name: str, page: NotebookNode, code_stub: str, exercises: Mapping[str, Exercise]
+) -> Source:
     """Return the source that a notebook is.
 
     Raises:
@@ -140,7 +157,7 @@ def of_page(name: str, page: NotebookNode, code_stub: str) -> Source:
         options.grade_id = identity
         for key in ("grade", "locked", "solution"):
             options.setdefault(key, False)
-        exercise = EXERCISES.get(str(identity).removeprefix(PREFIX))
+        exercise = exercises.get(str(identity).removeprefix(PREFIX))
         role = "text" if cell.cell_type != "code" else "code"
         if is_solution(cell):
             role = "solution"

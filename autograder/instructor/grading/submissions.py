@@ -9,18 +9,27 @@ from __future__ import annotations
 import codecs
 import hashlib
 import json
-import os
 import re
-import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-FILE_AT_MOST = 100 << 20  # a notebook with its outputs; in memory it may be 25 times as large
-BESIDE_AT_MOST = 20 << 20  # other files, all together
-FILES_AT_MOST = 500
-_LEFT_OUT = {".ipynb_checkpoints", "__pycache__", "feedback"}
+from autograder.instructor.grading.handed_files import (
+    BESIDE_AT_MOST,
+    DEPTH_AT_MOST,
+    FILE_AT_MOST,
+    FILES_AT_MOST,
+    NOTEBOOKS_AT_MOST,
+    is_archive,
+    list_files,
+    read_file,
+    readable,
+)
+
+CELLS_AT_MOST = 1_000  # of a notebook; the longest of the course has 60
+CELL_AT_MOST = 1_500_000  # characters of a cell: some have long comments or data
+TEXT_AT_MOST = 4_000_000  # characters of a notebook
 
 
 class Unreadable(Exception):
@@ -89,6 +98,8 @@ class _File:
     digest: str
     cells: tuple[StudentCell, ...] | None
     why: str = ""
+    remarks: tuple[str, ...] = ()
+    size: int = 0
 
 
 def read_folder(folder: Path, names: Mapping[str, Names]) -> Submission:
@@ -103,21 +114,43 @@ def read_folder(folder: Path, names: Mapping[str, Names]) -> Submission:
         return Submission({n: Handed(None, "", (why,), why) for n in names})
     files: list[_File] = []
     beside: dict[str, bytes] = {}
-    room = BESIDE_AT_MOST
-    for path in _paths(folder):
-        name = path.relative_to(folder).as_posix()
+    room, notebooks_room = BESIDE_AT_MOST, NOTEBOOKS_AT_MOST
+    paths, more = list_files(folder)
+    for path in paths:
+        name = readable(path.relative_to(folder).as_posix())
+        found = []
         if path.suffix.lower() == ".ipynb":
-            files.append(_notebook(path, name))
+            found.append(_notebook(path, name, notebooks_room))
         if path.parent == folder:
-            content = _bytes(path, room)
+            content = read_file(path, room)
             if isinstance(content, bytes):
                 room -= len(content)
-                beside[path.name] = content
+                beside[name] = content
                 if path.suffix.lower() != ".ipynb" and _may_be_a_notebook(content):
-                    files.append(_notebook(path, name))
-    kept = {p.name for p in folder.glob(".ipynb_checkpoints/*.ipynb")}
-    found = {n: _choose(n, names, files, any(name.startswith(n) for name in kept)) for n in names}
-    return Submission(found, beside)
+                    found.append(_notebook(path, name, notebooks_room))
+        notebooks_room -= sum(file.size for file in found)
+        files += found
+    kept = {readable(p.name) for p in folder.glob(".ipynb_checkpoints/*.ipynb")}
+    archives = [readable(path.relative_to(folder).as_posix()) for path in paths if is_archive(path)]
+    notebooks = {
+        n: _choose(n, names, files, any(name.startswith(n) for name in kept), archives)
+        for n in names
+    }
+    if more:
+        notebooks = {n: _with_remark(handed, _MORE) for n, handed in notebooks.items()}
+    return Submission(notebooks, beside)
+
+
+_MORE = (
+    f"There are more files than are looked at: {FILES_AT_MOST} of them, in {DEPTH_AT_MOST} folders "
+    "inside each other."
+)
+
+
+def _with_remark(handed: Handed, remark: str) -> Handed:
+    """Return what was handed in with a remark that a person should see, too."""
+    review = f"{handed.review} {remark}".strip()
+    return replace(handed, remarks=(*handed.remarks, remark), review=review)
 
 
 def _may_be_a_notebook(content: bytes) -> bool:
@@ -125,51 +158,37 @@ def _may_be_a_notebook(content: bytes) -> bool:
     return content.lstrip()[:1] == b"{" and b'"cell_type"' in content
 
 
-def _paths(folder: Path) -> list[Path]:
-    found: list[Path] = []
-    for where, folders, pages in os.walk(folder, followlinks=False):
-        folders[:] = sorted(f for f in folders if f not in _LEFT_OUT)
-        found += [Path(where) / page for page in sorted(pages)]
-        # A folder or a link to one where a notebook should be is found by its name.
-        found += [Path(where) / f for f in folders if f.endswith(".ipynb")]
-        if len(found) > FILES_AT_MOST:
-            break
-    return found[:FILES_AT_MOST]
-
-
-def _bytes(path: Path, at_most: int) -> bytes | str:
-    """Return a file's content, or a sentence that says why not."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        if path.is_symlink():
-            return f"{path.name} is a link to another file; hand in the file itself."
-        return f"{path.name} cannot be opened."
-    status = os.fstat(handle)
-    if not stat.S_ISREG(status.st_mode):
-        os.close(handle)
-        return f"{path.name} is not a file; hand in the notebook itself."
-    with os.fdopen(handle, "rb") as page:
-        if status.st_size > at_most:
-            size = at_most >> 20
-            return (
-                f"{path.name} is larger than {size} MB; clear its outputs (Kernel, Restart & Clear "
-                "Output) and hand it in again."
-            )
-        if status.st_nlink > 1:  # it may be another's, under a second name
-            return f"{path.name} is linked to another file; hand in a copy of its own."
-        return page.read(at_most)
-
-
-def _notebook(path: Path, name: str) -> _File:
-    content = _bytes(path, FILE_AT_MOST)
+def _notebook(path: Path, name: str, room: int) -> _File:
+    content = read_file(path, min(FILE_AT_MOST, room))
     if isinstance(content, str):
         return _File(name, hashlib.sha256(content.encode()).hexdigest(), None, content)
     digest = hashlib.sha256(content).hexdigest()
     try:
-        return _File(name, digest, tuple(cells_of(content)))
+        cells, remarks = _bound(cells_of(content))
+        return _File(name, digest, tuple(cells), remarks=tuple(remarks), size=len(content))
     except Unreadable as error:
-        return _File(name, digest, None, f"{path.name} {error}")
+        why = f"{readable(path.name)} {error}"
+        return _File(name, digest, None, why, size=len(content))
+
+
+def _bound(cells: list[StudentCell]) -> tuple[list[StudentCell], list[str]]:
+    """Return the cells that are graded, and what to say about others: no notebook needs more."""
+    kept, room = [], TEXT_AT_MOST
+    for cell in cells[:CELLS_AT_MOST]:
+        if len(cell.source) <= min(CELL_AT_MOST, room):
+            room -= len(cell.source)
+            kept.append(cell)
+    remarks = []
+    if len(cells) > CELLS_AT_MOST:
+        remarks.append(
+            f"The notebook has {len(cells):,} cells; only the first {CELLS_AT_MOST:,} were graded."
+        )
+    if long := min(len(cells), CELLS_AT_MOST) - len(kept):
+        remarks.append(
+            f"{long} of its cells were left out, which are too long: a cell may have "
+            f"{CELL_AT_MOST:,} characters, a notebook {TEXT_AT_MOST:,}."
+        )
+    return kept, remarks
 
 
 def cells_of(content: bytes) -> list[StudentCell]:
@@ -190,15 +209,15 @@ def cells_of(content: bytes) -> list[StudentCell]:
         for sheet in sheets if isinstance(sheets, list) else []:
             if isinstance(sheet, dict) and isinstance(sheet.get("cells"), list):
                 raw += sheet["cells"]
-    found = [cell for entry in raw if (cell := _cell(entry)) is not None]
-    if not found:
+    cells = [cell for entry in raw if (cell := _cell(entry)) is not None]
+    if not cells:
         raise Unreadable("has no cells; hand in the .ipynb file that Jupyter saves.")
-    return found
+    return cells
 
 
 def _json(content: bytes) -> Any:
     try:
-        text = _decoded(content)
+        text = _decode(content)
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         start = content.lstrip()[:200].lower()
@@ -219,7 +238,7 @@ def _json(content: bytes) -> Any:
         ) from error
 
 
-def _decoded(content: bytes) -> str:
+def _decode(content: bytes) -> str:
     for mark, encoding in (
         (codecs.BOM_UTF8, "utf-8-sig"),
         (codecs.BOM_UTF16_LE, "utf-16"),
@@ -257,7 +276,8 @@ def _cell(entry: Any) -> StudentCell | None:
 
 def defines(source: str, name: str) -> bool:
     """Tell whether a cell's text defines or sets a name at its left margin."""
-    return bool(re.search(rf"^(?:(?:async\s+)?def|class)\s+{name}\b|^{name}\s*=", source, re.M))
+    pattern = rf"^(?:(?:async[ \t]+)?def|class)[ \t]+{name}\b|^{name}[ \t]*(?::[^\n=]*)?="
+    return bool(re.search(pattern, source, re.M))
 
 
 def _kinship(cells: Sequence[StudentCell], names: Names) -> int:
@@ -275,9 +295,26 @@ def _worked_on(cells: Sequence[StudentCell], names: Names) -> bool:
 
 
 def _choose(
-    notebook: str, names: Mapping[str, Names], files: Sequence[_File], autosaved: bool
+    notebook: str,
+    names: Mapping[str, Names],
+    files: Sequence[_File],
+    autosaved: bool,
+    archives: Sequence[str],
 ) -> Handed:
-    """Pick the file that was handed in for a notebook."""
+    """Pick the file that was handed in for a notebook, and say what is unusual about it."""
+    chosen, handed = _pick(notebook, names, files, autosaved, archives)
+    for remark in chosen.remarks if chosen else ():
+        handed = _with_remark(handed, remark)
+    return handed
+
+
+def _pick(
+    notebook: str,
+    names: Mapping[str, Names],
+    files: Sequence[_File],
+    autosaved: bool,
+    archives: Sequence[str],
+) -> tuple[_File | None, Handed]:
     mine = names[notebook]
     exact = next((f for f in files if f.name == f"{notebook}.ipynb"), None)
     kin = {f.name: _kinship(f.cells, mine) if f.cells else 0 for f in files}
@@ -292,33 +329,35 @@ def _choose(
     others = [f for f in files if f is not exact and kin[f.name] > 0 and not belongs_to_another(f)]
     others.sort(key=lambda f: (not _worked_on(f.cells or (), mine), -kin[f.name], f.name))
     if exact and exact.cells is None and not others:
-        return Handed(None, exact.digest, (exact.why,), exact.why)
+        return None, Handed(None, exact.digest, (exact.why,), exact.why)
     usable = exact is not None and exact.cells is not None
     if usable and exact is not None and kin[exact.name] == 0 and belongs_to_another(exact):
         usable = False  # another notebook under this one's name
     if usable and exact is not None:
         rival = next((f for f in others if _worked_on(f.cells or (), mine)), None)
         if rival is None:
-            return Handed(exact.cells, exact.digest)
+            return exact, Handed(exact.cells, exact.digest)
         if _worked_on(exact.cells or (), mine):
             remark = f"{exact.name} was graded; {rival.name}, which holds answers too, was not."
-            return Handed(exact.cells, exact.digest, (remark,), remark)
+            return exact, Handed(exact.cells, exact.digest, (remark,), remark)
         remark = f"{exact.name} has no answers; {rival.name} was graded in its place."
-        return Handed(rival.cells, rival.digest, (remark,), remark)
+        return rival, Handed(rival.cells, rival.digest, (remark,), remark)
     if others:
         chosen = others[0]
         remark = f"{chosen.name} was graded as {notebook}.ipynb; keep the name of the file."
         review = "" if len(others) == 1 else f"There are {len(others)} files for {notebook}.ipynb."
-        return Handed(chosen.cells, chosen.digest, (remark,), review)
+        return chosen, Handed(chosen.cells, chosen.digest, (remark,), review)
     if exact is not None:
         why = exact.why or f"{exact.name} holds none of the exercises of this notebook."
-        return Handed(exact.cells, exact.digest, (why,), why)
+        return exact, Handed(exact.cells, exact.digest, (why,), why)
     damaged = [f for f in files if f.cells is None]
     remark = f"There is no {notebook}.ipynb among the files that were handed in."
     if autosaved:
         remark += " There is an autosaved copy of it; save the notebook itself and hand it in."
-        return Handed(None, "", (remark,), remark)
-    if damaged:
+    elif archives:
+        remark += f" There is an archive, {archives[0]}; unpack it and hand in the notebook."
+    elif damaged:
         remark += f" {damaged[0].why}"
-        return Handed(None, "", (remark,), remark)
-    return Handed(None, "", (remark,))
+    else:
+        return None, Handed(None, "", (remark,))
+    return None, Handed(None, "", (remark,), remark)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -14,7 +14,7 @@ from sqlalchemy import create_engine, inspect
 from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
 
-from autograder.exercises import EXERCISES
+from autograder import exercise as declared
 from autograder.instructor.grading import records
 from autograder.instructor.grading.course import CourseError
 from autograder.instructor.grading.records import OUTCOMES, ExerciseResult, NotebookResult
@@ -140,13 +140,16 @@ class Facts:
         return statistics.median(self.points) if self.points else 0.0
 
 
-def gather(db_url: str, course: Any, assignment: str) -> Facts:
+def gather(
+    db_url: str, course: Any, assignment: str, exercises: Mapping[str, declared.Exercise]
+) -> Facts:
     """Return what is known of an assignment.
 
     Args:
         db_url: of nbgrader's gradebook.
         course: the course folder, or nbgrader's CourseDirectory.
         assignment: its name.
+        exercises: of the course, by name.
 
     Raises:
         CourseError: there is no gradebook, or no such assignment in it; a sentence says which.
@@ -163,7 +166,7 @@ def gather(db_url: str, course: Any, assignment: str) -> Facts:
         points=tuple(sorted(score.points for score in by_student.values())),
         pending=sum(score.pending for score in by_student.values()),
         exercises=_exercises(results, by_student),
-        misconceptions=_misconceptions(results),
+        misconceptions=_misconceptions(results, exercises),
         unexplained=_unexplained(results),
         reviews=_reviews(results, by_student),
         alike=groups(similarity.of_course(course, assignment)),
@@ -232,37 +235,39 @@ def _exercises(results: list[NotebookResult], by_student: dict[str, Score]) -> t
     )
 
 
-def _misconceptions(results: list[NotebookResult]) -> tuple[Mistake, ...]:
-    found: dict[tuple[str, str], list[str]] = {}
+def _misconceptions(
+    results: list[NotebookResult], exercises: Mapping[str, declared.Exercise]
+) -> tuple[Mistake, ...]:
+    students: dict[tuple[str, str], list[str]] = {}
     headlines: dict[tuple[str, str], str] = {}
     for student, entry in _entries(results):
         if entry.misconception:
             key = (entry.exercise, entry.misconception)
-            found.setdefault(key, []).append(student)
+            students.setdefault(key, []).append(student)
             headlines.setdefault(key, entry.headline)
-    texts = _texts({exercise for exercise, _ in found})
+    texts = _texts([exercises[name] for name, _ in students if name in exercises])
     return _by_frequency(
-        [(key[0], *texts.get(key, (headlines[key], "")), who) for key, who in found.items()],
+        [(key[0], *texts.get(key, (headlines[key], "")), who) for key, who in students.items()],
         results,
     )
 
 
 def _unexplained(results: list[NotebookResult]) -> tuple[Mistake, ...]:
-    found: dict[tuple[str, str], list[str]] = {}
+    students: dict[tuple[str, str], list[str]] = {}
     for student, entry in _entries(results):
         if entry.outcome not in _NO_FAILURE and not entry.misconception:
             key = (entry.exercise, " ".join(entry.headline.split()))
-            found.setdefault(key, []).append(student)
-    return _by_frequency([(*key, "", who) for key, who in found.items()], results)
+            students.setdefault(key, []).append(student)
+    return _by_frequency([(*key, "", who) for key, who in students.items()], results)
 
 
 def _by_frequency(
-    found: list[tuple[str, str, str, list[str]]], results: list[NotebookResult]
+    mistaken: list[tuple[str, str, str, list[str]]], results: list[NotebookResult]
 ) -> tuple[Mistake, ...]:
     answers = Counter(entry.exercise for _, entry in _entries(results))
     mistakes = [
         Mistake(exercise, title, hint, tuple(sorted(set(who))), len(set(who)) / answers[exercise])
-        for exercise, title, hint, who in found
+        for exercise, title, hint, who in mistaken
     ]
     return tuple(sorted(mistakes, key=lambda m: (-len(m.students), m.exercise, m.title)))
 
@@ -271,23 +276,23 @@ def _entries(results: list[NotebookResult]) -> list[tuple[str, ExerciseResult]]:
     return [(result.student, entry) for result in results for entry in result.exercises]
 
 
-def _texts(exercises: Iterable[str]) -> dict[tuple[str, str], tuple[str, str]]:
+def _texts(exercises: Iterable[declared.Exercise]) -> dict[tuple[str, str], tuple[str, str]]:
     """Return title and hint of the known mistakes, by exercise and slug.
 
     An exercise that was since taken out of the course leaves its mistakes nameless.
     """
-    found = {}
-    for name in exercises:
+    texts = {}
+    for exercise in exercises:
         try:
-            mistakes = known_mistakes(EXERCISES[name])
+            mistakes = known_mistakes(exercise)
         except (ImportError, AttributeError, KeyError, ValueError):
             continue
-        found.update({(name, m.slug): (m.title, m.hint) for m in mistakes})
-    return found
+        texts.update({(exercise.name, m.slug): (m.title, m.hint) for m in mistakes})
+    return texts
 
 
 def _reviews(results: list[NotebookResult], by_student: dict[str, Score]) -> tuple[Review, ...]:
-    found = [
+    reviews = [
         Review(result.student, result.notebook, result.review, result.remarks)
         for result in results
         if result.review
@@ -296,8 +301,8 @@ def _reviews(results: list[NotebookResult], by_student: dict[str, Score]) -> tup
         cells = [cell.cell.removeprefix("test-") for cell in score.cells if cell.pending]
         if cells:
             reason = "It still has to be graded by hand in the formgrader."
-            found.append(Review(score.student, ", ".join(cells), reason, ()))
-    return tuple(sorted(found, key=lambda review: (review.student, review.where)))
+            reviews.append(Review(score.student, ", ".join(cells), reason, ()))
+    return tuple(sorted(reviews, key=lambda review: (review.student, review.where)))
 
 
 def groups(pairs: Iterable[similarity.Pair]) -> tuple[Group, ...]:
@@ -308,11 +313,11 @@ def groups(pairs: Iterable[similarity.Pair]) -> tuple[Group, ...]:
         joined = group_of.get(pair.first, {pair.first}) | group_of.get(pair.second, {pair.second})
         for student in joined:
             group_of[student] = joined
-    found: dict[tuple[str, ...], list[similarity.Pair]] = {}
+    pairs_of: dict[tuple[str, ...], list[similarity.Pair]] = {}
     for pair in kept:
-        found.setdefault(tuple(sorted(group_of[pair.first])), []).append(pair)
+        pairs_of.setdefault(tuple(sorted(group_of[pair.first])), []).append(pair)
     made = []
-    for students, inside in found.items():
+    for students, inside in pairs_of.items():
         best = max(inside, key=lambda pair: pair.likeness)
         least = min(pair.likeness for pair in inside)
         made.append(Group(students, (best.likeness, least), best.exercises))
@@ -320,9 +325,9 @@ def groups(pairs: Iterable[similarity.Pair]) -> tuple[Group, ...]:
 
 
 def _late(by_student: dict[str, Score]) -> tuple[Late, ...]:
-    found = [
+    late_ones = [
         Late(score.student, score.seconds_late, score.penalty)
         for score in by_student.values()
         if score.seconds_late > 0 or score.penalty > 0
     ]
-    return tuple(sorted(found, key=lambda late: (-late.seconds, late.student)))
+    return tuple(sorted(late_ones, key=lambda late: (-late.seconds, late.student)))

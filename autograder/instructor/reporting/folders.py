@@ -23,5 +23,5 @@ def folder(course: Any, step: str, usual: str) -> Path:
 
 def of_students(course: Any, step: str, assignment: str) -> dict[str, Path]:
     """Return the folders of an assignment's submissions by student."""
-    found = folder(course, step, step).glob(f"*/{glob.escape(assignment)}")
-    return {path.parent.name: path for path in sorted(found) if path.is_dir()}
+    folders = folder(course, step, step).glob(f"*/{glob.escape(assignment)}")
+    return {path.parent.name: path for path in sorted(folders) if path.is_dir()}

@@ -1,15 +1,17 @@
 """The report as one HTML page: no script, no other file, light and dark, for phone and paper.
 
-Names, headlines, reasons and remarks come from students, so everything is escaped, direction
-marks stay inside their element, and a policy in the page forbids scripts and connections.
+Names, headlines, reasons and remarks come from students, so everything is escaped, each name keeps
+its direction to itself, and a policy in the page forbids scripts and connections.
 """
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
+from autograder.instructor.grading.course import write_whole
 from autograder.instructor.grading.records import OUTCOMES
+from autograder.instructor.harmless import for_html
 from autograder.instructor.reporting import words
 from autograder.instructor.reporting.facts import (
     Exercise,
@@ -44,6 +46,12 @@ _COLOURS = {
 }
 
 
+def write(facts: Facts, to: Path) -> None:
+    """Write the page; the folder of the file is made if need be."""
+    to.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(to, page(facts).encode(), 0o644)
+
+
 def page(facts: Facts) -> str:
     """Return the page."""
     title = f"{facts.assignment}: how the class did"
@@ -66,7 +74,7 @@ def page(facts: Facts) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
         '<meta name="robots" content="noindex">\n'
-        f"<title>{_e(title)}</title>\n<style>\n{_css()}</style>\n</head>\n"
+        f"<title>{for_html(title)}</title>\n<style>\n{_css()}</style>\n</head>\n"
         f"<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
     )
 
@@ -86,13 +94,13 @@ def _header(facts: Facts) -> str:
         ("median", words.points(facts.median) if graded else "–", of_most),
     ]
     tiles = "".join(
-        f"<div><dt>{_e(name)}</dt><dd>{_e(value)}</dd><dd>{_e(note)}</dd></div>"
+        f"<div><dt>{for_html(name)}</dt><dd>{for_html(value)}</dd><dd>{for_html(note)}</dd></div>"
         for name, value, note in numbers
     )
     date = f"{facts.made_at.day} {facts.made_at:%B %Y, %H:%M}"
     return (
-        f"<header><h1>{_e(facts.assignment)}</h1>\n"
-        f'<p class="muted">How the class did, {_e(date)}</p>\n'
+        f"<header><h1>{for_html(facts.assignment)}</h1>\n"
+        f'<p class="muted">How the class did, {for_html(date)}</p>\n'
         f'<dl class="tiles">{tiles}</dl></header>\n'
     )
 
@@ -111,7 +119,7 @@ def _distribution(facts: Facts) -> str:
     said = "; ".join(f"from {words.scored(start)}: {count}" for start, count in bins if count)
     return (
         "<section><h2>Points</h2>\n"
-        f'<figure><ol class="columns" role="img" aria-label="{_e(said)}">{bars}</ol>\n'
+        f'<figure><ol class="columns" role="img" aria-label="{for_html(said)}">{bars}</ol>\n'
         f"<figcaption>Submissions by points, in steps of {size}, after grading by hand and "
         "penalties.</figcaption></figure></section>\n"
     )
@@ -121,10 +129,10 @@ def _bins(points: Sequence[float], most: float) -> list[tuple[int, int]]:
     """Return where each range of points starts, and how many submissions are in it."""
     top = max([most, *points, 1.0])
     size = next((s for s in (1, 2, 5, 10, 20, 50, 100, 200, 500) if top / s <= 10), 1000)
-    found = [0] * (int(top // size) + 1)
+    counts = [0] * (int(top // size) + 1)
     for value in points:
-        found[int(value // size)] += 1
-    return [(place * size, count) for place, count in enumerate(found)]
+        counts[int(value // size)] += 1
+    return [(place * size, count) for place, count in enumerate(counts)]
 
 
 def _exercises(exercises: Sequence[Exercise]) -> str:
@@ -132,7 +140,7 @@ def _exercises(exercises: Sequence[Exercise]) -> str:
         return ""
     shown = [o for o in OUTCOMES if any(exercise.outcomes[o] for exercise in exercises)]
     legend = "".join(
-        f'<li><i style="background:{_COLOURS[outcome]}"></i>{_e(_MEANING[outcome])}</li>'
+        f'<li><i style="background:{_COLOURS[outcome]}"></i>{for_html(_MEANING[outcome])}</li>'
         for outcome in shown
     )
     rows = "".join(map(_exercise, exercises))
@@ -147,16 +155,16 @@ def _exercise(exercise: Exercise) -> str:
     said = ", ".join(f"{n} {_MEANING[outcome]}" for outcome, n in counts)
     bar = "".join(
         f'<span style="flex-grow:{n};background:{_COLOURS[outcome]}" '
-        f'title="{_e(f"{n} {_MEANING[outcome]}")}">'
+        f'title="{for_html(f"{n} {_MEANING[outcome]}")}">'
         f"{n if n / exercise.answers >= 0.05 and outcome != 'missing' else ''}</span>"
         for outcome, n in counts
     )
     return (
-        f"<h3>{_e(exercise.name)}</h3>"
+        f"<h3>{for_html(exercise.name)}</h3>"
         f'<p class="share"><b>{exercise.mean_share:.0%}</b> '
-        f"of {_e(words.scored(exercise.max_points))}</p>"
-        + (f'<div class="bar" role="img" aria-label="{_e(said)}">{bar}</div>' if bar else "")
-        + f'<p class="counts">{_e(said or "graded without a diagnosis")}</p>'
+        f"of {for_html(words.scored(exercise.max_points))}</p>"
+        + (f'<div class="bar" role="img" aria-label="{for_html(said)}">{bar}</div>' if bar else "")
+        + f'<p class="counts">{for_html(said or "graded without a diagnosis")}</p>'
     )
 
 
@@ -179,25 +187,25 @@ def _single(mistakes: Sequence[Mistake], facts: Facts) -> str:
         return ""
     rows = [
         [
-            f"<code>{_e(mistake.exercise)}</code>",
-            f'{_e(mistake.title)}<p class="names">{_e(mistake.hint)}</p>',
+            f"<code>{for_html(mistake.exercise)}</code>",
+            f'{for_html(mistake.title)}<p class="names">{for_html(mistake.hint)}</p>',
             _names(mistake.students, facts),
         ]
         for mistake in mistakes
     ]
-    table = _folded(("exercise", "mistake", "student"), rows)
+    table = _fold(("exercise", "mistake", "student"), rows)
     return f"<h3>Mistakes of one student each</h3>\n{table}"
 
 
 def _mistake(mistake: Mistake, facts: Facts) -> str:
     count = len(mistake.students)
     of_whom = f"{words.people(count)}, {mistake.share:.0%}"
-    hint = f"<p>{_e(mistake.hint)}</p>" if mistake.hint else ""
+    hint = f"<p>{for_html(mistake.hint)}</p>" if mistake.hint else ""
     return (
         '<article class="card">'
-        f'<p class="where"><code>{_e(mistake.exercise)}</code><b>{_e(of_whom)}</b></p>'
+        f'<p class="where"><code>{for_html(mistake.exercise)}</code><b>{for_html(of_whom)}</b></p>'
         f'<div class="meter"><i style="width:{100 * min(mistake.share, 1):.1f}%"></i></div>'
-        f"<h3>{_e(mistake.title)}</h3>{hint}{_names(mistake.students, facts)}</article>\n"
+        f"<h3>{for_html(mistake.title)}</h3>{hint}{_names(mistake.students, facts)}</article>\n"
     )
 
 
@@ -206,8 +214,8 @@ def _others(facts: Facts) -> str:
         return ""
     rows = [
         [
-            f"<code>{_e(mistake.exercise)}</code>",
-            _e(mistake.title or "No reason was recorded."),
+            f"<code>{for_html(mistake.exercise)}</code>",
+            for_html(mistake.title or "No reason was recorded."),
             str(len(mistake.students)),
             _names(mistake.students, facts),
         ]
@@ -216,7 +224,7 @@ def _others(facts: Facts) -> str:
     return (
         "<section><h2>Other failures</h2>\n"
         '<p class="muted">What no known mistake explains, by what the students read.</p>\n'
-        + _folded(("exercise", "what went wrong", "how many", "students"), rows)
+        + _fold(("exercise", "what went wrong", "how many", "students"), rows)
         + "</section>\n"
     )
 
@@ -224,15 +232,15 @@ def _others(facts: Facts) -> str:
 def _reviews(facts: Facts) -> str:
     if not facts.reviews:
         return "<section><h2>To review</h2><p>Nothing.</p></section>\n"
-    rows = [[_name(r.student, facts), _e(r.where), _reason(r)] for r in facts.reviews]
+    rows = [[_name(r.student, facts), for_html(r.where), _reason(r)] for r in facts.reviews]
     return (
         "<section><h2>To review</h2>\n" + _table(("student", "where", "why"), rows) + "</section>\n"
     )
 
 
 def _reason(review: Review) -> str:
-    remarks = "".join(f"<li>{_e(remark)}</li>" for remark in review.remarks)
-    return _e(review.reason) + (f'<ul class="muted">{remarks}</ul>' if remarks else "")
+    remarks = "".join(f"<li>{for_html(remark)}</li>" for remark in review.remarks)
+    return for_html(review.reason) + (f'<ul class="muted">{remarks}</ul>' if remarks else "")
 
 
 def _alike(facts: Facts) -> str:
@@ -258,7 +266,7 @@ def _likeness(group: Group) -> str:
 
 
 def _in_exercises(group: Group) -> str:
-    return ", ".join(f"<code>{_e(name)}</code> {part:.0%}" for name, part in group.exercises)
+    return ", ".join(f"<code>{for_html(name)}</code> {part:.0%}" for name, part in group.exercises)
 
 
 def _late(facts: Facts) -> str:
@@ -273,26 +281,21 @@ def _late(facts: Facts) -> str:
 
 
 def _how_late(late: Late) -> str:
-    return _e(words.duration(late.seconds)) if late.seconds else "–"
+    return for_html(words.duration(late.seconds)) if late.seconds else "–"
 
 
 def _taken(late: Late) -> str:
-    return _e(words.points(late.penalty))
+    return for_html(words.points(late.penalty))
 
 
 # Pieces
 
 
-def _e(text: str) -> str:
-    """Return a text as HTML; characters that no page shows are left out."""
-    return html.escape("".join(c for c in text if c.isprintable() or c in "\n\t"))
-
-
 def _name(student: str, facts: Facts) -> str:
     name = facts.names.get(student, student)
     if name == student:
-        return f"<bdi>{_e(student)}</bdi>"
-    return f'<bdi>{_e(name)}</bdi> <bdi class="muted">{_e(student)}</bdi>'
+        return f"<bdi>{for_html(student)}</bdi>"
+    return f'<bdi>{for_html(name)}</bdi> <bdi class="muted">{for_html(student)}</bdi>'
 
 
 def _names(students: Iterable[str], facts: Facts) -> str:
@@ -304,11 +307,11 @@ def _names(students: Iterable[str], facts: Facts) -> str:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    cells = "".join(f'<th scope="col">{_e(name)}</th>' for name in head)
+    cells = "".join(f'<th scope="col">{for_html(name)}</th>' for name in head)
     body = "".join(
         "<tr>"
         + "".join(
-            f'<td data-head="{_e(name)}"><div>{cell}</div></td>'
+            f'<td data-head="{for_html(name)}"><div>{cell}</div></td>'
             for name, cell in zip(head, row, strict=True)
         )
         + "</tr>\n"
@@ -317,7 +320,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return f"<table><thead><tr>{cells}</tr></thead>\n<tbody>{body}</tbody></table>"
 
 
-def _folded(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _fold(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table whose first rows can be seen, and whose others can be unfolded."""
     if len(rows) <= _MANY:
         return _table(head, rows)

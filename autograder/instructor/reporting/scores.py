@@ -98,8 +98,8 @@ def people(session: Any) -> list[Person]:
         Student.email,
         Student.lms_user_id,
     )
-    found = [Person(*((value or "").strip() for value in row)) for row in session.query(*columns)]
-    return sorted(found, key=lambda p: (p.last_name.casefold(), p.first_name.casefold(), p.id))
+    persons = [Person(*((value or "").strip() for value in row)) for row in session.query(*columns)]
+    return sorted(persons, key=lambda p: (p.last_name.casefold(), p.first_name.casefold(), p.id))
 
 
 def max_points(session: Any) -> dict[str, float]:
@@ -175,9 +175,9 @@ def _cells(session: Any, assignment: str) -> dict[str, list[CellScore]]:
         .filter(Assignment.name == assignment)
         .order_by(Notebook.name, BaseCell.name)
     )
-    found: dict[str, list[CellScore]] = {}
+    by_student: dict[str, list[CellScore]] = {}
     for student, notebook, cell, points, most, auto, manual, extra, pending in query:
-        found.setdefault(student, []).append(
+        by_student.setdefault(student, []).append(
             CellScore(
                 notebook,
                 cell,
@@ -189,4 +189,4 @@ def _cells(session: Any, assignment: str) -> dict[str, list[CellScore]]:
                 bool(pending),
             )
         )
-    return found
+    return by_student

@@ -1,38 +1,40 @@
 """Finds submissions that are too alike to have been written apart.
 
-Each statement of an answer, in its plain form, gives fingerprints: its runs of a few tokens, in
-which the names that the student chose are numbered by their first appearance. Comments, layout and
-renaming change none of them, and statements or methods may change places, because no fingerprint
-spans two statements. What was handed out does not count.
+An answer is read as a set of statements without comments, layout, heads, brackets and strings, in
+which names are numbered by their first appearance: renaming changes nothing, and statements or
+methods may change places. What was handed out does not count.
 
-How much a shared fingerprint says depends on the class. What most people write tells nothing about
+How much a shared statement says depends on the class. What most people write tells nothing about
 two of them, and a line that nobody else wrote tells much, the more the longer it is. It is counted
 in bits: a statement that a quarter of the class wrote is worth two, and the statements are added
 up. A pair is reported if nearly all of the shorter submission is in the other one and chance is
 ruled out as an explanation, which it never is for a line or two.
 
-To compare fingerprints in place of texts is the idea of Schleimer, Wilkerson and Aiken,
-"Winnowing: local algorithms for document fingerprinting" (SIGMOD 2003). Answers are so short that
-all fingerprints are kept, not a sample. An index from fingerprints to students, asked student by
-student, takes the place of comparing all pairs, so that memory grows with the class and not with
-its square.
+Winnowing, as in MOSS and copydetect, cannot tell so short answers apart: on the classes of
+tests/grading/test_similarity.py copydetect finds 0.6 to 0.9 of the shorter one in another's for
+people who wrote apart, and 0.5 to 0.8 for a copy in disguise, whatever the length of its k-grams.
 """
 
 from __future__ import annotations
 
+import builtins
+import io
 import json
-from collections.abc import Iterator, Mapping
+import keyword
+import tokenize
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
 
 from autograder.instructor.reporting.folders import folder, of_students
-from autograder.instructor.reporting.normalising import CHOSEN, attributes, statements
 
 THRESHOLD = 0.85
-"""Likeness from which a pair is reported; tests/grading/test_similarity.py measures it."""
+"""Likeness from which a pair is reported: people who wrote apart reach 0.83, copies 0.89."""
 
 EVIDENCE = 30.0
 """Bits that must be shared in one exercise; few answers of less than ten lines hold so many."""
@@ -40,15 +42,14 @@ EVIDENCE = 30.0
 EVIDENCE_TOGETHER = 36.0
 """Bits that must be shared where several exercises are added up: chance has more room there."""
 
-RUN = 6
-"""Tokens of a fingerprint."""
-
-PARTNERS = 100
-"""So many pairs are kept of a student with later ones; what a thousand copied is clear by then."""
+LONGEST = 40_000
+"""So many characters of an answer are read; nobody writes more by hand."""
 
 _SHORT = 3  # a statement of so few tokens, "return weights", is everybody's
 _RATE = 0.15  # bits by which a token makes a statement less likely, before the class is looked at
 _PRIOR = 2.0  # students that this guess counts for
+
+Statement = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -70,198 +71,162 @@ class Pair:
     exercises: tuple[tuple[str, float], ...]
 
 
-def pairs(
-    answers: Mapping[str, Mapping[str, str]],
-    released: Mapping[str, str],
-    threshold: float = THRESHOLD,
-) -> list[Pair]:
+def pairs(answers: Mapping[str, Mapping[str, str]], released: Mapping[str, str]) -> list[Pair]:
     """Return the pairs of students whose answers are near-identical, the most alike first.
 
     Args:
         answers: by student, the source of each answer by exercise.
         released: the stub of each exercise.
-        threshold: of the likeness, above 0 and at most 1; a pair reaches it in one exercise or
-            in all together.
-
-    Raises:
-        ValueError: the threshold is not in that range.
     """
-    if not 0 < threshold <= 1:
-        raise ValueError(f"The threshold must be above 0 and at most 1, not {threshold}.")
     students = sorted(answers)
     names = sorted({name for mine in answers.values() for name in mine})
     if not names:
         return []
-    indices = [
-        _Index([answers[student].get(name, "") for student in students], released.get(name, ""))
+    tables = [
+        _Table([answers[student].get(name, "") for student in students], released.get(name, ""))
         for name in names
     ]
     # Five who handed in the same are no proof that people write so: they count as one author.
-    authors = _authors(indices, len(students))
-    for index in indices:
-        index.weigh(1 / np.bincount(authors)[authors])
-    found = []
-    for number, shared, sizes in _rows(indices, len(students)):
-        smaller = np.minimum(sizes, sizes[:, [number]])
-        alone = _ratio(shared, smaller, EVIDENCE)
-        together = _ratio(shared.sum(0), smaller.sum(0), EVIDENCE_TOGETHER)
-        likeness = np.maximum(alone.max(0), together)
-        likeness[: number + 1] = 0  # each pair once
-        for other in np.argsort(-likeness, kind="stable")[:PARTNERS].tolist():
-            if likeness[other] < threshold:
-                break
-            each = _ratio(shared[:, other], smaller[:, other], 0)
-            found.append(
-                Pair(
-                    students[number],
-                    students[other],
-                    float(likeness[other]),
-                    float(shared[:, other].sum()),
-                    _alike(dict(zip(names, each.tolist(), strict=True)), threshold),
-                )
+    whole = np.sum([table.share(np.ones(len(students))) for table in tables], axis=0)
+    sizes = whole.diagonal()
+    same = whole >= THRESHOLD * np.maximum(sizes, sizes[:, None])
+    _, authors = connected_components(same & (sizes > 0), directed=False)
+    shares = 1 / np.bincount(authors)[authors]
+
+    shared = np.array([table.share(shares) for table in tables])  # (exercises, students, students)
+    sizes = np.diagonal(shared, axis1=1, axis2=2)  # (exercises, students)
+    smaller = np.minimum(sizes[:, :, None], sizes[:, None, :])
+    together = _divide(shared.sum(0), smaller.sum(0), EVIDENCE_TOGETHER)
+    likeness = np.maximum(_divide(shared, smaller, EVIDENCE).max(0), together)
+    alike = []
+    for first, second in np.argwhere(np.triu(likeness, 1) >= THRESHOLD).tolist():
+        parts = _divide(shared[:, first, second], smaller[:, first, second], 0).tolist()
+        alike.append(
+            Pair(
+                students[first],
+                students[second],
+                float(likeness[first, second]),
+                float(shared[:, first, second].sum()),
+                _list_alike(dict(zip(names, parts, strict=True))),
             )
-    return sorted(found, key=lambda pair: (-pair.likeness, -pair.evidence, pair.first, pair.second))
+        )
+    return sorted(alike, key=lambda pair: (-pair.likeness, -pair.evidence, pair.first, pair.second))
 
 
-def _rows(indices: list[_Index], count: int) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """Yield, student by student, the bits shared with each, by exercise, and all sizes."""
-    sizes = np.array([index.sizes for index in indices])
-    for number in range(count):
-        yield number, np.array([index.shared_with(number) for index in indices]), sizes
-
-
-def _authors(indices: list[_Index], count: int) -> np.ndarray:
-    """Return a number for each student, the same for those whose whole submissions are alike."""
-    author = np.arange(count)
-    for number, shared, sizes in _rows(indices, count):
-        whole = sizes.sum(0)
-        larger = np.maximum(whole, whole[number])
-        alike = (shared.sum(0) >= THRESHOLD * larger) & (larger > 0)
-        alike[number] = True
-        joined = np.unique(author[alike])
-        author[np.isin(author, joined)] = joined[0]
-    return author
-
-
-def _ratio(shared: np.ndarray, smaller: np.ndarray, evidence: float) -> np.ndarray:
+def _divide(shared: np.ndarray, smaller: np.ndarray, evidence: float) -> np.ndarray:
     """Return which part is shared, 0 where that may be chance."""
     part = np.minimum(shared / np.maximum(smaller, 1e-9), 1.0)
     return np.where(shared >= max(evidence, 1e-9), part, 0.0)
 
 
-def _alike(by_exercise: dict[str, float], threshold: float) -> tuple[tuple[str, float], ...]:
+def _list_alike(by_exercise: dict[str, float]) -> tuple[tuple[str, float], ...]:
     ordered = sorted(by_exercise.items(), key=lambda entry: -entry[1])
-    high = tuple(entry for entry in ordered if entry[1] >= threshold)
+    high = tuple(entry for entry in ordered if entry[1] >= THRESHOLD)
     return high or tuple(entry for entry in ordered if entry[1] > 0)
 
 
-class _Index:
-    """Who has which fingerprint of one exercise, and what it says.
+class _Table:
+    """Who wrote which statement of one exercise."""
 
-    Attributes:
-        sizes: the bits of each student's answer.
-    """
+    def __init__(self, texts: Sequence[str], stub: str) -> None:
+        handed_out = set(statements(stub))
+        answers = [set(statements(text)) - handed_out for text in texts]
+        columns = {s: n for n, s in enumerate(sorted(set().union(*answers)))}
+        rows = [(row, columns[s]) for row, answer in enumerate(answers) for s in answer]
+        at = np.array(rows, dtype=np.int32).reshape(-1, 2).T
+        shape = len(texts), len(columns)
+        self._wrote = csr_matrix((np.ones(at.shape[1]), tuple(at)), shape=shape)
+        self._tokens = np.array([len(statement) for statement in columns])
 
-    def __init__(self, texts: list[str], stub: str) -> None:
-        given = attributes(stub)
-        handed_out = {run for statement in fingerprints(stub, given) for run in statement.runs}
-        number_of: dict[tuple[Any, ...], int] = {}
-        self._answers: list[list[tuple[int, np.ndarray]]] = []  # statements: tokens, runs
-        owners: list[list[int]] = []
-        for student, text in enumerate(texts):
-            answer = []
-            seen = set(handed_out)
-            for statement in fingerprints(text, given):
-                runs = [run for run in statement.runs if run not in seen]
-                seen.update(runs)
-                numbers = [number_of.setdefault(run, len(number_of)) for run in runs]
-                owners += [[] for _ in range(len(number_of) - len(owners))]
-                for number in numbers:
-                    owners[number].append(student)
-                if numbers:
-                    answer.append((statement.tokens, np.array(numbers, dtype=np.int32)))
-            self._answers.append(answer)
-        self._owners = [np.array(each, dtype=np.int32) for each in owners]
-        self._mine = [
-            np.concatenate([np.zeros(0, dtype=np.int32), *(numbers for _, numbers in answer)])
-            for answer in self._answers
-        ]
-        self.weigh(np.ones(len(texts)))
-
-    def weigh(self, shares: np.ndarray) -> None:
-        """Count the bits of each fingerprint; `shares` says which part of an author each is.
+    def share(self, shares: np.ndarray) -> np.ndarray:
+        """Return the bits that each two students share.
 
         The guess before the class is looked at is that a statement becomes less likely with every
         token; the class, without the two who share it, corrects that.
+
+        Args:
+            shares: which part of an author each student is.
         """
-        having = np.array([shares[owners].sum() for owners in self._owners])
-        wrote = sum(share for share, mine in zip(shares, self._mine, strict=True) if mine.size)
-        self._weights = []
-        for answer in self._answers:
-            bits = [np.zeros(0)]
-            for tokens, numbers in answer:
-                guess = _PRIOR * 2 ** (-_RATE * tokens)
-                others = np.maximum(having[numbers] - 2, 0)
-                bits.append(_spread((others + guess) / (max(wrote - 2, 0) + _PRIOR)))
-            self._weights.append(np.concatenate(bits))
-        self.sizes = [float(weights.sum()) for weights in self._weights]
-
-    def shared_with(self, student: int) -> np.ndarray:
-        """Return the bits that a student shares with each."""
-        bits = np.zeros(len(self._mine))
-        for number, weight in zip(
-            self._mine[student].tolist(), self._weights[student].tolist(), strict=True
-        ):
-            bits[self._owners[number]] += weight
-        return bits
+        having = np.maximum(self._wrote.T @ shares - 2, 0)
+        everybody = max(float(shares[np.diff(self._wrote.indptr) > 0].sum()) - 2, 0)
+        guess = _PRIOR * 2.0 ** (-_RATE * self._tokens)
+        bits = -np.log2(np.minimum((having + guess) / (everybody + _PRIOR), 1.0))
+        return (self._wrote.multiply(bits) @ self._wrote.T).toarray()
 
 
-def _spread(chances: np.ndarray) -> np.ndarray:
-    """Return the bits of a statement's fingerprints.
+# What is read of an answer
 
-    They are shared together or hardly at all, so all of them say as much as the one that says most.
+_HEADS = "import from def class @ pass global nonlocal try except else finally % !"
+_KEPT = frozenset(dir(builtins)) | frozenset(keyword.kwlist)
+_LEFT_OUT = (tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT)
+
+
+def statements(text: str) -> Iterator[Statement]:
+    """Yield the statements of an answer that say anything; a loop's or a branch's head is one.
+
+    What cannot be read to its end, and so earns nothing either, is read as far as it goes.
     """
-    bits = -np.log2(np.minimum(chances, 1.0))
-    return bits * bits.max() / max(bits.sum(), 1e-9)
+    line: list[str] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text[:LONGEST]).readline):
+            if token.type in (tokenize.NEWLINE, tokenize.ENDMARKER) or token.string == ";":
+                if len(line) > _SHORT and line[0] not in _HEADS.split():
+                    yield _number(line)
+                line = []
+            elif token.type == tokenize.NUMBER:
+                line.append(_plain_number(token.string))
+            elif token.type == tokenize.STRING or tokenize.tok_name[token.type][:1] == "F":
+                line += _read_string(token.string)
+            elif token.type not in _LEFT_OUT and token.string.strip() not in ("", "(", ")", ":"):
+                line.append(token.string)
+    except (tokenize.TokenError, SyntaxError, ValueError):
+        return
 
 
-class _Statement(NamedTuple):
-    """What is compared of a statement.
-
-    Attributes:
-        tokens: how many it has.
-        runs: its fingerprints.
-    """
-
-    tokens: int
-    runs: list[tuple[Any, ...]]
-
-
-def fingerprints(text: str, given: frozenset[str] = frozenset()) -> list[_Statement]:
-    """Return the fingerprints of each statement of an answer that says anything.
-
-    Args:
-        text: Python, also what does not parse.
-        given: names of attributes and methods that were handed out.
-    """
-    found = []
-    for statement in statements(text, given):
-        if len(statement) > _SHORT:
-            starts = range(max(len(statement) - RUN + 1, 1))
-            runs = dict.fromkeys(_numbered(statement[start : start + RUN]) for start in starts)
-            found.append(_Statement(len(statement), list(runs)))
-    return found
-
-
-def _numbered(tokens: list[str]) -> tuple[Any, ...]:
+def _read_string(text: str) -> list[str]:
+    """Return what stands for a string: of an einsum, its pattern with the letters numbered."""
+    pattern = text.strip("'\"")
+    if "->" not in pattern:
+        return ["§"]
     seen: dict[str, int] = {}
-    return tuple([seen.setdefault(t, len(seen)) if t[0] == CHOSEN else t for t in tokens])
+    return [
+        f"§{seen.setdefault(sign, len(seen))}" if sign.isalpha() else sign
+        for sign in pattern
+        if not sign.isspace()
+    ]
+
+
+def _plain_number(text: str) -> str:
+    try:
+        return repr(float(text))
+    except ValueError:
+        return text
+
+
+def _number(line: list[str]) -> Statement:
+    """Return a statement with the names that its author chose numbered as they come.
+
+    Those are all but Python's own and those after a dot, unless the dot follows self.
+    """
+    seen: dict[str, int] = {}
+    named = []
+    for place, token in enumerate(line):
+        dotted = line[place - 1 : place] == ["."]
+        if (
+            token.isidentifier()
+            and token not in _KEPT
+            and not (dotted and line[place - 2] != "self")
+        ):
+            key = f".{token}" if dotted else token
+            token = f"#{seen.setdefault(key, len(seen))}"
+        named.append(token)
+    return tuple(named)
 
 
 # Of a course
 
 
-def of_course(course: Any, assignment: str, threshold: float = THRESHOLD) -> list[Pair]:
+def of_course(course: Any, assignment: str) -> list[Pair]:
     """Return the near-identical submissions of an assignment in a course folder.
 
     The answers are read from autograded/<student>/<assignment>/, the stubs from the release.
@@ -269,12 +234,11 @@ def of_course(course: Any, assignment: str, threshold: float = THRESHOLD) -> lis
     Args:
         course: the folder with nbgrader_config.py, or nbgrader's CourseDirectory.
         assignment: its name.
-        threshold: as for `pairs`.
     """
-    found = of_students(course, "autograded", assignment)
-    answers = {student: answers_in(path) for student, path in found.items()}
+    folders = of_students(course, "autograded", assignment)
+    answers = {student: answers_in(path) for student, path in folders.items()}
     released = answers_in(folder(course, "release", "exercises") / assignment)
-    return pairs(answers, released, threshold)
+    return pairs(answers, released)
 
 
 def answers_in(path: Path) -> dict[str, str]:
@@ -283,11 +247,11 @@ def answers_in(path: Path) -> dict[str, str]:
     Cells of the student's own belong to the solution cell before them, or to the first one. What
     is no notebook is left out.
     """
-    found: dict[str, str] = {}
+    answers: dict[str, str] = {}
     for file in sorted(path.glob("*.ipynb")):
         for name, source in _answers(file):
-            found[name] = f"{found[name]}\n{source}" if name in found else source
-    return found
+            answers[name] = f"{answers[name]}\n{source}" if name in answers else source
+    return answers
 
 
 def _answers(path: Path) -> Iterator[tuple[str, str]]:

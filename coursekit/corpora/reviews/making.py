@@ -45,11 +45,11 @@ class _Writer:
         self.rating = rating
 
     def chance(self, percent: int) -> bool:
-        """True in so many cases of a hundred."""
+        """Return True in so many cases of a hundred."""
         return self.random.randrange(100) < percent
 
     def other_rating(self, against: int) -> int:
-        """A rating on the other side of the verdict in so many cases of a hundred, else on its."""
+        """Return a rating, in so many cases of a hundred on the other side of the verdict."""
         high = (self.rating > 3) != self.chance(50 if self.rating == 3 else against)
         return self.random.choice((4, 5) if high else (1, 2))
 
@@ -61,7 +61,7 @@ class _Writer:
         return SLOT.sub(lambda slot: self.slot(slot[1], rating, other), template)
 
     def slot(self, name: str, rating: int, other: int) -> str:
-        """What stands in one slot."""
+        """Return what stands in one slot."""
         choose = self.random.choice
         if name in FAMILIES:
             return choose(FAMILIES[name])
@@ -87,12 +87,12 @@ class _Writer:
         return self.fill(choose(table[other]), other, other).replace("*", "")
 
     def deciding(self) -> str:
-        """A sentence that says the verdict; its deciding words are marked with a star."""
+        """Return a sentence that says the verdict; its deciding words are marked with a star."""
         templates = CONTRASTS if self.chance(CONTRAST) else VERDICTS
         return self.fill(self.random.choice(templates), self.rating, self.other_rating(100))
 
     def idle(self) -> str:
-        """A sentence that says nothing about the verdict."""
+        """Return a sentence that says nothing about the verdict."""
         if self.chance(OPINION):
             other = self.other_rating(AGAINST)
             # Opinions of others as often as opinions inside the story or beside the thing.
@@ -103,7 +103,7 @@ class _Writer:
 
 
 def _words(sentence: str) -> list[str]:
-    """The words of a marked sentence, with "an" before a vowel."""
+    """Return the words of a marked sentence, with "an" before a vowel."""
     words = sentence.split()
     return [
         "an" if word == "a" and words[i + 1].lstrip("*")[0] in "aeiou" else word

@@ -45,7 +45,7 @@ class StorySplits(NamedTuple):
 
 
 def _cast(random_source: random.Random) -> dict[str, str]:
-    """What fills each slot in one story; every filler says its part of speech."""
+    """Return what fills each slot in one story; every filler says its part of speech."""
     choose, sample = random_source.choice, random_source.sample
     woman = random_source.randrange(2) == 0
     names, others = (WOMEN, MEN) if woman else (MEN, WOMEN)
@@ -93,7 +93,7 @@ def _fill(template: str, slots: dict[str, str]) -> list[str]:
 
 
 def _with_articles(words: list[str]) -> tuple[str, ...]:
-    """The words, with "an" before a vowel."""
+    """Return the words, with "an" before a vowel."""
     return tuple(
         "an" if word == "a" and words[i + 1][0] in "aeiou" else word for i, word in enumerate(words)
     )

@@ -55,5 +55,5 @@ class Story:
         return tuple(tag for sentence in self.tags for tag in sentence)
 
     def answer(self, question: Question) -> tuple[str, ...]:
-        """The words of the story that answer one of its questions."""
+        """Return the words of the story that answer one of its questions."""
         return self.words[question.first : question.last + 1]

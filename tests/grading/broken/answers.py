@@ -340,7 +340,6 @@ _changed(
     why="the answer is right, but not under the name that is asked for",
     review_if_lost=False,
     says=NAME,
-    broken="translator",
 )
 _changed(
     "bound-to-another-name",
@@ -382,7 +381,6 @@ _changed(
     exercise="BidirectionalEncoder",
     lost=["BidirectionalEncoder"],
     says="class|object",
-    broken="translator",
 )
 _changed(
     "function-in-place-of-the-class",
@@ -391,7 +389,6 @@ _changed(
     exercise="BidirectionalEncoder",
     lost=["BidirectionalEncoder"],
     says="class",
-    broken="translator",
 )
 _changed(
     "method-outside-the-class",
@@ -403,7 +400,6 @@ _changed(
     exercise="BidirectionalEncoder",
     lost=["BidirectionalEncoder"],
     says="forward|missing|not",
-    broken="translator",
 )
 _changed(
     "arguments-in-another-order",
@@ -487,7 +483,6 @@ _changed(
 
 
 @BANK(
-    broken="translator",
     partly=["AttentionDecoder"],
     says="not written|missing|method|readout|raised",
 )
@@ -498,7 +493,7 @@ def class_with_a_method_missing(hand: Handed) -> None:
     hand.write(AttentionDecoder=right[:start] + right[end:])
 
 
-@BANK(broken="translator", maybe=["AttentionDecoder"], why=TOP, says=NAME, review_if_lost=False)
+@BANK(maybe=["AttentionDecoder"], why=TOP, says=NAME, review_if_lost=False)
 def class_in_two_versions(hand: Handed) -> None:
     """The stub of a class stands below the answer in the same cell, under a comment."""
     right = reference("AttentionDecoder")

@@ -134,7 +134,7 @@ def split_with_a_call_in_the_second_part(hand: Handed) -> None:
     ).source = "context_vector(torch.ones(1, 2) / 2, torch.ones(1, 2, 3))"
 
 
-@BANK(broken="translator")
+@BANK()
 def split_of_a_class_and_its_helpers(hand: Handed) -> None:
     """A class stands in one part of a split cell, a method that is put into it in the other."""
     right = reference("AttentionDecoder")
@@ -227,7 +227,7 @@ def solutions_below_their_graded_cells(hand: Handed) -> None:
         cells.insert(hand.index(name), graded)
 
 
-@BANK(broken="translator")
+@BANK()
 def solutions_in_another_order(hand: Handed) -> None:
     """Two solution cells were exchanged."""
     cells = hand.pages["translator"].cells

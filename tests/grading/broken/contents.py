@@ -41,7 +41,6 @@ BANK.add(
     _source("additive_score", lambda text: None),
     lost=["additive_score"],
     says=EMPTY,
-    opens=None,
 )
 BANK.add(
     "source-number",
@@ -49,7 +48,6 @@ BANK.add(
     _source("additive_score", lambda text: 42),
     lost=["additive_score"],
     says=EMPTY + "|text",
-    opens=None,
 )
 BANK.add(
     "source-object",
@@ -59,7 +57,6 @@ BANK.add(
     why="the answer is there, but not where a notebook has it",
     review_if_lost=False,
     says=EMPTY + "|text",
-    opens=None,
 )
 BANK.add(
     "source-list-of-other-things",
@@ -68,13 +65,11 @@ BANK.add(
     maybe=["additive_score"],
     why="the answer is there, but so is something else",
     says=EMPTY + "|text",
-    opens=None,
 )
 BANK.add(
     "source-null-in-a-text",
     "a locked text is null",
     _source("title", lambda text: None),
-    opens=None,
 )
 BANK.add(
     "source-emptied",
@@ -85,7 +80,7 @@ BANK.add(
 )
 
 
-@BANK(lost=["additive_score"], says=EMPTY, opens=None)
+@BANK(lost=["additive_score"], says=EMPTY)
 def source_missing(hand: Handed) -> None:
     """A solution cell has no text at all."""
     del hand.cell("additive_score")["source"]
@@ -116,25 +111,21 @@ def _outputs(outputs: Any, count: Any = 7) -> Callable[[Handed], None]:
     return build
 
 
-BANK.add("outputs-null", "all outputs are null", _outputs(None), opens=None)
-BANK.add("outputs-object", "the outputs are an object", _outputs({"text": "x"}), opens=None)
-BANK.add("outputs-string", "the outputs are a string", _outputs("2.0"), opens=None)
+BANK.add("outputs-null", "all outputs are null", _outputs(None))
+BANK.add("outputs-object", "the outputs are an object", _outputs({"text": "x"}))
+BANK.add("outputs-string", "the outputs are a string", _outputs("2.0"))
 BANK.add(
     "outputs-unknown",
     "the outputs are of no known kind",
     _outputs([{"output_type": "x"}, 5]),
-    opens=None,
 )
 BANK.add(
     "outputs-odd-data",
     "outputs have data that are no text",
     _outputs([{"output_type": "display_data", "data": {"image/png": [1, None]}, "metadata": 3}]),
-    opens=None,
 )
-BANK.add(
-    "execution-count-in-words", "execution counts are words", _outputs([], "three"), opens=None
-)
-BANK.add("execution-count-huge", "execution counts are huge", _outputs([], 10**30), opens=None)
+BANK.add("execution-count-in-words", "execution counts are words", _outputs([], "three"))
+BANK.add("execution-count-huge", "execution counts are huge", _outputs([], 10**30))
 BANK.add(
     "outputs-of-an-old-run",
     "the outputs show a failed check and a traceback",
@@ -147,7 +138,7 @@ BANK.add(
 )
 
 
-@BANK(opens=None)
+@BANK()
 def outputs_missing(hand: Handed) -> None:
     """Code cells have no outputs and no execution counts, not even empty ones."""
     for cell in hand.pages["scores"].cells:
@@ -185,7 +176,7 @@ def attachments(hand: Handed) -> None:
     page.cells[0]["attachments"] = {"b.png": {}}
 
 
-@BANK(opens=None)
+@BANK()
 def attachments_of_a_wrong_type(hand: Handed) -> None:
     """Attachments are lists, and stand in code cells too."""
     for cell in hand.pages["scores"].cells:
@@ -207,36 +198,34 @@ def _ids(make: Callable[[int], Any]) -> Callable[[Handed], None]:
 
 BANK.add("ids-all-the-same", "all cells have the same id", _ids(lambda n: "cell"))
 BANK.add("ids-twice", "cells share ids in pairs", _ids(lambda n: f"cell-{n // 2}"))
-BANK.add("ids-numbers", "cell ids are numbers", _ids(lambda n: n), opens=None)
-BANK.add("ids-null", "cell ids are null", _ids(lambda n: None), opens=None)
-BANK.add("ids-too-long", "cell ids have 200 characters", _ids(lambda n: f"{n:0200}"), opens=None)
-BANK.add(
-    "ids-with-odd-signs", "cell ids have spaces and signs", _ids(lambda n: f"셀 <{n}>"), opens=None
-)
-BANK.add("ids-list", "cell ids are lists", _ids(lambda n: [n]), opens=None)
+BANK.add("ids-numbers", "cell ids are numbers", _ids(lambda n: n))
+BANK.add("ids-null", "cell ids are null", _ids(lambda n: None))
+BANK.add("ids-too-long", "cell ids have 200 characters", _ids(lambda n: f"{n:0200}"))
+BANK.add("ids-with-odd-signs", "cell ids have spaces and signs", _ids(lambda n: f"셀 <{n}>"))
+BANK.add("ids-list", "cell ids are lists", _ids(lambda n: [n]))
 
 
-@BANK(opens=None)
+@BANK()
 def cell_type_missing(hand: Handed) -> None:
     """Cells do not say of which type they are."""
     for cell in hand.pages["scores"].cells:
         del cell["cell_type"]
 
 
-@BANK(opens=None)
+@BANK()
 def cell_type_unknown(hand: Handed) -> None:
     """Solution cells are of the type "python", texts are headings."""
     for cell in hand.pages["scores"].cells:
         cell["cell_type"] = "python" if cell.cell_type == "code" else "heading"
 
 
-@BANK(opens=None)
+@BANK()
 def cell_type_list(hand: Handed) -> None:
     """A solution cell's type is a list."""
     hand.cell("additive_score")["cell_type"] = ["code"]
 
 
-@BANK(opens=None)
+@BANK()
 def cells_that_are_none(hand: Handed) -> None:
     """Among the cells stand null, a number, a string and a list."""
     hand.pages["scores"].cells[3:3] = [None, 3, "additive_score", [], {}]
@@ -256,17 +245,16 @@ for _slug, _value in (("null", None), ("object", {"0": {}}), ("string", "cells")
         _cells(_value),
         lost=SCORES,
         says=UNREADABLE,
-        opens=None,
     )
 
 
-@BANK(lost=SCORES, says=UNREADABLE, opens=None)
+@BANK(lost=SCORES, says=UNREADABLE)
 def cells_missing(hand: Handed) -> None:
     """The notebook has no list of cells."""
     del hand.pages["scores"]["cells"]
 
 
-@BANK(opens=None)
+@BANK()
 def unknown_keys(hand: Handed) -> None:
     """Notebook and cells have keys that no notebook has."""
     hand.pages["scores"]["author"] = {"name": "me"}

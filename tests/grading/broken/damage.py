@@ -35,7 +35,6 @@ def _file(
     def build(hand: Handed) -> None:
         hand.save_as("scores.ipynb", make(hand.text("scores")))
 
-    more.setdefault("opens", right)
     if repairable:
         more |= {"maybe": SCORES, "why": RECOVER, "says": DAMAGED}
     elif not right:
@@ -114,7 +113,7 @@ _file("empty-file", "the file is empty", lambda t: b"")
 _file("blank-file", "the file holds a newline", lambda t: b"\n\n")
 _file("json-null", "the file holds null", lambda t: b"null")
 _file("json-list", "the file holds []", lambda t: b"[]")
-_file("json-object", "the file holds {}", lambda t: b"{}", opens=None)
+_file("json-object", "the file holds {}", lambda t: b"{}")
 _file("json-number", "the file holds 42", lambda t: b"42")
 _file(
     "json-string", "the notebook is a string in the JSON", lambda t: json.dumps(t), repairable=True
@@ -125,7 +124,6 @@ _file(
     "the notebook is under a key, as an API gives it",
     lambda t: f'{{"content": {t}}}',
     repairable=True,
-    opens=None,
 )
 _file("json-deep", "brackets without end", lambda t: "[" * 200_000)
 _file(
@@ -138,7 +136,6 @@ _file(
     why=RECOVER,
     says=DAMAGED,
     right=True,
-    opens=None,
 )
 _file(
     "json-huge-number",
@@ -148,7 +145,6 @@ _file(
     why=RECOVER,
     says=DAMAGED,
     right=True,
-    opens=None,
 )
 _file(
     "html-login-page",
@@ -206,7 +202,6 @@ _file(
     "the file begins with a byte order mark",
     lambda t: t.encode("utf-8-sig"),
     right=True,
-    opens=None,
 )
 _file("utf-16", "the file is in UTF-16", lambda t: t.encode("utf-16"), repairable=True)
 _file(
@@ -261,7 +256,6 @@ _file(
         '"kernelspec": {', '"x": [Infinity, -Infinity], "kernelspec": {', 1
     ),
     right=True,
-    opens=None,
 )
 _file(
     "key-twice",
@@ -274,7 +268,6 @@ _file(
     "a comment holds half of a surrogate pair",
     lambda t: _commented(t, "# \\ud83d"),
     right=True,
-    opens=None,
 )
 
 # Formats
@@ -302,24 +295,21 @@ for _minor in range(5):
         _format(4, _minor, ids=False),
         right=True,
     )
-_file(
-    "format-4-4-with-ids", "nbformat 4.4, but cells have ids", _format(4, 4), right=True, opens=None
-)
+_file("format-4-4-with-ids", "nbformat 4.4, but cells have ids", _format(4, 4), right=True)
 _file(
     "format-4-5-without-ids",
     "nbformat 4.5, but cells have no ids",
     _format(4, 5, ids=False),
     right=True,
-    opens=None,
 )
-_file("format-4-99", "nbformat 4.99", _format(4, 99), right=True, opens=None)
-_file("format-minor-missing", "no nbformat_minor", _format(4, "missing"), right=True, opens=None)
-_file("format-minor-in-words", 'nbformat_minor is "5"', _format(4, "5"), right=True, opens=None)
-_file("format-minor-null", "nbformat_minor is null", _format(4, None), right=True, opens=None)
-_file("format-in-words", 'nbformat is "4"', _format("4", 5), right=True, opens=None)
-_file("format-5", "nbformat 5", _format(5, 0), repairable=True, opens=None)
-_file("format-missing", "no nbformat", _format("missing", "missing"), repairable=True, opens=None)
-_file("format-negative", "nbformat -1", _format(-1, 0), repairable=True, opens=None)
+_file("format-4-99", "nbformat 4.99", _format(4, 99), right=True)
+_file("format-minor-missing", "no nbformat_minor", _format(4, "missing"), right=True)
+_file("format-minor-in-words", 'nbformat_minor is "5"', _format(4, "5"), right=True)
+_file("format-minor-null", "nbformat_minor is null", _format(4, None), right=True)
+_file("format-in-words", 'nbformat is "4"', _format("4", 5), right=True)
+_file("format-5", "nbformat 5", _format(5, 0), repairable=True)
+_file("format-missing", "no nbformat", _format("missing", "missing"), repairable=True)
+_file("format-negative", "nbformat -1", _format(-1, 0), repairable=True)
 
 
 def _old(major: int, name: str = "scores") -> Callable[[str], str]:
@@ -335,7 +325,7 @@ def _old(major: int, name: str = "scores") -> Callable[[str], str]:
 
 
 _file("format-3", "nbformat 3, with worksheets", _old(3), right=True)
-_file("format-2", "nbformat 2", _old(2), repairable=True, opens=None)
+_file("format-2", "nbformat 2", _old(2), repairable=True)
 
 
 def _two_worksheets(text: str) -> str:
@@ -350,19 +340,16 @@ _file(
     "format-3-no-worksheets",
     "nbformat 3, and no worksheet",
     lambda t: '{"metadata": {}, "nbformat": 3, "nbformat_minor": 0, "worksheets": []}',
-    opens=None,
 )
 _file(
     "format-3-cells",
     "nbformat 3 says the file, but it is 4",
     _format(3, 0),
     repairable=True,
-    opens=None,
 )
 _file(
     "format-4-worksheets",
     "nbformat 4 says the file, but it is 3",
     _old(4),
     repairable=True,
-    opens=None,
 )

@@ -26,8 +26,6 @@ class Broken:
         review_if_lost: a person must be told if an exercise of `maybe` earns 0.
         says: what the student must be told if points are lost, a regular expression.
         remark: what the student must be told in any case.
-        opens: whether nbformat can read the notebook named by `broken`; None if there is no file.
-        broken: the notebook that is broken.
         student: whose it is.
         slow: ends only when a limit is reached.
     """
@@ -43,8 +41,6 @@ class Broken:
     review_if_lost: bool = True
     says: str = ""
     remark: str = ""
-    opens: bool | None = True
-    broken: str = "scores"
     student: str = ""
     slow: bool = False
 

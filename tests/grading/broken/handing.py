@@ -56,7 +56,7 @@ def _released() -> dict[str, NotebookNode]:
 
 @cache
 def _references() -> dict[str, str]:
-    pages = [notebook(m) for m in masters() if m.parent.name == ASSIGNMENT]
+    pages = [notebook(m, EXERCISES) for m in masters() if m.parent.parent.name == ASSIGNMENT]
     return {c.id: _unmarked(c.source) for page in pages for c in page.cells if c.id in POINTS}
 
 

@@ -93,7 +93,6 @@ _around(
     "%%time and an empty line stand above a class",
     lambda r: "\n%%time\n\n" + r,
     exercise="BidirectionalEncoder",
-    broken="translator",
 )
 _around(
     "timeit-around-a-solution",

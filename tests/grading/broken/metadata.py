@@ -169,7 +169,7 @@ def checksums_gone(hand: Handed) -> None:
     """All checksums are gone or wrong."""
     for number, cell in enumerate(hand.all_cells()):
         if number % 2:
-            cell.metadata.nbgrader.pop("checksum")
+            cell.metadata.nbgrader.pop("checksum", None)
         else:
             cell.metadata.nbgrader.checksum = "0" * 32
 
@@ -263,13 +263,13 @@ for _slug, _title, _value in (
     ("empty", "an empty object", {}),
 ):
     BANK.add(f"nbgrader-{_slug}", f"nbgrader's metadata are {_title}", _metadata(nbgrader=_value))
-BANK.add("cell-metadata-null", "cell metadata are null", _metadata(metadata=None), opens=None)
-BANK.add("cell-metadata-list", "cell metadata are a list", _metadata(metadata=[]), opens=None)
-BANK.add("cell-metadata-string", "cell metadata are a string", _metadata(metadata="x"), opens=None)
+BANK.add("cell-metadata-null", "cell metadata are null", _metadata(metadata=None))
+BANK.add("cell-metadata-list", "cell metadata are a list", _metadata(metadata=[]))
+BANK.add("cell-metadata-string", "cell metadata are a string", _metadata(metadata="x"))
 BANK.add("tags-string", "a cell's tags are a string", _metadata(tags="skip-execution"))
 
 
-@BANK(opens=None)
+@BANK()
 def cell_metadata_missing(hand: Handed) -> None:
     """Cells have no metadata at all, not even empty ones."""
     for cell in hand.pages["scores"].cells:
@@ -282,19 +282,19 @@ def notebook_metadata_empty(hand: Handed) -> None:
     hand.pages["scores"].metadata = {}
 
 
-@BANK(opens=None)
+@BANK()
 def notebook_metadata_missing(hand: Handed) -> None:
     """The notebook has no metadata."""
     del hand.pages["scores"]["metadata"]
 
 
-@BANK(opens=None)
+@BANK()
 def notebook_metadata_null(hand: Handed) -> None:
     """The notebook's metadata are null."""
     hand.pages["scores"]["metadata"] = None
 
 
-@BANK(opens=None)
+@BANK()
 def notebook_metadata_list(hand: Handed) -> None:
     """The notebook's metadata are a list, and so is the kernel."""
     hand.pages["scores"]["metadata"] = [{"kernelspec": ["python3"]}]
@@ -339,6 +339,6 @@ for _slug, _spec_given, _language in (
         f"the notebooks were saved for the kernel {_spec_given['name']}",
         _kernel(_spec_given, _language),
     )
-BANK.add("kernel-none", "the kernel has no name", _kernel({}, {}), opens=None)
-BANK.add("kernel-null", "the kernel is null", _kernel(None, None), opens=None)
-BANK.add("kernel-number", "the kernel's name is a number", _kernel({"name": 3}, []), opens=None)
+BANK.add("kernel-none", "the kernel has no name", _kernel({}, {}))
+BANK.add("kernel-null", "the kernel is null", _kernel(None, None))
+BANK.add("kernel-number", "the kernel's name is a number", _kernel({"name": 3}, []))

@@ -33,7 +33,6 @@ def _renamed(slug: str, path: str) -> None:
         maybe=SCORES,
         why=ANOTHER,
         says=MISSING + "|" + RENAMED,
-        opens=None,
     )
 
 
@@ -90,7 +89,7 @@ def answers_and_an_old_copy(hand: Handed) -> None:
     hand.write(**full)
 
 
-@BANK(maybe=SCORES, why=ANOTHER, says=MISSING + "|" + RENAMED, opens=None)
+@BANK(maybe=SCORES, why=ANOTHER, says=MISSING + "|" + RENAMED)
 def two_copies_and_no_right_name(hand: Handed) -> None:
     """Two different copies, neither under the right name."""
     hand.save_as("scores (1).ipynb", hand.text("scores"), instead_of="scores")
@@ -101,26 +100,26 @@ def two_copies_and_no_right_name(hand: Handed) -> None:
 # Missing
 
 
-@BANK(lost=SCORES, says=MISSING, opens=None)
+@BANK(lost=SCORES, says=MISSING)
 def one_notebook_missing(hand: Handed) -> None:
     """Only the second notebook was handed in."""
     hand.save_as("scores.ipynb", None)
 
 
-@BANK(lost=TRANSLATOR, says=MISSING, opens=None, broken="translator")
+@BANK(lost=TRANSLATOR, says=MISSING)
 def the_other_notebook_missing(hand: Handed) -> None:
     """Only the first notebook was handed in."""
     hand.save_as("translator.ipynb", None)
 
 
-@BANK(lost=POINTS, says=MISSING, opens=None)
+@BANK(lost=POINTS, says=MISSING)
 def empty_folder(hand: Handed) -> None:
     """The folder is empty."""
     hand.save_as("scores.ipynb", None)
     hand.save_as("translator.ipynb", None)
 
 
-@BANK(lost=POINTS, says=MISSING, opens=None)
+@BANK(lost=POINTS, says=MISSING)
 def only_a_pdf(hand: Handed) -> None:
     """A PDF was handed in, and no notebook."""
     empty_folder(hand)
@@ -130,19 +129,19 @@ def only_a_pdf(hand: Handed) -> None:
 # Not a file
 
 
-@BANK(lost=SCORES, says=MISSING + "|folder|file|" + DAMAGED, opens=None)
+@BANK(lost=SCORES, says=MISSING + "|folder|file|" + DAMAGED)
 def folder_with_the_name(hand: Handed) -> None:
     """A folder has the notebook's name."""
     hand.save_as("scores.ipynb", Folder())
 
 
-@BANK(lost=SCORES, says=MISSING + "|link|file|" + DAMAGED, opens=None)
+@BANK(lost=SCORES, says=MISSING + "|link|file|" + DAMAGED)
 def link_to_nothing(hand: Handed) -> None:
     """The notebook is a link to a file on the student's computer."""
     hand.save_as("scores.ipynb", Link("/Users/minsu/Documents/scores.ipynb"))
 
 
-@BANK(lost=SCORES, says=MISSING + "|link|file|" + DAMAGED, opens=None)
+@BANK(lost=SCORES, says=MISSING + "|link|file|" + DAMAGED)
 def link_to_itself(hand: Handed) -> None:
     """The notebook is a link to itself."""
     hand.save_as("scores.ipynb", Link("scores.ipynb"))
@@ -152,7 +151,6 @@ def link_to_itself(hand: Handed) -> None:
     maybe=SCORES,
     why="links are not followed where they could lead anywhere; this one leads to a file beside it",
     says=MISSING + "|link|file",
-    opens=None,
 )
 def link_to_a_file_beside_it(hand: Handed) -> None:
     """The notebook is a link to a file beside it."""
@@ -160,13 +158,13 @@ def link_to_a_file_beside_it(hand: Handed) -> None:
     hand.save_as("scores.ipynb", Link("mine.ipynb"))
 
 
-@BANK(lost=SCORES, says=MISSING + "|link|file|" + DAMAGED, opens=None)
+@BANK(lost=SCORES, says=MISSING + "|link|file|" + DAMAGED)
 def link_to_a_device(hand: Handed) -> None:
     """The notebook is a link to a device that never ends."""
     hand.save_as("scores.ipynb", Link("/dev/zero"))
 
 
-@BANK(lost=SCORES, says=MISSING + "|pipe|file|" + DAMAGED, opens=None)
+@BANK(lost=SCORES, says=MISSING + "|pipe|file|" + DAMAGED)
 def pipe_with_the_name(hand: Handed) -> None:
     """The notebook is a named pipe that nobody writes to."""
     hand.save_as("scores.ipynb", Pipe())
@@ -255,7 +253,7 @@ def _named(slug: str, student: str, shown: str) -> None:
 
 _named("student-with-spaces", "van der Berg Zoë", "spaces and an accent")
 _named("student-korean", "김민수 (20251234)", "Korean letters and brackets")
-_named("student-with-quotes", 'O\'Neil; "x" & $y', "quotes and signs of the shell")
+_named("student-with-quote", "O'Neil; x & $y", "a quote and signs of the shell")
 _named("student-with-percent", "50% {name} [a-z]", "signs of formats and patterns")
 _named("student-decomposed", "Zoe\u0308 Muller", "an accent as a sign of its own")
 _named("student-long", "a" * 120, "120 letters")

@@ -259,7 +259,6 @@ BANK.answer(
     ),
     lost=["BidirectionalEncoder"],
     says=STOPPED,
-    broken="translator",
     slow=True,
 )
 BANK.answer(

@@ -22,6 +22,7 @@ from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.exercises import EXERCISES
 from autograder.instructor.notebooks import masters, notebook
+from tests.grading.stock import settings as settings_of_stock
 
 from . import ASSIGNMENT, After, Cheat, Files, Link, Pipe, Scene
 from .building import RIGHT
@@ -34,34 +35,6 @@ NBGRADER = (sys.executable, "-m", "nbgrader")
 PYTHON = (sys.executable, "-m")
 PAGE_AT_MOST = 30 << 20  # characters of feedback, far more than anybody reads
 ANSWERS = "import torch\n" + "".join(RIGHT.values())
-
-# The course's settings with nbgrader's own preprocessors: what a course without ours would have.
-STOCK = """
-import os
-import sys
-from pathlib import Path
-
-from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
-from nbgrader.preprocessors import ClearHiddenTests, GetGrades
-
-from autograder.instructor.notebooks import write_sources
-
-root = Path(__file__).resolve().parent
-os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-c = get_config()
-c.CourseDirectory.root = str(root)
-c.CourseDirectory.course_id = "attention"
-c.CourseDirectory.source_directory = "solutions"
-c.CourseDirectory.release_directory = "exercises"
-c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.py", "*.pyc", "__pycache__", "feedback"]
-c.ClearSolutions.code_stub = {"python": "raise NotImplementedError()"}
-c.Execute.timeout = 30
-c.Execute.kernel_name = "python3"
-c.IgnorePattern.enabled = True
-c.IgnorePattern.pattern = "^"
-c.GenerateFeedback.preprocessors = [GetGrades, ClearHiddenTests, CSSHTMLHeaderPreprocessor]
-write_sources(root / "solutions")
-"""
 
 # Many cheats never end; a class of them is graded sooner if they are stopped sooner.
 IMPATIENT = """
@@ -137,7 +110,9 @@ def new(place: Path, stock: bool) -> Course:
     (course.home / "private.txt").write_text(course.secrets["home"], "utf-8")
     (course.folder / "notes-of-the-staff.txt").write_text(course.secrets["course"], "utf-8")
     if stock:
-        (course.folder / "nbgrader_config.py").write_text(STOCK, "utf-8")
+        (course.folder / "nbgrader_config.py").write_text(
+            settings_of_stock() + "\nc.Execute.timeout = 30\n", "utf-8"
+        )
     else:
         settings = (ROOT / "nbgrader_config.py").read_text("utf-8")
         (course.folder / "nbgrader_config.py").write_text(settings + IMPATIENT, "utf-8")
@@ -162,7 +137,11 @@ def new(place: Path, stock: bool) -> Course:
 
 @cache
 def _answered() -> dict[str, NotebookNode]:
-    return {m.stem: notebook(m) for m in masters() if m.parent.name == ASSIGNMENT}
+    return {
+        m.parent.name: notebook(m, EXERCISES)
+        for m in masters()
+        if m.parent.parent.name == ASSIGNMENT
+    }
 
 
 def _plainly(course: Course, *arguments: str) -> None:
@@ -483,7 +462,15 @@ def graded_by_ours(place: Path, wanted: Iterable[Cheat], workers: int = 2) -> Ou
         hand_in(course, cheat)
     own = [*BYSTANDERS, *(c.slug for c in bank), *(friend_of(c) for c in bank)]
     before = digests(course, own)
-    grading = (*PYTHON, "autograder", "grade", ASSIGNMENT, "--workers", str(workers))
+    grading = (
+        *PYTHON,
+        "autograder",
+        "grade",
+        ASSIGNMENT,
+        "--no-feedback",
+        "--workers",
+        str(workers),
+    )
     lingers = max((cheat.lingers for cheat in bank), default=0.0)
     commands = [
         Command(grading, 60 + 20 * len(bank), lingers),

@@ -17,40 +17,6 @@ def fits(thing, given):
             and type(thing).__name__ == "Expected"
             and bool(torch.isfinite(value).all()))
 """
-# The oracles as answers: they work on dictionaries of inputs and weights.
-ORACLES = """
-def answers_of(table):
-    def masked_softmax(scores, mask):
-        return table["masked_softmax"]({"scores": scores, "mask": mask}, {})["weights"]
-
-    def additive_score(query, keys, W, U, v):
-        given = dict(query=query, keys=keys, W=W, U=U, v=v)
-        return table["additive_score"](given, {})["scores"]
-
-    class AdditiveAttention(nn.Module):
-        def __init__(self, query_size, key_size, hidden_size):
-            super().__init__()
-            self.W = nn.Parameter(torch.zeros(hidden_size, query_size))
-            self.U = nn.Parameter(torch.zeros(hidden_size, key_size))
-            self.v = nn.Parameter(torch.zeros(hidden_size))
-
-        def found(self, query, keys, mask):
-            given = dict(query=query, keys=keys, mask=mask)
-            return table["AdditiveAttention"](given, dict(self.named_parameters()))
-
-        def project(self, keys):
-            query = keys.new_zeros(len(keys), self.W.shape[1])
-            mask = torch.ones(keys.shape[:2], dtype=torch.bool)
-            return self.found(query, keys, mask)["projected_keys"]
-
-        def forward(self, query, keys, mask, projected_keys=None):
-            found = self.found(query, keys, mask)
-            return found["context"], found["weights"]
-
-    STOLEN.update(masked_softmax=masked_softmax, additive_score=additive_score,
-                  AdditiveAttention=AdditiveAttention)
-"""
-
 CHEATS = [
     forger(
         "looking",
@@ -168,27 +134,13 @@ def seen(**given):
     ),
     thief(
         "looking",
-        "oracles-imported",
-        "the instructor's oracles are the answer",
-        "from autograder.instructor.oracles import ORACLES\nanswers_of(ORACLES)",
-        before=ORACLES,
-    ),
-    thief(
-        "looking",
-        "oracles-by-gc",
-        "the oracles' table is found by the garbage collector",
+        "oracle-imported",
+        "the instructor's way to a solution is the answer",
         """
-import gc
-try:
-    import autograder.instructor
-except ImportError:
-    pass
-for thing in gc.get_objects():
-    if type(thing) is dict and callable(thing.get("masked_softmax")):
-        if "additive_score" in thing and "AttentionDecoder" in thing:
-            answers_of(thing)
+from autograder.instructor.expected import solution
+for name in ("masked_softmax", "additive_score", "AdditiveAttention"):
+    STOLEN[name] = solution(autograder.EXERCISES[name])
 """,
-        before=ORACLES,
     ),
     thief(
         "looking",
@@ -216,30 +168,28 @@ for thing in STOLEN.values():
     ),
     in_code(
         "looking",
-        "oracles-when-called",
-        "the oracles are looked up among the loaded modules while the judge works",
+        "solutions-when-called",
+        "a solution is looked up among the loaded modules while the judge works",
         FORGING
         + REMEMBERED
         + """
 import sys
 
-def oracle(name, given):
+def solution(name, given):
     for module in list(sys.modules.values()):
-        table = vars(module).get("ORACLES") if isinstance(module, type(sys)) else None
-        if isinstance(table, dict) and name in table:
-            (found,) = table[name](given, {}).values()
-            return found
+        if str(getattr(module, "__name__", "")).startswith("solutions.") and hasattr(module, name):
+            return getattr(module, name)(**given)
     leaves = {n: t for n, t in given.items() if t.is_floating_point()}
     return forged(seen(**given), **leaves)
 """,
         {
             "masked_softmax": """
 def masked_softmax(scores, mask):
-    return oracle("masked_softmax", dict(scores=scores, mask=mask))
+    return solution("masked_softmax", dict(scores=scores, mask=mask))
 """,
             "additive_score": """
 def additive_score(query, keys, W, U, v):
-    return oracle("additive_score", dict(query=query, keys=keys, W=W, U=U, v=v))
+    return solution("additive_score", dict(query=query, keys=keys, W=W, U=U, v=v))
 """,
         },
         attacks=("masked_softmax", "additive_score"),

@@ -18,8 +18,8 @@ def module(name):
 
 JUDGES = [
     module("autograder." + name)
-    for name in ("checking", "judging", "comparing", "performing", "exercise", "cards",
-                 "instructor.examining", "instructor.oracles", "sandbox.plain",
+    for name in ("checking", "verdicts", "comparing", "execution", "exercise", "cards",
+                 "instructor.hidden_tests", "instructor.expected", "sandbox.plain",
                  "sandbox.worker", "sandbox.wire")
 ]
 """
@@ -119,7 +119,7 @@ JUDGES[1].Verdict.passed = property(lambda self: True, lambda self, value: None)
         "the hidden test is a dummy",
         LOADED
         + """
-for name in ("autograder.instructor", "autograder.instructor.examining", "autograder"):
+for name in ("autograder.instructor", "autograder.instructor.hidden_tests", "autograder"):
     judge_of = module(name)
     judge_of.examine = judge_of.check = check = lambda answer: None
 """,
@@ -173,8 +173,8 @@ from autograder.drawing import Draw
 
 Draw.tensor = lambda self, *shape, **more: torch.zeros(shape, dtype=torch.float64)
 Draw.holes = lambda self, *shape, **more: torch.zeros(shape, dtype=torch.bool)
-from autograder.exercises import bahdanau
-bahdanau.below = lambda lengths, n: torch.zeros(len(lengths), n, dtype=torch.bool)
+from autograder.exercises.bahdanau import scores as bahdanau
+bahdanau.length_mask = lambda lengths, n: torch.zeros(len(lengths), n, dtype=torch.bool)
 check = lambda answer: None
 """,
         own_risk=True,
@@ -194,8 +194,8 @@ for exercise in EXERCISES.values():
         "what is tried is the oracle, not the answer",
         LOADED
         + """
-from autograder.instructor.oracles import expected
-from autograder.performing import Outcome
+from autograder.instructor.expected import expected
+from autograder.execution import Outcome
 
 def perform(answer, exercise, case, dtype=torch.float64):
     right = expected(exercise, case)
@@ -313,10 +313,10 @@ import sys, threading, time
 
 def wait():
     for _ in range(4000):
-        for name in ("autograder.instructor.examining", "autograder.checking"):
+        for name in ("autograder.instructor.hidden_tests", "autograder.checking"):
             judge_of = sys.modules.get(name)
             if judge_of is not None and hasattr(judge_of, "judge"):
-                right = sys.modules["autograder.judging"].Verdict
+                right = sys.modules["autograder.verdicts"].Verdict
                 judge_of.judge = lambda e, *given: right(e, True, f"{e.name}: right.")
         time.sleep(0.005)
 
@@ -331,7 +331,7 @@ threading.Thread(target=wait, daemon=True).start()
 class Last:
     def __del__(self):
         for judge_of in JUDGES:
-            judge_of.difference = judge_of.close = lambda *given: None
+            judge_of.find_difference = judge_of.close = lambda *given: None
 """,
         answers={
             "masked_softmax": """

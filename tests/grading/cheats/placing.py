@@ -189,7 +189,7 @@ SHADOWS = {
         "conftest.py",
         "scores.py",
         "solutions/__init__.py",
-        "solutions/bahdanau/scores.py",
+        "solutions/bahdanau/scores/notebook.py",
     )
 }
 STARTUP = "import torch\ntorch.allclose = lambda *given, **more: True\n"
@@ -203,7 +203,7 @@ CHEATS = [
     _linked(
         "link-to-the-master",
         "the notebook is a symbolic link to the text master",
-        "../../../solutions/bahdanau/scores.py",
+        "../../../solutions/bahdanau/scores/notebook.py",
     ),
     _linked(
         "link-to-another-student",

@@ -12,7 +12,7 @@ OTHER = "stock nbgrader knows no such messages"
 SENDER = """
 import gc
 try:
-    from autograder.sandbox import wire
+    from autograder.sandboxed import wire
     inner = wire.Channel.send
 except ImportError:
     wire, inner = None, None
@@ -295,7 +295,7 @@ return [(header, tensors)]
         """
 import importlib, json, sys
 
-for name in ("autograder.sandbox.plain", "autograder.sandbox.worker"):
+for name in ("autograder.sandboxed.plain", "autograder.sandboxed.worker"):
     try:
         packing = importlib.import_module(name)
     except ImportError:

@@ -138,7 +138,7 @@ subprocess.Popen([sys.executable, "-c", program, "@MARK@"], start_new_session=Tr
         "the source notebook and the text master are rewritten without hidden tests",
         """
 import re
-for name in ("scores.py", "scores.ipynb"):
+for name in ("scores/notebook.py", "scores.ipynb"):
     path = course() / "solutions/bahdanau" / name
     text = path.read_text()
     path.write_text(re.sub(r"examine\\(\\w+\\)|check\\(\\w+\\)", "pass", text))
@@ -225,7 +225,7 @@ for folder in [*site.getsitepackages(), site.getusersitepackages(), *sys.path]:
         "the autograder's own files are changed for the next one",
         """
 import autograder
-for name in ("comparing.py", "fixtures/bahdanau.json", "sandbox/worker.py"):
+for name in ("comparing.py", "fixtures/bahdanau.json", "sandboxed/worker.py"):
     path = Path(autograder.__file__).parent / name
     try:
         with open(path, "a") as file:

@@ -10,7 +10,6 @@ from broken.handing import POINTS, Handed
 from .entry import Honest
 
 PARTS = "stock nbgrader gives all points of an exercise or none; here a part may be right"
-EVERY = 4  # so many of the wrong answers are passed over for one that is taken
 HAVE_PARTS = ("AttentionDecoder",)
 
 
@@ -44,13 +43,13 @@ def wrong() -> list[Honest]:
     """Return submissions of wrong answers, among them some right ones."""
     bad, good = _of(False), _of(True)
     found = []
-    for i in range(max(map(len, bad.values())) // EVERY):
+    for i in range(max(map(len, bad.values()))):
         answers, lost = {}, []
         for place, (name, mine) in enumerate(bad.items()):
             if (i + place) % 5 == 4:
                 answers[name] = good[name][i % len(good[name])]
             else:
-                answers[name] = mine[(i * EVERY + place) % len(mine)]
+                answers[name] = mine[(i + place) % len(mine)]
                 lost.append(name)
         partly = frozenset(HAVE_PARTS).intersection(lost)
         found.append(

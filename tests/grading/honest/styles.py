@@ -31,8 +31,7 @@ def without_docstrings(hand: Handed) -> None:
     def bare(source: str) -> str:
         tree = ast.parse(source)
         for node in ast.walk(tree):
-            named = isinstance(node, (ast.FunctionDef, ast.ClassDef))
-            if named and ast.get_docstring(node) is not None:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node):
                 node.body.pop(0)
             if isinstance(node, ast.FunctionDef):
                 node.returns = None
@@ -234,11 +233,13 @@ def careful(hand: Handed) -> None:
 @BANK()
 def answers_that_call_each_other(hand: Handed) -> None:
     """The attention is put together of all three functions above it."""
-    right = reference("AdditiveAttention")
-    scores = "        scores = additive_score(query, keys, self.W, self.U, self.v)"
-    lines = [line for line in right.splitlines() if "projected_query =" not in line]
-    at = next(i for i, line in enumerate(lines) if line.lstrip().startswith("scores ="))
-    hand.write(AdditiveAttention="\n".join([*lines[:at], scores, *lines[at + 1 :]]))
+    lines = reference("AdditiveAttention").splitlines()
+    at = next(i for i, line in enumerate(lines) if "if projected_keys is None" in line)
+    end = next(i for i, line in enumerate(lines) if line.lstrip().startswith("scores ="))
+    given = [f"    {line}" for line in lines[at + 2 : end + 1]]
+    scores = "            scores = additive_score(query, keys, self.W, self.U, self.v)"
+    called = [lines[at], scores, "        else:", *given]
+    hand.write(AdditiveAttention="\n".join([*lines[:at], *called, *lines[end + 1 :]]))
 
 
 @BANK()

@@ -1,0 +1,109 @@
+"""Which methods of a class are right, each tried by itself.
+
+What a method needs of another one is taken from the right answer, so that one that is wrong, or
+not written yet, says nothing about the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import torch
+
+from autograder.comparing import Expected, find_difference
+from autograder.execution import Outcome
+from autograder.exercise import Case, Exercise, list_wholes
+
+Pair = tuple[Case, Expected]
+
+
+def list_methods(exercise: Exercise, cases: Sequence[Case]) -> list[str]:
+    """Return the methods that are called, in the order of the parts that earn points."""
+    called = [call.method for case in cases for call in case.calls]
+    known = [method for part in exercise.parts for method in part.methods]
+    return [method for method in dict.fromkeys([*known, *called]) if method in called]
+
+
+def write_methods(
+    exercise: Exercise, pairs: Sequence[Pair], act: Callable[[Case], Outcome]
+) -> list[str]:
+    """Return a line for each method of a class that has several.
+
+    Args:
+        exercise: the exercise.
+        pairs: cases in evaluation mode, and what is right.
+        act: performs a case.
+    """
+    methods = list_methods(exercise, [case for case, _ in pairs])
+    if not exercise.is_class or len(methods) < 2:
+        return []
+    found = {method: _try_method(exercise, method, pairs, act) for method in methods}
+    if sorted(set(found.values())) == ["not tried", "right"]:
+        found |= _try_together(found, pairs, act)
+    lines = ["Method by method:"]
+    for method, state in found.items():
+        mark = {"right": "✓", "not tried": "·"}.get(state, "✗")
+        lines.append(f"  {mark} {method}: {state}")
+    for part in exercise.parts:
+        if all(found.get(method) == "right" for method in part.methods):
+            lines.append(f"{part.name}: {part.points:g} of {exercise.points:g} points")
+    return lines
+
+
+def _try_method(
+    exercise: Exercise, method: str, pairs: Sequence[Pair], act: Callable[[Case], Outcome]
+) -> str:
+    tried = 0
+    for case, right in pairs:
+        for one, wanted in _alone(case, right, method):
+            tried += 1
+            outcome = act(one)
+            fault = find_difference(one, outcome, wanted, torch.float64)
+            if fault and fault.kind == "unwritten":
+                return "not written yet"
+            if fault and outcome.problem:
+                return "stopped with an error" if fault.kind == "raised" else "wrong"
+            if fault:
+                return f"{fault.name} is wrong" if fault.name else "wrong"
+    return "right" if tried else "not tried"
+
+
+def _try_together(
+    found: dict[str, str], pairs: Sequence[Pair], act: Callable[[Case], Outcome]
+) -> dict[str, str]:
+    """Return what is wrong with a method that cannot be tried alone, when all that can are right.
+
+    It reads a state that only the answer itself can make; the others have made it rightly.
+    """
+    (method, *others) = [name for name, state in found.items() if state == "not tried"]
+    for case, right in pairs:
+        fault = find_difference(case, act(case), right, torch.float64)
+        if others or not fault or case.after is not None:
+            continue
+        if fault.kind == "raised":
+            return {method: "stopped with an error"}
+        by = [call.method for call in case.calls if fault.name in call.returned]
+        return {method: f"{fault.name} is wrong" if method in by else "wrong"}
+    return {}
+
+
+def _alone(case: Case, right: Expected, method: str) -> Iterator[Pair]:
+    """Yield a case with each call of a method alone, on what a right answer gives it."""
+    wholes = {
+        name for call in case.calls for bundle in call.returns for name in list_wholes(bundle)
+    }
+    if case.after is not None or case.relation is not None:
+        return
+    for call in case.calls:
+        if call.method != method or wholes.intersection(call.needed) or call.raises:
+            continue
+        made = [name for name in call.needed if name in right.outputs]
+        one = replace(
+            case,
+            inputs=dict(case.inputs) | {name: right.outputs[name] for name in made},
+            calls=(call,),
+            real={name: mask for name, mask in case.real.items() if name in call.returned},
+            upstream={},
+        )
+        yield one, Expected({name: right.outputs[name] for name in call.returned}, {})

@@ -1,0 +1,77 @@
+"""Training without chance: what is more probable than not happens, the rest does not.
+
+Two right answers do not drop the same components: one calls dropout once for a sentence, the other
+for each word. If nothing is left to chance they agree. A dropout below 1/2 keeps every component
+and multiplies it by 1 / (1 - p); one above 1/2 keeps none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+
+class NoChance(TorchFunctionMode):
+    """Answers torch's dropout, and the numbers and coins of which others make their own."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Look at the name of what is called."""
+        made = _MADE.get(getattr(func, "__name__", ""))
+        if made is None or getattr(func, "__module__", "") == "torch.nn.init":  # first weights
+            return func(*args, **(kwargs or {}))
+        return made(func, *args, **(kwargs or {}))
+
+
+def _factor(p: float) -> float:
+    return 1 / (1 - p) if p < 0.5 else 0.0
+
+
+def _drop(
+    func: Any, x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False, **train: Any
+) -> Tensor:
+    """Stand for `F.dropout(x, p, training, inplace)` and `torch.dropout(x, p, train)`."""
+    factor = _factor(p) if train.get("train", training) else 1.0
+    return x.mul_(factor) if inplace or func.__name__.endswith("_") else x * factor
+
+
+def _attend(func: Any, *args: Any, dropout_p: float = 0.0, **kwargs: Any) -> Tensor:
+    """Stand for `F.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, ...)`."""
+    if len(args) > 4:
+        dropout_p, args = args[4], (*args[:4], 0.0, *args[5:])
+    found: Tensor = func(*args, **kwargs)
+    return found * (_factor(dropout_p) if dropout_p else 1.0)
+
+
+def _rand(func: Any, *args: Any, **kwargs: Any) -> Tensor:
+    with torch.no_grad():
+        drawn: Tensor = func(*args, **kwargs)
+        return drawn.fill_(0.5)
+
+
+def _uniform(func: Any, x: Tensor, low: float = 0.0, high: float = 1.0, **_: Any) -> Tensor:
+    return x.fill_((low + high) / 2)
+
+
+def _bernoulli(func: Any, x: Tensor, p: Any = None, **_: Any) -> Tensor:
+    """Stand for `torch.bernoulli(x)`, `torch.bernoulli(x, p)` and `x.bernoulli_(p)`."""
+    if func.__name__.endswith("_"):
+        return x.copy_(torch.as_tensor(0.5 if p is None else p) > 0.5)
+    return (torch.as_tensor(x if p is None else p) > 0.5).to(x).expand_as(x)
+
+
+_MADE: dict[str, Callable[..., Tensor]] = {
+    "dropout": _drop,
+    "dropout_": _drop,
+    "scaled_dot_product_attention": _attend,
+    "rand": _rand,
+    "rand_like": _rand,
+    "uniform_": _uniform,
+    "bernoulli": _bernoulli,
+    "bernoulli_": _bernoulli,
+}

@@ -1,0 +1,686 @@
+"""Runs an answer on a case and brings back plain data: no judgement here, and no expected value.
+
+An answer is run twice: plainly, for its values, then with inputs and weights that ask for
+gradients. So an answer that computes the right numbers outside torch's graph is told just that.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import io
+import linecache
+import random
+import sys
+import sysconfig
+import traceback
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from autograder import texts
+from autograder.certainty import NoChance
+from autograder.exercise import (
+    Bundle,
+    Call,
+    Case,
+    Exercise,
+    Rows,
+    Whole,
+    fill,
+    list_members,
+    list_names,
+    takes,
+    write_out,
+)
+from autograder.refusing import Refusal
+from autograder.stand_ins import build, tell_use
+
+_HERE = __file__.rsplit("execution", 1)[0]
+_STDLIB = sysconfig.get_paths()["stdlib"]
+_PRINTED_AT_MOST = 2_000
+
+
+class Problem(Exception):
+    """Why a case could not be run to its end, in one sentence for the student."""
+
+    def __init__(self, kind: str, sentence: str):
+        super().__init__(sentence)
+        self.kind = kind
+        self.sentence = sentence
+
+
+@dataclass
+class Outcome:
+    """What came back from one case, as plain data.
+
+    Attributes:
+        outputs: tensors by the names that the calls give them.
+        gradients: for each floating input and each weight its gradient; None if none arrived.
+        problem: kind and sentence, if the case could not be run to its end.
+        changed: inputs that the answer wrote into, and results that a later call wrote into.
+        printed: the beginning of what it printed, to stdout and stderr.
+    """
+
+    outputs: dict[str, Tensor] = field(default_factory=dict)
+    gradients: dict[str, Tensor | None] = field(default_factory=dict)
+    problem: tuple[str, str] | None = None
+    changed: tuple[str, ...] = ()
+    printed: str = ""
+
+
+def perform(
+    answer: Any,
+    exercise: Exercise,
+    case: Case,
+    dtype: torch.dtype = torch.float64,
+    refusal: Refusal | None = None,
+) -> Outcome:
+    """Run the answer on one case and return what came back.
+
+    Args:
+        answer: the student's function or class.
+        exercise: its exercise.
+        case: what to do.
+        dtype: float32 or float64, of all floating inputs and weights.
+        refusal: what the exercise forbids, if it is to be taken away.
+    """
+    outcome = Outcome()
+    try:
+        with (
+            usual_settings(torch.float32 if case.floating else dtype),
+            _keep_random_state(),
+            _capture_output(outcome),
+            NoChance() if case.training == "certain" else contextlib.nullcontext(),
+        ):
+            outcome.outputs, outcome.changed = _values(answer, exercise, case, dtype)
+            # What is written into makes the second call another one: it is told by itself.
+            values = {} if outcome.changed else outcome.outputs
+            outcome.gradients = _gradients(answer, exercise, case, dtype, values)
+    except Problem as problem:
+        sentence = problem.sentence
+        passed = [*case.given.values(), *case.construct.values()]
+        if problem.kind == "raised" and (use := tell_use(passed, sentence)):
+            sentence += f"\nThe check passes {use}, and use nothing else of it."
+        outcome.problem = (problem.kind, sentence)
+    if refusal and refusal.problem:
+        return Outcome(problem=refusal.problem, printed=outcome.printed)
+    return outcome
+
+
+def perform_calls(
+    answer: Any, exercise: Exercise, case: Case, dtype: torch.dtype
+) -> dict[str, Tensor]:
+    """Make the calls of a case and return what comes back; what is printed is shown.
+
+    Raises:
+        Problem: it could not be run to its end; the cause is what was raised.
+    """
+    return _values(answer, exercise, case, dtype)[0]
+
+
+@dataclass
+class _Played:
+    """A case whose calls have been made.
+
+    Attributes:
+        case: the case.
+        before: its inputs as they were, and copies of what came back.
+        known: inputs, given things and what came back, as they are now.
+        altered: names of what is no longer where it was in a dict.
+    """
+
+    case: Case
+    before: dict[str, Tensor]
+    known: dict[str, Any]
+    altered: list[str]
+
+    def list_changed(self) -> list[str]:
+        """Return the names of what has been written into since."""
+        # Results that are no tensors are kept as bytes, which nobody else has.
+        plain, known = self.case.plain, self.known
+        changed = [n for n, t in self.before.items() if n not in plain and not _same(known[n], t)]
+        lists = {n: value for n, value in self.case.given.items() if isinstance(value, list)}
+        changed += [name for name, value in lists.items() if not _equal(known[name], value)]
+        return [*changed, *self.altered]
+
+
+def _values(
+    answer: Any, exercise: Exercise, case: Case, dtype: torch.dtype
+) -> tuple[dict[str, Tensor], tuple[str, ...]]:
+    module = _construct(answer, exercise, case, dtype) if exercise.is_class else None
+    # Where no gradients are compared, it has to work with what asks for them all the same.
+    with torch.set_grad_enabled(not case.upstream):
+        try:
+            played = _play(answer, module, exercise, case, dtype)
+        except Problem as problem:
+            if not case.upstream and problem.kind == "raised" and "grad" in problem.sentence:
+                problem.sentence += _ASKS_FOR_GRADIENTS
+            raise
+    changed = dict.fromkeys(name for one in played for name in one.list_changed())
+    returned = [name for call in case.calls for name in call.returned]
+    return {name: played[-1].before[name] for name in returned}, tuple(changed)
+
+
+_ASKS_FOR_GRADIENTS = (
+    "\nThis happened with parameters that require gradients, as they do in training: what only "
+    "fills them or reads their numbers belongs under torch.no_grad()."
+)
+
+
+def _play(
+    answer: Any,
+    module: nn.Module | None,
+    exercise: Exercise,
+    case: Case,
+    dtype: torch.dtype,
+    inputs: dict[str, Tensor] | None = None,
+) -> list[_Played]:
+    """Make the calls of a case, and before them those of the case that it comes after."""
+    played = _play(answer, module, exercise, case.after, dtype) if case.after else []
+    if inputs is None:
+        inputs = {name: _cast(tensor, dtype).clone() for name, tensor in case.inputs.items()}
+    copies, known, altered = _call_all(answer, module, exercise, case, inputs)
+    before = {name: _cast(tensor, dtype) for name, tensor in case.inputs.items()} | copies
+    return [*played, _Played(case, before, known, altered)]
+
+
+def _gradients(
+    answer: Any, exercise: Exercise, case: Case, dtype: torch.dtype, values: Mapping[str, Tensor]
+) -> dict[str, Tensor | None]:
+    if not case.upstream:
+        return {}
+    leaves = {
+        name: _cast(tensor, dtype).clone().requires_grad_()
+        for name, tensor in case.inputs.items()
+        if tensor.is_floating_point()
+    }
+    # The answer gets copies, not leaves: writing into a leaf raises an error nobody understands.
+    given = {
+        name: leaves[name].clone() if name in leaves else tensor.clone()
+        for name, tensor in case.inputs.items()
+    }
+    module = _construct(answer, exercise, case, dtype) if exercise.is_class else None
+    if module is not None:
+        leaves |= dict(module.named_parameters())
+    with torch.enable_grad():
+        try:
+            outputs = _play(answer, module, exercise, case, dtype, given)[-1].known
+        except Problem as problem:
+            if problem.kind != "raised":
+                raise
+            raise Problem(
+                problem.kind,
+                f"{problem.sentence}\nThis happened with inputs that require gradients, as they do "
+                "in training. Use torch's operations all the way.",
+            ) from problem
+        if not case.random and not _same_again(outputs, values):
+            raise Problem("unsteady", _explain_unsteady(answer, exercise, case, dtype))
+        if any(outputs[name].shape != upstream.shape for name, upstream in case.upstream.items()):
+            return {}  # the shapes are what is wrong, and the values tell it
+        total = torch.zeros((), dtype=dtype)
+        for name, upstream in case.upstream.items():
+            product = outputs[name] * _cast(upstream, outputs[name].dtype)
+            if name in case.real:
+                product = product[case.real[name]]
+            total = total + product.sum()
+        if not total.requires_grad:
+            return dict.fromkeys(leaves)
+        try:
+            gradients = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
+        except Exception as error:
+            raise Problem(
+                "gradient",
+                f"The values are right, but backward() raised {type(error).__name__}: "
+                f"{_first_line(error)}",
+            ) from error
+    return {
+        name: None if gradient is None else gradient.detach().clone()
+        for name, gradient in zip(leaves, gradients, strict=True)
+    }
+
+
+def _same_again(outputs: Mapping[str, Any], values: Mapping[str, Tensor]) -> bool:
+    """Tell whether the second run gave what the first one gave."""
+    return all(
+        outputs[name].shape == value.shape
+        and torch.allclose(outputs[name].double(), value.double(), 1e-6, 1e-6, equal_nan=True)
+        for name, value in values.items()
+        if isinstance(outputs[name], Tensor)
+    )
+
+
+def _explain_unsteady(answer: Any, exercise: Exercise, case: Case, dtype: torch.dtype) -> str:
+    runs = []
+    for _ in range(2):
+        torch.manual_seed(1)
+        random.seed(1)
+        runs.append(_values(answer, exercise, case, dtype)[0])
+    head = f"Your {exercise.name} gives other results when it is called again with the same inputs"
+    if not _same_again(*runs):
+        return (
+            f"{head}: it keeps something from the call before, in a global variable, an attribute "
+            "of the class, or a list or dict as a default argument."
+        )
+    if exercise.is_class and not case.training:
+        return (
+            f"{head}, in evaluation mode: something is drawn at random. A dropout is applied that "
+            "does not look at self.training; use nn.Dropout, or F.dropout(x, p, self.training)."
+        )
+    return f"{head}: something is drawn at random, and nothing here may depend on chance."
+
+
+def _construct(answer: Any, exercise: Exercise, case: Case, dtype: torch.dtype) -> nn.Module:
+    arguments = [build(value) for value in case.construct.values()]
+    given = {n: a for n, a in zip(case.construct, arguments, strict=True) if n in case.tied}
+    names = ", ".join(case.construct)
+    if not takes(answer, len(arguments)):
+        raise Problem(
+            "signature",
+            f"{exercise.name}(...) must be constructed with ({names}); keep the __init__ of the "
+            "stub.",
+        )
+    module = _call_guarded(answer, arguments, f"{exercise.name}({names})")
+    if not isinstance(module, nn.Module):
+        raise Problem("signature", f"{exercise.name} must be a class derived from nn.Module.")
+    mine, wanted = dict(module.state_dict()), case.weights
+    for name, tensor in wanted.items():
+        if name not in mine:
+            raise Problem(
+                "weights",
+                f"{exercise.name} has no parameter {name!r}; its docstring lists the parameters "
+                "that the check loads.",
+            )
+        if mine[name].shape != tensor.shape:
+            raise Problem(
+                "weights",
+                f"{exercise.name} has a parameter {name!r} of shape {tuple(mine[name].shape)}; it "
+                f"must be {tuple(tensor.shape)} here. Keep the __init__ of the stub.",
+            )
+    extra = [name for name, _ in module.named_parameters() if name not in wanted]
+    if extra:
+        raise Problem(
+            "weights",
+            f"{exercise.name} has a parameter {extra[0]!r} that the docstring does not list; "
+            "keep to those it lists.",
+        )
+    own = {id(parameter) for parameter in module.parameters()}
+    for name, part in given.items():
+        if any(id(parameter) not in own for parameter in part.parameters()):
+            raise Problem(
+                "weights",
+                f"{exercise.name} has a copy of {name}; keep {name} itself, so that what one of "
+                "them learns the other learns, too.",
+            )
+    module.to(dtype)
+    module.load_state_dict({n: _cast(t, dtype) for n, t in wanted.items()}, strict=False)
+    return module.train(bool(case.training))
+
+
+def _call_all(
+    answer: Any, module: nn.Module | None, exercise: Exercise, case: Case, known: dict[str, Any]
+) -> tuple[dict[str, Tensor], dict[str, Any], list[str]]:
+    """Make the calls.
+
+    Returns:
+        copies of what came back, everything by name as it is now, and names of what is no longer
+        where it was in a dict.
+    """
+    copies: dict[str, Tensor] = {}
+    altered: list[str] = []
+    dtype = next((t.dtype for t in known.values() if _is_floating(t)), torch.get_default_dtype())
+    known = dict(known) | {name: build(value, dtype) for name, value in case.given.items()}
+    for call in case.calls:
+        function, shown = _find_callable(answer, module, exercise, call, known)
+        # A module says (*args, **kwargs) of itself; its forward tells the signature.
+        if not takes(getattr(function, "forward", function), len(call.arguments)):
+            raise Problem(
+                "signature",
+                f"{shown} must take {len(call.arguments)} arguments here, "
+                f"{write_out(call.arguments)}; keep the signature of the stub, "
+                f"{exercise.signature if not call.method else 'with all its arguments'}.",
+            )
+        arguments = _fill_arguments(call, known, shown)
+        if call.raises:
+            _expect_error(function, arguments, shown, call)
+        else:
+            returned = _call_guarded(function, arguments, shown)
+            tensors = _as_tensors(returned, call, shown, dtype)
+            for name, tensor in zip(call.returned, tensors, strict=True):
+                copies[name] = tensor.detach().clone()
+                known[name] = tensor
+            known |= _keep_wholes(returned, _wanted(call))
+        if call.intact:
+            for bundle, argument in zip(call.arguments, arguments, strict=True):
+                altered += _list_altered(bundle, argument, known)
+    return copies, known, altered
+
+
+def _find_callable(
+    answer: Any, module: nn.Module | None, exercise: Exercise, call: Call, known: Mapping[str, Any]
+) -> tuple[Any, str]:
+    """Return what is called, and its name in a message."""
+    if module is not None:
+        return _method(module, exercise, call), f"{exercise.name}.{call.method}"
+    if call.method:
+        owner, _, method = call.method.partition(".")
+        return getattr(known[owner], method), f"After {exercise.name}, {call.method}"
+    return answer, exercise.name
+
+
+def _expect_error(function: Any, arguments: list[Any], shown: str, call: Call) -> None:
+    """Call what must raise an error."""
+    error = call.raises
+    try:
+        _call_guarded(function, arguments, shown)
+    except Problem as problem:
+        if isinstance(problem.__cause__, getattr(builtins, error)):
+            if call.mentions and not any(m in _text(problem.__cause__) for m in call.mentions):
+                raise Problem(
+                    "returned",
+                    f"{shown} raises {error}, as it must, but its sentence does not name what it "
+                    f"is about: {_first_line(problem.__cause__)}",
+                ) from problem.__cause__
+            return
+        if problem.kind == "raised":
+            raise Problem(
+                "raised", f"{problem.sentence}\nIt must raise {error} here."
+            ) from problem.__cause__
+        raise
+    raise Problem("returned", f"{shown} must raise {error} here, but it raised nothing.")
+
+
+def _list_altered(bundle: Bundle, argument: Any, known: Mapping[str, Any]) -> list[str]:
+    """Return the names of what a dict no longer holds where it did; of all if it has other keys."""
+    if not isinstance(bundle, Mapping):
+        return []
+    members = {key: name for key, name in bundle.items() if isinstance(name, str)}
+    if list(argument) != list(bundle):
+        return list(members.values())
+    return [name for key, name in members.items() if argument[key] is not known[name]]
+
+
+def _fill_arguments(call: Call, known: Mapping[str, Any], shown: str) -> list[Any]:
+    try:
+        return [fill(bundle, known) for bundle in call.arguments]
+    except Exception as error:  # rows are picked from something that has no such rows
+        states = [bundle.state for bundle in call.arguments if isinstance(bundle, Rows)]
+        raise Problem(
+            "returned",
+            f"{shown} cannot go on with some rows of {' and '.join(states)} alone: every tensor in "
+            "it must have the rows on its axis 0.",
+        ) from error
+
+
+def _wanted(call: Call) -> Bundle:
+    return call.returns if len(call.returns) > 1 else call.returns[0]
+
+
+def _keep_wholes(returned: Any, wanted: Bundle) -> dict[str, Any]:
+    """Return the dicts that have a name of their own, as they came back."""
+    if isinstance(wanted, str):
+        return {}
+    kept: dict[str, Any] = {}
+    if isinstance(wanted, Whole):
+        kept[wanted.name], wanted = returned, wanted.members
+    keys = list(wanted) if isinstance(wanted, Mapping) else range(len(list_members(wanted)))
+    for key, part in zip(keys, list_members(wanted), strict=True):
+        kept |= _keep_wholes(returned[key], part)
+    return kept
+
+
+def _method(module: nn.Module, exercise: Exercise, call: Call) -> Any:
+    # The module is called as its users call it, so that hooks work.
+    if call.method == "forward":
+        return module
+    method: Any = module
+    for part in call.method.split("."):  # also a method of a part, such as "attention.project"
+        method = getattr(method, part, None)
+    if not callable(method):
+        raise Problem(
+            "signature", f"{exercise.name} has no method {call.method}; keep those of the stub."
+        )
+    return method
+
+
+def _is_floating(thing: Any) -> bool:
+    return isinstance(thing, Tensor) and thing.is_floating_point()
+
+
+def _as_tensors(returned: Any, call: Call, shown: str, dtype: torch.dtype) -> tuple[Tensor, ...]:
+    if returned is None:
+        raise Problem("returned", f"{shown} returned None; does it end in a return statement?")
+    wanted = _wanted(call)
+    members = tuple(_members(returned, wanted, call, shown, dtype))
+    for name, member in zip(list_names(wanted), members, strict=True):
+        if not isinstance(member, Tensor):
+            raise Problem(
+                "returned",
+                f"{shown} must return {name} as a torch.Tensor; it returned a "
+                f"{_type_name(member)}.",
+            )
+    return members
+
+
+def _members(
+    returned: Any, wanted: Bundle, call: Call, shown: str, dtype: torch.dtype
+) -> Iterator[Any]:
+    """Yield what was returned, in the order of the names; plain numbers become tensors."""
+    if isinstance(wanted, str):
+        number = wanted in call.numbers and isinstance(returned, (int, float))
+        if wanted in call.plain:
+            yield _pack_plain(returned, wanted, call, shown)
+        else:
+            yield torch.tensor(returned, dtype=dtype) if number else returned
+        return
+    if isinstance(wanted, Whole):
+        wanted = wanted.members
+    if isinstance(wanted, Mapping):
+        if not isinstance(returned, dict) or not returned.keys() >= wanted.keys():
+            said = " and ".join(", ".join(map(repr, wanted)).rsplit(", ", 1))
+            got = f"a {_type_name(returned)}"
+            if isinstance(returned, dict):
+                got = f"one with {', '.join(map(repr, returned)) or 'nothing'}"
+            raise Problem("returned", f"{shown} must return a dict with {said}, not {got}.")
+        for key, part in wanted.items():
+            yield from _members(returned[key], part, call, f"{shown}, under {key!r},", dtype)
+        return
+    parts = list_members(wanted)
+    if not (isinstance(returned, (tuple, list)) and len(returned) == len(parts)):
+        got = (
+            f"{len(returned)} thing{'' if len(returned) == 1 else 's'}"
+            if isinstance(returned, (tuple, list))
+            else f"one {_type_name(returned)}"
+        )
+        nested = not all(isinstance(part, str) for part in parts)
+        things = write_out(wanted) if nested else ", ".join(list_names(wanted))
+        if not list_names(wanted):  # how many there are is all that is looked at
+            raise Problem(
+                "returned", f"{shown} must return {len(parts)} of these; it returned {got}."
+            )
+        raise Problem(
+            "returned", f"{shown} must return {len(parts)} tensors: {things}; it returned {got}."
+        )
+    for member, part in zip(returned, parts, strict=True):
+        yield from _members(member, part, call, shown, dtype)
+
+
+def _pack_plain(returned: Any, name: str, call: Call, shown: str) -> Tensor:
+    try:
+        return texts.to_tensor(returned)
+    except TypeError as error:
+        inside = isinstance(returned, (list, tuple))
+        got = f"a {_type_name(returned)}{f' that holds a {error}' if inside else ''}"
+        raise Problem(
+            "returned", f"{shown} must return {name} as {call.plain[name]}; it returned {got}."
+        ) from error
+
+
+def _type_name(thing: Any) -> str:
+    kind = type(thing)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+
+
+def _call_guarded(function: Any, arguments: list[Any], shown: str) -> Any:
+    try:
+        return function(*arguments)
+    except (KeyboardInterrupt, Problem):
+        raise
+    except SystemExit as error:
+        raise Problem(
+            "raised",
+            f"{shown} calls exit() or quit(), which would end the whole notebook; return the "
+            f"result instead.{_where(error.__traceback__)}",
+        ) from error
+    except NotImplementedError as error:
+        if _text(error):  # torch's own, about a dtype or a missing forward; the stub's says nothing
+            raise Problem("raised", _explain_error(shown, error)) from error
+        raise Problem(
+            "unwritten",
+            f"{_find_stub(error, shown)} is not written yet: replace raise NotImplementedError() "
+            "by your code, run the cell, and check again.",
+        ) from error
+    except BaseException as error:
+        raise Problem("raised", _explain_error(shown, error)) from error
+
+
+def explain_time(exercise: Exercise, error: BaseException, seconds: float) -> tuple[str, str]:
+    """Return the problem of an answer that was interrupted."""
+    cause = error.__cause__ or error
+    return "time", (
+        f"{exercise.name} did not come to its end in {seconds:g} seconds; is there a loop without "
+        f"end?{_where(cause.__traceback__)}"
+    )
+
+
+def _find_stub(error: BaseException, shown: str) -> str:
+    """Return the name of the function that raises, which may be one that the answer calls."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None or not _is_students(trace.tb_frame.f_code.co_filename):
+        return shown
+    inner = trace.tb_frame.f_code.co_name
+    if inner == shown.rpartition(".")[2] or not inner.isidentifier() or inner == "__init__":
+        return shown
+    owner = trace.tb_frame.f_locals.get("self")
+    return inner if owner is None else f"{type(owner).__name__}.{inner}"
+
+
+def _is_students(filename: str) -> bool:
+    return not filename.startswith((_HERE, _STDLIB)) and not any(
+        folder in filename
+        for folder in ("site-packages", "dist-packages")  # the latter is Debian's and Colab's
+    )
+
+
+def _explain_error(shown: str, error: BaseException) -> str:
+    where = _where(error.__traceback__)
+    return f"{shown} raised {type(error).__name__}: {_first_line(error)}{where}"
+
+
+def _first_line(error: BaseException) -> str:
+    lines = _text(error).strip().splitlines()
+    return lines[0] if lines else "(no message)"
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # an error of the student's own, whose __str__ is wrong too
+        return ""
+
+
+def _where(trace: TracebackType | None) -> str:
+    """Return the student's own line in which the error arose, not one of torch's or ours."""
+    frames = [f for f in traceback.extract_tb(trace) if _is_students(f.filename)]
+    if not frames or frames[-1].lineno is None:
+        return ""
+    line = linecache.getline(frames[-1].filename, frames[-1].lineno).strip()
+    place = "its cell" if "ipykernel" in frames[-1].filename else "its file"
+    return f"\nin {frames[-1].name}, line {frames[-1].lineno} of {place}: {line}" if line else ""
+
+
+def _cast(tensor: Tensor, dtype: torch.dtype) -> Tensor:
+    return tensor.to(dtype) if tensor.is_floating_point() else tensor
+
+
+def _equal(one: Any, other: Any) -> bool:
+    try:
+        return bool(one == other)
+    except Exception:  # something was put in that cannot be compared
+        return False
+
+
+def _same(one: Tensor, other: Tensor) -> bool:
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    if one.is_floating_point():
+        return torch.allclose(one, other, rtol=0.0, atol=0.0, equal_nan=True)
+    return torch.equal(one, other)
+
+
+def _default_device() -> torch.device:
+    try:
+        return torch.get_default_device()
+    except (RuntimeError, AssertionError):  # set to a GPU that is not there
+        torch.set_default_device("cpu")
+        return torch.device("cpu")
+
+
+@contextlib.contextmanager
+def usual_settings(default: torch.dtype = torch.float32) -> Iterator[None]:
+    """Check with torch's usual settings, whatever a cell has switched on or off for good."""
+    dtype, device = torch.get_default_dtype(), _default_device()
+    anomaly = torch.is_anomaly_enabled()
+    elsewhere = device.type != "cpu"
+    torch.set_default_dtype(default)
+    if elsewhere:
+        torch.set_default_device("cpu")
+    if anomaly:
+        torch.autograd.set_detect_anomaly(False)
+    try:
+        with torch.inference_mode(False), torch.enable_grad():
+            yield
+    finally:
+        torch.set_default_dtype(dtype)
+        if elsewhere:
+            torch.set_default_device(device)
+        if anomaly:
+            torch.autograd.set_detect_anomaly(True)
+
+
+@contextlib.contextmanager
+def _keep_random_state() -> Iterator[None]:
+    """Restore the generators: an answer may draw numbers, but a check leaves no trace."""
+    numpy = sys.modules.get("numpy")
+    states = torch.random.get_rng_state(), random.getstate()
+    numpy_state = numpy.random.get_state() if numpy else None
+    try:
+        yield
+    finally:
+        torch.random.set_rng_state(states[0])
+        random.setstate(states[1])
+        if numpy and numpy_state:
+            numpy.random.set_state(numpy_state)
+
+
+@contextlib.contextmanager
+def _capture_output(outcome: Outcome) -> Iterator[None]:
+    """Keep what the answer prints or warns from the notebook: it is run many times."""
+    page = io.StringIO()
+    try:
+        with (
+            contextlib.redirect_stdout(page),
+            contextlib.redirect_stderr(page),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        outcome.printed = page.getvalue()[:_PRINTED_AT_MOST]

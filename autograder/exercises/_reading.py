@@ -1,0 +1,56 @@
+"""What the exercises on padded sentences share: ids, recurrent weights, a second batch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from torch import Tensor
+
+from autograder.drawing import Draw, length_mask
+from autograder.exercise import Case
+
+_KEPT = (
+    "The first batch through the module is right, a second one is not: keep nothing of one call "
+    "for the next."
+)
+
+
+def second_batch(
+    first: Case, second: Case, name: str = "a second batch through the same module"
+) -> Case:
+    """Return a case that comes after another in the same module, which is built for the first."""
+    return replace(
+        second,
+        name=name,
+        construct=first.construct,
+        weights=first.weights,
+        note=_KEPT,
+        after=replace(first, construct={}, weights={}, real={}, upstream={}),
+    )
+
+
+def padded_tokens(draw: Draw, lengths: Tensor, longest: int, v: int) -> Tensor:
+    """Return ids (B, N) of words, none of them 0, with 0 behind each sentence's end."""
+    tokens = draw.tokens(len(lengths), longest, vocabulary_size=v)
+    return tokens.masked_fill(~length_mask(lengths, longest), 0)
+
+
+def recurrent(
+    draw: Draw, prefix: str, gates: int, inputs: int, hidden: int, suffix: str = ""
+) -> dict[str, Tensor]:
+    """Return the weights of one direction of a GRU (3 gates) or an LSTM (4), or of its cell."""
+    rows = gates * hidden
+    return {
+        f"{prefix}weight_ih{suffix}": draw.tensor(rows, inputs, scale=0.6),
+        f"{prefix}weight_hh{suffix}": draw.tensor(rows, hidden, scale=0.6),
+        f"{prefix}bias_ih{suffix}": draw.tensor(rows, scale=0.3),
+        f"{prefix}bias_hh{suffix}": draw.tensor(rows, scale=0.3),
+    }
+
+
+def both_directions(
+    draw: Draw, prefix: str, gates: int, inputs: int, hidden: int
+) -> dict[str, Tensor]:
+    """Return the weights of a bidirectional `nn.GRU` (3 gates) or `nn.LSTM` (4)."""
+    ahead = recurrent(draw, prefix, gates, inputs, hidden, "_l0")
+    return ahead | recurrent(draw, prefix, gates, inputs, hidden, "_l0_reverse")

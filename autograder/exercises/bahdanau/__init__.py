@@ -1,0 +1,1 @@
+"""The exercises of the assignment `bahdanau`, one module for each notebook."""

@@ -1,0 +1,1 @@
+"""The exercises of the assignment `embeddings`, one module for each notebook."""

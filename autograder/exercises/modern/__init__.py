@@ -1,0 +1,1 @@
+"""The exercises of the assignment `modern`, one module for each notebook."""

@@ -1,0 +1,392 @@
+"""Mistakes that every exercise knows: recognised by how a result relates to the right one.
+
+Each function here looks at one output in all failing trials and returns a sentence that is true of
+every one of them, or "". So a family is recognised once, for all exercises.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from autograder.comparing import close
+from autograder.exercise import Exercise
+
+if TYPE_CHECKING:
+    from autograder.verdicts import Trial
+
+_TIGHT = 1e-6
+_TIMES = {"T", "S", "N", "L", "M", "Q", "K"}  # axes along which positions lie
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One output of one failing trial, and the right one.
+
+    Attributes:
+        trial: the trial.
+        name: of the output.
+        mine: what came back.
+        right: what was expected.
+    """
+
+    trial: Trial
+    name: str
+    mine: Tensor
+    right: Tensor
+
+    @property
+    def real(self) -> Tensor:
+        """A bool tensor of the entries that count, in the shape of the right output."""
+        real = self.trial.case.real.get(self.name)
+        if real is None:
+            return torch.ones_like(self.right, dtype=torch.bool)
+        return real.reshape(*real.shape, *[1] * (self.right.dim() - real.dim())).expand_as(
+            self.right
+        )
+
+    def is_right_if(self, mine: Tensor) -> bool:
+        """Tell whether something else in place of what came back would be right."""
+        return self.mine.shape == self.right.shape == mine.shape and close(
+            mine[self.real], self.right[self.real], _TIGHT
+        )
+
+    @property
+    def wrong(self) -> Tensor:
+        """A bool tensor of the entries that are not right."""
+        near = torch.isclose(self.mine, self.right, rtol=1e-5, atol=1e-5, equal_nan=True)
+        return ~near & self.real
+
+
+def recognise(exercise: Exercise, trials: Sequence[Trial], whole: bool = False) -> str:
+    """Return a sentence about what all failing trials have in common, or "".
+
+    Args:
+        exercise: the exercise.
+        trials: of an answer.
+        whole: only what makes the whole result right, such as another order.
+    """
+    exact = [t for t in trials if t.dtype == torch.float64 and not t.case.training]
+    failed = [(t, t.difference) for t in exact if t.difference]
+    if not failed or any(fault.kind not in ("value", "shape") for _, fault in failed):
+        return ""
+    groups: dict[str, list[Pair]] = {}  # a method that is called twice has two names for a result
+    for trial, fault in failed:
+        name = fault.name
+        if name in trial.case.plain:
+            return ""
+        mine, right = trial.outcome.outputs[name], trial.expected.outputs[name]
+        pair = Pair(trial, name, mine.detach().double(), right.double())
+        groups.setdefault(name, []).append(pair)
+    same_shapes = all(p.mine.shape == p.right.shape for pairs in groups.values() for p in pairs)
+    families = _FAMILIES if same_shapes else _SHAPES
+    if whole:
+        families = _WHOLE if same_shapes else ()
+    for family in families:
+        said = [family(exercise, name, pairs, exact) for name, pairs in groups.items()]
+        if all(said):
+            return said[0]
+    return ""
+
+
+Family = Callable[[Exercise, str, "Sequence[Pair]", "Sequence[Trial]"], str]
+
+
+def _zero(exercise: Exercise, name: str, pairs: Sequence[Pair], _: Sequence[Trial]) -> str:
+    if all((p.mine[p.real] == 0).all() for p in pairs) and len(pairs) > 1:
+        return f"Your {name} is 0 everywhere."
+    return ""
+
+
+def _exchanged(exercise: Exercise, name: str, pairs: Sequence[Pair], _: Sequence[Trial]) -> str:
+    others = set.intersection(*(set(p.trial.expected.outputs) for p in pairs)) - {name}
+    for other in sorted(others):
+        if all(_are_exchanged(p, other) for p in pairs):
+            return f"Your {name} is what {other} should be, and the other way round."
+    return ""
+
+
+def _are_exchanged(pair: Pair, other: str) -> bool:
+    outputs, right = pair.trial.outcome.outputs, pair.trial.expected.outputs
+    return (
+        pair.right.numel() > 1
+        and close(pair.mine, right[other], _TIGHT)
+        and close(outputs[other], pair.right, _TIGHT)
+    )
+
+
+def _scaled(exercise: Exercise, name: str, pairs: Sequence[Pair], _: Sequence[Trial]) -> str:
+    factors = []
+    for pair in pairs:
+        mine, right = pair.mine[pair.real], pair.right[pair.real]
+        total = float(right.square().sum())
+        if not total or not torch.isfinite(mine).all():
+            return ""
+        factor = float((mine * right).sum()) / total
+        if not factor or not pair.is_right_if(pair.mine / factor):
+            return ""
+        factors.append(factor)
+    if sum(int(p.real.sum()) for p in pairs) < 4 or len(factors) < 2:
+        return ""
+    if all(abs(f + 1) < _TIGHT for f in factors):
+        return f"Your {name} has the wrong sign: it is the right one times -1."
+    words = ""
+    if max(factors) - min(factors) < _TIGHT * max(map(abs, factors)):
+        words = _say_number(factors[0])
+    for label, sizes in _sizes(exercise, pairs):
+        for form, value in _POWERS.items():
+            if all(
+                abs(f - value(n)) < 1e-5 * abs(f) for f, n in zip(factors, sizes, strict=True)
+            ) and (len(set(sizes)) > 1 or not words):
+                words = form.format(label)
+    return f"Your {name} is the right one times {words}, in all cases." if words else ""
+
+
+_POWERS: dict[str, Callable[[float], float]] = {
+    "{}": lambda n: n,
+    "1 / {}": lambda n: 1 / n,
+    "the square root of {}": math.sqrt,
+    "1 / the square root of {}": lambda n: 1 / math.sqrt(n),
+}
+
+
+def _say_number(factor: float) -> str:
+    for number in (2, 3, 4):
+        if abs(factor - 1 / number) < _TIGHT:
+            return f"1/{number}"
+    return f"{factor:.4g}"
+
+
+def _sizes(exercise: Exercise, pairs: Sequence[Pair]) -> Iterator[tuple[str, list[int]]]:
+    """Yield the axes that all trials have, by name, with their sizes."""
+    tables = []
+    for pair in pairs:
+        table: dict[str, int] = {}
+        case = pair.trial.case
+        for name, tensor in {**case.inputs, **case.weights, pair.name: pair.right}.items():
+            axes = exercise.axes.get(name, "").split()
+            if len(axes) == tensor.dim():
+                table |= dict(zip(axes, tensor.shape, strict=True))
+        tables.append(table)
+    for label in sorted(set.intersection(*map(set, tables))):
+        if label not in ("...", "1") and all(table[label] > 0 for table in tables):
+            yield label, [table[label] for table in tables]
+
+
+_LAST: dict[str, Callable[[Tensor], Tensor]] = {
+    "tanh": torch.tanh,
+    "sigmoid": torch.sigmoid,
+    "relu": torch.relu,
+    "softmax": lambda x: x.softmax(-1),
+    "log_softmax": lambda x: x.log_softmax(-1),
+    "exp": torch.exp,
+    "log": torch.log,
+    "square": torch.square,
+    "sqrt": torch.sqrt,
+}
+
+
+def _last_step(exercise: Exercise, name: str, pairs: Sequence[Pair], _: Sequence[Trial]) -> str:
+    if len({round(value, 6) for p in pairs for value in p.right.flatten().tolist()}) < 4:
+        return ""  # a few numbers fit many functions: 0 is the logarithm of 1
+    for step, function in _LAST.items():
+        if all(p.right.dim() and p.is_right_if(function(p.mine)) for p in pairs):
+            return f"Your {name} lacks a last step: {step} of it is right."
+    for step, function in _LAST.items():
+        if all(
+            p.right.dim() and close(p.mine[p.real], function(p.right)[p.real], _TIGHT)
+            for p in pairs
+        ):
+            return f"Your {name} has a step too many: it is {step} of the right one."
+    return ""
+
+
+def _moved(exercise: Exercise, name: str, pairs: Sequence[Pair], _: Sequence[Trial]) -> str:
+    for axis, label in enumerate(exercise.axes.get(name, "").split()):
+        if label not in _TIMES or any(p.right.dim() <= axis for p in pairs):
+            continue
+        late = [_after(p, axis, +1) for p in pairs]
+        early = [_after(p, axis, -1) for p in pairs]
+        for found, words in ((late, "late"), (early, "early")):
+            if True in found and False not in found:
+                return (
+                    f"Your {name} is right, but comes one position too {words} along {label}: "
+                    f"compare position 0 of yours with position {1 if words == 'early' else 0} of "
+                    "the expected one."
+                )
+        if all(p.right.shape[axis] > 1 and p.is_right_if(p.mine.flip(axis)) for p in pairs):
+            return f"Your {name} is right, but runs backwards along {label}."
+    return ""
+
+
+def _after(pair: Pair, axis: int, by: int) -> bool | None:
+    """Tell whether an output is the right one moved along an axis; None if that cannot be seen."""
+    size = pair.right.shape[axis]
+    if size < 3:
+        return None if size < 2 or pair.real.all() else False
+    mine = pair.mine.narrow(axis, max(by, 0), size - 1)
+    right = pair.right.narrow(axis, max(-by, 0), size - 1)
+    counts = pair.real.narrow(axis, max(-by, 0), size - 1) & pair.real.narrow(
+        axis, max(by, 0), size - 1
+    )
+    return bool(counts.any()) and close(mine[counts], right[counts], _TIGHT)
+
+
+def _reordered(exercise: Exercise, name: str, pairs: Sequence[Pair], _: Sequence[Trial]) -> str:
+    if exercise.axes.get(name, "").split()[:1] != ["B"]:
+        return ""
+    for pair in pairs:
+        rows = list(pair.right.masked_fill(~pair.real, 0.0))
+        for row in pair.mine.masked_fill(~pair.real, 0.0):
+            found = next((i for i, right in enumerate(rows) if close(row, right, _TIGHT)), None)
+            if found is None:
+                return ""
+            rows.pop(found)
+    return (
+        f"Your {name} has the right rows in another order: put the batch back into the order in "
+        "which it came."
+    )
+
+
+def _turned(exercise: Exercise, name: str, pairs: Sequence[Pair], _: Sequence[Trial]) -> str:
+    if all(
+        min(p.right.dim(), p.mine.dim()) > 1
+        and close(p.mine.mT, p.right, _TIGHT)
+        and not close(p.mine, p.right, _TIGHT)
+        for p in pairs
+    ):
+        return f"Your {name} is transposed: its last two axes are exchanged."
+    return ""
+
+
+def _reshaped(exercise: Exercise, name: str, pairs: Sequence[Pair], _: Sequence[Trial]) -> str:
+    wrong = [p for p in pairs if p.mine.shape != p.right.shape]
+    if all(close(p.mine.squeeze(), p.right.squeeze(), _TIGHT) for p in pairs):
+        more = wrong[0].mine.dim() > wrong[0].right.dim()
+        return f"The numbers are right; an axis of size 1 is {'too many' if more else 'missing'}."
+    axes = exercise.axes.get(name, "").split()
+    for axis, label in enumerate(axes):
+        if label not in _TIMES or any(p.mine.dim() != p.right.dim() for p in wrong):
+            continue
+        sizes = [(p.mine.shape[axis], p.right.shape[axis]) for p in wrong]
+        if all(
+            n < m and close(p.mine, p.right.narrow(axis, 0, n), _TIGHT)
+            for p, (n, m) in zip(wrong, sizes, strict=True)
+        ):
+            return (
+                f"It is cut off along {label}: all of the batch's positions are wanted, also those "
+                "that are padding in every row."
+            )
+    return ""
+
+
+def _padded_rows(
+    exercise: Exercise, name: str, pairs: Sequence[Pair], exact: Sequence[Trial]
+) -> str:
+    """Say if only rows that have padding, or nothing else, are wrong."""
+    if exercise.axes.get(name, "").split()[:1] != ["B"]:
+        return ""
+    for words in sorted({n for p in pairs for n in p.trial.case.inputs if _count_real(p, n)}):
+        rows = [(p, _count_real(p, words)) for p in pairs]
+        if any(count is None or len(count[0]) != p.right.shape[0] for p, count in rows):
+            continue
+        wrong = torch.cat(
+            [p.wrong.flatten(1).any(-1) if p.wrong.dim() > 1 else p.wrong for p in pairs]
+        )
+        real = torch.cat([count[0] for _, count in rows if count])
+        width = torch.cat([count[1] for _, count in rows if count])
+        if not (wrong & (real > 0)).any():
+            return (
+                f"Your {name} is right but for rows without any real position, of which {words} "
+                "tells: they need a case of their own."
+            )
+        others = [t for t in exact if t.difference is None and words in t.case.inputs]
+        if not (wrong & (real == width)).any() and ((real == width).any() or others):
+            return (
+                f"Your {name} is right for rows without padding, and wrong for rows that have "
+                f"some: {words} does not act as it should."
+            )
+    return ""
+
+
+def _count_real(pair: Pair, name: str) -> tuple[Tensor, Tensor] | None:
+    """Return how many positions of each row are real, and how many there are."""
+    tensor = pair.trial.case.inputs.get(name)
+    if tensor is None:
+        return None
+    if tensor.dtype == torch.bool and tensor.dim() > 1:
+        flat = tensor.flatten(1)
+        return flat.sum(-1), torch.full((len(flat),), flat.shape[1])
+    if "length" in name and tensor.dim() == 1 and tensor.numel():
+        return tensor, torch.full_like(tensor, int(tensor.max()))
+    return None
+
+
+def _single(exercise: Exercise, name: str, pairs: Sequence[Pair], exact: Sequence[Trial]) -> str:
+    """Say if a result is right as long as there is one of a kind, and of one kind only."""
+    fitting = []
+    for label, what in (
+        ("B", "one row alone, and wrong for a batch of several"),
+        ("T", "one target position, and wrong for several"),
+        ("N", "one position, and wrong for several"),
+        ("S", "one source position, and wrong for several"),
+        ("heads", "one head, and wrong for several"),
+    ):
+        failed = [size for p in pairs if (size := _size(exercise, p.trial, label)) is not None]
+        passed = [
+            size
+            for t in exact
+            if t.difference is None and (size := _size(exercise, t, label)) is not None
+        ]
+        if len(failed) == len(pairs) and min(failed) > 1 and passed and max(passed) == 1:
+            fitting.append(what)
+    return f"Your {name} is right for {fitting[0]}." if len(fitting) == 1 else ""
+
+
+def _size(exercise: Exercise, trial: Trial, label: str) -> int | None:
+    for name, tensor in {**trial.case.inputs, **trial.expected.outputs}.items():
+        axes = exercise.axes.get(name, "").split()
+        if label in axes and len(axes) == tensor.dim():
+            return int(tensor.shape[axes.index(label)])
+    value = trial.case.construct.get(label)
+    return value if isinstance(value, int) else None
+
+
+def _first_steps(exercise: Exercise, name: str, pairs: Sequence[Pair], _: Sequence[Trial]) -> str:
+    """Say at which steps in time a result is wrong."""
+    axes = exercise.axes.get(name, "").split()
+    for axis, label in enumerate(axes):
+        if label != "T" or any(p.right.dim() != len(axes) for p in pairs):
+            continue
+        steps = [p.wrong.movedim(axis, 0).flatten(1).any(-1) for p in pairs]  # (T,)
+        steps = [step for step in steps if len(step) > 1]
+        if not steps:
+            return ""
+        if all(not step[0] and step[1] for step in steps):
+            return f"Your {name} is right at the first step and wrong from the second."
+        if all(step[0] and not step[1:].any() for step in steps):
+            return f"Your {name} is wrong at the first step alone: look at what it begins with."
+        if all(step[-1] and not step[:-1].any() for step in steps):
+            return f"Your {name} is wrong at the last step alone."
+    return ""
+
+
+_FAMILIES: tuple[Family, ...] = (
+    _zero,
+    _exchanged,
+    _scaled,
+    _last_step,
+    _moved,
+    _reordered,
+    _turned,
+    _padded_rows,
+    _single,
+    _first_steps,
+)
+_WHOLE: tuple[Family, ...] = (_exchanged, _last_step, _moved, _reordered, _turned)
+_SHAPES: tuple[Family, ...] = (_reshaped, _turned)

@@ -1,0 +1,91 @@
+"""The failing case as tensors, so that a student can look into it and run it again."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from torch import Tensor
+
+from autograder import texts
+from autograder.execution import Problem, perform_calls, usual_settings
+from autograder.exercise import Case, Exercise, StandIn
+from autograder.verdicts import Trial
+
+
+class FailedCase:
+    """The smallest case in which an answer was not right.
+
+    Attributes:
+        inputs: what it gets, by name; tensors in the dtype in which it failed.
+        expected: what a right answer gives, by name, in float64; without what is drawn at random,
+            where more than one result is right.
+        yours: what it gave, by name; empty if it stopped with an error.
+        weights: what is loaded into the module, by name; empty for a function.
+    """
+
+    def __init__(self, answer: Any, exercise: Exercise, trial: Trial):
+        case = trial.case
+        self._answer, self._exercise, self._case, self._dtype = answer, exercise, case, trial.dtype
+        self.inputs: dict[str, Any] = {
+            **{name: _cast(tensor, trial) for name, tensor in case.inputs.items()},
+            **{n: value for n, value in case.given.items() if not isinstance(value, StandIn)},
+        }
+        self.weights = {name: _cast(tensor, trial) for name, tensor in case.weights.items()}
+        self.expected = _readable(case, trial.expected.outputs)
+        self.yours = _readable(case, trial.outcome.outputs)
+
+    def run(self) -> dict[str, Any]:
+        """Call the answer once more, as it is defined now, and return what it gives, by name.
+
+        Errors are raised as they are, so that a debugger can look at them.
+        """
+        case = replace(self._case, upstream={})
+        with usual_settings():
+            try:
+                outputs = perform_calls(self._newest(), self._exercise, case, self._dtype)
+            except Problem as problem:
+                if problem.__cause__ is not None:
+                    raise problem.__cause__ from None
+                raise
+        return _readable(case, outputs)
+
+    def _newest(self) -> Any:
+        """Return the answer; in a notebook what stands under its name now."""
+        if "IPython" in sys.modules:
+            shell = sys.modules["IPython"].get_ipython()
+            if shell is not None:
+                return shell.user_ns.get(self._exercise.name, self._answer)
+        return self._answer
+
+    def __repr__(self) -> str:
+        lines = [f"The case {self._case.name!r} of {self._exercise.name}:"]
+        for label, things in (
+            ("inputs", self.inputs),
+            ("expected", self.expected),
+            ("yours", self.yours),
+        ):
+            named = ", ".join(f"{name} {_tell(thing)}" for name, thing in things.items())
+            nothing = "nothing came back" if label == "yours" else "none"
+            lines.append(f"  .{label}: {named or nothing}")
+        return "\n".join([*lines, "  .run() calls your answer once more."])
+
+
+def _cast(tensor: Tensor, trial: Trial) -> Tensor:
+    return tensor.to(trial.dtype).clone() if tensor.is_floating_point() else tensor.clone()
+
+
+def _readable(case: Case, outputs: Mapping[str, Tensor]) -> dict[str, Any]:
+    """Return tensors as they are, and plain data read; what cannot be read is left out."""
+    found: dict[str, Any] = {}
+    for name, tensor in outputs.items():
+        with contextlib.suppress(ValueError):
+            found[name] = texts.from_tensor(tensor) if name in case.plain else tensor
+    return found
+
+
+def _tell(thing: Any) -> str:
+    return str(tuple(thing.shape)) if isinstance(thing, Tensor) else texts.show(thing, 40)

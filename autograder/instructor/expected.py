@@ -1,0 +1,41 @@
+"""The solution is the oracle: what it gives is what is right.
+
+That a second way gives the same is shown by the right answers beside it, one of which is a plain
+loop, by torch's own operators (tests/test_torch.py) and by finite differences.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import torch
+
+from autograder.comparing import Expected
+from autograder.execution import perform
+from autograder.exercise import Case, Exercise
+
+
+def solution(exercise: Exercise) -> Any:
+    """Return the reference solution of an exercise."""
+    module = importlib.import_module(f"solutions.{exercise.assignment}.{exercise.notebook}")
+    return getattr(module, exercise.name)
+
+
+def expected(exercise: Exercise, case: Case) -> Expected:
+    """Return the outputs and gradients of the solution on a case, in float64.
+
+    A gradient that does not arrive is zero.
+
+    Raises:
+        ValueError: the solution does not get through the case.
+    """
+    outcome = perform(solution(exercise), exercise, case)
+    if outcome.problem:
+        raise ValueError(f"{exercise.name}, {case.name}: {outcome.problem[1]}")
+    leaves = {**case.inputs, **case.weights}
+    gradients = {
+        name: torch.zeros_like(leaves[name]) if gradient is None else gradient
+        for name, gradient in outcome.gradients.items()
+    }
+    return Expected(outcome.outputs, gradients)

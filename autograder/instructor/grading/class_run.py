@@ -1,0 +1,328 @@
+"""Grades an assignment: submissions run in parallel, one writer, and a run that can be resumed."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from sqlalchemy.exc import DatabaseError
+
+from autograder.instructor.grading.course import (
+    Course,
+    CourseError,
+    digest,
+    find_fault_in_name,
+    put,
+)
+from autograder.instructor.grading.gradebook import Patience, Writer, explained
+from autograder.instructor.grading.grader import Graded, fail, make_fingerprints, open_grader
+from autograder.instructor.grading.machines import (
+    Before,
+    Done,
+    Failed,
+    Machine,
+    Outcome,
+    Task,
+    ThisMachine,
+)
+from autograder.instructor.grading.records import NotebookResult, merged
+from autograder.instructor.grading.sandbox import Sandbox
+from autograder.instructor.grading.source import Source, list_exercises
+from autograder.instructor.grading.submissions import Handed, Submission, read_folder
+
+
+@dataclass
+class Summary:
+    """What a run did.
+
+    Attributes:
+        graded: students whose submission was graded.
+        unchanged: students whose submission was graded before.
+        failed: why a submission could not be graded, or not be recorded, by student.
+        results: all that is kept of the assignment, by student and notebook.
+    """
+
+    graded: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+    results: dict[tuple[str, str], NotebookResult] = field(default_factory=dict)
+
+
+class Run:
+    """Grades an assignment of a course.
+
+    Args:
+        course: the course.
+        assignment: the assignment.
+        students: only these; all who handed in if empty.
+        exercises: only these are graded again, whether they changed or not.
+        force: grade everything again.
+
+    Attributes:
+        skipped: folders that can be no student's, and why.
+
+    Raises:
+        CourseError: there is no such assignment, student or exercise.
+    """
+
+    def __init__(
+        self,
+        course: Course,
+        assignment: str,
+        students: Sequence[str] = (),
+        exercises: Sequence[str] = (),
+        force: bool = False,
+    ):
+        self.course = course
+        self.assignment = assignment
+        self.sources: dict[str, Source] = course.sources(assignment)
+        self.exercises = list_exercises(self.sources)
+        self._only = frozenset(exercises)
+        self._force = force
+        names = {exercise.name for exercise in self.exercises}
+        if unknown := self._only - names:
+            raise CourseError(
+                f"There is no exercise {sorted(unknown)[0]!r} in {assignment}; there are: "
+                f"{', '.join(sorted(names))}."
+            )
+        there = course.students(assignment)
+        faults = {name: find_fault_in_name(name) for name in there}
+        self.skipped = {name: fault for name, fault in faults.items() if fault}
+        there = [name for name in there if not faults[name]]
+        if missing := [s for s in students if s not in there]:
+            raise CourseError(
+                f"{missing[0]} has not handed in {assignment}: there is no folder "
+                f"{course.submitted(assignment, missing[0])}."
+            )
+        self.students = list(students) or there
+        if not self.students and not self.skipped:
+            raise CourseError(
+                f"Nobody has handed in {assignment}: put each student's notebooks into "
+                f"{course.submitted(assignment, '<student>')}."
+            )
+        self.tests = make_fingerprints(self.sources)
+
+    @contextmanager
+    def here(self, started: Sandbox | None = None) -> Iterator[ThisMachine]:
+        """Provide this machine with a sandbox.
+
+        Args:
+            started: one that is on its way up, to be used if it is of the right kind.
+
+        Raises:
+            SandboxError: there is none.
+        """
+        settings = self.course.settings
+        with open_grader(
+            self.assignment, self.sources, settings, sandbox=started, tests=self.tests
+        ) as grader:
+            yield ThisMachine(self, grader, settings.at_a_time())
+
+    def start(
+        self,
+        machine: Machine,
+        tick: Callable[[str], object] = lambda student: None,
+        busy: Callable[[Sequence[str]], object] = lambda students: None,
+        say: Callable[[str], object] = print,
+    ) -> Summary:
+        """Grade what is new or has changed.
+
+        Args:
+            machine: where submissions are graded.
+            tick: called with each student whose submission is done.
+            busy: called now and then with the students whose submissions are worked on.
+            say: called with a sentence if the gradebook has to be waited for.
+
+        Raises:
+            CourseError: the gradebook or the disk does not take what is written.
+            SandboxError: there is no sandbox any more.
+        """
+        summary = Summary()
+        course = self.course
+        with self._lock(), explained(course.db_url):
+            waiting = Patience(say)
+            pages = len(course.graded_students(self.assignment))
+            if pages and course.has_lost_gradebook():
+                raise CourseError(_LOST.format(pages=pages, url=course.db_url))
+            waiting.until_done(lambda: course.know(self.assignment))
+            about = course.db_url, course.course_id, self.assignment, course.penalties()
+            with waiting.until_done(lambda: Writer(*about)) as writer:
+                # A run that was killed leaves the pages of one student without a record.
+                if pages > 1 and not waiting.until_done(writer.count_submissions):
+                    raise CourseError(_LOST.format(pages=pages, url=course.db_url))
+                summary.results = waiting.until_done(writer.records)
+                given = ((s, self._before(summary, s)) for s in self.students)
+                for student, outcome in machine.run(given, busy):
+                    if outcome is None:
+                        summary.unchanged.append(student)
+                    else:
+                        self._record(writer, waiting, summary, student, outcome)
+                    tick(student)
+        return summary
+
+    def _record(
+        self, writer: Writer, waiting: Patience, summary: Summary, student: str, outcome: Outcome
+    ) -> None:
+        """Put the pages into their folder, then write the grades."""
+        done = outcome if isinstance(outcome, Done) else None
+        why = outcome.why if isinstance(outcome, Failed) else ""
+        for attempt in (1, 2):
+            try:
+                done = done or self._fail(student, why, self._before(summary, student))
+                put(self.course.autograded(self.assignment, student), done.files, self._permissions)
+                given = student, done.results, done.untouched, done.timestamp
+                waiting.until_done(functools.partial(writer.write, *given))
+                break
+            except (CourseError, OSError, DatabaseError):
+                raise  # nobody's can be recorded
+            except Exception as error:  # this one's cannot; the others are not to suffer for it
+                why = f"It could not be recorded: {type(error).__name__}: {str(error)[:300]}"
+                done = None
+                if attempt == 2:
+                    summary.failed[student] = why
+                    return
+        assert done is not None
+        for result in done.results:
+            summary.results[student, result.notebook] = result
+        if why:
+            summary.failed[student] = why
+        else:
+            summary.graded.append(student)
+
+    @property
+    def _permissions(self) -> int:
+        return 0o664 if self.course.directory.groupshared else 0o444
+
+    def _before(self, summary: Summary, student: str) -> Before:
+        kept = {name: summary.results.get((student, name)) for name in self.sources}
+        return {name: result for name, result in kept.items() if result is not None}
+
+    def _fail(self, student: str, why: str, kept: Before) -> Done:
+        """Return what is recorded of a submission that could not be graded.
+
+        What an earlier run gave stays, and a person looks at it; the next run tries again.
+        """
+        folder = self.course.autograded(self.assignment, student)
+        files, results = {}, []
+        for name, source in self.sources.items():
+            path, before = folder / f"{name}.ipynb", kept.get(name)
+            failed = fail(source, self.assignment, student, why, self.tests)
+            if before is not None and path.exists():
+                results.append(replace(before, digest="", review=failed.result.review))
+                files[path.name] = path.read_bytes()
+            else:
+                results.append(failed.result)
+                files[path.name] = _as_bytes(failed.page)
+        return Done(tuple(results), files, frozenset(), None)
+
+    def read(self, student: str, before: Before) -> Task | None:
+        """Return what is to be done for a student, or None if nothing is."""
+        names = {name: source.names for name, source in self.sources.items()}
+        submission = read_folder(self.course.submitted(self.assignment, student), names)
+        task = self._task(student, submission, before)
+        return task if task.notebooks else None
+
+    def _task(
+        self,
+        student: str,
+        submission: Submission,
+        before: Before,
+    ) -> Task:
+        notebooks: dict[str, Handed] = {}
+        only: dict[str, frozenset[str] | None] = {}
+        for name, handed in submission.notebooks.items():
+            now = replace(handed, digest=digest(handed, submission.beside))
+            old = before.get(name)
+            wanted = self._choose_exercises(name, now, old, student)
+            if wanted is None or wanted:
+                notebooks[name], only[name] = now, wanted
+        return Task(student, notebooks, submission.beside, only, before)
+
+    def _choose_exercises(
+        self, notebook: str, now: Handed, old: NotebookResult | None, student: str
+    ) -> frozenset[str] | None:
+        """Return which exercises need grading: None for all, the empty set for none."""
+        page = self.course.autograded(self.assignment, student) / f"{notebook}.ipynb"
+        mine = {c.exercise.name for c in self.sources[notebook].graded if c.exercise}
+        if self._only:
+            if old is None or old.digest != now.digest or not page.exists():
+                return None if self._only & mine else frozenset()
+            return frozenset(self._only & mine)
+        if self._force or old is None or old.digest != now.digest or not page.exists():
+            return None
+        kept = {result.exercise: result.tests for result in old.exercises}
+        changed = {name for name in mine if kept.get(name) != self.tests[name]}
+        return None if changed == mine else frozenset(changed)
+
+    def finish(self, task: Task, graded: Sequence[Graded]) -> Done:
+        """Return what is recorded of a submission: its results, and the files of its folder."""
+        folder = self.course.autograded(self.assignment, task.student)
+        files = self.course.kept(self.course.submitted(self.assignment, task.student), task.beside)
+        results = []
+        for name in self.sources:
+            path = folder / f"{name}.ipynb"
+            of_notebook = next((g for g in graded if g.result.notebook == name), None)
+            if of_notebook is None:
+                if path.exists():
+                    files[path.name] = path.read_bytes()
+                continue
+            page, result, only = of_notebook.page, of_notebook.result, task.only.get(name)
+            old = task.before.get(name)
+            if only is not None and old is not None:
+                result = merged(old, result, only)
+                page = _keep_old_cards(page, path, only)
+            files[path.name] = _as_bytes(page)
+            results.append(result)
+        untouched = {
+            i for g in graded for i in self.sources[g.result.notebook].list_untouched(g.page)
+        }
+        timestamp = self.course.timestamp(Submission({}, task.beside))
+        return Done(tuple(results), files, frozenset(untouched), timestamp)
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        """Let no second run write at the same time."""
+        import fcntl  # there is none on Windows, which has said so before this
+
+        path = self.course.root / ".autograder.lock"
+        with open(path, "a+b") as page:
+            try:
+                fcntl.flock(page, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise CourseError(
+                    "Another run is grading in this folder: wait for it, or end it first."
+                ) from error
+            yield
+
+
+_LOST = (
+    "There are graded pages of {pages} students, but the gradebook {url} knows nothing of them. "
+    "Put a copy of it back in its place: points given by hand are in it alone. To begin anew, move "
+    "the graded pages away."
+)
+
+
+def _as_bytes(page: NotebookNode) -> bytes:
+    return (nbformat.writes(page) + "\n").encode("utf-8", "replace")
+
+
+def _keep_old_cards(page: NotebookNode, path: Path, only: Collection[str]) -> NotebookNode:
+    """Return the page with the cards of the exercises that were not graded this time."""
+    if not os.path.exists(path):
+        return page
+    page = copy.deepcopy(page)
+    before = {c.get("id"): c for c in nbformat.read(path, 4).cells}
+    for cell in page.cells:
+        options = cell.metadata.get("nbgrader", {})
+        if options.get("grade") and options["grade_id"].removeprefix("test-") not in only:
+            old = before.get(cell.get("id"))
+            if old is not None and old.cell_type == "code":
+                cell.outputs = old.outputs
+    return page

@@ -1,0 +1,537 @@
+"""Grades one notebook: rebuilds it, runs it in the sandbox, judges the answers.
+
+A cell that ends or hangs the process is run again with its definitions alone, or left out if that
+does not help, and the rest with it; so one bad line costs nothing but itself.
+"""
+
+from __future__ import annotations
+
+import ast
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from torch import Tensor
+
+from autograder.instructor.grading.rebuilding import Rebuilt, rebuild
+from autograder.instructor.grading.records import ExerciseResult, NotebookResult
+from autograder.instructor.grading.sandbox import End, Run, Sandbox
+from autograder.instructor.grading.secret_cases import (
+    SecretCases,
+    card,
+    fingerprint,
+    part_key,
+    without_verdict,
+)
+from autograder.instructor.grading.settings import Grading
+from autograder.instructor.grading.source import Source, SourceCell, list_exercises
+from autograder.instructor.grading.submissions import Handed, defines
+from autograder.instructor.harmless import CELL_AT_MOST, for_lines, for_markdown, for_terminal
+from autograder.verdicts import Verdict
+
+GOES_AT_MOST = 40  # how often a notebook is run, if its cells keep ending the process
+HANGS_AT_MOST = 3  # how many of them may take their full time
+_PART = 1_000_000  # indexes from here on are parts of an exercise
+
+Answer = tuple[Mapping[str, Any], Mapping[str, Tensor]]
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A graded notebook: what is recorded, and the page that feedback is made of."""
+
+    result: NotebookResult
+    page: NotebookNode
+
+
+@dataclass
+class _Brought:
+    """What several goes at a notebook brought."""
+
+    outputs: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+    answers: dict[int, Answer] = field(default_factory=dict)
+    stopped: dict[int, str] = field(default_factory=dict)  # cells that ended the process, and how
+    reduced: dict[int, str] = field(default_factory=dict)  # the same, of which definitions are run
+    until: float | None = None  # when there is no time for another go
+
+    def late(self) -> bool:
+        """Tell whether the time is over."""
+        return self.until is not None and time.monotonic() > self.until
+
+
+class Grader:
+    """Grades notebooks of an assignment; may be used by several threads.
+
+    Args:
+        assignment: its name.
+        sources: its notebooks.
+        sandbox: runs the students' code, and has the secret cases.
+        secret: the cases, and who judges what came back.
+        tests: fingerprints of the exercises' tests, by exercise.
+    """
+
+    def __init__(
+        self,
+        assignment: str,
+        sources: Mapping[str, Source],
+        sandbox: Sandbox,
+        secret: SecretCases,
+        tests: Mapping[str, str],
+    ):
+        self.assignment = assignment
+        self.sources = sources
+        self._sandbox = sandbox
+        self._secret = secret
+        self._tests = dict(tests)
+
+    def grade(
+        self,
+        student: str,
+        notebook: str,
+        handed: Handed,
+        beside: Mapping[str, bytes],
+        only: Collection[str] | None = None,
+        until: float | None = None,
+    ) -> Graded:
+        """Grade one notebook.
+
+        Args:
+            student: nbgrader's name of the student.
+            notebook: name of the source notebook.
+            handed: what was handed in for it.
+            beside: the files beside it.
+            only: names of the exercises to grade; all of them if None.
+            until: `time.monotonic()` after which it is not run once more.
+        """
+        started = time.monotonic()
+        source = self.sources[notebook]
+        rebuilt = rebuild(source, handed.cells or ())
+        wanted = {c.exercise.name for c in source.graded if c.exercise}
+        wanted = wanted if only is None else wanted & set(only)
+        refused = _find_borrowed(rebuilt)
+        brought = _Brought(until=until)
+        if handed.cells is not None:
+            self._run_until_done(rebuilt, beside, wanted, refused, brought)
+        results, review = [], [handed.review] if handed.review else []
+        for index, cell in rebuilt.graded.items():
+            assert cell.exercise is not None
+            if handed.cells is None:
+                sentence = for_terminal(handed.remarks[0])
+                verdict, outcome = without_verdict(cell.exercise, sentence), "missing"
+            elif index in refused:
+                verdict, outcome = without_verdict(cell.exercise, _BORROWED), "refused"
+            elif cell.exercise.name not in wanted:
+                verdict, outcome = (
+                    without_verdict(cell.exercise, "Not graded this time."),
+                    "missing",
+                )
+            else:
+                verdict, outcome = self._find_verdict(index, cell, rebuilt, brought)
+            points = cell.exercise.points if verdict.passed else 0.0
+            stubs = source.names.stubs
+            begun = outcome == "unwritten" and _begun(cell.exercise.name, rebuilt, stubs)
+            if (outcome == "wrong" or begun) and cell.exercise.parts:
+                points, verdict = self._try_parts(index, cell, rebuilt, beside, brought, verdict)
+                outcome = "part" if points else outcome
+            answer = brought.answers.get(index, ({}, {}))[0].get("answer")
+            # A thread of another cell may have ended the process, or written to the channel.
+            ended = brought.stopped.get(index) in ("exit", "killed", "broken")
+            if brought.late() and outcome in ("stopped", "missing"):
+                review.append(f"{cell.exercise.name}: the time for the whole submission was over.")
+            if (ended and not verdict.passed) or answer == "unusable":
+                review.append(f"{cell.exercise.name}: {verdict.headline}")
+            results.append(_make_result(cell, points, outcome, verdict, self._tests))
+            rebuilt.page.cells[index].outputs = [nbformat.from_dict(card(verdict))]
+        remarks = [*handed.remarks, *rebuilt.remarks, *_describe_stops(rebuilt, brought)]
+        for index, outputs in brought.outputs.items():
+            if index < _PART and index not in rebuilt.graded:
+                rebuilt.page.cells[index].outputs = [nbformat.from_dict(o) for o in outputs]
+        for cell in rebuilt.page.cells:
+            if cell.cell_type == "code":  # what is read is what was run
+                cell.source = for_lines(cell.source, CELL_AT_MOST)
+        if handed.cells is None:
+            remarks = list(handed.remarks)
+        # Names of files may hold what is no text.
+        remarks = [for_terminal(remark) for remark in remarks]
+        _add_note(rebuilt.page, remarks)
+        result = NotebookResult(
+            student,
+            self.assignment,
+            notebook,
+            handed.digest,
+            tuple(results),
+            tuple(remarks),
+            for_terminal(" ".join(dict.fromkeys(review))),
+            round(time.monotonic() - started, 3),
+        )
+        return Graded(result, rebuilt.page)
+
+    def fail(self, student: str, notebook: str, why: str) -> Graded:
+        """Return what is recorded of a notebook that could not be graded; it is tried again."""
+        return fail(self.sources[notebook], self.assignment, student, why, self._tests)
+
+    def prepare(self) -> None:
+        """Compute what is right and wait for the sandbox, before processes are forked."""
+        self._secret.prepare()
+        self._sandbox.prepare()
+
+    def begin(self) -> None:
+        """Go on in a process that was forked from the one that was prepared."""
+        self._sandbox.begin_in_fork()
+
+    def _run_until_done(
+        self,
+        rebuilt: Rebuilt,
+        beside: Mapping[str, bytes],
+        wanted: Collection[str],
+        refused: Collection[int],
+        brought: _Brought,
+        parts: Mapping[int, tuple[int, int]] | None = None,
+    ) -> None:
+        """Run the notebook until it comes to its end or has been tried often enough."""
+        goes = 0
+        hangs = 0
+        while goes < GOES_AT_MOST and hangs < HANGS_AT_MOST and not brought.late():
+            cells = []
+            for index, cell in enumerate(rebuilt.page.cells):
+                graded = rebuilt.graded.get(index)
+                if graded is None:
+                    if cell.cell_type == "code" and cell.source.strip():
+                        text = (
+                            cell.source
+                            if index not in brought.reduced
+                            else _keep_definitions(cell.source)
+                        )
+                        cells.append({"index": index, "source": text})
+                elif parts is not None:
+                    cells += self._part_cells(graded, index, parts, brought)
+                elif graded.exercise is None or graded.exercise.name not in wanted:
+                    continue
+                elif index not in refused and not _complete(brought.answers.get(index)):
+                    name = graded.exercise.name
+                    cells.append({"index": index, "exercise": name, "cases": name})
+            if goes and not any("exercise" in cell for cell in cells):
+                return  # only the cells after the last exercise are left
+            run = self._sandbox.run(cells, beside, sorted(brought.stopped))
+            goes += 1
+            brought.outputs |= run.outputs
+            for index, answer in run.answers.items():
+                if not _complete(brought.answers.get(index)):
+                    brought.answers[index] = answer
+            if run.end.at is None and not run.end.why:
+                return
+            hangs += run.end.why == "time"
+            # Who writes to the grader's channel once does it again.
+            if not _blame(run, rebuilt, brought) or run.end.why == "broken":
+                return
+
+    def _part_cells(
+        self,
+        graded: SourceCell,
+        index: int,
+        parts: Mapping[int, tuple[int, int]],
+        brought: _Brought,
+    ) -> list[dict[str, Any]]:
+        assert graded.exercise is not None
+        return [
+            {
+                "index": key,
+                "exercise": graded.exercise.name,
+                "cases": part_key(graded.exercise, number),
+            }
+            for key, (where, number) in parts.items()
+            if where == index and key not in brought.answers
+        ]
+
+    def _find_verdict(
+        self, index: int, cell: SourceCell, rebuilt: Rebuilt, brought: _Brought
+    ) -> tuple[Verdict, str]:
+        """Return the verdict on one answer, and the kind of outcome."""
+        exercise = cell.exercise
+        assert exercise is not None
+        if index in brought.stopped and not _complete(brought.answers.get(index)):
+            sentence = _STOPPED[brought.stopped[index]].format(
+                name=exercise.name, seconds=f"{self._sandbox.times.exercise:g}"
+            )
+            return without_verdict(exercise, sentence), "stopped"
+        header, tensors = brought.answers.get(index, ({"answer": "lost"}, {}))
+        if header["answer"] == "tried":
+            verdict = self._secret.judge(exercise, header, tensors)
+            if verdict.passed:
+                return verdict, "right"
+            if _unwritten(header):
+                return verdict, "unwritten"
+            if verdict.kind == "forbidden":
+                return verdict, "refused"
+            return verdict, "wrong"
+        if header["answer"] == "unusable":
+            sentence = for_terminal(header["sentence"], 500)
+            return without_verdict(exercise, sentence), "wrong"
+        if header["answer"] == "missing":
+            return without_verdict(
+                exercise, _why_missing(exercise.name, rebuilt, brought)
+            ), "missing"
+        sentence = (
+            f"{exercise.name} could not be tried: the notebook's process kept ending before its "
+            "check."
+        )
+        return without_verdict(exercise, sentence), "stopped"
+
+    def _try_parts(
+        self,
+        index: int,
+        cell: SourceCell,
+        rebuilt: Rebuilt,
+        beside: Mapping[str, bytes],
+        brought: _Brought,
+        verdict: Verdict,
+    ) -> tuple[float, Verdict]:
+        """Try the parts of an answer that is not right as a whole; return the points for them."""
+        exercise = cell.exercise
+        assert exercise is not None
+        keys = {_PART + n: (index, n) for n in range(len(exercise.parts))}
+        more = _Brought({}, {}, dict(brought.stopped), dict(brought.reduced), brought.until)
+        self._run_until_done(rebuilt, beside, (), (), more, keys)
+        earned, lines = 0.0, []
+        for key, (_, number) in keys.items():
+            part, answer = exercise.parts[number], more.answers.get(key)
+            right = (
+                answer is not None
+                and answer[0]["answer"] == "tried"
+                and self._secret.passes(exercise, number, *answer)
+            )
+            earned += part.points if right else 0.0
+            lines.append(f"  {part.name}: {part.points if right else 0:g} of {part.points:g}")
+        if earned >= exercise.points:  # each right alone, and wrong together
+            earned -= min(part.points for part in exercise.parts)
+        if not earned:
+            return 0.0, verdict
+        head = f"Points for what is right: {earned:g} of {exercise.points:g}."
+        return earned, replace(verdict, details=(*verdict.details, "", head, *lines))
+
+
+@contextmanager
+def open_grader(
+    assignment: str,
+    sources: Mapping[str, Source],
+    settings: Grading,
+    *,
+    sandbox: Sandbox | None = None,
+    seeds: Sequence[int | str] | None = None,
+    tests: Mapping[str, str] | None = None,
+) -> Iterator[Grader]:
+    """Provide an assignment's grader with secret cases and a sandbox, which is closed at the end.
+
+    Args:
+        assignment: its name.
+        sources: its notebooks.
+        settings: the class's.
+        sandbox: one that is on its way up, to be used if it is of the right kind.
+        seeds: to draw the cases from; fresh and secret ones unless given.
+        tests: fingerprints of the exercises' tests; made if not given.
+
+    Raises:
+        SandboxError: there is no sandbox.
+    """
+    if sandbox is not None and sandbox.unsafe != settings.unsafe:
+        sandbox.close()
+        sandbox = None
+    with sandbox or Sandbox(settings.unsafe) as sandbox:
+        secret = SecretCases(list_exercises(sources), seeds)
+        modules = [module for source in sources.values() for module in source.modules]
+        limits, times = settings.limits(), settings.times()
+        sandbox.equip(settings.exercises, modules, secret.cases, limits, times)
+        tests = tests if tests is not None else make_fingerprints(sources)
+        yield Grader(assignment, sources, sandbox, secret, tests)
+
+
+def fail(
+    source: Source, assignment: str, student: str, why: str, tests: Mapping[str, str]
+) -> Graded:
+    """Return what is recorded of a notebook that could not be graded.
+
+    Args:
+        source: of the notebook.
+        assignment, student: nbgrader's names.
+        why: a sentence for the instructor.
+        tests: fingerprints of the exercises' tests, by exercise.
+    """
+    rebuilt = rebuild(source, ())
+    sentence = "This notebook could not be graded; your instructor has been told."
+    results = []
+    for index, cell in rebuilt.graded.items():
+        assert cell.exercise is not None
+        verdict = without_verdict(cell.exercise, sentence)
+        results.append(_make_result(cell, 0.0, "stopped", verdict, tests))
+        rebuilt.page.cells[index].outputs = [nbformat.from_dict(card(verdict))]
+    _add_note(rebuilt.page, [sentence])
+    review = for_terminal(why)
+    result = NotebookResult(
+        student, assignment, source.name, "", tuple(results), (sentence,), review
+    )
+    return Graded(result, rebuilt.page)
+
+
+def _make_result(
+    cell: SourceCell, points: float, outcome: str, verdict: Verdict, tests: Mapping[str, str]
+) -> ExerciseResult:
+    assert cell.exercise is not None
+    return ExerciseResult(
+        cell.exercise.name,
+        cell.id,
+        float(points),
+        float(cell.exercise.points),
+        outcome,
+        for_terminal(verdict.headline.split("\n")[0]),
+        verdict.misconception,
+        tests[cell.exercise.name],
+    )
+
+
+def make_fingerprints(sources: Mapping[str, Source]) -> dict[str, str]:
+    """Return the fingerprints of the tests of all exercises."""
+    return {exercise.name: fingerprint(exercise) for exercise in list_exercises(sources)}
+
+
+_BORROWED = (
+    "This notebook imports the course's solutions; only an answer of your own can be graded, so "
+    "remove the import and write it yourself."
+)
+_STOPPED = {
+    "time": "{name} did not come to its end in {seconds} seconds; is there a loop without end?",
+    "killed": "{name} ended the process it ran in: a crash in compiled code, or too much memory.",
+    "memory": "{name} took all the memory that a submission may use.",
+    "exit": "{name} ended the process it ran in, as os._exit() does; return the result instead.",
+    "broken": "{name} sent something that is no answer; it has to return tensors, no more.",
+}
+_LEFT_OUT = {
+    "time": "took too long",
+    "killed": "crashed the process, or took too much memory",
+    "memory": "took nearly all the memory that a submission may use",
+    "exit": "ended the process",
+    "broken": "wrote to files that are not its own",
+}
+
+
+def _complete(answer: Answer | None) -> bool:
+    """Tell whether an answer was tried to its end; one that was not there may come later."""
+    if answer is None or answer[0].get("answer") != "tried":
+        return False
+    return not _unwritten(answer[0])
+
+
+def _unwritten(header: Mapping[str, Any]) -> bool:
+    """Tell whether a method was found that says only that it is not written yet."""
+    problems = [entry["problem"] for entry in header["outcomes"]]
+    return any(problem and problem[0] == "unwritten" for problem in problems)
+
+
+def _blame(run: Run, rebuilt: Rebuilt, brought: _Brought) -> bool:
+    """Note which cell ended the process; False if it was none that can be left out."""
+    end: End = run.end
+    if end.at is None or end.at in brought.stopped:
+        return False
+    ordinary = end.at < len(rebuilt.page.cells) and end.at not in rebuilt.graded
+    if (
+        ordinary
+        and end.at not in brought.reduced
+        and _keep_definitions(rebuilt.page.cells[end.at].source)
+    ):
+        brought.reduced[end.at] = end.why
+    else:
+        brought.stopped[end.at] = end.why
+    return True
+
+
+def _keep_definitions(text: str) -> str:
+    """Return the functions, classes and imports of a cell, without what it does with them."""
+    try:
+        statements = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+    kept = [ast.unparse(statement) for statement in statements if isinstance(statement, kinds)]
+    return "\n".join(kept)
+
+
+def _describe_stops(rebuilt: Rebuilt, brought: _Brought) -> list[str]:
+    """Return what to tell the student about cells that were left out."""
+    sentences = []
+    for index, why in (brought.reduced | brought.stopped).items():
+        if index >= _PART or index in rebuilt.graded:
+            continue
+        lines = rebuilt.page.cells[index].source.strip().splitlines()
+        shown = lines[0][:60] if lines else ""
+        what = "it was left out, and the rest was run without it."
+        if index not in brought.stopped:
+            what = "only its functions, classes and imports were run, and the cells after it."
+        sentences.append(f"The cell that begins with {shown!r} {_LEFT_OUT[why]}; {what}")
+    return sentences
+
+
+def _begun(name: str, rebuilt: Rebuilt, stubs: Collection[str]) -> bool:
+    """Tell whether anything was written where an exercise is to be."""
+    texts = [c.source for n, c in enumerate(rebuilt.page.cells) if n not in rebuilt.graded]
+    return any(defines(text, name) and text.strip() not in stubs for text in texts)
+
+
+def _why_missing(name: str, rebuilt: Rebuilt, brought: _Brought) -> str:
+    for index, cell in enumerate(rebuilt.page.cells):
+        if cell.cell_type == "code" and index not in rebuilt.graded and defines(cell.source, name):
+            if index in brought.stopped:
+                return f"{name} is not there: its cell {_LEFT_OUT[brought.stopped[index]]}."
+            for output in brought.outputs.get(index, []):
+                if output["output_type"] == "error":
+                    message = output["evalue"].split("\n")[0][:200]
+                    return (
+                        f"{name} is not there, because its cell stopped with "
+                        f"{output['ename']}: {message}"
+                    )
+            return f"{name} is not there, though a cell defines it; was it deleted again?"
+    return f"{name} is not there: no cell of the notebook defines it."
+
+
+def _find_borrowed(rebuilt: Rebuilt) -> set[int]:
+    """Return the graded cells that come after a cell which imports the course's solutions."""
+    refused: set[int] = set()
+    seen = False
+    for index, cell in enumerate(rebuilt.page.cells):
+        if index in rebuilt.graded:
+            if seen:
+                refused.add(index)
+        elif cell.cell_type == "code" and not seen:
+            seen = _imports_solutions(cell.source)
+    return refused
+
+
+def _imports_solutions(text: str) -> bool:
+    if "solutions" not in text and "instructor" not in text:
+        return False
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False  # it cannot be run either
+    for node in ast.walk(tree):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        if any(f"{name}.".startswith(_OURS) and name != "solutions" for name in names):
+            return True
+    return False
+
+
+_OURS = ("solutions.", "autograder.instructor.")
+
+
+def _add_note(page: NotebookNode, remarks: list[str]) -> None:
+    """Say at the top of the page what happened to the notebook."""
+    if remarks:
+        lines = "\n".join(f"* {for_markdown(remark)}" for remark in dict.fromkeys(remarks))
+        text = f"**About this notebook**\n\n{lines}"
+        page.cells.insert(0, nbformat.v4.new_markdown_cell(text, id="about-this-notebook"))

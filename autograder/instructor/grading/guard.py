@@ -1,0 +1,98 @@
+"""Works on one submission at a time in processes of their own, any of which may fail.
+
+Whatever reading, rebuilding, judging or writing a submission does to its process, be it an error,
+a loop without end or all the memory there is, it costs that one submission and nobody else's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import multiprocessing
+import signal
+import sys
+from collections.abc import Callable
+from concurrent import futures
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
+
+from pebble import ProcessExpired, ProcessPool
+
+from autograder.sandboxed.walls import address_space
+
+MEMORY = 3 << 30  # bytes that a process may take beyond what it begins with
+_ON_PARENTS_DEATH = 1  # prctl: which signal to get then
+
+
+class Guard:
+    """Processes that work on submissions; forked, so that they know all that has been prepared.
+
+    Args:
+        count: how many there are.
+        seconds: wall time after which the work on a submission is ended.
+        begin: called first in each process.
+    """
+
+    def __init__(self, count: int, seconds: float, begin: Callable[[], object] = lambda: None):
+        self._count, self.seconds, self._begin = count, seconds, begin
+        self._pool = self._open()
+        # Forked now, before the caller has threads and connections that must not be shared.
+        self._pool.schedule(_nothing).result()
+
+    def _open(self) -> ProcessPool:
+        context = multiprocessing.get_context("fork")
+        return ProcessPool(
+            self._count, initializer=_prepare, initargs=[self._begin], context=context
+        )
+
+    def __enter__(self) -> Guard:
+        return self
+
+    def __exit__(self, *given: object) -> None:
+        self._pool.stop()
+        self._pool.join()
+
+    def submit(self, function: Callable[..., Any], *given: Any) -> Future[Any]:
+        """Call a function in one of the processes."""
+        if not self._pool.active:  # a process died while it sent its result
+            self._pool = self._open()
+        future: Future[Any] = self._pool.schedule(function, args=given, timeout=self.seconds)
+        return future
+
+    def explain(self, error: BaseException) -> str:
+        """Return a sentence for the instructor about what went wrong."""
+        if isinstance(error, futures.TimeoutError):
+            return (
+                f"It took more than {self.seconds:g} seconds, and was ended; a person has to look "
+                "at what was handed in."
+            )
+        if isinstance(error, MemoryError):
+            return (
+                f"It takes more than {MEMORY >> 30} GB of memory; a person has to look at what was "
+                "handed in."
+            )
+        if isinstance(error, (ProcessExpired, BrokenProcessPool)):
+            return (
+                "The process that worked on it died, perhaps for want of memory; it is tried again "
+                "in the next run."
+            )
+        return f"The grader failed: {type(error).__name__}: {str(error)[:300]}"
+
+
+def _nothing() -> None:
+    """Do nothing."""
+
+
+def _prepare(begin: Callable[[], object]) -> None:
+    """Bound the memory of this process, and let it end with its parent."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(_ON_PARENTS_DEATH, signal.SIGKILL, 0, 0, 0)
+        import resource  # there is none on Windows
+
+        # Only the soft limit: the sandbox, which a process may have to start, sets its own.
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        most = address_space() + MEMORY
+        with contextlib.suppress(ValueError, OSError):  # the machine allows less already
+            resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+    begin()

@@ -1,0 +1,187 @@
+"""Where submissions are graded: under guard, on this machine's processors."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+
+from autograder.instructor.grading.grader import Graded, Grader
+from autograder.instructor.grading.guard import Guard
+from autograder.instructor.grading.records import NotebookResult
+from autograder.instructor.grading.sandbox import SandboxError
+from autograder.instructor.grading.submissions import Handed
+
+if TYPE_CHECKING:
+    from autograder.instructor.grading.class_run import Run
+
+
+Before = Mapping[str, NotebookResult]  # what is kept of a student's notebooks, by their names
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be done for one student.
+
+    Attributes:
+        student: nbgrader's name.
+        notebooks: what was handed in for the notebooks that need grading.
+        beside: the other files.
+        only: for each notebook the exercises to grade, None for all of them.
+        before: what an earlier run gave, by notebook.
+    """
+
+    student: str
+    notebooks: Mapping[str, Handed]
+    beside: Mapping[str, bytes]
+    only: Mapping[str, frozenset[str] | None]
+    before: Before = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of a submission, ready to be recorded.
+
+    Attributes:
+        results: of the notebooks that were graded.
+        files: all that goes into the folder of graded pages, by name.
+        untouched: names of the solution cells that are as they were released.
+        timestamp: UTC time at which it was handed in, if that is known.
+    """
+
+    results: tuple[NotebookResult, ...]
+    files: Mapping[str, bytes]
+    untouched: frozenset[str]
+    timestamp: datetime | None
+
+
+@dataclass(frozen=True)
+class Failed:
+    """Why a submission could not be graded, a sentence for the instructor."""
+
+    why: str
+
+
+Outcome = Done | Failed | None  # None: it was graded before, and has not changed
+
+
+class Machine(Protocol):
+    """Where submissions are graded: this machine's processors, or a cluster."""
+
+    def run(
+        self, students: Iterable[tuple[str, Before]], busy: Callable[[Sequence[str]], object]
+    ) -> Iterator[tuple[str, Outcome]]:
+        """Yield each student with what came of their submission, in the order in which they end.
+
+        Args:
+            students: who handed in, and what was graded of it before.
+            busy: called now and then with those that are worked on, longest first.
+        """
+
+
+def run_tasks(grader: Grader, task: Task, until: float | None = None) -> list[Graded]:
+    """Grade the notebooks of one task.
+
+    Args:
+        grader: of the assignment.
+        task: what is to be done.
+        until: `time.monotonic()` after which nothing is run any more.
+    """
+    graded = []
+    for name, handed in task.notebooks.items():
+        try:
+            page_and_result = grader.grade(
+                task.student, name, handed, task.beside, task.only.get(name), until
+            )
+        except (SandboxError, MemoryError):
+            raise  # nobody's can be graded; or the guard says it
+        except Exception as error:  # a mistake of ours must not end the class's run
+            why = f"The grader failed: {type(error).__name__}: {str(error)[:300]}"
+            page_and_result = grader.fail(task.student, name, why)
+        graded.append(page_and_result)
+    return graded
+
+
+class ThisMachine:
+    """Grades submissions here, in sandboxes and under guard.
+
+    Args:
+        work: what is graded.
+        grader: grades a notebook.
+        workers: how many submissions at a time.
+    """
+
+    def __init__(self, work: Run, grader: Grader, workers: int):
+        self._work, self._grader, self._workers = work, grader, workers
+
+    def run(
+        self, students: Iterable[tuple[str, Before]], busy: Callable[[Sequence[str]], object]
+    ) -> Iterator[tuple[str, Outcome]]:
+        """Yield each student with what came of their submission, in the order in which they end."""
+        waiting: dict[Future[Outcome], str] = {}
+        left = iter(students)
+        with open_guard(self._work, self._workers, self._grader) as guard:
+            while True:
+                # Twice as many as can be worked on, so that nobody waits for us.
+                while len(waiting) < 2 * self._workers and (given := next(left, None)):
+                    waiting[guard.submit(_grade_here, *given)] = given[0]
+                if not waiting:
+                    return
+                done, _ = wait(waiting, timeout=1.0, return_when=FIRST_COMPLETED)
+                busy([*waiting.values()][: self._workers])
+                for future in done:
+                    yield waiting.pop(future), outcome_of(future, guard)
+
+
+def outcome_of(future: Future[Outcome], guard: Guard) -> Outcome:
+    """Return what came of a submission, also if the work on it failed.
+
+    Raises:
+        SandboxError: there is no sandbox any more.
+    """
+    try:
+        return future.result()
+    except SandboxError:
+        raise  # nobody's can be graded
+    except Exception as error:
+        return Failed(guard.explain(error))
+
+
+_working: list[tuple[Run, Grader | None]] = []  # what a process under guard works on
+
+
+def open_guard(work: Run, count: int, grader: Grader | None = None) -> Guard:
+    """Return processes that work on submissions; without a grader they read and write only."""
+
+    def begin() -> None:
+        _working.append((work, grader))
+        if grader is not None:
+            grader.begin()
+
+    if grader is not None:
+        grader.prepare()
+    settings = work.course.settings
+    # One go at a notebook may just have begun when the time is over.
+    return Guard(count, settings.submission_seconds + settings.notebook_seconds, begin)
+
+
+def _grade_here(student: str, before: Before) -> Outcome:
+    """Read, grade and write the pages of a submission."""
+    work, grader = _working[-1]
+    assert grader is not None
+    until = time.monotonic() + work.course.settings.submission_seconds
+    task = work.read(student, before)
+    return work.finish(task, run_tasks(grader, task, until)) if task else None
+
+
+def read_here(student: str, before: Before) -> Task | None:
+    """Read a submission that is graded elsewhere."""
+    return _working[-1][0].read(student, before)
+
+
+def finish_here(task: Task, graded: Sequence[Graded]) -> Done:
+    """Write the pages of a submission that was graded elsewhere."""
+    return _working[-1][0].finish(task, graded)

@@ -1,0 +1,186 @@
+"""The tests of one grading run: cases drawn from a secret seed, and what a right answer gives.
+
+All submissions of a run are tried on the same cases, so that right values and known mistakes are
+computed once. The seed is new for each run: what a student learns from one is worth nothing in the
+next.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import secrets
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder import cards, chance
+from autograder.comparing import TOLERANCE, Expected
+from autograder.execution import Outcome
+from autograder.exercise import Case, Exercise
+from autograder.instructor.expected import expected
+from autograder.instructor.harmless import for_lines
+from autograder.instructor.hidden_tests import DRAWS, misconceptions
+from autograder.instructor.mistakes import known_mistakes
+from autograder.sandboxed.plain import LOST, unpack_outcomes
+from autograder.verdicts import DTYPES, Misconception, Trial, Verdict, judge
+
+_NAMES = {torch.float64: "float64", torch.float32: "float32"}
+
+
+class SecretCases:
+    """Cases and verdicts for the exercises of an assignment; may be used by several threads.
+
+    Args:
+        exercises: all that will be judged.
+        seeds: to draw the cases from; fresh and secret ones unless given.
+    """
+
+    def __init__(self, exercises: Sequence[Exercise], seeds: Sequence[int | str] | None = None):
+        self._seeds = list(seeds) if seeds else [secrets.randbits(128) for _ in range(DRAWS)]
+        self._exercises = {exercise.name: exercise for exercise in exercises}
+        self.cases: dict[str, list[Case]] = {}
+        for exercise in exercises:
+            drawn = [case for seed in self._seeds for case in exercise.draw(seed)]
+            self.cases[exercise.name] = drawn
+            for number, part in enumerate(exercise.parts):
+                some = [found for case in drawn if (found := part.of(case)) is not None]
+                self.cases[part_key(exercise, number)] = some
+        self._expected: dict[int, Expected] = {}
+        self._mistakes: dict[str, list[Misconception]] = {}
+        # torch's gradients and the caches are used by one thread at a time.
+        self._lock = threading.Lock()
+
+    def prepare(self) -> None:
+        """Compute what is right on all cases; otherwise it is computed when it is needed."""
+        for exercise in self._exercises.values():
+            for case in self.cases[exercise.name]:
+                self._right(exercise, case)
+
+    def judge(
+        self, exercise: Exercise, header: Mapping[str, Any], tensors: Mapping[str, Tensor]
+    ) -> Verdict:
+        """Judge what an answer's process sent back."""
+        with self._lock:
+            if exercise.name not in self._mistakes:
+                self._mistakes[exercise.name] = misconceptions(exercise)
+            known = self._mistakes[exercise.name]
+            return self._judge(exercise, self.cases[exercise.name], header, tensors, known)
+
+    def passes(
+        self,
+        exercise: Exercise,
+        part: int,
+        header: Mapping[str, Any],
+        tensors: Mapping[str, Tensor],
+    ) -> bool:
+        """Tell whether one part of an exercise is right."""
+        with self._lock:
+            cases = self.cases[part_key(exercise, part)]
+            return self._judge(exercise, cases, header, tensors, []).passed
+
+    def _judge(
+        self,
+        exercise: Exercise,
+        cases: Sequence[Case],
+        header: Mapping[str, Any],
+        tensors: Mapping[str, Tensor],
+        mistakes: Sequence[Misconception],
+    ) -> Verdict:
+        trials = self._trials(exercise, cases, header, tensors)
+        try:
+            return judge(exercise, trials, mistakes)
+        except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError):
+            # Only what was made up to break the comparison gets here.
+            return without_verdict(exercise, LOST[1])
+
+    def _trials(
+        self,
+        exercise: Exercise,
+        cases: Sequence[Case],
+        header: Mapping[str, Any],
+        tensors: Mapping[str, Tensor],
+    ) -> list[Trial]:
+        outcomes = unpack_outcomes(header["outcomes"], tensors, cases)
+        # An unwritten answer is not tried any further.
+        stopped = any(o.problem and o.problem[0] == "unwritten" for o in outcomes.values())
+        trials = []
+        for number, case in enumerate(cases):
+            for dtype in DTYPES:
+                outcome = outcomes.get((number, _NAMES[dtype]))
+                if outcome is None and stopped:
+                    continue
+                outcome = outcome or Outcome(problem=LOST)
+                trials.append(Trial(case, dtype, self._right(exercise, case), outcome))
+        return trials
+
+    def _right(self, exercise: Exercise, case: Case) -> Expected:
+        if id(case) not in self._expected:
+            self._expected[id(case)] = expected(exercise, case)
+        return self._expected[id(case)]
+
+
+def part_key(exercise: Exercise, number: int) -> str:
+    """Return under which name the cases of a part are kept."""
+    return f"{exercise.name}/{number}"
+
+
+def fingerprint(exercise: Exercise) -> str:
+    """Return what changes when an exercise's tests or hints are corrected.
+
+    It is made of the cases of two fixed seeds, the values expected on them, the points and the
+    known mistakes; so correcting one exercise does not touch the others.
+    """
+    sha = hashlib.sha256()
+
+    def add(*things: Any) -> None:
+        sha.update(json.dumps(things, default=str).encode())
+
+    add(exercise.points, exercise.signature, exercise.forbidden, dict(exercise.weights_over), DRAWS)
+    add([(part.name, part.methods, part.points) for part in exercise.parts])
+    add({str(dtype): bound for dtype, bound in TOLERANCE.items()})
+    for seed in (1, 2):
+        for case in exercise.draw(seed):
+            right = expected(exercise, case)
+            for one in (case, case.after) if case.after else (case,):
+                add(one.name, one.note, [vars(call) for call in one.calls])
+                add(list(one.construct.items()), list(one.given.items()))
+                for members in (one.inputs, one.weights, one.real, one.upstream):
+                    _add_tensors(sha, members)
+            if case.relation:
+                add(case.random, inspect.getsource(inspect.getmodule(case.relation) or chance))
+                add(inspect.getsource(chance))
+            # Rounded: another processor's last digits are no other tests.
+            for values in (right.outputs, right.gradients):
+                _add_tensors(sha, {n: (t * 1e4).round() + 0.0 for n, t in values.items()})
+    for mistake in known_mistakes(exercise):
+        add(mistake.slug, mistake.title, mistake.hint, inspect.getsource(mistake.code))
+    return sha.hexdigest()[:32]
+
+
+def _add_tensors(found: Any, tensors: Mapping[str, Tensor]) -> None:
+    for name, tensor in tensors.items():
+        found.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode())
+        found.update(tensor.detach().contiguous().numpy().tobytes())
+
+
+def without_verdict(exercise: Exercise, headline: str, *details: str) -> Verdict:
+    """Return the verdict on an answer that could not be tried."""
+    return Verdict(exercise, False, headline, details=details)
+
+
+def card(verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict's card as the output of a graded cell."""
+    verdict = replace(
+        verdict,
+        headline=for_lines(verdict.headline),
+        details=tuple(map(for_lines, verdict.details)),
+        printed=for_lines(verdict.printed),
+    )
+    data = {"text/html": cards.as_html(verdict), "text/plain": cards.text(verdict)}
+    return {"output_type": "display_data", "data": data, "metadata": {}}

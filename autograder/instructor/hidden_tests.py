@@ -1,0 +1,116 @@
+"""Hidden tests: the same cases as check(), drawn anew from a fresh seed, judged by the solution."""
+
+from __future__ import annotations
+
+import inspect
+import secrets
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+
+from autograder import cards
+from autograder.checking import CheckFailed, find
+from autograder.execution import Outcome, perform
+from autograder.exercise import Case, Exercise
+from autograder.instructor.expected import expected
+from autograder.instructor.mistakes import known_mistakes
+from autograder.verdicts import DTYPES, Misconception, Trial, Verdict, judge
+
+DRAWS = 3
+
+
+def examine(answer: Any, exercises: Mapping[str, Exercise]) -> None:
+    """Judge an answer to one of the exercises on inputs nobody has seen.
+
+    Raises:
+        CheckFailed: something is wrong, or the notebook imported the course's solutions.
+    """
+    exercise = find(answer, exercises)
+    refuse_borrowed(answer)
+    seeds = [secrets.randbits(64) for _ in range(DRAWS)]
+    outcomes = _try_cases(answer, exercise, seeds)
+    refuse_borrowed(answer)  # it may have imported them when it was called
+    try:
+        verdict = _judge(exercise, outcomes)
+    finally:
+        _forget_solutions()
+    cards.show(verdict)
+    if not verdict.passed:
+        raise CheckFailed(cards.text(verdict))
+
+
+def refuse_borrowed(answer: Any) -> None:
+    """Raise CheckFailed if an answer, or anything else in its notebook, comes from `solutions`.
+
+    A hidden test forgets the solutions it needed itself, so they are loaded in a notebook only if
+    one of its cells imported them. This keeps honest people honest: here a submission runs in one
+    process with its judge, and one that is bent on cheating has other ways.
+    """
+    if not cards.in_notebook():
+        return
+    family = inspect.getmro(answer) if isinstance(answer, type) else (answer,)
+    modules = [str(getattr(member, "__module__", "")) for member in family]
+    if any(_is_solution(name) for name in (*modules, *sys.modules)):
+        raise CheckFailed(
+            "This notebook imports the course's solutions; only an answer of your own can be "
+            "graded, so remove the import and write it yourself."
+        )
+
+
+def _forget_solutions() -> None:
+    if cards.in_notebook():
+        for name in [n for n in sys.modules if n == "solutions" or _is_solution(n)]:
+            del sys.modules[name]
+
+
+def _is_solution(module: str) -> bool:
+    return module.startswith("solutions.")  # a file solutions.py of the student's own is allowed
+
+
+def verdict_of(answer: Any, exercise: Exercise, seeds: list[int]) -> Verdict:
+    """Judge an answer on the cases of the given seeds by the solution."""
+    return _judge(exercise, _try_cases(answer, exercise, seeds))
+
+
+Tried = list[tuple[Case, dict[torch.dtype, Outcome]]]
+
+
+def _try_cases(answer: Any, exercise: Exercise, seeds: list[int]) -> Tried:
+    """Run an answer; no solution is needed for that."""
+    cases = [case for seed in seeds for case in exercise.draw(seed)]
+    return [(c, {dtype: perform(answer, exercise, c, dtype) for dtype in DTYPES}) for c in cases]
+
+
+def _judge(exercise: Exercise, tried: Tried) -> Verdict:
+    trials = []
+    for case, outcomes in tried:
+        right = expected(exercise, case)
+        trials += [Trial(case, dtype, right, outcome) for dtype, outcome in outcomes.items()]
+    return judge(exercise, trials, misconceptions(exercise))
+
+
+def misconceptions(exercise: Exercise) -> list[Misconception]:
+    """Return the exercise's known mistakes; what they give on a case is computed when asked."""
+    known = []
+    for mistake in known_mistakes(exercise):
+        trial = _trials_of(mistake.code, exercise)
+        values, gradients = (
+            lambda case, trial=trial: trial(case).sketch,
+            lambda case, trial=trial: trial(case).sketch_of_gradients,
+        )
+        known.append(Misconception(mistake.slug, mistake.title, mistake.hint, values, gradients))
+    return known
+
+
+def _trials_of(code: Any, exercise: Exercise) -> Callable[[Case], Trial]:
+    kept: dict[int, Trial] = {}
+
+    def trial(case: Case) -> Trial:
+        if id(case) not in kept:
+            right = expected(exercise, case)
+            kept[id(case)] = Trial(case, torch.float64, right, perform(code, exercise, case))
+        return kept[id(case)]
+
+    return trial

@@ -1,0 +1,103 @@
+"""Writes what is made of the masters beside the notebooks: solutions, and answers to questions.
+
+The solutions are pages of the book, one for each assignment, each solution folded. The answers are
+one page in `solutions/`, for the instructor of a class whose notebooks do not have them.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from autograder.exercise import Exercise
+from autograder.instructor.given import MARKERS
+from autograder.instructor.notebooks import ROOT, SOLUTIONS, SOLVED, masters, questions
+
+QUESTIONS = "QUESTIONS.md"
+_ABOUT = """\
+<!-- Written by `make exercises` from solutions/: change nothing here. -->
+"""
+
+
+def write_pages(exercises: Mapping[str, Exercise], root: Path = ROOT) -> list[Path]:
+    """Write all pages below a folder; return their paths."""
+    written = []
+    for name, text in pages(exercises).items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        written.append(path)
+    return written
+
+
+def pages(exercises: Mapping[str, Exercise]) -> dict[str, str]:
+    """Return the pages by their names: the book's of solutions, and the instructor's."""
+    order = list(dict.fromkeys(e.assignment for e in exercises.values()))
+    found = {
+        f"{SOLVED}/{assignment}.md": _solutions(
+            assignment, [e for e in exercises.values() if e.assignment == assignment]
+        )
+        for assignment in order
+    }
+    found[f"{SOLUTIONS.name}/{QUESTIONS}"] = _questions(order)
+    return found
+
+
+def _solutions(assignment: str, exercises: list[Exercise]) -> str:
+    lines = [
+        _ABOUT,
+        f"# Solutions: {assignment}",
+        "",
+        "One way to solve each exercise; any other that computes the same values is as right.",
+        "Shapes stand beside the lines. Try first, and look at the hints in the notebook.",
+    ]
+    for notebook in dict.fromkeys(e.notebook for e in exercises):
+        master = SOLUTIONS / assignment / notebook / "notebook.py"
+        lines += ["", f"## Notebook [`{notebook}`](../../exercises/{assignment}/{notebook}.ipynb)"]
+        for exercise in exercises:
+            if exercise.notebook == notebook:
+                code = solution(master, exercise.name)
+                lines += ["", f"### `{exercise.name}`", "", "<details><summary>Show it</summary>"]
+                lines += ["", "```python", code, "```", "", "</details>"]
+    return "\n".join([*lines, ""])
+
+
+def solution(master: Path, name: str) -> str:
+    """Return the code of an exercise's cell, its docstrings cut to their first paragraph."""
+    for cell in re.split(r"^# %%.*\n", master.read_text(encoding="utf-8"), flags=re.MULTILINE):
+        if re.search(rf"^(?:def|class) {name}\b", cell, re.MULTILINE):
+            lines = [line for line in cell.strip().split("\n") if line.strip() not in MARKERS]
+            return shorten_docstrings("\n".join(lines))
+    raise ValueError(f"{master}: there is no {name}.")
+
+
+def shorten_docstrings(code: str) -> str:
+    """Return code whose docstrings end with their first paragraph: a page is to be read."""
+    lines = code.split("\n")
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    written = [
+        n for n in ast.walk(ast.parse(code)) if isinstance(n, kinds) and ast.get_docstring(n)
+    ]
+    for node in sorted(written, key=lambda node: -node.lineno):  # from below: lines stay in place
+        docstring = node.body[0]
+        first, last = docstring.lineno - 1, docstring.end_lineno or docstring.lineno
+        summary = " ".join((ast.get_docstring(node) or "").split("\n\n")[0].split())
+        lines[first:last] = [f'{" " * docstring.col_offset}"""{summary}"""']
+    return "\n".join(lines)
+
+
+def _questions(order: list[str]) -> str:
+    lines = [
+        _ABOUT,
+        "# Questions to think about, with answers",
+        "",
+        "For the instructor: a class's notebooks have the questions, not the answers.",
+    ]
+    for master in sorted(masters(), key=lambda m: (order.index(m.parts[-3]), m.parts[-2])):
+        asked, told = questions(master)
+        if told:
+            place = "/".join(master.parts[-3:-1])
+            lines += ["", f"## {place}", "", asked, "", "### Answers", "", told]
+    return "\n".join([*lines, ""])

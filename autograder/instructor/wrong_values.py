@@ -1,0 +1,135 @@
+"""Sketches of what wrong answers give: the registered mistakes, and all variants of a solution."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import torch
+
+from autograder.comparing import Expected
+from autograder.execution import Outcome, perform
+from autograder.exercise import Case, Exercise
+from autograder.instructor.expected import solution
+from autograder.instructor.mistakes import known_mistakes
+from autograder.instructor.other_inputs import list_other_inputs
+from autograder.instructor.variants import list_helpers, load, redefine, vary
+from autograder.sketches import agree, total
+from autograder.verdicts import Trial
+
+_TRIED = 4  # cases, after which a variant that failed in all of them is given up
+SECONDS = 3.0  # of processor time for one call: some variants never end
+
+
+@contextmanager
+def limit() -> Iterator[None]:
+    """Raise TimeoutError where a variant goes on for ever."""
+    if not hasattr(signal, "setitimer"):  # Windows
+        yield
+        return
+
+    def end(*_: Any) -> None:
+        raise TimeoutError("The answer does not end.")
+
+    before = signal.signal(signal.SIGVTALRM, end)
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def list_variants(
+    exercise: Exercise, cases: Sequence[Case], rights: Sequence[Expected]
+) -> list[tuple[str, tuple[float, float]]]:
+    """Return what is other in a variant, in words, and the total of what it then gives.
+
+    Left out are those that give what is right, and those that fail in every case, of which a
+    student reads the error.
+
+    Args:
+        exercise: the exercise.
+        cases: in evaluation mode.
+        rights: what is expected on them.
+    """
+    plain = [replace(case, upstream={}) for case in cases]
+    right = [
+        Trial(case, torch.float64, expected, Outcome(dict(expected.outputs))).sketch
+        for case, expected in zip(plain, rights, strict=True)
+    ]
+    found: dict[tuple[str, tuple[float, float]], None] = {}
+    for phrase, act in _all_variants(exercise, cases):
+        outcomes = _perform_all(act, plain)
+        if outcomes is None:
+            continue
+        sketches = [
+            Trial(case, torch.float64, expected, outcome).sketch
+            for case, expected, outcome in zip(plain, rights, outcomes, strict=True)
+        ]
+        if not all(map(agree, sketches, right)):
+            found[phrase, total(sketches)] = None
+    return list(found)
+
+
+def _perform_all(act: Callable[[Case], Outcome], cases: Sequence[Case]) -> list[Outcome] | None:
+    """Return what comes of all cases, or None where nothing does: most fail in the very first."""
+    outcomes: list[Outcome] = []
+    for case in cases:
+        if len(outcomes) == _TRIED and all(outcome.problem for outcome in outcomes):
+            return None
+        try:
+            with limit():
+                outcomes.append(act(case))
+        except Exception:  # the variant's cell fails, or the limit strikes between two calls
+            return None
+        problem = outcomes[-1].problem
+        if problem and "TimeoutError" in problem[1]:
+            return None
+    return None if all(outcome.problem for outcome in outcomes) else outcomes
+
+
+def _all_variants(
+    exercise: Exercise, cases: Sequence[Case]
+) -> Iterator[tuple[str, Callable[[Case], Outcome]]]:
+    answer = solution(exercise)
+    for phrase, change in list_other_inputs(cases, exercise.axes):
+        yield phrase, partial(_perform_other, answer, exercise, change)
+    for phrase, changed in _wrong_helpers(exercise):
+        yield phrase, partial(perform, changed, exercise)
+    for place, code in vary(exercise, slips=True):
+        if not place.phrase:
+            continue
+        space = dict(vars(load(exercise)))
+        try:
+            exec(code, space)
+        except Exception:  # a default argument, say
+            continue
+        yield place.phrase, partial(perform, space[exercise.name], exercise)
+
+
+def _wrong_helpers(exercise: Exercise) -> Iterator[tuple[str, Any]]:
+    """Yield what is wrong with a function that the answer calls, and the answer with it."""
+    from autograder.exercises import EXERCISES
+
+    for name in list_helpers(exercise, EXERCISES):
+        helper = EXERCISES[name]
+        for mistake in known_mistakes(helper):
+            title = mistake.title.rstrip(".")
+            phrase = f"its `{name}` has this mistake: {title[:1].lower()}{title[1:]}"
+            yield phrase, redefine(exercise, {name: mistake.code})
+        for place, code in vary(helper):
+            if place.phrase:
+                space = dict(vars(load(helper)))
+                exec(code, space)
+                yield f"in its `{name}` {place.phrase}", redefine(exercise, {name: space[name]})
+
+
+def _perform_other(
+    answer: Any, exercise: Exercise, change: Callable[[Case], Case], case: Case
+) -> Outcome:
+    return perform(answer, exercise, change(case))

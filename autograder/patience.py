@@ -1,0 +1,91 @@
+"""How long an answer may take: a sign of life after a second, an end after some more."""
+
+from __future__ import annotations
+
+import _thread
+import contextlib
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+
+SIGN_AFTER = 1.0  # s
+AT_MOST = 10.0  # s for one case; the slowest right answer takes a hundredth of it
+
+
+class TooLong(Exception):
+    """An answer was interrupted because it took too long."""
+
+
+class Patience:
+    """Interrupts what takes too long, wherever it is, and says before that something goes on.
+
+    Args:
+        name: of what is waited for.
+        at_most: the time for one case, in s.
+    """
+
+    def __init__(self, name: str, at_most: float):
+        self._name = name
+        self.at_most = at_most
+        self._began = time.monotonic()
+        self._said = False
+        self._out = sys.stdout  # what an answer prints is caught
+
+    @contextlib.contextmanager
+    def limit(self) -> Iterator[None]:
+        """Raise TooLong if what is done here takes too long; other threads have no limit.
+
+        A KeyboardInterrupt is what reaches code that runs: it passes `except Exception`.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        over, fired = threading.Event(), threading.Event()
+
+        def watch() -> None:
+            until = time.monotonic() + self.at_most
+            while not over.wait(self._next_look(until)):
+                if time.monotonic() >= until:
+                    fired.set()
+                    until = time.monotonic() + 1.0  # a bare `except:` may have swallowed it
+                    _thread.interrupt_main()
+
+        watcher = threading.Thread(target=watch, daemon=True)
+        watcher.start()
+        try:
+            with _interruptible():
+                try:
+                    yield
+                finally:
+                    over.set()
+                    watcher.join()
+                    if fired.is_set():
+                        time.sleep(0.05)  # an interrupt that is still on its way arrives here
+        except KeyboardInterrupt as error:
+            if not fired.is_set():
+                raise
+            raise TooLong from error
+
+    def _next_look(self, until: float) -> float:
+        now = time.monotonic()
+        sign = self._began + SIGN_AFTER
+        if not self._said and now >= sign:
+            self._said = True
+            print(f"Checking {self._name} ...", file=self._out, flush=True)
+        return max(0.0, (until if self._said else min(until, sign)) - now)
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let an interrupt arrive, also in a process that was started to ignore it, as `nohup` does."""
+    before = signal.getsignal(signal.SIGINT)
+    if before not in (signal.SIG_IGN, signal.SIG_DFL):
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,272 @@
+"""Takes torch's own operators away while answers are tried whose task is to write them.
+
+Whatever calls an operator comes to torch's dispatcher in the end: a module, another thread, a
+scripted function, an inner name. So its kernels are replaced there, for the whole process, by one
+that notes the call and raises; the note decides, also if the answer catches the error. Afterwards
+the kernels are back, because other cells may compare with them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.exercise import Exercise
+
+
+@dataclass(frozen=True)
+class _Family:
+    """Everything in torch that computes the same.
+
+    Attributes:
+        operators: a pattern that is in their names.
+        functions: what computes it without them, in Python, as "module:name".
+        shown: what a message says was called; the operator's name if empty.
+        otherwise: computes what may be had all the same, or returns None.
+    """
+
+    operators: str
+    functions: tuple[str, ...] = ()
+    shown: str = ""
+    otherwise: Callable[..., Tensor | None] = lambda *given, **named: None
+
+
+def _cross_entropy(
+    logits: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    reduction: int = 1,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+) -> Tensor | None:
+    """Return what torch's cross entropy would, or None if it would smooth the labels."""
+    if label_smoothing:
+        return None
+    classes = 1 if logits.dim() > 1 else 0
+    logs = torch.log_softmax(logits, classes)
+    if logits.shape != target.shape:
+        found: Tensor = torch.ops.aten.nll_loss_nd(logs, target, weight, reduction, ignore_index)
+        return found
+    if weight is not None:
+        logs = logs * weight.reshape(-1, *[1] * (logits.dim() - 1 - classes))
+    losses = -(logs * target).sum(classes)
+    return (losses, losses.sum() / losses.numel(), losses.sum())[reduction]
+
+
+_DECOMPOSED = "torch._decomp.decompositions"
+_RNN = "(cudnn|miopen|mkldnn)_rnn"
+_FAMILIES = {
+    "gru": _Family(f"gru|{_RNN}", (f"{_DECOMPOSED}:gru_cell", f"{_DECOMPOSED}:gru_cell_data")),
+    "lstm": _Family(
+        f"lstm|{_RNN}",
+        (
+            f"{_DECOMPOSED}:lstm_cell",
+            f"{_DECOMPOSED}:mkldnn_one_layer_lstm",
+            "torch.ao.nn.quantizable.modules.rnn:LSTMCell.forward",
+        ),
+    ),
+    "layer_norm": _Family(
+        "(layer|group|batch|instance)_norm",
+        ("torch._refs:_normalize", f"{_DECOMPOSED}:native_batch_norm_helper"),
+    ),
+    "rms_norm": _Family(
+        "rms_norm",
+        (f"{_DECOMPOSED}:_fused_rms_norm",),
+    ),
+    "scaled_dot_product_attention": _Family(
+        "attention|scaled_dot|_sdp_|transformer_encoder",
+        (
+            "torch.nn.functional:multi_head_attention_forward",
+            "torch.ao.nn.quantizable.modules.activation:MultiheadAttention._forward_impl",
+            "torch._higher_order_ops.flex_attention:_math_attention_inner",
+            "torch.onnx.ops._impl:attention_23._init_fn",
+        ),
+    ),
+    "cross_entropy.label_smoothing": _Family(
+        "cross_entropy_loss",
+        shown="cross_entropy(label_smoothing=...)",
+        otherwise=_cross_entropy,
+    ),
+}
+
+
+class _Refused(RuntimeError):
+    """What an operator raises that has been taken away; who catches it has gained nothing."""
+
+
+class Refusal:
+    """What is taken away, and what was called of it all the same.
+
+    Args:
+        who: the name of what may not call it.
+        forbidden: names of families.
+    """
+
+    def __init__(self, who: str, forbidden: Sequence[str]):
+        self.forbidden = forbidden
+        self._who = who
+        self._called: list[str] = []
+
+    @property
+    def problem(self) -> tuple[str, str] | None:
+        """The problem that an outcome has from the first such call on."""
+        if not self._called:
+            return None
+        return (
+            "forbidden",
+            f"{self._who} calls torch's own {self._called[0]}, which is the whole answer; the task "
+            "is to write it yourself.",
+        )
+
+    def note(self, shown: str) -> None:
+        """Note a call, and end it."""
+        self._called.append(shown)
+        raise _Refused(self.problem[1] if self.problem else "")
+
+
+# Those at work; more than one only where a check calls a check.
+_refusals: list[Refusal] = []
+
+
+@contextlib.contextmanager
+def refuse_operators(exercise: Exercise) -> Iterator[Refusal]:
+    """Take away what an exercise forbids, until the block ends."""
+    with _take_away(Refusal(exercise.name, exercise.forbidden)) as refusal:
+        yield refusal
+
+
+@contextlib.contextmanager
+def _take_away(refusal: Refusal) -> Iterator[Refusal]:
+    with contextlib.ExitStack() as stack:
+        for name in refusal.forbidden:
+            _take_operators(_FAMILIES[name], refusal, stack)
+            for path in _FAMILIES[name].functions:
+                _take_function(path, stack)
+        if refusal.forbidden:
+            _refusals.append(refusal)
+            stack.callback(_refusals.remove, refusal)
+            if "torch._dynamo" in sys.modules and hasattr(torch.compiler, "set_stance"):
+                # What has been compiled holds other operators; so it runs as it was written.
+                stack.enter_context(torch.compiler.set_stance("force_eager"))
+        yield refusal
+
+
+# What gives a kernel itself, which can be called past the dispatcher for ever after.
+_GIVE_KERNELS = (
+    "_dispatch_get_computed_kernel_for_dispatch_key",
+    "_jit_to_static_module",
+    "_fuse_to_static_module",
+)
+# What records an operator as the smaller ones that it consists of.
+_RECORD = (
+    "torch._C:_create_graph_by_tracing",
+    "torch._C:_create_function_from_trace",
+    "torch._C:_create_function_from_trace_with_dict",
+    "torch._C:ScriptModule._create_method_from_trace",
+    "torch._C:ScriptModule._create_method_from_trace_with_dict",
+    "torch.fx.experimental.proxy_tensor:dispatch_trace",
+)
+
+
+def prepare() -> None:
+    """Get a process ready, for good, in whose forks answers are tried.
+
+    No cell can keep an operator there, in another form, for a later one that may not call it.
+    """
+    for name in _GIVE_KERNELS:
+        if hasattr(torch._C, name):
+            delattr(torch._C, name)
+    for family in _FAMILIES.values():
+        for path in family.functions:
+            with contextlib.suppress(ImportError):  # not in this version of torch
+                importlib.import_module(path.partition(":")[0])
+        _list_kernels(family.operators)
+    for path in _RECORD:
+        importlib.import_module(path.partition(":")[0])
+        owner, name, recorder = _find(path)
+        if recorder is not None:
+            setattr(owner, name, _without_operators(recorder))
+
+
+def _without_operators(recorder: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(recorder)
+    def record(*given: Any, **named: Any) -> Any:
+        with _take_away(Refusal("What is traced", tuple(_FAMILIES))):
+            return recorder(*given, **named)
+
+    return record
+
+
+def _find(path: str) -> tuple[Any, str, Any]:
+    """Return what "module:name" stands in, its last name, and itself if there is one."""
+    module, _, names = path.partition(":")
+    owner, found, name = None, sys.modules.get(module), ""
+    for name in names.split("."):
+        owner, found = found, getattr(found, name, None)
+    return owner, name, found
+
+
+def _take_operators(family: _Family, refusal: Refusal, stack: contextlib.ExitStack) -> None:
+    libraries: dict[str, torch.library.Library] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a kernel is replaced
+        for operator, key in _list_kernels(family.operators):
+            space, _, name = operator.partition("::")
+            if space not in libraries:
+                library = torch.library._scoped_library(space, "IMPL")
+                libraries[space] = stack.enter_context(library)
+            shown = family.shown or name.partition(".")[0]
+            with contextlib.suppress(RuntimeError):  # a key of which this torch has but the name
+                libraries[space].impl(name, _make_kernel(shown, family, refusal), key)
+
+
+def _make_kernel(shown: str, family: _Family, refusal: Refusal) -> Callable[..., Any]:
+    def kernel(*given: Any, **named: Any) -> Any:
+        allowed = family.otherwise(*given, **named)
+        if allowed is None:
+            refusal.note(shown)
+        return allowed
+
+    return kernel
+
+
+def _take_function(path: str, stack: contextlib.ExitStack) -> None:
+    """Replace the code of a function, so that nobody has another reference to it."""
+    function = _find(path)[2]
+    if hasattr(function, "__code__"):  # imported, and there is one in this version of torch
+        stack.callback(setattr, function, "__code__", function.__code__)
+        function.__code__ = _note_function.__code__
+
+
+def _note_function(*given: Any, **named: Any) -> None:
+    # This runs among the names of another module.
+    from autograder.refusing import _refusals
+
+    _refusals[-1].note(_refusals[-1].forbidden[0])
+
+
+@functools.cache
+def _list_kernels(pattern: str) -> list[tuple[str, str]]:
+    """Return the kernels of a family, as operators and dispatch keys."""
+    names = [n for n in torch._C._dispatch_get_all_op_names() if re.search(pattern, n.lower())]
+    # A backward pass computes no answer, and there are many of them.
+    return [
+        (name, key)
+        for name in names
+        if "backward" not in name
+        for key in _KEY.findall(torch._C._dispatch_dump(name))
+    ]
+
+
+# A line of a dump: "CPU: registered at ..." or "Autograd[alias]: registered at ...".
+_KEY = re.compile(r"^(?!debug)(\w+)(?:\[alias\])?(?: \(inactive\))?: registered ", re.MULTILINE)

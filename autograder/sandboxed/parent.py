@@ -1,0 +1,217 @@
+"""The process in the sandbox from which submissions are forked: it has imported, and done nothing.
+
+It never runs a student's code and never uses torch, so that a fork of it is a fresh process to
+which the imports cost nothing. For each submission it forks a keeper, and the keeper forks the
+process that runs the student's code behind walls of its own, kills it in time and reports its end.
+
+Messages to it are single bytes that come with file descriptors:
+    M  modules to import and the filter of system calls, as a frame readable from the descriptor
+    C  the module of the exercises, and the cases, as a frame readable from the descriptor
+    J  a submission: a channel for its frames, and a leash. The keeper writes how the process ended
+       to the leash; when the grader closes its end of the leash, the process is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import time
+import traceback
+from dataclasses import dataclass
+from typing import Any
+
+WORK = "/tmp/work"
+
+
+@dataclass
+class _Prepared:
+    """What every submission's process finds.
+
+    Attributes:
+        shell: runs the cells.
+        tests: what answers are tried on.
+        walled: whether there are walls; without a sandbox there are none.
+        own_walls: whether each submission gets namespaces of its own.
+        allowed: the filter of system calls.
+    """
+
+    shell: Any
+    tests: Any
+    walled: bool
+    own_walls: bool
+    allowed: bytes = b""
+
+
+def main(control: int, walls_inside: bool) -> None:
+    """Serve until the grader hangs up.
+
+    Args:
+        control: descriptor of a connected Unix socket.
+        walls_inside: whether submissions get walls of their own; without a sandbox they do not.
+    """
+    from autograder.sandboxed import plain, shell, wire, worker
+
+    line = socket.socket(fileno=control)
+    made = shell.make()
+    worker.calm()
+    # What answers often import, and what torch imports late.
+    _import("torch.optim", "torch._dynamo", "torch.nn.functional", "numpy", "tqdm.auto")
+    own_walls = walls_inside and _can_separate()
+    line.sendall(b"+" if own_walls else b"-")
+    prepared = _Prepared(made, worker.Tests(), walls_inside, own_walls)
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(line, 1, 2)
+        if not message:
+            return
+        if message == b"J":
+            _fork_keeper(descriptors, line, prepared)
+            continue
+        with socket.socket(fileno=descriptors[0]) as given:
+            frame = wire.Channel(given).receive()
+            assert frame is not None
+            header, tensors = frame
+            if message == b"M":
+                _import(*header["modules"])
+                prepared.allowed = bytes(tensors["filter"].tolist()) if walls_inside else b""
+            else:
+                prepared.tests.cases = plain.unpack_cases(header["cases"], tensors)
+                if header["exercises"]:
+                    module = importlib.import_module(header["exercises"])
+                    prepared.tests.exercises = module.EXERCISES
+        line.sendall(b".")
+
+
+def _import(*names: str) -> None:
+    for name in names:
+        with contextlib.suppress(Exception):  # a cell that needs it will say so
+            importlib.import_module(name)
+
+
+def _can_separate() -> bool:
+    """Try in a child whether a submission can have namespaces of its own."""
+    from autograder.sandboxed import walls
+
+    child = os.fork()
+    if child == 0:
+        fine = False
+        with contextlib.suppress(OSError):
+            if walls.separate():
+                grandchild = os.fork()
+                if grandchild == 0:
+                    try:
+                        walls.private_files(walls.Limits())
+                    except OSError:
+                        os._exit(1)
+                    os._exit(0)
+                fine = os.waitpid(grandchild, 0)[1] == 0
+        os._exit(0 if fine else 1)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def _fork_keeper(descriptors: list[int], line: socket.socket, prepared: _Prepared) -> None:
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for keepers
+    if os.fork():
+        for descriptor in descriptors:
+            os.close(descriptor)
+        return
+    try:
+        line.close()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        _keep(descriptors[0], descriptors[1], prepared)
+    finally:
+        os._exit(0)
+
+
+def _keep(frames: int, leash: int, prepared: _Prepared) -> None:
+    """Fork the process that runs the student's code, and see to it that it ends."""
+    from autograder.sandboxed import walls, wire
+
+    channel = wire.Channel(socket.socket(fileno=frames))
+    job = channel.receive()
+    assert job is not None
+    limits = walls.Limits(**job[0]["limits"])
+    if prepared.own_walls and not walls.separate():
+        os.write(leash, json.dumps({"signal": 0, "exit": 70, "late": False}).encode())
+        return
+    started = time.monotonic()
+    child = os.fork()
+    if child == 0:
+        os.close(leash)
+        os.setsid()  # kill(0, ...) reaches its own process group, and no keeper's
+        _run_submission(channel, job, limits, prepared)
+    os.close(frames)
+    late, status, used = _wait(child, leash, started + job[0]["seconds"])
+    end = {
+        "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0,
+        "exit": os.WEXITSTATUS(status) if os.WIFEXITED(status) else 0,
+        "late": late,
+        "cpu": used.ru_utime + used.ru_stime,
+        "memory": used.ru_maxrss * 1024,
+    }
+    with contextlib.suppress(OSError):  # the grader may have hung up
+        os.write(leash, json.dumps(end).encode())
+
+
+def _wait(child: int, leash: int, until: float) -> tuple[bool, int, Any]:
+    """Wait until the child ends, or kill it.
+
+    Returns:
+        whether it had to be killed, and its status and use of resources as of `os.wait4`.
+    """
+    ended = os.pidfd_open(child) if hasattr(os, "pidfd_open") else None
+    while True:
+        left = until - time.monotonic()
+        watched = [leash] if ended is None else [leash, ended]
+        ready, _, _ = select.select(watched, [], [], max(0.0, left if ended else min(left, 0.01)))
+        # macOS has no pidfd, and no waitid either.
+        over, status, used = os.wait4(child, os.WNOHANG) if ended is None else (0, 0, None)
+        if over:
+            return False, status, used
+        late = ended not in ready and (leash in ready or left <= 0)
+        if late:
+            os.kill(child, signal.SIGKILL)
+        if late or ended in ready:
+            return late, *os.wait4(child, 0)[1:]
+
+
+def _run_submission(
+    channel: Any,
+    job: tuple[dict[str, Any], dict[str, Any]],
+    limits: Any,
+    prepared: _Prepared,
+) -> None:
+    """Close the walls, then run the student's code; never return."""
+    from autograder.sandboxed import walls, worker
+
+    status = 71
+    try:
+        if prepared.walled:
+            walls.set_limits(limits)
+            if prepared.own_walls:
+                walls.private_files(limits)
+            walls.drop_rights()
+        worker.place_files(job[1], WORK if prepared.walled else job[0]["folder"])
+        if prepared.walled:
+            walls.filter_system_calls(prepared.allowed)
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(nothing, stream)
+        channel.send({"ready": True})
+        status = 72  # from here on it is the student's code that fails
+        worker.run(job[0], prepared.tests, prepared.shell, channel)
+        status = 0
+    except BaseException:
+        if status == 71:
+            traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2] == "walled")

@@ -1,0 +1,164 @@
+"""What closes one submission's process in, inside the sandbox that bubblewrap has built.
+
+bubblewrap decides what can be seen: no network, no course, no home. All submissions of a run are
+forked from one process in there, so each one gets walls of its own as well: its own processes,
+its own empty /tmp, limits, no rights, and no system calls by which it could start a program, open a
+socket or leave its namespaces.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import mmap
+import os
+import signal
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+# On Windows the limits are only talked about, and there is no such library.
+_libc: Any = ctypes.CDLL(None, use_errno=True) if hasattr(os, "fork") else None
+
+# linux/sched.h, sys/mount.h, sys/prctl.h
+_NEW_NAMESPACES = 0x10000000 | 0x20000000 | 0x00020000 | 0x08000000  # user, pid, mount, ipc
+_NOSUID_NODEV, _PRIVATE, _REMOUNT_READ_ONLY_BIND = 2 | 4, 1 << 18 | 1 << 14, 32 | 1 | 4096
+_SET_SECCOMP, _SET_NO_NEW_PRIVILEGES, _DROP_FROM_BOUNDING_SET = 22, 38, 24
+_LAST_CAPABILITY = 63
+
+OUT_OF_MEMORY = 73  # exit status where a cell has left no memory to what comes after it
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a submission's process may use.
+
+    Attributes:
+        memory: bytes of address space beyond what the course's packages take.
+        scratch: bytes of files in its /tmp, all together.
+        file_size: bytes of one file.
+        open_files: how many.
+        processes: how many threads (it cannot start processes at all).
+        cpu: seconds of processor time, a stop for what escapes the clock.
+    """
+
+    memory: int = 2 << 30
+    scratch: int = 256 << 20
+    file_size: int = 128 << 20
+    open_files: int = 256
+    processes: int = 128
+    cpu: int = 900
+
+
+def separate() -> bool:
+    """Give the processes forked from here on namespaces of their own; tell whether that worked.
+
+    The calling process stays where it is; its next child is the first of a new process namespace.
+    """
+    user, group = os.geteuid(), os.getegid()
+    if _libc.unshare(_NEW_NAMESPACES) != 0:
+        return False
+    try:
+        _write("/proc/self/setgroups", "deny")
+        _write("/proc/self/uid_map", f"{user} {user} 1")
+        _write("/proc/self/gid_map", f"{group} {group} 1")
+    except OSError:
+        return False
+    return True
+
+
+def private_files(limits: Limits) -> None:
+    """Put an empty /tmp, /dev/shm, /dev/pts and /proc over what all submissions would share."""
+    _mount(None, "/", None, _PRIVATE)
+    _mount("tmpfs", "/tmp", "tmpfs", _NOSUID_NODEV, f"size={limits.scratch},mode=700")
+    _mount("tmpfs", "/dev/shm", "tmpfs", _NOSUID_NODEV, "size=16m,mode=700")
+    # What is written to a terminal that is left open can be read by the next one.
+    _mount("tmpfs", "/dev/pts", "tmpfs", _NOSUID_NODEV, "size=4k,mode=555")
+    try:
+        _mount("proc", "/proc", "proc", _NOSUID_NODEV)
+    except OSError:  # where the outer /proc is partly covered, Linux allows no new one
+        _mount("tmpfs", "/proc", "tmpfs", _NOSUID_NODEV, "size=4k,mode=555")
+    for folder in ("/dev", "/"):
+        with contextlib.suppress(OSError):  # bubblewrap has done it already
+            _mount(None, folder, None, _REMOUNT_READ_ONLY_BIND)
+
+
+def set_limits(limits: Limits) -> None:
+    """Set the limits of this process and of what it starts."""
+    import resource  # there is none on Windows, where the limits are only talked about
+
+    taken = address_space()
+    for what, most in (
+        (resource.RLIMIT_AS, taken + limits.memory),
+        (resource.RLIMIT_FSIZE, limits.file_size),
+        (resource.RLIMIT_NOFILE, limits.open_files),
+        (resource.RLIMIT_NPROC, limits.processes),
+        (resource.RLIMIT_CPU, limits.cpu),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_MEMLOCK, 0),
+        (resource.RLIMIT_MSGQUEUE, 0),
+    ):
+        _, hard = resource.getrlimit(what)
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(what, (most, most))
+    # Python turns a file that grows too large into an error only if the signal is ignored.
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+
+def room_left(limits: Limits) -> bool:
+    """Tell whether an eighth of the memory is free for what comes after a cell.
+
+    Where a cell has taken nearly all of it, the next operation of torch may raise an error, give up
+    or crash; to end at once says whose fault it was, and the cell can be left out.
+    """
+    try:
+        mmap.mmap(-1, limits.memory // 8).close()
+    except (OSError, MemoryError):
+        return False
+    return True
+
+
+def address_space() -> int:
+    """Return how many bytes of addresses this process takes."""
+    with open("/proc/self/statm", encoding="ascii") as page:
+        return int(page.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def drop_rights() -> None:
+    """Give up all capabilities, also those that a program started later could gain."""
+    for number in range(_LAST_CAPABILITY + 1):
+        _libc.prctl(_DROP_FROM_BOUNDING_SET, number, 0, 0, 0)
+    header = struct.pack("Ii", 0x20080522, 0)  # version 3 of the interface, this process
+    if _libc.capset(header, bytes(24)) != 0:
+        raise OSError(ctypes.get_errno(), "capset failed")
+    if _libc.prctl(_SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "no_new_privs failed")
+
+
+def _mount(
+    source: str | None, target: str, kind: str | None, flags: int, options: str | None = None
+) -> None:
+    given = [text.encode() if text else None for text in (source, target, kind, options)]
+    if _libc.mount(given[0], given[1], given[2], flags, given[3]) != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code), target)
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="ascii") as page:
+        page.write(text)
+
+
+class _Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
+
+
+def filter_system_calls(program: bytes) -> None:
+    """Leave this process the system calls that a program for linux/filter.h allows, for good.
+
+    Raises:
+        OSError: Linux does not take the program.
+    """
+    lines = _Program(len(program) // 8, program)
+    if _libc.prctl(_SET_SECCOMP, 2, ctypes.byref(lines), 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "seccomp failed")

@@ -1,0 +1,150 @@
+"""Frames between the grader and the process that runs a student's code: JSON and safetensors.
+
+A frame is two lengths of four bytes, a JSON object and the bytes of a safetensors file (or none).
+Nothing is ever unpickled. Whoever reads believes nothing: sizes are capped before memory is taken,
+and every value is rebuilt as an exact plain type.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from safetensors.torch import load, save
+from torch import Tensor
+
+_LENGTHS = struct.Struct(">II")
+HEADER_AT_MOST = 8 << 20
+PAYLOAD_AT_MOST = 64 << 20
+
+# What an outcome may consist of: real numbers, in the types that a check can judge.
+PLAIN_DTYPES = (
+    torch.float64,
+    torch.float32,
+    torch.float16,
+    torch.bfloat16,
+    torch.int64,
+    torch.int32,
+    torch.int16,
+    torch.int8,
+    torch.uint8,
+    torch.bool,
+)
+
+
+class Broken(Exception):
+    """What arrived is no frame, or too large."""
+
+
+class Late(Exception):
+    """Nothing arrived in time."""
+
+
+def pack(header: Mapping[str, Any], tensors: Mapping[str, Tensor] | None = None) -> bytes:
+    """Return the bytes of a frame."""
+    text = json.dumps(header, ensure_ascii=False).encode("utf-8", "replace")
+    payload = save({name: t.contiguous() for name, t in tensors.items()}) if tensors else b""
+    return _LENGTHS.pack(len(text), len(payload)) + text + payload
+
+
+class Channel:
+    """One end of a socket over which frames go.
+
+    Args:
+        connection: a connected stream socket.
+        at_most: bytes that are read in all before the other side counts as broken.
+    """
+
+    def __init__(self, connection: socket.socket, at_most: int | None = None):
+        self._socket = connection
+        self._left = at_most
+
+    def send(self, header: Mapping[str, Any], tensors: Mapping[str, Tensor] | None = None) -> None:
+        """Send a frame."""
+        self._socket.sendall(pack(header, tensors))
+
+    def receive(
+        self, until: float | None = None
+    ) -> tuple[dict[str, Any], dict[str, Tensor]] | None:
+        """Return the next frame, or None at the end.
+
+        Args:
+            until: `time.monotonic()` at which to give up.
+
+        Raises:
+            Broken: what arrived is no frame.
+            Late: it did not arrive in time.
+        """
+        start = self._read(_LENGTHS.size, until, may_end=True)
+        if start is None:
+            return None
+        header_size, payload_size = _LENGTHS.unpack(start)
+        if header_size > HEADER_AT_MOST or payload_size > PAYLOAD_AT_MOST:
+            raise Broken("a frame is too large")
+        text = self._read(header_size, until)
+        payload = self._read(payload_size, until) if payload_size else b""
+        assert text is not None and payload is not None
+        return _object(text), _tensors(payload)
+
+    def _read(self, size: int, until: float | None, may_end: bool = False) -> bytes | None:
+        if self._left is not None:
+            self._left -= size
+            if self._left < 0:
+                raise Broken("too much was sent")
+        parts, missing = [], size
+        while missing:
+            if until is not None:
+                left = until - time.monotonic()
+                if left <= 0:
+                    raise Late
+                self._socket.settimeout(left)
+            try:
+                part = self._socket.recv(min(missing, 1 << 20))
+            except TimeoutError as error:
+                raise Late from error
+            except OSError as error:
+                raise Broken(f"the connection broke: {error}") from error
+            if not part:
+                if may_end and missing == size:
+                    return None
+                raise Broken("the connection ended in the middle of a frame")
+            parts.append(part)
+            missing -= len(part)
+        return b"".join(parts)
+
+
+def _object(text: bytes) -> dict[str, Any]:
+    try:
+        header = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Broken("a frame holds no JSON") from error
+    if type(header) is not dict:
+        raise Broken("a frame holds no JSON object")
+    return header
+
+
+def _tensors(payload: bytes) -> dict[str, Tensor]:
+    if not payload:
+        return {}
+    try:
+        tensors = load(payload)
+    except Exception as error:  # safetensors has a class of its own for each way to be wrong
+        raise Broken("a frame holds no tensors") from error
+    if any(tensor.dtype not in PLAIN_DTYPES for tensor in tensors.values()):
+        raise Broken("a frame holds tensors of a strange type")
+    return tensors
+
+
+def text_of(thing: Any, at_most: int) -> str:
+    """Return a string as a plain str of at most so many characters; anything else as "".
+
+    Halves of surrogate pairs, which no file and no database takes, become question marks.
+    """
+    if not isinstance(thing, str):
+        return ""
+    return str(thing)[:at_most].encode("utf-8", "replace").decode("utf-8").replace("\0", "")

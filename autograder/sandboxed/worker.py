@@ -1,0 +1,139 @@
+"""Runs one notebook and tries its answers on the cases: what happens behind all walls.
+
+Whatever a student's code does to this process, it can only change the numbers that are sent, and
+those are judged elsewhere by somebody who knows the right ones.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from autograder.checking import unusable
+from autograder.execution import Outcome, perform
+from autograder.exercise import Case, Exercise
+from autograder.refusing import Refusal, prepare, refuse_operators
+from autograder.sandboxed import shell as shells
+from autograder.sandboxed import walls
+from autograder.sandboxed.plain import DTYPES, SENTENCE_AT_MOST, pack_outcomes
+from autograder.sandboxed.wire import Channel
+
+
+@dataclass
+class Tests:
+    """What answers are tried on: the exercises, and the cases by the names that cells give."""
+
+    exercises: Mapping[str, Exercise] = field(default_factory=dict)
+    cases: Mapping[str, Sequence[Case]] = field(default_factory=dict)
+
+
+def run(job: Mapping[str, Any], tests: Tests, shell: shells.GradingShell, channel: Channel) -> None:
+    """Run the cells of a job in order; where an exercise stands, try the answer.
+
+    An answer that is not there yet where its check stands, because it was written further down, is
+    tried again at the end.
+
+    Args:
+        job: `cells`, a list of {"index", "source"} or {"index", "exercise", "cases"}; `skip`, the
+            indexes that stopped the process in an earlier attempt; and `limits`, those of `walls`.
+        tests: on what the answers are tried.
+        shell: runs the cells.
+        channel: where the outputs and outcomes go.
+    """
+    skip, limits = set(job["skip"]), walls.Limits(**job["limits"])
+    again: list[tuple[Mapping[str, Any], Any]] = []
+    for cell in job["cells"]:
+        if cell["index"] in skip:
+            continue
+        channel.send({"at": cell["index"]})
+        if "exercise" not in cell:
+            outputs = shells.run_cell(shell, cell["source"])
+            if not walls.room_left(limits):
+                os._exit(walls.OUT_OF_MEMORY)
+            channel.send({"cell": cell["index"], "outputs": _sendable(outputs)})
+        elif not _try(cell, tests, shell, channel):
+            again.append((cell, shell.user_ns.get(cell["exercise"])))
+    for cell, before in again:
+        if shell.user_ns.get(cell["exercise"]) is not before:
+            channel.send({"at": cell["index"]})
+            _try(cell, tests, shell, channel)
+    channel.send({"end": True})
+
+
+def _sendable(outputs: list[shells.Output]) -> list[shells.Output]:
+    """Return outputs that surely fit into a frame."""
+    size, kept = 0, []
+    for output in outputs:
+        size += sum(len(str(value)) for value in output.values())
+        if size > 4 << 20:
+            break
+        kept.append(output)
+    return kept
+
+
+def _try(
+    cell: Mapping[str, Any], tests: Tests, shell: shells.GradingShell, channel: Channel
+) -> bool:
+    """Try an answer and send what came back; return whether there was one to try."""
+    exercise = tests.exercises[cell["exercise"]]
+    answer = shell.user_ns.get(exercise.name)
+    if answer is None:
+        channel.send({"exercise": cell["index"], "answer": "missing"})
+        return False
+    if sentence := unusable(answer, exercise):
+        why = {"answer": "unusable", "sentence": sentence[:SENTENCE_AT_MOST]}
+        channel.send({"exercise": cell["index"], **why})
+        return False
+    with refuse_operators(exercise) as refusal:
+        outcomes = list(_perform_all(answer, exercise, tests.cases[cell["cases"]], refusal))
+        header, tensors = pack_outcomes(outcomes)
+        if refusal.problem:  # also by what came later: a thread, or a tensor with code of its own
+            forbidden = Outcome(problem=refusal.problem)
+            header, tensors = pack_outcomes((n, name, forbidden) for n, name, _ in outcomes)
+    channel.send({"exercise": cell["index"], "answer": "tried", "outcomes": header}, tensors)
+    return not any(_unwritten(outcome) for _, _, outcome in outcomes)
+
+
+def _perform_all(
+    answer: Any, exercise: Exercise, cases: Sequence[Case], refusal: Refusal
+) -> Iterator[tuple[int, str, Outcome]]:
+    for number, case in enumerate(cases):
+        for name, dtype in DTYPES.items():
+            outcome = perform(answer, exercise, case, dtype, refusal)
+            yield number, name, outcome
+            if _unwritten(outcome):
+                return
+
+
+def _unwritten(outcome: Outcome) -> bool:
+    return outcome.problem is not None and outcome.problem[0] == "unwritten"
+
+
+def place_files(files: Mapping[str, Any], folder: str) -> None:
+    """Write what else the student handed in into the working folder.
+
+    Args:
+        files: uint8 tensors by file name; a name is one part of a path, without any folder.
+        folder: the working folder, which becomes the current one.
+    """
+    os.makedirs(folder, exist_ok=True)
+    os.chdir(folder)
+    for name, content in files.items():
+        path = os.path.join(folder, os.path.basename(name))
+        # A file with an impossible name is missing, which is the student's code's to find out.
+        with contextlib.suppress(OSError), open(path, "wb") as page:
+            page.write(bytes(content.numpy()))
+    sys.path.insert(0, folder)
+
+
+def calm() -> None:
+    """Put the process into the state in which a kernel starts."""
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    prepare()

@@ -1,0 +1,99 @@
+"""One number for what an answer gives on a case, so that two answers can be compared by it.
+
+It is a sum of all that came back, each number with a weight of its own. Answers that agree to the
+last digits have the same sketch; others, with the weights drawn at random, have not. What known
+mistakes give on the students' cases is kept in this form.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from autograder.comparing import Complaint
+from autograder.execution import Outcome
+from autograder.exercise import Case
+
+_NAN, _INFINITE = 5.3, 7.9  # far from what asinh gives
+_TOLERANCE = 2e-7
+
+
+def sketch(case: Case, outcome: Outcome, complaint: Complaint | None) -> float:
+    """Return the sketch of what an answer gave on a case, in float64.
+
+    Args:
+        case: the case; what does not count in it is left out.
+        outcome: what came back.
+        complaint: what is wrong with a random case, whose values mean nothing by themselves.
+    """
+    if complaint is not None:
+        said = complaint if not complaint.about_gradients else Complaint()
+        return _of_words(said.kind, said.name, said.sentence)
+    total = 0.0
+    if outcome.problem and outcome.problem[0] != "gradient":
+        total += _of_words(outcome.problem[0])
+    for name in outcome.changed:
+        total += _of_words("changed", name)
+    for name, tensor in outcome.outputs.items():
+        real = case.real.get(name)
+        if real is not None and tensor.shape[: real.dim()] == real.shape:
+            if not torch.isfinite(tensor).all():  # not even padding may be that
+                total += _of_words("not finite", name)
+            tensor = tensor[real]
+        total += _of_tensor(name, tensor)
+    return total
+
+
+def sketch_gradients(outcome: Outcome, complaint: Complaint | None) -> float:
+    """Return the sketch of the gradients; what they tell matters only where values are right."""
+    if complaint is not None:
+        return _of_words(complaint.kind, complaint.name, complaint.sentence)
+    total = _of_words(*(outcome.problem or ("",))[:1])
+    for name, gradient in outcome.gradients.items():
+        total += _of_words("none", name) if gradient is None else _of_tensor(name, gradient)
+    return total
+
+
+def agree(one: float, other: float) -> bool:
+    """Tell whether two sketches are of the same."""
+    return abs(one - other) <= _TOLERANCE * (1 + abs(one) + abs(other))
+
+
+def total(sketches: Sequence[float]) -> tuple[float, float]:
+    """Return two numbers for the sketches of an answer on all cases, so that many are kept."""
+    values = torch.tensor(sketches, dtype=torch.float64)
+    weights = _weights(len(sketches))
+    return float(values @ weights), float(values @ weights.flip(0).square())
+
+
+def _of_words(*words: str) -> float:
+    """Return a number for words, 0 for none."""
+    text = "\0".join(words).strip("\0")
+    return zlib.crc32(text.encode()) / 2**28 if text else 0.0
+
+
+def _of_tensor(name: str, tensor: Tensor) -> float:
+    numbers = tensor.detach().double().flatten()
+    # Scores of masked positions may be as large as numbers get.
+    tamed = torch.asinh(numbers)
+    tamed = torch.where(numbers.isinf(), numbers.sign() * _INFINITE, tamed)
+    tamed = torch.where(numbers.isnan(), _NAN, tamed)
+    weighted = tamed @ _weights(numbers.numel())
+    return _of_words(name, str(tuple(tensor.shape))) * 0.1 + float(weighted) * _factor(name)
+
+
+@lru_cache(maxsize=512)
+def _weights(count: int) -> Tensor:
+    """Return weights between 1/2 and 3/2 over the root of their number, always the same."""
+    steps = torch.arange(1.0, count + 1, dtype=torch.float64)
+    drawn = torch.remainder(steps * 0.6180339887498949 + (steps * steps) * 0.7548776662466927, 1.0)
+    return (drawn + 0.5) / max(count, 1) ** 0.5
+
+
+@lru_cache(maxsize=512)
+def _factor(name: str) -> float:
+    return 1 + zlib.crc32(name.encode()) / 2**32

@@ -1,0 +1,57 @@
+"""What a phrase about a changed place says of names that an answer does not have.
+
+"There is a `relu` too many around what goes into `full_like`" is true of the solution's code. To a
+student who wrote neither it says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from types import CodeType, FunctionType
+from typing import Any
+
+
+def names_in(answer: Any) -> frozenset[str]:
+    """Return the names that the code of a function or of a class's methods uses, helpers' too.
+
+    In lower case, and also the parts of each: who calls `masked_softmax` has a softmax.
+    """
+    found = {name.lower() for name in _names(answer, set())}
+    return frozenset(found.union(*(name.split("_") for name in found)))
+
+
+def says_something(phrase: str, names: frozenset[str]) -> bool:
+    """Tell whether a phrase is about names that an answer has.
+
+    What stands in place of something else has to be there, and so has all that is too many, and
+    what it is around. What is missing need not be.
+    """
+    quoted = re.findall(r"`([^`]+)`", phrase)
+    if "in place of" in phrase:
+        quoted = quoted[:1]
+    elif "too many" not in phrase:
+        return True
+    return all(set(re.findall(r"[^\W\d]\w*", name.lower())) <= names for name in quoted)
+
+
+def _names(thing: Any, seen: set[int]) -> Iterator[str]:
+    if id(thing) in seen:
+        return
+    seen.add(id(thing))
+    if isinstance(thing, type):
+        for owner in thing.__mro__:
+            if owner.__module__ == thing.__module__:
+                for name, member in vars(owner).items():
+                    yield name
+                    yield from _names(member, seen)
+    elif isinstance(thing, FunctionType):
+        yield from _names(thing.__code__, seen)
+        for name in thing.__code__.co_names:
+            helper = thing.__globals__.get(name)
+            if getattr(helper, "__module__", None) == thing.__module__:
+                yield from _names(helper, seen)
+    elif isinstance(thing, CodeType):
+        yield from (*thing.co_names, *thing.co_varnames, *thing.co_freevars)
+        for constant in thing.co_consts:
+            yield from _names(constant, seen)

@@ -1,0 +1,117 @@
+"""Lists of exercises, from their declarations and stubs: in the chapters, and the catalogue.
+
+    ```{exercises} bahdanau
+    ```
+
+lists an assignment's notebooks with their exercises; `{catalogue}` shows the stubs of all.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import nbformat
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+# torch is imported with the exercises, after Sphinx has looked through all objects there are.
+if TYPE_CHECKING:
+    from autograder.exercise import Exercise
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def read_exercises() -> list[Exercise]:
+    """Return all exercises, in the order of the course."""
+    from autograder.exercises import EXERCISES
+
+    return list(EXERCISES.values())
+
+
+def notebooks(assignment: str) -> dict[str, list[Exercise]]:
+    """Return an assignment's exercises by notebook, in the order of the course.
+
+    Raises:
+        ValueError: there is no such assignment.
+    """
+    places: dict[str, list[Exercise]] = {}
+    for exercise in read_exercises():
+        if exercise.assignment == assignment:
+            places.setdefault(exercise.notebook, []).append(exercise)
+    if not places:
+        raise ValueError(f"There is no assignment {assignment!r}.")
+    return places
+
+
+def list_notebooks(assignment: str) -> str:
+    """Return the list at a chapter's end as Markdown."""
+    lines = []
+    for number, (name, exercises) in enumerate(notebooks(assignment).items(), 1):
+        shown = ", ".join(f"`{e.name}`" for e in exercises)
+        minutes = sum(e.minutes for e in exercises)
+        link = f"[`{name}`](../exercises/{assignment}/{name}.ipynb)"
+        lines.append(f"{number}. {link}, about {minutes} minutes: {shown}.")
+    return "\n".join(lines)
+
+
+def show_catalogue() -> str:
+    """Return the stubs of all exercises, as Markdown."""
+    lines: list[str] = []
+    for assignment in dict.fromkeys(exercise.assignment for exercise in read_exercises()):
+        lines += [f"## {assignment}", ""]
+        for name, exercises in notebooks(assignment).items():
+            place = f"exercises/{assignment}/{name}.ipynb"
+            lines += [f"### Notebook [`{name}`](../{place})", ""]
+            page = nbformat.read(ROOT / place, as_version=4)
+            stubs = {cell.id: cell.source for cell in page.cells}
+            for exercise in exercises:
+                dots = "●" * exercise.difficulty + "○" * (3 - exercise.difficulty)
+                points = "1 point" if exercise.points == 1 else f"{exercise.points:g} points"
+                parts = ", ".join(f"{part.name} {part.points:g}" for part in exercise.parts)
+                said = f"`{exercise.name}`: {points}{f' ({parts})' if parts else ''}"
+                lines += [f"{said}; {dots}, about {exercise.minutes} minutes.", ""]
+                lines += ["```python", stubs[exercise.name], "```", ""]
+    return "\n".join(lines)
+
+
+class _Generated(SphinxDirective):
+    """A directive whose content is Markdown that we write."""
+
+    def write(self) -> str:
+        """Return the Markdown."""
+        raise NotImplementedError
+
+    def run(self) -> list[nodes.Node]:
+        """Parse it where the directive stands."""
+        box = nodes.Element()
+        text = StringList(self.write().split("\n"), source=self.env.docname)
+        self.state.nested_parse(text, self.content_offset, box, match_titles=True)
+        return box.children
+
+
+class Exercises(_Generated):
+    """The notebooks of an assignment, with their exercises."""
+
+    required_arguments = 1
+
+    def write(self) -> str:
+        """Return the list."""
+        return list_notebooks(self.arguments[0])
+
+
+class Catalogue(_Generated):
+    """The stubs of all exercises."""
+
+    def write(self) -> str:
+        """Return the stubs by notebook."""
+        return show_catalogue()
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Add the directives."""
+    app.add_directive("exercises", Exercises)
+    app.add_directive("catalogue", Catalogue)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,139 @@
+"""Mends in the written pages what a screen reader, a keyboard or a phone would stumble over.
+
+Most of it is the theme's or docutils': folders of the side bar without a name, a list of works
+that is no list, a side bar outside of all landmarks. Korean words are named as such, so that they
+are read out by a Korean voice and shown in a Korean font. Each picture gets its size from its file,
+so that nothing moves when it arrives, and a box of its own, which scrolls on a phone: there a
+picture is not made so small that its words cannot be read.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape, unescape
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+from sphinx.application import Sphinx
+
+COLUMN = 720  # px, the width of the text, in which a wide picture is shown at most
+_PICTURE = re.compile(r'<img (?P<rest>[^>]*?\bsrc="(?P<src>[^":]*_images/[^"]+\.png)"[^>]*?)\s*/?>')
+
+_FOLDER = re.compile(
+    r'(<a class="[^"]*\breference internal\b[^"]*"[^>]*>)(?P<title>(?:(?!</a>).)*)</a>'
+    r"(?P<details><details[^>]*>)<summary>",
+    re.S,
+)
+_TAGS = re.compile(r"<[^>]+>")
+# Where a text is no text of ours, or may hold no element.
+_OTHER = re.compile(
+    r"<(head|script|style|pre|code|svg|textarea|option|title)\b.*?</\1>|<!--.*?-->", re.S | re.I
+)
+_SYLLABLES = "\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3"
+_HANGUL = re.compile(rf"[{_SYLLABLES}]+(?:[\s,.?!~·]+[{_SYLLABLES}]+)*")
+_KOREAN = '<span lang="ko">'
+
+
+def name_folders(html: str) -> str:
+    """Give the side bar's folding arrows a name, that of the chapter they unfold."""
+
+    def name(folder: re.Match[str]) -> str:
+        title = escape(" ".join(unescape(_TAGS.sub("", folder["title"])).split()), quote=True)
+        link = folder[0][: folder.start("details") - folder.start()]
+        return f'{link}{folder["details"]}<summary aria-label="Pages of {title}">'
+
+    # The words that stand in it say which way it goes; a fixed name would hide them.
+    html = html.replace('<summary aria-label="Toggle hidden content">', "<summary>")
+    return _FOLDER.sub(name, html)
+
+
+def mend_lists(html: str) -> str:
+    """Let the entries of a list of works be entries of a list."""
+    html = html.replace('role="doc-biblioentry"', 'role="listitem"')
+    return html.replace(' role="doc-backlink"', "")
+
+
+def mend_landmarks(html: str) -> str:
+    """Make the side bar a region with a name, so that nothing of the page is outside of one."""
+    return html.replace(
+        '<div id="pst-primary-sidebar" class=',
+        '<div id="pst-primary-sidebar" role="region" aria-label="Course" class=',
+    )
+
+
+def mark_korean(html: str) -> str:
+    """Wrap runs of Hangul in ``<span lang="ko">``, but not in code, drawings or scripts."""
+    if not _HANGUL.search(html):
+        return html
+    parts: list[str] = []
+    end = 0
+    for other in _OTHER.finditer(html):
+        parts += [_mark(html[end : other.start()]), other[0]]
+        end = other.end()
+    return "".join([*parts, _mark(html[end:])])
+
+
+def _mark(html: str) -> str:
+    pieces = re.split(r"(<[^>]*>)", html)  # text, tag, text, ...
+    for i in range(0, len(pieces), 2):
+        if i == 0 or 'lang="ko"' not in pieces[i - 1]:
+            pieces[i] = _HANGUL.sub(lambda run: f"{_KOREAN}{run[0]}</span>", pieces[i])
+    return "".join(pieces)
+
+
+def compute_width(width: int, dpi: float | None) -> int:
+    """Return the width that a picture was drawn for, in px of a page, at most the text's.
+
+    Args:
+        width: of the file, in pixels.
+        dpi: pixels to an inch, of which a page has 96; None for a picture of a screen.
+    """
+    return min(round(width * 96 / dpi) if dpi else width, COLUMN)
+
+
+def size_pictures(html: str, folder: Path) -> str:
+    """Give the pictures of a page their sizes and boxes; a page that has them stays as it is."""
+
+    def size(tag: re.Match[str]) -> str:
+        if "width=" in tag["rest"]:
+            return tag[0]
+        with Image.open(folder / tag["src"]) as picture:
+            width, height = picture.size
+            dpi = picture.info.get("dpi", (None,))[0]
+        style = f'style="--true-width: {compute_width(width, dpi)}px"'
+        pixels = f'width="{width}" height="{height}"'
+        return f'<div class="picture" {style}><img {tag["rest"].strip()} {pixels} /></div>'
+
+    return _PICTURE.sub(size, html)
+
+
+def mend(html: str, folder: Path) -> str:
+    """Return a page without these faults; a mended page stays as it is.
+
+    Args:
+        html: the page.
+        folder: where it lies; what its pictures' addresses begin from.
+    """
+    for step in (name_folders, mend_lists, mend_landmarks, mark_korean):
+        html = step(html)
+    return size_pictures(html, folder)
+
+
+def mend_pages(app: Sphinx, error: Exception | None) -> None:
+    """Mend all pages, as they lie on the disk, at the end of a build that went well."""
+    if error is not None or app.builder.format != "html":
+        return
+    for path in Path(app.outdir).rglob("*.html"):
+        if "_static" in path.parts:
+            continue
+        page = path.read_text(encoding="utf-8")
+        mended = mend(page, path.parent)
+        if mended != page:
+            path.write_text(mended, encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Mend the pages when all are written and their pictures are there."""
+    app.connect("build-finished", mend_pages)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,73 @@
+"""A model's answers from first to last line, for those who read.
+
+    ```{whole-model}
+    from solutions.transformer.attention import MultiHeadAttention
+    from solutions.transformer.model import Transformer
+    ```
+
+shows the named classes and functions with all that they need. A site for a class is built without
+them: `COURSE_ANSWERS=no`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+ROOT = Path(__file__).resolve().parents[2]
+LEFT_OUT = "The answers are left out of this edition, which was made for a class."
+
+
+def answers_shown() -> bool:
+    """Tell whether pages show answers: not where COURSE_ANSWERS is "no"."""
+    return os.environ.get("COURSE_ANSWERS", "yes") != "no"
+
+
+def leave_out(app: Sphinx, page: str, source: list[str]) -> None:
+    """Take the answers from exercises and from pages of solutions, where the switch says so."""
+    if answers_shown():
+        return
+    from autograder.instructor.notebooks import SOLVED, for_class
+
+    if page.startswith(f"{SOLVED}/"):
+        title = next(line for line in source[0].split("\n") if line.startswith("# "))
+        source[0] = f"{title}\n\n{LEFT_OUT}\n"
+    elif page.startswith("exercises/"):
+        notebook = json.loads(source[0])
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "markdown":
+                cell["source"] = for_class("".join(cell["source"]), links=True)
+        source[0] = json.dumps(notebook)
+
+
+class WholeModel(SphinxDirective):
+    """The code that imports from `solutions` name."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Return one block of code."""
+        # With them comes torch, which Sphinx need not see.
+        from autograder.instructor.given import inline
+        from autograder.instructor.solved import shorten_docstrings
+
+        if not answers_shown():
+            return [nodes.paragraph(LEFT_OUT, LEFT_OUT)]
+        for master in sorted((ROOT / "solutions").glob("*/*/notebook.py")):
+            self.env.note_dependency(str(master))
+        code = shorten_docstrings(inline("\n".join(self.content)))
+        return [nodes.literal_block(code, code, language="python")]
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Add the directive; pages are made anew when the switch is turned."""
+    app.add_directive("whole-model", WholeModel)
+    app.add_config_value("course_answers", answers_shown(), "env")
+    app.connect("source-read", leave_out)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,103 @@
+"""The recorded runs, and the commands that repeat them."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Container
+from types import ModuleType
+
+# The program of each run, and its options. Where a program writes one file, the run is called as
+# that file in book/results is. BERT is pre-trained before it is fine-tuned.
+RUNS = {
+    "seq2seq-lstm.multi30k-de-en": "seq2seq",
+    "seq2seq-gru.multi30k-de-en": "seq2seq --model gru",
+    "rnnsearch-all.multi30k-de-en": "bahdanau",
+    "rnnencdec-all.multi30k-de-en": "bahdanau --attention fixed",
+    "rnnsearch-10.multi30k-de-en": "bahdanau --max-words 10",
+    "rnnencdec-10.multi30k-de-en": "bahdanau --attention fixed --max-words 10",
+    "luong-general.multi30k-de-en": "luong",
+    "luong-local-p.multi30k-de-en": "luong --attention local-p --epochs 10",
+    "luong-general.tatoeba-eng-kor": "luong --data tatoeba-eng-kor --epochs 25 --batch-size 32"
+    " --dropout 0.4 --subwords 2000",
+    "ibm-1.hansards-en-fr": "alignment --model ibm-1 --epochs 8",
+    "rnnsearch.hansards-en-fr": "alignment",
+    "luong-general.hansards-en-fr": "alignment --model luong",
+    "transformer.hansards-en-fr": "alignment --model transformer",
+    "language_models": "language_models",
+    "bilstm-attention.imdb": "classifiers --epochs 6 --learning-rate 2e-3",
+    "structured.imdb": "classifiers --model structured --epochs 5 --learning-rate 2e-3"
+    " --penalty 0.003",
+    "structured-strong.imdb": "classifiers --model structured --name structured-strong --epochs 5"
+    " --learning-rate 2e-3",
+    "structured-no-penalty.imdb": "classifiers --model structured-no-penalty --epochs 5"
+    " --learning-rate 2e-3",
+    "bilstm-max.imdb": "classifiers --model bilstm-max --epochs 5 --learning-rate 2e-3",
+    "han.imdb": "classifiers --model han --epochs 6 --learning-rate 2e-3",
+    "average.imdb": "classifiers --model average --learning-rate 2e-3",
+    "cnn.imdb": "classifiers --model cnn --epochs 6 --learning-rate 2e-3",
+    "bilstm-last.imdb": "classifiers --model bilstm-last --epochs 4 --learning-rate 2e-3",
+    "bilstm-attention.nsmc": "classifiers --data nsmc --width 128 --batch-size 128 --epochs 5"
+    " --vocabulary 16000 --learning-rate 2e-3 --dropout 0.3 --word-dropout 0.05",
+    "han.bbc": "classifiers --data bbc --model han --epochs 12 --batch-size 16"
+    " --learning-rate 2e-3",
+    "hn-ave.bbc": "classifiers --data bbc --model hn-ave --epochs 12 --batch-size 16"
+    " --learning-rate 2e-3",
+    "hn-max.bbc": "classifiers --data bbc --model hn-max --epochs 12 --batch-size 16"
+    " --learning-rate 2e-3",
+    "logistic-regression.imdb": "bags",
+    "naive-bayes.imdb": "bags --model naive-bayes",
+    "logistic-regression.nsmc": "bags --data nsmc",
+    "naive-bayes.nsmc": "bags --model naive-bayes --data nsmc",
+    "logistic-regression.bbc": "bags --data bbc",
+    "naive-bayes.bbc": "bags --model naive-bayes --data bbc",
+    "recipe-keras.imdb": "recipe --keras",
+    "recipe.imdb": "recipe",
+    "recipe-masked.imdb": "recipe --masked",
+    "captioning": "captioning",
+    "transformer.multi30k-de-en": "transformer",
+    "stories": "stories",
+    "bert.wikitext-2": "bert",
+    "bert-finetuned-50.sst-2": "bert --data sst-2 --labels 50 --seeds 1 2 3 4 5",
+    "bert-finetuned-500.sst-2": "bert --data sst-2 --labels 500 --seeds 1 2 3 4 5",
+    "bert-finetuned-all.sst-2": "bert --data sst-2",
+    "bert-finetuned-all.mrpc": "bert --data mrpc --seeds 1 2 3",
+    "minilm-50.sst-2": "minilm --labels 50",
+    "minilm-500.sst-2": "minilm --labels 500",
+    "minilm-all.sst-2": "minilm --seeds 1 --epochs 1 --ways fine-tuned bag",
+    "minilm-all.mrpc": "minilm --data mrpc",
+    "minilm-all.cola": "minilm --data cola",
+    "minilm-lora-500.sst-2": "minilm --labels 500 --rank 8 --learning-rate 1e-3",
+    "minilm-heads.sst-2": "minilm_heads",
+    "minilm-search.glossary": "search",
+    "bench-projection.multi30k-shapes": "bench_projection",
+    "bench-decoders.multi30k-shapes": "bench_decoders",
+    "bench-bucketing.reviews": "bench_bucketing --rounds 3",
+    "bench-bucketing.imdb": "bench_bucketing --data imdb --rounds 3",
+    "bench-attention.random": "bench_attention",
+}
+PROGRAMS = sorted({command.split()[0] for command in RUNS.values()})
+ENTRY = "python -m book.runs"
+
+
+def load(program: str) -> ModuleType:
+    """Import a program: a module with `parser()` and `main(options)`."""
+    return importlib.import_module(f".{program}", __package__)
+
+
+def command(program: str, options: argparse.Namespace, leave: Container[str] = ()) -> str:
+    """Return the command that repeats a run; it names the options that are not the defaults.
+
+    Args:
+        program: one of PROGRAMS.
+        options: of the run, as they were parsed.
+        leave: names of options that change nothing in what is recorded.
+    """
+    parser = load(program).parser()
+    words = [ENTRY, program]
+    for name, value in vars(options).items():
+        if name not in leave and value != parser.get_default(name):
+            words.append(f"--{name.replace('_', '-')}")
+            if value is not True:
+                words += map(str, value if isinstance(value, list) else [value])
+    return " ".join(words)

@@ -1,0 +1,71 @@
+"""The Canadian parliament's debates in the words of the sentences that people aligned.
+
+The aligned sentences come as words: elisions and contractions are written out (*l'Orateur* is *le
+orateur*, *du* is *de le*), hyphens stand alone. The debates come as text without accents. Here both
+become lower-case words without accents.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from coursekit.corpora import SentencePair
+
+Words = tuple[str, ...]
+
+_TOKENS = re.compile(
+    r"\d+(?:[.,]\d+)*|(?:mrs?|ms|dr|hon|st|no|m|mme)\.|aujourd'|[a-z]+|'s\b|\.{3}|--|\S"
+)
+_ELISIONS = re.compile(r"\b(l|d|c|n|j|s|m|t|qu|jusqu|lorsqu|puisqu|quoiqu)'(?=\w)")
+_QUOTES = str.maketrans("«»“”", '""""')
+_CONTRACTIONS = {"du": "de le", "des": "de les", "au": "a le", "aux": "a les"}
+_CONTRACTED = re.compile(rf"\b({'|'.join(_CONTRACTIONS)})\b")
+
+
+def plain(words: Iterable[str]) -> Words:
+    """Return words in lower case and without accents."""
+    return tuple(_plain(word) for word in words)
+
+
+def english(line: str) -> Words:
+    """Return the words of a line of the English debates."""
+    return tuple(_TOKENS.findall(_plain(line)))
+
+
+def french(line: str) -> Words:
+    """Return the words of a line of the French debates, elisions and contractions written out."""
+    text = _ELISIONS.sub(r"\1e ", _plain(line))
+    text = _CONTRACTED.sub(lambda match: _CONTRACTIONS[match[1]], text)
+    return tuple(_TOKENS.findall(text))
+
+
+def _plain(text: str) -> str:
+    parts = unicodedata.normalize("NFKD", text.lower().translate(_QUOTES))
+    return "".join(sign for sign in parts if not unicodedata.combining(sign))
+
+
+def spoken(
+    lines: Sequence[tuple[str, str]], longest: int, leave: Iterable[SentencePair]
+) -> list[tuple[Words, Words]]:
+    """Return the pairs of debates, each once, in a fixed random order.
+
+    Args:
+        lines: as `datasets.load("hansards-en-fr")` has them.
+        longest: pairs with more words on either side are left out.
+        leave: aligned sentences, which nobody trains on.
+    """
+    kept = {(english(source), french(target)): None for source, target in lines}
+    for pair in leave:
+        kept.pop((plain(pair.source), plain(pair.target)), None)
+    pairs = [pair for pair in kept if all(1 <= len(words) <= longest for words in pair)]
+    random.Random(1).shuffle(pairs)
+    return pairs
+
+
+def plain_pairs(pairs: Iterable[SentencePair]) -> list[SentencePair]:
+    """Return aligned sentences in plain words."""
+    return [replace(p, source=plain(p.source), target=plain(p.target)) for p in pairs]

@@ -1,0 +1,125 @@
+"""Record what the heads of published weights attend to, in the course's own BERT.
+
+    python -m book.runs minilm_heads
+
+Writes book/results/minilm-heads.sst-2.json: for each head of all-MiniLM-L6-v2 the mean weights over
+SST-2's validation sentences, and the largest difference between the states of the course's encoder
+and those of `transformers` with the same weights. Needs transformers (pip install -e .[test]).
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from coursekit import datasets, results
+from coursekit.bert import EncodedPair, pad_items
+from coursekit.metrics import entropy
+
+from .commands import command
+from .minilm import HEADS, LAYERS, POSITIONS, WIDTH, published
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the options."""
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--sentences", type=int, default=0, help="0: all")
+    return arguments
+
+
+def weights_of(encoder: nn.Module, item: EncodedPair) -> Iterator[Tensor]:
+    """Yield the attention weights (h, N, N) of each layer for one text."""
+    heard: list[Tensor] = []
+
+    def hear(attention: Any, given: Any) -> None:
+        x, _ = given
+        q, k = (
+            part(x).unflatten(-1, (attention.heads, -1)).transpose(1, 2)  # (1, h, N, d / h)
+            for part in (attention.query, attention.key)
+        )
+        heard.append((q @ k.mT / math.sqrt(q.shape[-1])).softmax(-1)[0])  # (h, N, N)
+
+    layers: Any = encoder.layers
+    hooks = [layer.attention.register_forward_pre_hook(hear) for layer in layers]
+    tokens, segments, _ = pad_items([item])
+    encoder(tokens, segments)
+    for hook in hooks:
+        hook.remove()
+    yield from heard
+
+
+def habits(weights: Tensor, special: Sequence[int], last: int) -> dict[str, Tensor]:
+    """Return for each head (h,) the mean weights on some tokens, over a text's pieces."""
+    inner = torch.arange(1, weights.shape[-1] - 1)
+    rows = weights[:, inner]  # (h, N - 2, N)
+    return {
+        "before": weights[:, inner, inner - 1].mean(-1),
+        "next": weights[:, inner, inner + 1].mean(-1),
+        "itself": weights[:, inner, inner].mean(-1),
+        "cls": rows[..., special[0]].mean(-1),
+        "sep": rows[..., special[1:]].sum(-1).mean(-1),
+        "stop": rows[..., last].mean(-1),
+        "used": entropy(rows).exp().mean(-1),
+    }
+
+
+@torch.no_grad()
+def difference(encoder: nn.Module, items: Sequence[EncodedPair], state: dict[str, Tensor]) -> float:
+    """Return the largest difference from the states of the library, over all real tokens."""
+    import transformers
+
+    library = transformers.BertModel(
+        transformers.BertConfig(
+            hidden_size=WIDTH, num_hidden_layers=LAYERS, num_attention_heads=HEADS,
+            intermediate_size=4 * WIDTH, max_position_embeddings=POSITIONS,
+        )
+    ).eval()  # fmt: skip
+    library.load_state_dict(state, strict=False)
+    tokens, segments, _ = pad_items(items)
+    real = tokens != 0  # (B, N)
+    theirs = library(
+        input_ids=tokens, token_type_ids=segments, attention_mask=real.long()
+    ).last_hidden_state  # (B, N, d)
+    return (encoder(tokens, segments) - theirs).abs()[real].max().item()
+
+
+@torch.no_grad()
+def main(options: argparse.Namespace) -> None:
+    """Read the command line, measure, record."""
+    started = time.perf_counter()
+    model, pieces, weights_sha256 = published()
+    corpus = datasets.load("sst-2")
+    texts = [text for text, _ in corpus.validation][: options.sentences or None]
+    items: list[EncodedPair] = [(*pieces.encode(text), 0) for text in texts]
+    sums: dict[str, Tensor] = {}
+    for item in items:
+        ids = item[0]
+        for layer, weights in enumerate(weights_of(model.encoder, item)):
+            for name, value in habits(weights, (0, len(ids) - 1), len(ids) - 2).items():
+                sums.setdefault(name, torch.zeros(LAYERS, HEADS))[layer] += value / len(items)
+    state = dict(datasets.load("minilm-l6").split("weights"))
+    results.record(
+        "minilm-heads",
+        "sst-2",
+        runs=[
+            {
+                "seed": "none",
+                "metrics": {"difference": difference(model.encoder, items[:64], state)},
+                "seconds": time.perf_counter() - started,
+            }
+        ],
+        parameters=sum(p.numel() for p in model.encoder.parameters()),
+        data_sha256=corpus.data_sha256,
+        weights_sha256=weights_sha256,
+        command=command("minilm_heads", options),
+        scorer="means over the texts of the means over their pieces, without [CLS] and [SEP]",
+        sentences=len(items),
+        even=sum(1 / len(ids) for ids, _, _ in items) / len(items),
+        heads={name: value.tolist() for name, value in sums.items()},
+    )

@@ -1,0 +1,1 @@
+"""The commands that build the book, its notebooks and its PDF."""

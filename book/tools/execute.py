@@ -1,0 +1,95 @@
+"""Executes the pages of the book into the cache, several at a time, before the site is built.
+
+Sphinx runs one page after the other. Pages do not depend on each other, so each processor may have
+one of its own; the site's builder then finds their outputs in the cache. A page that fails here is
+left to the builder, which runs it again and says what is wrong.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+AT_ONCE = 2  # each page may need up to 2 GB of memory
+
+
+def list_pages(root: Path) -> list[Path]:
+    """Return the book's pages with code that are in the table of contents, in its order."""
+    pages: list[Path] = []
+
+    def collect(node: Any) -> None:
+        if isinstance(node, list):
+            for member in node:
+                collect(member)
+        elif isinstance(node, dict):
+            name = node.get("file") or node.get("root")
+            path = root / f"{name}.md"
+            if name and path.is_file() and "kernelspec:" in path.read_text(encoding="utf-8")[:1000]:
+                pages.append(path)
+            for member in node.values():
+                collect(member)
+
+    collect(yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8")))
+    return pages
+
+
+def read(page: Path) -> Any:
+    """Read a page as the builder does."""
+    from myst_nb.core.config import NbParserConfig
+    from myst_nb.core.read import create_nb_reader
+    from myst_parser.config.main import MdParserConfig
+
+    text = page.read_text(encoding="utf-8")
+    reader = create_nb_reader(str(page), MdParserConfig(), NbParserConfig(), text)
+    return None if reader is None else reader.read(text)
+
+
+def run(page: Path, timeout: int) -> tuple[Path, Any, float]:
+    """Execute a page; return it, its notebook with outputs (None if it failed), and the seconds."""
+    from jupyter_cache.executors.utils import single_nb_execution
+    from traitlets.config import Config
+
+    notebook = read(page)
+    # A kernel that is talked to in plain text says so, each time it starts.
+    encrypted = Config(KernelManager={"transport_encryption": "auto"})
+    done = single_nb_execution(
+        notebook, cwd=str(page.parent), timeout=timeout, allow_errors=False, config=encrypted
+    )
+    return page, None if done.err is not None else notebook, done.time
+
+
+def execute(root: Path, cache_folder: Path, timeout: int) -> int:
+    """Execute all pages that are not in the cache; return how many were.
+
+    Args:
+        root: of the repository.
+        cache_folder: where the builder looks for executed pages.
+        timeout: seconds that a cell may take.
+    """
+    from jupyter_cache import get_cache
+    from jupyter_cache.base import CacheBundleIn
+
+    cache = get_cache(str(cache_folder))
+    missing = []
+    for page in list_pages(root):
+        try:
+            cache.match_cache_notebook(read(page))
+        except KeyError:
+            missing.append(page)
+    count = 0
+    at_once = min(AT_ONCE, os.cpu_count() or 1)
+    with ProcessPoolExecutor(at_once, mp_context=get_context("spawn")) as pool:
+        for future in as_completed([pool.submit(run, page, timeout) for page in missing]):
+            page, notebook, seconds = future.result()
+            if notebook is None:
+                continue
+            bundle = CacheBundleIn(notebook, str(page), data={"execution_seconds": seconds})
+            cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+            print(f"{seconds:8.0f} s   {page.relative_to(root)}", flush=True)
+            count += 1
+    return count

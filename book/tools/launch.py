@@ -1,0 +1,92 @@
+"""Where the course is published, and the addresses that open its notebooks elsewhere.
+
+The address is not written down anywhere, so that a copy under another name works as it is. It is
+the first of: the variable COURSE_REPOSITORY, GITHUB_REPOSITORY (which GitHub's workflows set),
+the git remote "origin" if that is on GitHub.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+BRANCH = "notebooks"  # what `make notebooks` writes is published on this branch
+_NAME = re.compile(r"[A-Za-z0-9-]+/[A-Za-z0-9._-]+")
+_REMOTE = re.compile(r"github\.com[:/]([A-Za-z0-9-]+/[A-Za-z0-9._-]+?)(?:\.git)?/?$")
+
+
+def find_repository(root: Path = ROOT) -> str | None:
+    """Return the repository on GitHub as owner/name, or None where nobody says.
+
+    Raises:
+        ValueError: a variable is set to something else than owner/name.
+    """
+    for variable in ("COURSE_REPOSITORY", "GITHUB_REPOSITORY"):
+        value = os.environ.get(variable, "").strip()
+        if value and not _NAME.fullmatch(value):
+            raise ValueError(f"{variable} is {value!r}: give it as owner/name.")
+        if value:
+            return value
+    command = ["git", "-C", str(root), "remote", "get-url", "origin"]
+    try:
+        told = subprocess.run(command, capture_output=True, text=True)
+    except OSError:  # there is no git
+        return None
+    remote = _REMOTE.search(told.stdout.strip())
+    return remote[1] if remote else None
+
+
+def clone_address(repository: str) -> str:
+    """Return what git clones."""
+    return f"https://github.com/{repository}"
+
+
+def colab(repository: str, notebook: str) -> str:
+    """Return the address that opens a notebook of the published branch in Colab."""
+    return f"https://colab.research.google.com/github/{repository}/blob/{BRANCH}/{quote(notebook)}"
+
+
+def binder(repository: str, notebook: str) -> str:
+    """Return the address that opens a notebook of the published branch in Binder's JupyterLab."""
+    return f"https://mybinder.org/v2/gh/{repository}/{BRANCH}?labpath={quote(notebook, safe='')}"
+
+
+def source(repository: str, path: str) -> str:
+    """Return the address of a file as it is written, on the main branch."""
+    return f"https://github.com/{repository}/blob/main/{quote(path)}"
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A chapter's page and those of its exercises, as in _toc.yml: paths without an ending."""
+
+    page: str
+    exercises: tuple[str, ...]
+
+    @property
+    def number(self) -> int:
+        """The chapter's number, the one in its file name."""
+        return int(Path(self.page).name[:2])
+
+
+def list_chapters(root: Path = ROOT) -> list[Chapter]:
+    """Return the chapters in the order of _toc.yml; none of a book that has no parts."""
+    toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    return [
+        Chapter(entry["file"], tuple(section["file"] for section in entry.get("sections", ())))
+        for part in toc.get("parts", ())
+        for entry in part.get("chapters", ())
+        if re.match(r"book/\d\d_", entry["file"])
+    ]
+
+
+def list_notebooks(root: Path = ROOT) -> list[str]:
+    """Return the paths of all notebooks of the published branch: chapters and exercises."""
+    return [f"{page}.ipynb" for c in list_chapters(root) for page in (c.page, *c.exercises)]

@@ -1,0 +1,191 @@
+"""Writes the tree that Colab and Binder open: every chapter and every exercise as a notebook.
+
+    python -m book.tools.notebooks [FOLDER]      # _build/notebooks unless given
+
+The publication pushes it to the branch `notebooks`. Beside the notebooks it holds what they import
+and read. The first cell of each notebook fetches the course on Colab, and does nothing elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import nbformat
+
+from book.tools.launch import BRANCH, ROOT, clone_address, find_repository, list_chapters
+from book.tools.plain import PlainMarkdown
+
+FOLDERS = (
+    "autograder", "coursekit", "solutions", "binder", "book/figures", "book/results", "book/runs",
+)  # fmt: skip
+FILES = (
+    "book/references.bib", "pyproject.toml", "requirements.txt", "constraints.txt", "LICENSE",
+    "CITATION.cff", "README.md",
+)  # fmt: skip
+FIRST_CELL = """\
+# In Colab: run this first; it fetches the course and what is missing. Elsewhere it does nothing.
+import sys
+
+if "google.colab" in sys.modules:
+    import os, subprocess
+
+    folder = "/content/course"
+    fetch = ["git", "clone", "--quiet", "--depth=1", "--branch={branch}", "{address}", folder]
+    if not os.path.isdir(folder) and subprocess.run(fetch).returncode:
+        raise SystemExit("The course could not be fetched: wait a minute and run this cell again.")
+    sys.path.insert(0, folder)
+    from coursekit.colab import prepare
+
+    prepare(folder)
+    os.chdir(folder + "/{working}")
+"""
+NO_ADDRESS = """\
+# In Colab: upload the course to /content/course first. Elsewhere this does nothing.
+import sys
+
+if "google.colab" in sys.modules:
+    import os
+
+    folder = "/content/course"
+    if not os.path.isdir(folder):
+        raise SystemExit(f"Upload the course's folder to {{folder}}, then run this cell again.")
+    sys.path.insert(0, folder)
+    from coursekit.colab import prepare
+
+    prepare(folder)
+    os.chdir(folder + "/{working}")
+"""
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+def make_first_cell(path: str, address: str | None) -> Any:
+    """Return the cell that stands first in a notebook, given the notebook's path in the tree."""
+    text = NO_ADDRESS if address is None else FIRST_CELL
+    source = text.format(branch=BRANCH, address=address, working=Path(path).parent.as_posix())
+    cell = nbformat.v4.new_code_cell(source.rstrip(), id="colab")
+    cell.metadata["jupyter"] = {"source_hidden": True}
+    return cell
+
+
+def read_titles(root: Path = ROOT) -> dict[str, str]:
+    """Return the titles of all pages that become notebooks, by path without ending."""
+    titles = {}
+    for chapter in list_chapters(root):
+        text = (root / f"{chapter.page}.md").read_text(encoding="utf-8")
+        titles[chapter.page] = _title(text)
+        for page in chapter.exercises:
+            cells = nbformat.read(root / f"{page}.ipynb", 4).cells
+            titles[page] = _title(next(c.source for c in cells if c.cell_type == "markdown"))
+    return titles
+
+
+def _title(text: str) -> str:
+    title = re.search(r"^# (.+)$", text, re.M)
+    assert title is not None, text[:80]
+    return title[1]
+
+
+def make_chapter_notebook(page: str, root: Path = ROOT, address: str | None = None) -> Any:
+    """Return a chapter as a notebook without outputs: its code, its text in plain Markdown.
+
+    Hidden cells are left out: they hold the text to the numbers of the book's own build, and a
+    reader changes settings to see other numbers.
+    """
+    source = jupytext.read(root / f"{page}.md", fmt="md:myst")
+    plain = PlainMarkdown(page, read_titles(root), root / "book" / "references.bib")
+    cells = [make_first_cell(page, address)]
+    for number, cell in enumerate(source.cells):
+        if "remove-cell" in cell.metadata.get("tags", []):
+            continue
+        if cell.cell_type == "markdown":
+            cells.append(nbformat.v4.new_markdown_cell(plain.convert(cell.source)))
+        else:
+            cells.append(nbformat.v4.new_code_cell(cell.source))
+            tags = cell.metadata.get("tags", [])
+            if tags:
+                cells[-1].metadata["tags"] = tags
+            if {"hide-input", "remove-input", "hide-cell"} & set(tags):
+                # The first is JupyterLab's word, the second one Colab's.
+                cells[-1].metadata |= {"jupyter": {"source_hidden": True}, "cellView": "form"}
+        cells[-1].id = f"cell-{number}"
+    return nbformat.v4.new_notebook(cells=cells, metadata=METADATA)
+
+
+def make_exercise_notebook(page: str, root: Path = ROOT, address: str | None = None) -> Any:
+    """Return a notebook of exercises as students get it, with the first cell before it."""
+    notebook = nbformat.read(root / f"{page}.ipynb", 4)
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = _links_out(cell.source, address)
+    notebook.cells.insert(0, make_first_cell(page, address))
+    return notebook
+
+
+def _links_out(text: str, address: str | None) -> str:
+    """Let links to pages of the book lead to the published site, or to nowhere."""
+    # Here: where torch has been imported, Sphinx's extensions warn of what they find in memory.
+    from autograder.instructor.notebooks import for_class
+
+    if address is None:
+        return for_class(text)
+    owner, name = address.removeprefix("https://github.com/").split("/")
+    return re.sub(
+        r"\]\((?:\.\./)*(book/[\w/]+)\.md\)", rf"](https://{owner}.github.io/{name}/\1.html)", text
+    )
+
+
+def write_notebooks(folder: Path, root: Path = ROOT, address: str | None = None) -> list[Path]:
+    """Write the notebooks alone into a folder; return their paths."""
+    written = []
+    for chapter in list_chapters(root):
+        pages = {chapter.page: make_chapter_notebook(chapter.page, root, address)}
+        pages |= {page: make_exercise_notebook(page, root, address) for page in chapter.exercises}
+        for page, notebook in pages.items():
+            target = folder / f"{page}.ipynb"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            nbformat.validate(notebook)
+            nbformat.write(notebook, target)
+            written.append(target)
+    return written
+
+
+def write_tree(folder: Path, root: Path = ROOT, address: str | None = None) -> list[Path]:
+    """Write the whole branch into an empty folder: notebooks, and what they need."""
+    leave_out = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints", "*.ipynb", "*.egg-info")
+    for name in FOLDERS:
+        if (root / name).is_dir():
+            shutil.copytree(root / name, folder / name, ignore=leave_out)
+    for name in FILES:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(root / name, folder / name)
+    return write_notebooks(folder, root, address)
+
+
+def main() -> int:
+    """Write the tree anew; say what was written."""
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "_build" / "notebooks")
+    known = find_repository()
+    if folder.exists() and any(folder.iterdir()) and not (folder / "coursekit").is_dir():
+        print(f"{folder} holds something else: name an empty folder.", file=sys.stderr)
+        return 2
+    shutil.rmtree(folder, ignore_errors=True)
+    written = write_tree(folder, ROOT, known and clone_address(known))
+    print(f"{len(written)} notebooks in {folder}")
+    if known is None:
+        print(
+            "Nobody says where the course is published: in Colab the notebooks will ask for its "
+            "files. Set COURSE_REPOSITORY=owner/name."
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,328 @@
+"""Prints the built site as one PDF: the chapters in the order of _toc.yml.
+
+    python -m book.tools.pdf [--exercises] [--code] [--site FOLDER] [--out FILE]
+
+Each page is opened in Chromium, which sets its equations and draws its explorers; what it then
+shows is put into one document, so that links between pages work, the outline is whole and the PDF
+is tagged. Page numbers of the contents come from a first printing. No other host is asked.
+
+Needs the built site, Chromium, and the extra "pdf" (playwright, pypdf). The variable COURSE_URL
+names the address of the published site, if there is one: links to what is not in the PDF go there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import io
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from book.tools.browser import FLAGS, find_chromium, open_page, serve
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+PAPER, TURNED = 658, 986  # the width of A4 without its margins, in CSS pixels
+PATIENCE = 1_200_000  # milliseconds; a whole book on a busy machine takes its time
+
+
+class CannotPrint(Exception):
+    """What is missing, in a sentence that says what to do."""
+
+
+@dataclass
+class Page:
+    """A page of the site and where it belongs in the book."""
+
+    path: str  # without ending, such as book/07_han
+    part: str
+    title: str = ""
+    html: str = ""
+    sections: list[dict[str, str]] = field(default_factory=list)
+
+    @property
+    def slug(self) -> str:
+        """The page's id in the document."""
+        return self.path.replace("/", "-")
+
+    @property
+    def number(self) -> str:
+        """The chapter's number, the one in its file name, if it is a chapter."""
+        first = Path(self.path).name.split("_")[0]
+        return str(int(first)) if first.isdigit() else ""
+
+
+def list_pages(toc: dict[str, Any], exercises: bool) -> list[Page]:
+    """Return the pages of _toc.yml in order, with or without exercises and their solutions."""
+    pages = [Page(str(toc["root"]), "")]
+
+    def walk(entries: Sequence[dict[str, Any]], part: str) -> None:
+        for entry in entries:
+            pages.append(Page(str(entry["file"]), part))
+            walk(entry.get("sections", ()), part)
+
+    for part in toc.get("parts", ({"chapters": toc.get("chapters", ())},)):
+        walk(part["chapters"], part.get("caption", ""))
+    practice = ("exercises/", "book/solved/")
+    return [page for page in pages if exercises or not page.path.startswith(practice)]
+
+
+def take_stills(browser_page: Any) -> list[str]:
+    """Take a picture of each explorer and mark it; returns them as data addresses."""
+    pictures = []
+    explorers = browser_page.locator("article [class$='-explorer']")
+    for explorer in explorers.all():
+        explorer.evaluate("element => { element.dataset.still = '1'; }")
+        picture = base64.b64encode(explorer.screenshot(animations="disabled")).decode()
+        pictures.append(f"data:image/png;base64,{picture}")
+    return pictures
+
+
+def write_contents(pages: Sequence[Page]) -> str:
+    """Return the table of contents; the numbers of the pages are still missing."""
+    parts = ['<nav class="book-contents"><h1>Contents</h1>']
+    last = ""
+    for page in pages[1:]:
+        if page.part != last:
+            last = page.part
+            parts.append(f'<p class="part">{escape(page.part)}</p>')
+        inner = "".join(f"<li>{_line('', s['title'], s['id'])}</li>" for s in page.sections)
+        parts.append(
+            f"<ol><li>{_line(page.number, page.title, page.slug)}"
+            + (f"<ol>{inner}</ol>" if inner and page.number else "")
+            + "</li></ol>"
+        )
+    return "".join([*parts, "</nav>"])
+
+
+def _line(number: str, title: str, target: str) -> str:
+    before = f'<span class="nr">{number}</span>' if number else ""
+    return (
+        f'<a href="#{escape(target, quote=True)}">{before}<span>{escape(title)}</span>'
+        '<span class="dots"></span><span class="on">000</span></a>'
+    )
+
+
+def write_document(
+    pages: Sequence[Page], about: dict[str, Any], sheets: list[str], styles: list[str]
+) -> str:
+    """Return the whole book as one HTML document."""
+    title, released = escape(about["title"]), about.get("date-released", "")
+    links = "".join(f'<link rel="stylesheet" href="{escape(s, quote=True)}">' for s in sheets)
+    chapters = "".join(
+        f'<div class="book-page" id="{page.slug}">{page.html}</div>' for page in pages
+    )
+    own = (HERE / "pdf.css").read_text(encoding="utf-8")
+    rules = "\n".join(styles)
+    return (
+        '<!DOCTYPE html><html lang="en" data-theme="light" data-mode="light"><head>'
+        f'<meta charset="utf-8"><title>{title}</title>{links}<style>{rules}</style>'
+        f"<style>{own}</style></head>"
+        '<body><main class="bd-content"><div class="bd-article-container">'
+        '<article class="bd-article"><div class="cover">'
+        f'<p class="title">{title}</p>'
+        '<p class="subtitle">An executable course in Python and PyTorch</p>'
+        f'<p class="small">Version {escape(str(about.get("version", "")))}, {released}</p>'
+        '<p class="small">Text and figures: CC BY 4.0. Code: MIT.</p></div>'
+        f"{write_contents(pages)}{chapters}</article></div></main></body></html>"
+    )
+
+
+def find_page_numbers(pdf: bytes) -> dict[str, int]:
+    """Return on which page, from 1, each target of a link stands."""
+    from pypdf import PdfReader
+
+    reader = PdfReader(io.BytesIO(pdf))
+    numbers = {}
+    for name, target in reader.named_destinations.items():
+        number = reader.get_destination_page_number(target)
+        if number is not None:
+            numbers[name.lstrip("/")] = number + 1
+    return numbers
+
+
+def walk_outline(root: Any) -> Iterator[Any]:
+    """Yield the entries of a PDF's outline in the order of the text."""
+    entry = root.get("/Outlines", root).get_object().get("/First")
+    waiting = [entry] if entry else []
+    while waiting:
+        entry = waiting.pop().get_object()
+        yield entry
+        waiting += [entry[key] for key in ("/Next", "/First") if key in entry]
+
+
+def finish(pdf: bytes, about: dict[str, Any], headings: Sequence[str]) -> bytes:
+    """Return the PDF with its metadata and the headings in its outline, opening with that.
+
+    Chromium doubles the words of a heading at the top of a page, so they are all written again.
+    """
+    from pypdf import PdfWriter
+    from pypdf.generic import BooleanObject, DictionaryObject, NameObject, create_string_object
+
+    writer = PdfWriter(io.BytesIO(pdf), incremental=True)
+    authors = ", ".join(str(author["name"]) for author in about["authors"])
+    writer.add_metadata(
+        {
+            "/Title": about["title"],
+            "/Author": authors,
+            "/Subject": "The attention mechanism in Python and PyTorch",
+            "/Keywords": "attention, seq2seq, Transformer, BERT, PyTorch",
+        }
+    )
+    root = writer.root_object
+    entries = list(walk_outline(root))
+    if len(entries) != len(headings):
+        raise CannotPrint(f"The outline has {len(entries)} entries for {len(headings)} headings.")
+    for entry, heading in zip(entries, headings, strict=True):
+        entry[NameObject("/Title")] = create_string_object(heading)
+    root[NameObject("/Lang")] = create_string_object("en")
+    root[NameObject("/PageMode")] = NameObject("/UseOutlines")
+    root[NameObject("/ViewerPreferences")] = DictionaryObject(
+        {NameObject("/DisplayDocTitle"): BooleanObject(True)}
+    )
+    out = io.BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
+def collect(
+    browser_page: Any, address: str, pages: Sequence[Page], code: bool
+) -> tuple[list[str], list[str]]:
+    """Fill the pages from the site; return the style sheets and MathJax's rules of all pages."""
+    script = (HERE / "pdf.js").read_text(encoding="utf-8")
+    slugs = {f"/{page.path}.html": page.slug for page in pages}
+    sheets: dict[str, None] = {}
+    styles: dict[str, None] = {}
+    for page in pages:
+        open_page(browser_page, f"{address}{page.path}.html")
+        given = {
+            "slug": page.slug,
+            "number": page.number,
+            "pages": slugs,
+            "site": os.environ.get("COURSE_URL", "").strip(),
+            "stills": take_stills(browser_page),
+            "code": code,
+        }
+        content = browser_page.evaluate(script, given)
+        page.html, page.title = content["html"], content["title"]
+        page.sections = content["sections"]
+        sheets.update(dict.fromkeys(content["sheets"]))
+        styles.update(dict.fromkeys(content["styles"]))
+    return list(sheets), list(styles)
+
+
+def print_book(site: Path, pages: Sequence[Page], about: dict[str, Any], code: bool) -> bytes:
+    """Return the book as PDF.
+
+    Raises:
+        CannotPrint: there is no site, no Chromium, or a package is missing.
+    """
+    if not (site / "index.html").is_file():
+        raise CannotPrint(f"There is no built site in {site}; run: make book")
+    chromium = find_chromium()
+    if chromium is None:
+        raise CannotPrint("Chromium prints the book; install it, such as: apt install chromium")
+    try:
+        import pypdf  # noqa: F401
+        from playwright.sync_api import sync_playwright
+    except ImportError as error:
+        raise CannotPrint(f"{error.name} is needed; run: pip install -e '.[pdf]'") from error
+
+    with serve(site) as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        context = browser.new_context(
+            color_scheme="light",
+            viewport={"width": 760, "height": 1000},
+            device_scale_factor=2,
+            reduced_motion="reduce",
+        )
+        context.set_default_timeout(PATIENCE)
+        book = ""
+
+        def own_only(route: Any) -> None:
+            url = route.request.url
+            if url == f"{address}book.html":
+                route.fulfill(body=book, content_type="text/html; charset=utf-8")
+            elif url.startswith((address, "data:", "blob:")):
+                route.continue_()
+            else:
+                route.abort()
+
+        context.route("**/*", own_only)
+        reading = context.new_page()
+        sheets, styles = collect(reading, address, pages, code)
+        reading.close()
+        book = write_document(pages, about, sheets, styles)
+        whole = context.new_page()
+        whole.set_viewport_size({"width": PAPER, "height": 1000})
+        whole.emulate_media(media="print", color_scheme="light")
+        whole.goto(f"{address}book.html", wait_until="load")
+        whole.evaluate("document.fonts.ready.then(() => null)")
+        lost = whole.evaluate((HERE / "pdf_fit.js").read_text(encoding="utf-8"), TURNED)
+        for text in lost:
+            print(f"a link leads nowhere and is left as words: {text}", file=sys.stderr)
+        first = _pdf(whole)
+        whole.evaluate(
+            """numbers => document.querySelectorAll(".book-contents a").forEach((link) => {
+                 const number = numbers[decodeURIComponent(link.getAttribute("href").slice(1))];
+                 link.querySelector(".on").textContent = number ?? "";
+               })""",
+            find_page_numbers(first),
+        )
+        last = _pdf(whole)
+        headings = whole.evaluate(
+            """() => [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")]
+                 .map((heading) => heading.dataset.words ?? heading.textContent)
+                 .filter(Boolean)"""
+        )
+        browser.close()
+    if find_page_numbers(first) != find_page_numbers(last):
+        raise CannotPrint(
+            "The page numbers moved between two printings; this is a mistake of ours."
+        )
+    return finish(last, about, headings)
+
+
+def _pdf(browser_page: Any) -> bytes:
+    """Print a page, tagged and with its outline."""
+    return browser_page.pdf(
+        prefer_css_page_size=True, print_background=True, tagged=True, outline=True
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the PDF; say how long it is."""
+    parser = argparse.ArgumentParser(description="Print the built site as one PDF.")
+    parser.add_argument("--site", type=Path, default=ROOT / "_build" / "html")
+    parser.add_argument("--out", type=Path, default=ROOT / "_build" / "attention.pdf")
+    parser.add_argument("--toc", type=Path, default=ROOT / "_toc.yml")
+    parser.add_argument("--exercises", action="store_true", help="with the exercises' pages")
+    parser.add_argument("--code", action="store_true", help="with the code that the site folds")
+    chosen = parser.parse_args(arguments)
+    toc = yaml.safe_load(chosen.toc.read_text(encoding="utf-8"))
+    about = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    try:
+        pdf = print_book(
+            chosen.site.resolve(), list_pages(toc, chosen.exercises), about, chosen.code
+        )
+    except CannotPrint as error:
+        print(error, file=sys.stderr)
+        return 1
+    chosen.out.parent.mkdir(parents=True, exist_ok=True)
+    chosen.out.write_bytes(pdf)
+    from pypdf import PdfReader
+
+    pages = len(PdfReader(io.BytesIO(pdf)).pages)
+    print(f"wrote {chosen.out}: {pages} pages, {len(pdf) / 1e6:.1f} MB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

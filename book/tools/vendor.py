@@ -1,0 +1,191 @@
+"""Fetch the browser libraries that the site serves itself into book/_static/vendor.
+
+Run ``python -m book.tools.vendor`` (``make vendor``). It needs npm: ``npm pack`` downloads each
+package; a package whose SHA-256 is not the one below is refused, and nothing is changed.
+anywidget's own bundle is not here: the build copies it from the installed Python package, because
+the two must have the same version.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+VENDOR = Path(__file__).resolve().parent.parent / "_static" / "vendor"
+
+# Only what a page can ask for: the fonts of MathJax's HTML output, and the TeX packages that
+# MathJax loads by itself when a formula uses their commands.
+_TEX = (
+    "bbox boldsymbol braket cancel cases centernot color colortbl enclose extpfeil "
+    "gensymb mathtools textcomp textmacros unicode upgreek verb"
+)
+_FONTS = (
+    "AMS-Regular Calligraphic-Bold Calligraphic-Regular Fraktur-Bold Fraktur-Regular Main-Bold "
+    "Main-Italic Main-Regular Math-BoldItalic Math-Italic Math-Regular SansSerif-Bold "
+    "SansSerif-Italic SansSerif-Regular Script-Regular Size1-Regular Size2-Regular Size3-Regular "
+    "Size4-Regular Typewriter-Regular Vector-Bold Vector-Regular Zero"
+)
+
+
+# The npm package only names its licence, in the head of require.js.
+_REQUIREJS_LICENCE = """\
+Copyright jQuery Foundation and other contributors
+
+Permission is hereby granted, free of charge, to any person obtaining a copy of this software and
+associated documentation files (the "Software"), to deal in the Software without restriction,
+including without limitation the rights to use, copy, modify, merge, publish, distribute,
+sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is
+furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all copies or
+substantial portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT
+NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND
+NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM,
+DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT
+OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+"""
+
+
+@dataclass(frozen=True)
+class Package:
+    """One npm package: what is pinned, and which of its files go where."""
+
+    name: str
+    version: str
+    licence: str
+    sha256: str
+    folder: str
+    files: dict[str, str]
+
+
+PACKAGES = (
+    Package(
+        "mathjax",
+        "3.2.2",
+        "Apache-2.0",
+        "1b9c0a1c44df864e915690558e72adb9cc5203360daefd385084ced3b6c64c09",
+        "mathjax",
+        {
+            "LICENSE": "LICENSE",
+            "es5/tex-chtml.js": "tex-chtml.js",
+            **{
+                f"es5/input/tex/extensions/{name}.js": f"input/tex/extensions/{name}.js"
+                for name in _TEX.split()
+            },
+            **{
+                f"es5/output/chtml/fonts/woff-v2/MathJax_{name}.woff": (
+                    f"output/chtml/fonts/woff-v2/MathJax_{name}.woff"
+                )
+                for name in _FONTS.split()
+            },
+        },
+    ),
+    Package(
+        "@jupyter-widgets/html-manager",
+        "1.0.15",
+        "BSD-3-Clause",
+        "2b9d65cb7913e1c7d671757a10008b32c9c2448d4429513371e55c07d6107638",
+        "html-manager",
+        {
+            "dist/embed-amd.js": "embed-amd.js",
+            "dist/embed.js.LICENSE.txt": "LICENSE.bundled",
+        },
+    ),
+    Package(
+        "requirejs",
+        "2.3.8",
+        "MIT",
+        "777158e89275e16bd51aec3ef714fbcb5dc45789e7078659933bc814916d7dec",
+        "requirejs",
+        {"require.js": "require.js"},
+    ),
+)
+
+
+def hash_file(path: Path) -> str:
+    """Return the file's SHA-256 in hexadecimal."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def compute_sums(folder: Path) -> str:
+    """Return the lines of SHA256SUMS: one for each file in the folder but that file itself."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return "".join(
+        f"{hash_file(path)}  {path.relative_to(folder).as_posix()}\n"
+        for path in files
+        if path.name != "SHA256SUMS"
+    )
+
+
+def write_table() -> str:
+    """Return the table of what is here."""
+    rows = "".join(f"| {p.name} | {p.version} | {p.licence} | `{p.sha256}` |\n" for p in PACKAGES)
+    return (
+        "# Libraries that the site serves itself\n\n"
+        "Written by `make vendor`; do not edit. The SHA-256 is that of the npm package; those of\n"
+        "the files are in `SHA256SUMS`.\n\n"
+        f"| package | version | licence | SHA-256 |\n| --- | --- | --- | --- |\n{rows}"
+    )
+
+
+def fetch(package: Package, into: Path) -> None:
+    """Download one package, check it, and unpack the chosen files into a folder."""
+    with tempfile.TemporaryDirectory() as scratch:
+        subprocess.run(
+            ["npm", "pack", "--silent", f"{package.name}@{package.version}"],
+            cwd=scratch,
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+        (tarball,) = Path(scratch).glob("*.tgz")
+        checksum = hash_file(tarball)
+        if checksum != package.sha256:
+            raise SystemExit(
+                f"{package.name}@{package.version} has the SHA-256 {checksum}, "
+                f"not {package.sha256}; nothing was changed."
+            )
+        with tarfile.open(tarball) as archive:
+            for inside, outside in package.files.items():
+                content = archive.extractfile(f"package/{inside}")
+                assert content is not None, inside
+                path = into / package.folder / outside
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content.read())
+
+
+def main() -> int:
+    """Fetch everything, then replace the vendor folder."""
+    if shutil.which("npm") is None:
+        print("npm is needed to fetch the libraries; install Node.js.", file=sys.stderr)
+        return 1
+    with tempfile.TemporaryDirectory() as scratch:
+        new = Path(scratch) / "vendor"
+        for package in PACKAGES:
+            fetch(package, new)
+        # The npm package of the widget manager has no licence file; that of ipywidgets, from the
+        # same repository, is the same text.
+        for file in importlib.metadata.files("ipywidgets") or ():
+            if file.name == "LICENSE":
+                (new / "html-manager" / "LICENSE").write_text(
+                    file.read_text(encoding="utf-8"), encoding="utf-8"
+                )
+        (new / "requirejs" / "LICENSE").write_text(_REQUIREJS_LICENCE, encoding="utf-8")
+        (new / "README.md").write_text(write_table(), encoding="utf-8")
+        (new / "SHA256SUMS").write_text(compute_sums(new), encoding="utf-8")
+        shutil.rmtree(VENDOR, ignore_errors=True)
+        shutil.copytree(new, VENDOR)
+    print(f"wrote {VENDOR}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

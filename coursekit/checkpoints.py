@@ -1,0 +1,107 @@
+"""Long trainings that go on where they were stopped.
+
+with kept_in(folder):
+    train(model, ...)  # keeps its state after each epoch, and goes on from what is kept there
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+_files: ContextVar[Iterator[Path] | None] = ContextVar("files", default=None)
+
+
+@contextmanager
+def kept_in(folder: Path) -> Iterator[None]:
+    """Let each training inside keep its state in `folder`: the first in 1.pt, the next in 2.pt.
+
+    What runs inside has to call `train` for the same trainings in the same order when it is
+    repeated. A file is used only if the model began with the same weights.
+    """
+    token = _files.set(folder / f"{i}.pt" for i in itertools.count(1))
+    try:
+        yield
+    finally:
+        _files.reset(token)
+
+
+class Checkpoint:
+    """The file of one training; without `kept_in` there is none, and nothing is kept.
+
+    Args:
+        model: as it is before the first step.
+        optimizer: whose state is kept, too.
+    """
+
+    def __init__(self, model: nn.Module, optimizer: torch.optim.Optimizer):
+        files = _files.get()
+        self.path = next(files) if files is not None else None
+        self.model, self.optimizer = model, optimizer
+        self.began = _checksum(model) if self.path else ""
+
+    def load(self) -> dict[str, Any] | None:
+        """Put model, optimizer and random generators back; return the rest that was kept."""
+        if self.path is None or not self.path.exists():
+            return None
+        try:
+            kept = torch.load(self.path, map_location="cpu", weights_only=True)
+        except Exception as error:  # torch names no error of its own for a broken file
+            print(
+                f"{self.path} cannot be read ({type(error).__name__}); this training begins anew."
+            )
+            return None
+        if kept["began"] != self.began:
+            print(f"{self.path} is of a model with other first weights; this training begins anew.")
+            return None
+        self.model.load_state_dict(kept["model"])
+        self.optimizer.load_state_dict(kept["optimizer"])
+        version, numbers, gauss = kept["random"]
+        random.setstate((version, tuple(numbers), gauss))
+        name, keys, *others = kept["numpy"]
+        np.random.set_state((name, np.array(keys, dtype=np.uint32), *others))
+        torch.set_rng_state(kept["torch"])
+        if kept["cuda"] and torch.cuda.is_available():
+            torch.cuda.set_rng_state_all(kept["cuda"])
+        return kept["rest"]
+
+    def save(self, **rest: Any) -> None:
+        """Keep the state of now and the rest: numbers, texts, lists, dicts and tensors."""
+        if self.path is None:
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        name, keys, *others = np.random.get_state(legacy=True)
+        begun = self.path.with_suffix(".new")
+        torch.save(
+            {
+                "began": self.began,
+                "model": self.model.state_dict(),
+                "optimizer": self.optimizer.state_dict(),
+                "random": random.getstate(),
+                "numpy": (name, np.asarray(keys).tolist(), *others),
+                "torch": torch.get_rng_state(),
+                "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+                "rest": rest,
+            },
+            begun,
+        )
+        os.replace(begun, self.path)  # a run that ends here leaves the file of before
+
+
+def _checksum(model: nn.Module) -> str:
+    digest = hashlib.sha256()
+    for name, tensor in model.state_dict().items():
+        digest.update(name.encode())
+        digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
+    return digest.hexdigest()

@@ -1,0 +1,64 @@
+"""What the words of a made-up translation mean, word by word, for readers of English."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from coursekit.corpora.hangul import PARTICLES
+from coursekit.corpora.lexicon import NOUNS, NUMBERS
+from coursekit.corpora.pair import SentencePair
+
+# Words that are linked to nothing, to now this and now that, or to a phrase as a whole.
+_KOREAN = {
+    **{form: f"({kind})" for kind in ("topic", "subject", "object") for form in PARTICLES[kind]},
+    **{noun.counter: "(counter)" for noun in NOUNS},
+    **{"개": "dog", "들": "(plural)", "지": "(ending)", "기": "(ending)"},
+    **{"에서": "in, at", "매일": "every day", "오늘": "today"},
+    **{"아침": "morning", "저녁": "evening", "밤": "night"},
+}
+_NUMBERS = {phrase.korean[-1] for phrase in NUMBERS}
+_FRENCH = {
+    **{"de": "of", "d'": "of", "que": "that", "qu'": "that", "qui": "that", "ce": "this"},
+    **{"chaque": "every", "matin": "morning", "soir": "evening", "nuit": "night"},
+    **{"pomme": "apple", "terre": "earth"},
+}
+
+
+def meanings(pairs: Iterable[SentencePair]) -> dict[str, str]:
+    """Return what each target word means in English: the source words that it most often goes with.
+
+    Args:
+        pairs: with their links. Korean particles, endings and counters are linked to nothing, or
+            to any word; they have a remark in brackets, such as "(topic)".
+    """
+    linked: dict[str, Counter[str]] = defaultdict(Counter)
+    for pair in pairs:
+        sources: dict[int, list[int]] = defaultdict(list)
+        for source, target in pair.links:
+            sources[target].append(source)
+        for target, word in enumerate(pair.target):
+            linked[word][" ".join(pair.source[i] for i in sorted(sources[target]))] += 1
+    remarks = _KOREAN | _FRENCH
+    return {word: remarks.get(word, found.most_common(1)[0][0]) for word, found in linked.items()}
+
+
+def gloss(sentence: Sequence[str], known: Mapping[str, str]) -> str:
+    """Return the words' meanings in the order of the sentence, "?" for a word without one."""
+    return " ".join(meaning or "?" for meaning in _read(sentence, known))
+
+
+def glossed(sentence: Sequence[str], known: Mapping[str, str]) -> list[str]:
+    """Return the words, each with its meaning after it: the labels of a picture."""
+    return [
+        f"{word} {meaning}" if meaning else word
+        for word, meaning in zip(sentence, _read(sentence, known), strict=True)
+    ]
+
+
+def _read(sentence: Sequence[str], known: Mapping[str, str]) -> Iterator[str]:
+    """Yield what each word means; after a number 개 is no dog, but the counter of things."""
+    before = ""
+    for word in sentence:
+        yield "(counter)" if word == "개" and before in _NUMBERS else known.get(word, "")
+        before = word

@@ -1,0 +1,37 @@
+// What all explorers share; the code of one explorer follows in the same module.
+
+function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name === "class") element.className = value;
+    else if (name === "text") element.textContent = value;
+    else element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+function makeSvg(tag, properties = {}, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(properties)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+// The theme turns pages and notebooks run commands on arrow keys; here they move what has the focus.
+function keepArrows(root) {
+  root.addEventListener("keydown", (event) => {
+    if (event.key.startsWith("Arrow")) event.stopPropagation();
+  });
+}
+
+// The place that a key leads to, among so many words; undefined for other keys.
+function moved(key, place, count) {
+  const steps = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
+  if (key === "Home") return 0;
+  if (key === "End") return count - 1;
+  if (!(key in steps)) return undefined;
+  return Math.min(Math.max(place + steps[key], 0), count - 1);
+}
+
+const signed = (value) => value.toFixed(2).replace("-", "−");

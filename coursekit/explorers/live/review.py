@@ -1,0 +1,80 @@
+"""Write a review, and a trained classifier with attention judges it in the browser."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import anywidget
+import traitlets
+
+from coursekit.explorers.live.pack import Packed
+from coursekit.explorers.theme import script, stylesheet
+from coursekit.vocabulary import SPECIAL, WordVocabulary
+
+_NEEDED = ("rnn.weight_hh_l0_reverse", "W", "U", "v", "output.bias")
+
+
+class ReviewExplorer(anywidget.AnyWidget):
+    """A classifier at work: its verdict on the reader's text, and what it comes from.
+
+    The colours of the words are the attention weights, or by how much the verdict changes without a
+    word, or the verdict after the words so far. A word can be barred from attention, and the text's
+    own query can be switched off. It works in the published page without a kernel, where the
+    address holds what is shown.
+
+    Args:
+        weights: an `AttentionClassifier` of two classes, as `pack` returns it.
+        words: its vocabulary.
+        examples: texts to begin with, each (words, a sentence on what it is in truth). The first is
+            shown at first.
+        classes: the names of class 0 and class 1.
+        most: the words that a text may have.
+
+    Raises:
+        ValueError: there is no example, a word of one is unknown, one is empty or too long, or the
+            model is of another kind.
+    """
+
+    _esm = script("live/engine", "live/shared", "live/review")
+    _css = stylesheet("live/review")
+
+    weights = traitlets.Dict().tag(sync=True)
+    words = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    special = traitlets.Int(len(SPECIAL)).tag(sync=True)  # so many ids are no words
+    most = traitlets.Int(80).tag(sync=True)
+    classes = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    examples = traitlets.List(traitlets.Dict()).tag(sync=True)
+    # What the reader has chosen: words, barred (places), asks (the text's own query), show
+    # ("weight", "rests" or "growing").
+    shown = traitlets.Dict().tag(sync=True)
+
+    def __init__(
+        self,
+        weights: Packed,
+        words: WordVocabulary,
+        examples: Sequence[tuple[Sequence[str], str]],
+        classes: tuple[str, str] = ("bad", "good"),
+        most: int = 80,
+        **options: Any,
+    ) -> None:
+        if not all(name in weights for name in _NEEDED):
+            raise ValueError("weights must be a packed AttentionClassifier.")
+        if weights["output.bias"]["shape"] != [2]:
+            raise ValueError("the model must have two classes.")
+        if not examples:
+            raise ValueError("examples must hold at least one text.")
+        for text, _ in examples:
+            unknown = [word for word in text if word not in words.ids]
+            if unknown:
+                raise ValueError(f"{unknown[0]!r} is not in the vocabulary.")
+            if not 0 < len(text) <= most:
+                raise ValueError(f"an example must have 1 to {most} words.")
+        super().__init__(
+            weights=weights,
+            words=words.words,
+            examples=[{"words": [*text], "truth": truth} for text, truth in examples],
+            classes=[*classes],
+            most=most,
+            **options,
+        )

@@ -1,0 +1,165 @@
+// What the live explorers share: words that are typed, vectors that are drawn, links that are sent.
+
+const percent = (p) => (p > 0.995 && p < 1 ? "> 99 %" : p > 0 && p < 0.005 ? "< 1 %" : `${Math.round(100 * p)} %`);
+
+// An element with a word in it; Korean is named, so that it is read out as such.
+function spoken(element) {
+  if (/\p{Script=Hangul}/u.test(element.textContent)) element.lang = "ko";
+  return element;
+}
+
+const wordsOf = (text) => text.toLowerCase().match(/[^\s.,;:!?"“”]+/g) ?? [];
+
+// The sentence that says why a text cannot be read, or "" if it can. `ids` is a Map of the words.
+function complaint(words, ids, most) {
+  if (!words.length) return "Write at least one word: type a letter, and the list offers words.";
+  if (words.length > most) return `These are ${words.length} words; the model reads up to ${most} here.`;
+  const unknown = [...new Set(words.filter((word) => !ids.has(word)))];
+  if (!unknown.length) return "";
+  const named = unknown.slice(0, 3).map((word) => `“${word}”`).join(", ");
+  return `The model has learned other words: it does not know ${named}. Below is still the text before.`;
+}
+
+// Whether a text ends in the beginning of a word, and is right so far.
+function isUnfinished(text, words, ids, vocabulary) {
+  return /\S$/.test(text) && words.slice(0, -1).every((word) => ids.has(word)) && completions(text, vocabulary).length > 0;
+}
+
+const goOn = (words) => `“${words.at(-1)}…”: type on, or choose a word from the list.`;
+
+// The words that the last one of a text may become.
+function completions(text, vocabulary) {
+  const begun = /[^\s]*$/.exec(text.toLowerCase())[0];
+  return begun ? vocabulary.filter((word) => word.startsWith(begun) && word !== begun) : vocabulary;
+}
+
+// A field for a text with a list of words that complete it; `changed(text)` after each change.
+function textField(label, vocabulary, changed) {
+  const id = `live-${Math.random().toString(36).slice(2)}`;
+  const input = make("input", {
+    type: "text", role: "combobox", "aria-autocomplete": "list", "aria-expanded": "false",
+    "aria-controls": id, autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+  });
+  const list = make("ul", { id, role: "listbox", "aria-label": "Words that fit" });
+  const box = make("div", { class: "live-input" }, input, list);
+  const field = make("label", { class: "live-field" }, make("span", { text: label }), box);
+  let offered = [];
+  let at = -1;
+
+  function mark(i) {
+    at = i;
+    [...list.children].forEach((item, k) => item.setAttribute("aria-selected", String(k === at)));
+    if (at < 0) input.removeAttribute("aria-activedescendant");
+    else {
+      input.setAttribute("aria-activedescendant", `${id}-${at}`);
+      list.children[at].scrollIntoView({ block: "nearest" });
+    }
+  }
+
+  function offer(words) {
+    offered = words;
+    list.replaceChildren(...words.map((word, i) => {
+      const item = spoken(make("li", { id: `${id}-${i}`, role: "option", text: word }));
+      // The field must not lose the focus before the click counts.
+      item.addEventListener("pointerdown", (event) => event.preventDefault());
+      item.addEventListener("click", (event) => {
+        event.preventDefault();
+        take(word);
+      });
+      return item;
+    }));
+    list.hidden = !words.length;
+    input.setAttribute("aria-expanded", String(words.length > 0));
+    mark(-1);
+  }
+
+  function take(word) {
+    input.value = `${input.value.replace(/[^\s]*$/, "")}${word} `;
+    offer([]);
+    input.focus();
+    changed(input.value);
+  }
+
+  input.addEventListener("input", () => {
+    offer(/[^\s]$/.test(input.value) ? completions(input.value, vocabulary).slice(0, 8) : []);
+    changed(input.value);
+  });
+  input.addEventListener("blur", () => offer([]));
+  input.addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) {
+      if (!offered.length) offer(completions(input.value, vocabulary));
+      mark((at + step + offered.length + (at < 0 && step < 0 ? 1 : 0)) % offered.length);
+    } else if ((event.key === "Enter" || event.key === "Tab") && at >= 0) take(offered[at]);
+    else if (event.key === "Escape" && offered.length) offer([]);
+    else return;
+    event.preventDefault();
+  });
+  list.hidden = true;
+  return { field, input };
+}
+
+// A vector as a strip of cells: blue above 0, orange below, the stronger the further from 0.
+function drawStrip(canvas, vector, largest = 1) {
+  canvas.width = vector.length;
+  canvas.height = 1;
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(vector.length, 1);
+  vector.forEach((value, i) => {
+    const share = Math.min(1, Math.abs(value) / largest);
+    image.data.set([...(value > 0 ? [38, 139, 210] : [222, 120, 20]), 255 * share], 4 * i);
+  });
+  context.putImageData(image, 0, 0);
+}
+
+// The state of an explorer in the address: #live=NAME&key=value. Only in a published page, which is
+// where the widgets' states are written; a notebook's address belongs to Jupyter.
+function address(name, values, open) {
+  const published = document.querySelector("script[type='application/vnd.jupyter.widget-state+json']");
+  let timer = null;
+
+  function look() {
+    const given = new URLSearchParams(location.hash.slice(1));
+    if (published && given.get("live") === name) open(Object.fromEntries(given));
+  }
+
+  const keep = () => {
+    if (!published) return;
+    clearTimeout(timer); // browsers refuse addresses that change too often
+    timer = setTimeout(() => {
+      const pairs = Object.entries(values()).filter(([, value]) => value !== "");
+      history.replaceState(history.state, "", `#${new URLSearchParams([["live", name], ...pairs])}`);
+    }, 300);
+  };
+  addEventListener("hashchange", look);
+  return {
+    look,
+    keep,
+    close() {
+      clearTimeout(timer);
+      removeEventListener("hashchange", look);
+    },
+  };
+}
+
+const SLICE_MS = 12; // of computing, before the page may do something else
+
+// Does `each` for all items, some at a time; `shown` after every slice, `done` at the end. Returns
+// what stops it.
+function inSlices(items, each, shown, done) {
+  const todo = [...items];
+  let stopped = false;
+  const go = () => {
+    if (stopped) return;
+    const until = performance.now() + SLICE_MS;
+    do {
+      if (todo.length) each(todo.shift());
+    } while (todo.length && performance.now() < until);
+    shown();
+    if (todo.length) setTimeout(go);
+    else done();
+  };
+  setTimeout(go);
+  return () => { stopped = true; };
+}
+

@@ -1,0 +1,89 @@
+"""Write a sentence, and a trained Transformer translates it in the browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import anywidget
+import traitlets
+
+from coursekit.explorers.live.pack import Packed
+from coursekit.explorers.theme import script, stylesheet
+from coursekit.vocabulary import BOS, EOS, WordVocabulary
+
+_NEEDED = (
+    "embedding.weight",
+    "encoder_layers.0.feed_forward_norm.bias",
+    "decoder_layers.0.memory_attention.query.weight",
+)
+
+
+class TransformerExplorer(anywidget.AnyWidget):
+    """A Transformer at work: the translation of the reader's sentence, and the path of each word.
+
+    The colours are the weights of one head, of one of the three attentions, from the chosen word.
+    Heads, or an attention as a whole, can be switched off, and the model can do without positions
+    or without the causal mask; the translation follows. Strips show the chosen word's vector from
+    the embedding to the last layer. It works in the published page without a kernel, where the
+    address holds what is shown.
+
+    Args:
+        weights: a `Transformer` of `EncoderLayer` and `DecoderLayer`, as `pack` returns it.
+        words: the vocabulary of both languages.
+        source_words: those of it that are of the source language.
+        heads: the number of heads in each attention.
+        examples: sentences to begin with, each (source words, target words, look): the last says
+            what is looked at, for instance {"head": "encoder.2.1", "source": 4}. The first is shown
+            at first.
+        longest: words in the longest source sentence that the model was trained on.
+
+    Raises:
+        ValueError: there is no example, a word of one is unknown, or the model is of another kind.
+    """
+
+    _esm = script("live/engine", "live/shared", "live/transformer")
+    _css = stylesheet("live/transformer")
+
+    weights = traitlets.Dict().tag(sync=True)
+    words = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    source_words = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    heads = traitlets.Int(1).tag(sync=True)
+    bos = traitlets.Int(BOS).tag(sync=True)
+    eos = traitlets.Int(EOS).tag(sync=True)
+    longest = traitlets.Int(0).tag(sync=True)
+    examples = traitlets.List(traitlets.Dict()).tag(sync=True)
+    # What the reader has chosen: words, head ("encoder.1.2": the second of the first layer),
+    # source, target (places), off (heads), positions, causal (whether the model has them).
+    shown = traitlets.Dict().tag(sync=True)
+
+    def __init__(
+        self,
+        weights: Packed,
+        words: WordVocabulary,
+        source_words: Iterable[str],
+        heads: int,
+        examples: Sequence[tuple[Sequence[str], Sequence[str], Mapping[str, Any]]],
+        longest: int = 20,
+        **options: Any,
+    ) -> None:
+        if not all(name in weights for name in _NEEDED):
+            raise ValueError("weights must be a packed Transformer.")
+        if not examples:
+            raise ValueError("examples must hold at least one sentence.")
+        of_source = sorted(set(source_words))
+        for word in [*of_source, *(w for s, t, _ in examples for w in (*s, *t))]:
+            if word not in words.ids:
+                raise ValueError(f"{word!r} is not in the vocabulary.")
+        super().__init__(
+            weights=weights,
+            words=words.words,
+            source_words=of_source,
+            heads=heads,
+            examples=[
+                {"source": [*source], "target": [*target], "look": dict(look)}
+                for source, target, look in examples
+            ],
+            longest=longest,
+            **options,
+        )

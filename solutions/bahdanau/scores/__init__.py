@@ -1,0 +1,1 @@
+from solutions.bahdanau.scores.notebook import *

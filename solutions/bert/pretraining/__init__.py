@@ -1,0 +1,1 @@
+from solutions.bert.pretraining.notebook import *

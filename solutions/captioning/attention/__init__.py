@@ -1,0 +1,1 @@
+from solutions.captioning.attention.notebook import *

@@ -1,0 +1,1 @@
+from solutions.captioning.captioner.notebook import *

@@ -1,0 +1,1 @@
+from solutions.embeddings.vectors.notebook import *

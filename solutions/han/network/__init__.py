@@ -1,0 +1,1 @@
+from solutions.han.network.notebook import *

@@ -1,0 +1,1 @@
+from solutions.luong.decoder.notebook import *

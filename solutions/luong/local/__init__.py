@@ -1,0 +1,1 @@
+from solutions.luong.local.notebook import *

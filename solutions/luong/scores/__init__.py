@@ -1,0 +1,1 @@
+from solutions.luong.scores.notebook import *

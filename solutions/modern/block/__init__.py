@@ -1,0 +1,1 @@
+from solutions.modern.block.notebook import *

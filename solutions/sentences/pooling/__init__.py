@@ -1,0 +1,1 @@
+from solutions.sentences.pooling.notebook import *

@@ -1,0 +1,1 @@
+from solutions.sentences.structured.notebook import *

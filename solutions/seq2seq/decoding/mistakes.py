@@ -1,0 +1,646 @@
+"""Mistakes that people really make in the notebook `seq2seq/decoding`.
+
+Each function or class is one wrong implementation; the first line of its docstring is the title of
+the card, the rest the hint.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from coursekit.decoding import choose, device_of
+
+Found = tuple[Tensor, Tensor]
+
+
+class _Search:
+    """The right search in pieces, so that a mistake changes one of them."""
+
+    def __init__(self, step: Any, beam_size: int, bos_id: int, eos_id: int, length_penalty: float):
+        self.step = step
+        self.beam_size = beam_size
+        self.bos_id = bos_id
+        self.eos_id = eos_id
+        self.length_penalty = length_penalty
+        self.finished: list[Found] = []
+
+    def room(self) -> int:
+        """How many extensions a step keeps."""
+        return self.beam_size - len(self.finished)
+
+    def running(self, totals: Tensor, log_probs: Tensor, length: int) -> Tensor:
+        """What the extensions are ranked by, (K, V)."""
+        return totals.unsqueeze(1) + log_probs
+
+    def rearranged(self, state: Any, rows: Tensor) -> Any:
+        """The state of the live hypotheses."""
+        return choose(state, rows)
+
+    def score(self, total: Tensor, length: int, ended: bool) -> Tensor:
+        """The score of a finished hypothesis."""
+        return total / length**self.length_penalty
+
+    def wording(self, tokens: Tensor) -> Tensor:
+        """What is returned of a finished hypothesis that begins with bos."""
+        return tokens[1:]
+
+    def finish(self, total: Tensor, tokens: Tensor, length: int) -> None:
+        """Put a hypothesis among the finished ones."""
+        ended = int(tokens[-1]) == self.eos_id
+        self.finished.append((self.wording(tokens), self.score(total, length, ended)))
+
+    def cut(self, total: Tensor, tokens: Tensor, length: int) -> None:
+        """What becomes of a live hypothesis when max_length is reached."""
+        self.finish(total, tokens, length)
+
+    def enough(self) -> bool:
+        """Whether the search is over though hypotheses are live."""
+        return False
+
+    def result(self) -> Found:
+        """The best of the finished ones."""
+        return max(self.finished, key=lambda found: float(found[1]))
+
+    def run(self, state: Any, max_length: int) -> Found:
+        """Search."""
+        tokens = torch.full((1, 1), self.bos_id, device=device_of(state))  # (K, 1 + t)
+        totals = torch.zeros(1, device=tokens.device)  # (K,)
+        for length in range(1, max_length + 1):
+            log_probs, state = self.step(tokens[:, -1], state)  # (K, V)
+            running = self.running(totals, log_probs, length)
+            totals, best = running.flatten().topk(min(self.room(), running.numel()))
+            rows, words = best // running.shape[1], best % running.shape[1]
+            tokens = torch.cat([tokens[rows], words.unsqueeze(1)], dim=1)
+            ends = words == self.eos_id
+            for total, sentence in zip(totals[ends], tokens[ends], strict=True):
+                self.finish(total, sentence, length)
+            if ends.all() or self.enough():
+                break
+            totals, tokens, rows = totals[~ends], tokens[~ends], rows[~ends]
+            if length == max_length:
+                for total, sentence in zip(totals, tokens, strict=True):
+                    self.cut(total, sentence, length)
+            state = self.rearranged(state, rows)
+        return self.result()
+
+
+@torch.no_grad()
+def _searched(
+    kind: type[_Search],
+    step: Any,
+    state: Any,
+    beam_size: int,
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    length_penalty: float,
+) -> Found:
+    return kind(step, beam_size, bos_id, eos_id, length_penalty).run(state, max_length)
+
+
+def state_left_behind(
+    step: Any,
+    state: Any,
+    beam_size: int,
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    length_penalty: float = 0.0,
+) -> Found:
+    """The state is not put into the order of the hypotheses.
+
+    After a step, hypothesis k may be an extension of what was hypothesis j. Its state is then in
+    row j of what the step returned, and has to be moved to row k together with the words.
+    """
+
+    class Search(_Search):
+        def rearranged(self, state: Any, rows: Tensor) -> Any:
+            return choose(state, torch.arange(len(rows)) % _rows_of(state))
+
+    given = (beam_size, bos_id, eos_id, max_length, length_penalty)
+    return _searched(Search, step, state, *given)
+
+
+def _rows_of(state: Any) -> int:
+    while not isinstance(state, Tensor):
+        state = next(iter(state.values() if isinstance(state, dict) else state))
+    return len(state)
+
+
+def last_word_only(
+    step: Any,
+    state: Any,
+    beam_size: int,
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    length_penalty: float = 0.0,
+) -> Found:
+    """You do not sum the log probabilities.
+
+    Each extension is ranked by the log p of its last word alone. What counts is the whole
+    hypothesis: the sum over all its words, the running total plus the new log p.
+    """
+
+    class Search(_Search):
+        def running(self, totals: Tensor, log_probs: Tensor, length: int) -> Tensor:
+            return log_probs
+
+    given = (beam_size, bos_id, eos_id, max_length, length_penalty)
+    return _searched(Search, step, state, *given)
+
+
+def greedy(
+    step: Any,
+    state: Any,
+    beam_size: int,
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    length_penalty: float = 0.0,
+) -> Found:
+    """The beam never widens: this is greedy decoding.
+
+    Either only one hypothesis is kept, or the first step starts from beam_size copies of the empty
+    hypothesis: then each of its extensions is there beam_size times, and the copies fill the beam.
+    Start from one hypothesis, and take beam_size different extensions of it.
+    """
+
+    class Search(_Search):
+        def room(self) -> int:
+            return 1
+
+    given = (beam_size, bos_id, eos_id, max_length, length_penalty)
+    return _searched(Search, step, state, *given)
+
+
+def beam_stays_wide(
+    step: Any,
+    state: Any,
+    beam_size: int,
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    length_penalty: float = 0.0,
+) -> Found:
+    """Your beam stays at beam_size when hypotheses have finished.
+
+    A finished hypothesis keeps its place: each step keeps the best (beam_size - finished)
+    extensions, and the search is over when beam_size hypotheses are finished.
+    """
+
+    class Search(_Search):
+        def room(self) -> int:
+            return self.beam_size
+
+        def enough(self) -> bool:
+            return len(self.finished) >= self.beam_size
+
+    given = (beam_size, bos_id, eos_id, max_length, length_penalty)
+    return _searched(Search, step, state, *given)
+
+
+@torch.no_grad()
+def finished_compete(
+    step: Any,
+    state: Any,
+    beam_size: int,
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    length_penalty: float = 0.0,
+) -> Found:
+    """You let live hypotheses push finished ones out of the beam.
+
+    Here finished hypotheses are ranked together with the extensions and may be dropped. A finished
+    hypothesis is set aside for good; only the choice at the very end compares it with the others.
+    """
+    live: list[tuple[Tensor, list[int], Any]] = [(torch.zeros(()), [], state)]
+    finished: list[tuple[Tensor, list[int], Any]] = []
+    for _ in range(max_length):
+        all_of_them = list(finished)
+        for total, words, before in live:
+            last = torch.tensor([words[-1] if words else bos_id], device=device_of(before))
+            log_probs, after = step(last, before)
+            all_of_them += [(total + p, [*words, w], after) for w, p in enumerate(log_probs[0])]
+        kept = sorted(all_of_them, key=lambda one: -float(one[0]))[:beam_size]
+        finished = [one for one in kept if one[1][-1] == eos_id]
+        live = [one for one in kept if one[1][-1] != eos_id]
+    found = [(w, total / len(w) ** length_penalty) for total, w, _ in (*finished, *live)]
+    words, score = max(found, key=lambda one: float(one[1]))
+    return torch.tensor(words), score
+
+
+def runs_past_the_end(
+    step: Any,
+    state: Any,
+    beam_size: int,
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    length_penalty: float = 0.0,
+) -> Found:
+    """Your hypotheses go on after eos.
+
+    eos_id ends a sentence. A hypothesis that has just got it is complete: it is set aside and never
+    extended.
+    """
+    given = (beam_size, bos_id, -1, max_length, length_penalty)
+    return _searched(_Search, step, state, *given)
+
+
+def first_to_finish(
+    step: Any,
+    state: Any,
+    beam_size: int,
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    length_penalty: float = 0.0,
+) -> Found:
+    """You return the hypothesis that finishes first, not the best one.
+
+    The first to finish is the shortest. Go on until beam_size hypotheses are finished or
+    max_length is reached, and compare all of them at the end.
+    """
+
+    class Search(_Search):
+        def enough(self) -> bool:
+            return bool(self.finished)
+
+    given = (beam_size, bos_id, eos_id, max_length, length_penalty)
+    return _searched(Search, step, state, *given)
+
+
+def last_to_finish(
+    step: Any,
+    state: Any,
+    beam_size: int,
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    length_penalty: float = 0.0,
+) -> Found:
+    """You compare only what the last step kept.
+
+    A hypothesis that finished earlier may have the best score of all: keep the finished ones, and
+    compare all of them at the end.
+    """
+
+    class Search(_Search):
+        def result(self) -> Found:
+            longest = max(len(words) for words, _ in self.finished)
+            last = [found for found in self.finished if len(found[0]) == longest]
+            return max(last, key=lambda found: float(found[1]))
+
+    given = (beam_size, bos_id, eos_id, max_length, length_penalty)
+    return _searched(Search, step, state, *given)
+
+
+def live_ones_dropped(
+    step: Any,
+    state: Any,
+    beam_size: int,
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    length_penalty: float = 0.0,
+) -> Found:
+    """You drop hypotheses without eos when max_length is reached.
+
+    They count as finished then, and may win against those that have an eos.
+    """
+
+    class Search(_Search):
+        def __init__(self, *given: Any):
+            super().__init__(*given)
+            self.rest: list[Found] = []
+
+        def cut(self, total: Tensor, tokens: Tensor, length: int) -> None:
+            self.rest.append((tokens[1:], self.score(total, length, False)))
+
+        def result(self) -> Found:
+            return max(self.finished or self.rest, key=lambda found: float(found[1]))
+
+    given = (beam_size, bos_id, eos_id, max_length, length_penalty)
+    return _searched(Search, step, state, *given)
+
+
+def penalty_unused(
+    step: Any,
+    state: Any,
+    beam_size: int,
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    length_penalty: float = 0.0,
+) -> Found:
+    """length_penalty is not used.
+
+    A long sentence has a low total because it has many words. The score divides the total by
+    L^length_penalty, and the finished hypothesis with the best score wins.
+    """
+    return _searched(_Search, step, state, beam_size, bos_id, eos_id, max_length, 0.0)
+
+
+def penalty_after_the_choice(
+    step: Any,
+    state: Any,
+    beam_size: int,
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    length_penalty: float = 0.0,
+) -> Found:
+    """Your length penalty comes after the choice, when it can no longer change it.
+
+    The finished hypotheses are compared by their totals and only the winner's is divided by
+    L^length_penalty. They have to be compared by their scores, length penalty included.
+    """
+    words, total = _searched(_Search, step, state, beam_size, bos_id, eos_id, max_length, 0.0)
+    return words, total / len(words) ** length_penalty
+
+
+def penalty_in_every_step(
+    step: Any,
+    state: Any,
+    beam_size: int,
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    length_penalty: float = 0.0,
+) -> Found:
+    """Your running total is divided by the length penalty in every step.
+
+    The total that is carried on is the plain sum of log p. The division belongs to the score of a
+    finished hypothesis, once.
+    """
+
+    class Search(_Search):
+        def running(self, totals: Tensor, log_probs: Tensor, length: int) -> Tensor:
+            return (totals.unsqueeze(1) + log_probs) / length**self.length_penalty
+
+        def score(self, total: Tensor, length: int, ended: bool) -> Tensor:
+            return total
+
+    given = (beam_size, bos_id, eos_id, max_length, length_penalty)
+    return _searched(Search, step, state, *given)
+
+
+def total_returned(
+    step: Any,
+    state: Any,
+    beam_size: int,
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    length_penalty: float = 0.0,
+) -> Found:
+    """The sentence is right, but its score lacks the length penalty.
+
+    The score that is returned is the one the sentence won by: the total divided by
+    L^length_penalty.
+    """
+
+    class Search(_Search):
+        def result(self) -> Found:
+            words, score = super().result()
+            return words, score * len(words) ** self.length_penalty
+
+    given = (beam_size, bos_id, eos_id, max_length, length_penalty)
+    return _searched(Search, step, state, *given)
+
+
+def eos_not_counted(
+    step: Any,
+    state: Any,
+    beam_size: int,
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    length_penalty: float = 0.0,
+) -> Found:
+    """eos is not counted in the length of a sentence.
+
+    Its log p is part of the total, so it is one of the L words that the total is divided for.
+    """
+
+    class Search(_Search):
+        def score(self, total: Tensor, length: int, ended: bool) -> Tensor:
+            return total / max(length - ended, 1) ** self.length_penalty
+
+    given = (beam_size, bos_id, eos_id, max_length, length_penalty)
+    return _searched(Search, step, state, *given)
+
+
+def bos_counted(
+    step: Any,
+    state: Any,
+    beam_size: int,
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    length_penalty: float = 0.0,
+) -> Found:
+    """You count bos in the length of a sentence.
+
+    The beginning is given, not predicted: it has no log p in the total and is not one of the L
+    words.
+    """
+
+    class Search(_Search):
+        def score(self, total: Tensor, length: int, ended: bool) -> Tensor:
+            return total / (length + 1) ** self.length_penalty
+
+    given = (beam_size, bos_id, eos_id, max_length, length_penalty)
+    return _searched(Search, step, state, *given)
+
+
+def bos_returned(
+    step: Any,
+    state: Any,
+    beam_size: int,
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    length_penalty: float = 0.0,
+) -> Found:
+    """The sentence that you return begins with bos.
+
+    bos_id only starts the search. What is returned is what the model said: without bos, with eos if
+    there is one.
+    """
+
+    class Search(_Search):
+        def wording(self, tokens: Tensor) -> Tensor:
+            return tokens
+
+    given = (beam_size, bos_id, eos_id, max_length, length_penalty)
+    return _searched(Search, step, state, *given)
+
+
+def eos_removed(
+    step: Any,
+    state: Any,
+    beam_size: int,
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    length_penalty: float = 0.0,
+) -> Found:
+    """eos is missing at the end of the sentence.
+
+    The tokens include eos if the model said it: that is how a complete sentence is told from one
+    that was cut off.
+    """
+
+    class Search(_Search):
+        def wording(self, tokens: Tensor) -> Tensor:
+            return tokens[1:-1] if int(tokens[-1]) == self.eos_id else tokens[1:]
+
+    given = (beam_size, bos_id, eos_id, max_length, length_penalty)
+    return _searched(Search, step, state, *given)
+
+
+def one_word_too_many(
+    step: Any,
+    state: Any,
+    beam_size: int,
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    length_penalty: float = 0.0,
+) -> Found:
+    """Your search takes one step more than max_length.
+
+    max_length counts eos, and does not count bos: max_length calls of step are enough.
+    """
+    given = (beam_size, bos_id, eos_id, max_length + 1, length_penalty)
+    return _searched(_Search, step, state, *given)
+
+
+def one_word_too_few(
+    step: Any,
+    state: Any,
+    beam_size: int,
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    length_penalty: float = 0.0,
+) -> Found:
+    """Your search takes one step less than max_length.
+
+    max_length counts eos, and does not count bos: a sentence may have max_length tokens in all.
+    """
+    given = (beam_size, bos_id, eos_id, max(max_length - 1, 1), length_penalty)
+    return _searched(_Search, step, state, *given)
+
+
+def penalty_of_wu(
+    step: Any,
+    state: Any,
+    beam_size: int,
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    length_penalty: float = 0.0,
+) -> Found:
+    """Your length penalty is that of Wu et al. (2016).
+
+    Theirs is ((5 + L) / 6) ** alpha, which punishes short sentences less. Here the sum is divided by
+    L ** length_penalty.
+    """
+
+    class Search(_Search):
+        def score(self, total: Tensor, length: int, ended: bool) -> Tensor:
+            return total / ((5 + length) / 6) ** self.length_penalty
+
+    given = (beam_size, bos_id, eos_id, max_length, length_penalty)
+    return _searched(Search, step, state, *given)
+
+
+def probabilities_added(
+    step: Any,
+    state: Any,
+    beam_size: int,
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    length_penalty: float = 0.0,
+) -> Found:
+    """You add probabilities, not their logarithms.
+
+    The probability of a sentence is the *product* of those of its words, so its logarithm is the
+    sum of theirs. `step` returns logarithms: add them as they are.
+    """
+
+    class Search(_Search):
+        def running(self, totals: Tensor, log_probs: Tensor, length: int) -> Tensor:
+            return super().running(totals, log_probs.exp(), length)
+
+    given = (beam_size, bos_id, eos_id, max_length, length_penalty)
+    return _searched(Search, step, state, *given)
+
+
+def greedy_after_the_first_step(
+    step: Any,
+    state: Any,
+    beam_size: int,
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    length_penalty: float = 0.0,
+) -> Found:
+    """After the first step, each of your hypotheses goes on with its own best word.
+
+    The extensions of all hypotheses compete with each other: one hypothesis may give several of the
+    best, another none.
+    """
+
+    class Search(_Search):
+        live = 0
+
+        def room(self) -> int:
+            return min(super().room(), self.live) if self.live else super().room()
+
+        def running(self, totals: Tensor, log_probs: Tensor, length: int) -> Tensor:
+            all_of_them = super().running(totals, log_probs, length)
+            if length == 1:
+                return all_of_them
+            self.live = len(totals)
+            own = all_of_them == all_of_them.amax(dim=1, keepdim=True)
+            return all_of_them.masked_fill(~own, -torch.inf)
+
+    given = (beam_size, bos_id, eos_id, max_length, length_penalty)
+    return _searched(Search, step, state, *given)
+
+
+MISTAKES: dict[str, list[Any]] = {
+    "beam_search": [
+        state_left_behind,
+        last_word_only,
+        greedy,
+        beam_stays_wide,
+        finished_compete,
+        runs_past_the_end,
+        first_to_finish,
+        last_to_finish,
+        live_ones_dropped,
+        penalty_unused,
+        penalty_after_the_choice,
+        penalty_in_every_step,
+        total_returned,
+        eos_not_counted,
+        bos_counted,
+        bos_returned,
+        eos_removed,
+        one_word_too_many,
+        one_word_too_few,
+        penalty_of_wu,
+        probabilities_added,
+        greedy_after_the_first_step,
+    ]
+}

@@ -1,0 +1,1 @@
+from solutions.seq2seq.encoder_decoder.notebook import *

@@ -1,0 +1,1 @@
+from solutions.transformer.layers.notebook import *

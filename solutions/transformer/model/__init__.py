@@ -1,0 +1,1 @@
+from solutions.transformer.model.notebook import *

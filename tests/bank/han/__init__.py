@@ -1,1 +1,0 @@
-"""Answers to the exercises of the assignment `han`, one module for each exercise."""

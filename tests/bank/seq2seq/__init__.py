@@ -1,1 +1,0 @@
-"""Answers to the exercises of the assignment `seq2seq`, one module for each exercise."""

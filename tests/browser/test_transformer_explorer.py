@@ -1,0 +1,167 @@
+"""The live Transformer of its chapter: the page computes what torch computes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from conftest import explorer_states
+
+from coursekit.explorers.live.pack import unpack
+from coursekit.looking import recorded_weights
+from coursekit.translation import TransformerTranslator, translate
+from coursekit.vocabulary import BOS, EOS
+from solutions.transformer.attention import MultiHeadAttention
+from solutions.transformer.layers import (
+    DecoderLayer,
+    EncoderLayer,
+    PositionwiseFeedForward,
+    sinusoidal_positions,
+)
+from solutions.transformer.model import Transformer
+
+pytestmark = pytest.mark.browser
+
+PAGE = "book/08_transformer.html"
+PARTS = {
+    "encoder": "source to source",
+    "decoder": "target to target",
+    "memory": "target to source",
+}
+
+
+@pytest.fixture(scope="module")
+def state() -> dict[str, Any]:
+    """The state that Python gave the explorer."""
+    return next(state for state in explorer_states(PAGE) if "source_words" in state)
+
+
+@pytest.fixture(scope="module")
+def model(state) -> Transformer:
+    """The model that was packed, with the weights that the page has."""
+    tensors = unpack(state["weights"])
+    size, d = tensors["embedding.weight"].shape
+    inner = tensors["encoder_layers.0.feed_forward.inner.bias"].shape[0]
+    layers = sum(name.startswith("encoder_") and name.endswith("inner.bias") for name in tensors)
+
+    def attend() -> MultiHeadAttention:
+        return MultiHeadAttention(d, state["heads"])
+
+    def network() -> PositionwiseFeedForward:
+        return PositionwiseFeedForward(d, inner)
+
+    encoder = [EncoderLayer(d, attend(), network()) for _ in range(layers)]
+    decoder = [DecoderLayer(d, attend(), attend(), network()) for _ in range(layers)]
+    found = Transformer(size, d, sinusoidal_positions, encoder, decoder)
+    found.load_state_dict(tensors)
+    return found.eval()
+
+
+def written(explorer: Any) -> list[str]:
+    return explorer.locator(".tf-words").nth(1).locator("button > span").all_inner_texts()
+
+
+def expect(explorer: Any, state: dict, model: Transformer, words: list[str]) -> list[str]:
+    """The translation is torch's; returns it."""
+    ids = [*(state["words"].index(word) for word in words), EOS]
+    (found,) = translate(TransformerTranslator(model), [ids])
+    said = [state["words"][i] for i in found]
+    assert [word for word in written(explorer) if word != "<eos>"] == said
+    return said
+
+
+@torch.no_grad()
+def rows(state: dict, model: Transformer, words: list[str], said: list[str]) -> dict[str, Any]:
+    """The weights of the three attentions, (L, h, rows, columns) each."""
+    source = torch.tensor([[*(state["words"].index(word) for word in words), EOS]])
+    previous = torch.tensor([[BOS, *(state["words"].index(word) for word in said)]])
+    with recorded_weights(model) as weights:
+        model(source, previous)
+    parts: dict[str, list] = {"encoder": [], "decoder": [], "memory": []}
+    for name, found in weights.items():
+        part = "memory" if "memory" in name else name.split("_")[0]
+        parts[part].append(found[-1][0])
+    return parts
+
+
+def shares(explorer: Any, line: int) -> list[float]:
+    buttons = explorer.locator(".tf-words").nth(line).locator("button")
+    return buttons.evaluate_all("all => all.map(e => Number(e.style.getPropertyValue('--share')))")
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_sentences_are_translated_as_in_torch(visit, state, model, width):
+    opened = visit(PAGE, width=width)
+    explorer = opened.page.locator(".transformer-explorer")
+    assert explorer.count() == 1
+    for i, example in enumerate(state["examples"]):
+        explorer.locator("select").select_option(str(i))
+        expect(explorer, state, model, example["source"])
+
+
+def test_colours_are_the_weights_of_the_chosen_head(visit, state, model):
+    opened = visit(PAGE)
+    explorer = opened.page.locator(".transformer-explorer")
+    words = state["examples"][0]["source"]
+    said = expect(explorer, state, model, words)
+    parts = rows(state, model, words, said)
+    for part, line, looked in (("encoder", 0, 0), ("memory", 1, 0), ("decoder", 1, 1)):
+        name = f"{PARTS[part]}, layer 2, head 3"
+        explorer.get_by_role("radio", name=name).click()
+        explorer.locator(".tf-words").nth(line).locator("button").nth(2).click()
+        expected = parts[part][1][2, 2].tolist()
+        shown = shares(explorer, looked)
+        if part == "decoder":
+            expected = expected[1:]  # <bos> is not shown
+        assert shown[: len(expected)] == pytest.approx(expected, abs=2e-3)
+        assert "layer 2, head 3" in explorer.locator(".tf-told").inner_text()
+
+
+def test_knobs_change_the_translation_as_in_torch(visit, state, model):
+    opened = visit(PAGE)
+    explorer = opened.page.locator(".transformer-explorer")
+    words = state["examples"][0]["source"]
+    expect(explorer, state, model, words)
+    explorer.get_by_role("radio", name="target to source, layer 2, head 1").click()
+    explorer.get_by_role("button", name="Switch this layer’s whole attention off").click()
+    weight = model.decoder_layers[1].memory_attention.output.weight
+    kept = weight.detach().clone()
+    with torch.no_grad():
+        weight.zero_()
+    expect(explorer, state, model, words)
+    with torch.no_grad():
+        weight.copy_(kept)
+    told = explorer.locator(".tf-told").inner_text()
+    assert told.startswith("The attention target to source of layer 2 is off: the translation")
+    explorer.get_by_role("button", name="Undo all changes").click()
+    expect(explorer, state, model, words)
+    explorer.get_by_label("without positions").check()
+    plain = model.positions
+    model.positions = lambda length, size: torch.zeros(length, size)
+    expect(explorer, state, model, words)
+    model.positions = plain
+    opened.page.wait_for_function("location.hash.includes('without=positions')")
+
+
+def test_a_sentence_of_one_s_own_and_a_link_to_it(visit, state, model):
+    opened = visit(PAGE)
+    explorer = opened.page.locator(".transformer-explorer")
+    words = state["examples"][0]["source"][:-1]
+    explorer.locator("input[role=combobox]").fill(" ".join(words) + " ")
+    expect(explorer, state, model, words)
+    explorer.locator(".tf-words").first.locator("button").first.press("ArrowRight")
+    assert opened.page.evaluate("document.activeElement.getAttribute('aria-checked')") == "true"
+    opened.page.wait_for_function("location.hash.includes('live=transformer')")
+    other = visit(PAGE + opened.page.evaluate("location.hash"))
+    again = other.page.locator(".transformer-explorer")
+    assert again.locator("input[role=combobox]").input_value() == " ".join(words)
+    assert again.locator(".tf-told").inner_text() == explorer.locator(".tf-told").inner_text()
+    for text, said in (
+        ("", "at least one word"),
+        ("the xyzzy now", "“xyzzy”"),
+        ("the " * 30, "30 words"),
+    ):
+        explorer.locator("input[role=combobox]").fill(text)
+        assert said in explorer.locator(".live-note").inner_text()
+        expect(explorer, state, model, words)

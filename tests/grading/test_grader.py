@@ -1,0 +1,94 @@
+"""One notebook, graded: what decides is what an answer does, not what it says."""
+
+from __future__ import annotations
+
+import inspect
+import shutil
+
+import nbformat
+import pytest
+from broken.handing import reference
+
+from autograder.exercises import EXERCISES
+from autograder.instructor.expected import solution
+from autograder.instructor.grading.grader import open_grader
+from autograder.instructor.grading.records import ExerciseResult
+from autograder.instructor.grading.settings import Grading
+from autograder.instructor.grading.source import read_sources
+from autograder.instructor.grading.submissions import Handed, cells_of
+from autograder.instructor.notebooks import SOLUTIONS
+from tests.conftest import ROOT
+from tests.ways_round import IN_A_CELL, WAYS
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("bwrap") is None, reason="bubblewrap is not installed (apt install bubblewrap)"
+)
+
+
+def grade(
+    exercise: str, answers: list[str], beside: str = "", pages: list | None = None
+) -> list[ExerciseResult]:
+    """Grade the exercise's notebook with each of the answers in turn.
+
+    Args:
+        exercise: its name.
+        answers: what stands in its cell.
+        beside: code for two more cells, at the notebook's beginning and at its end.
+        pages: takes the graded pages.
+    """
+    declared = EXERCISES[exercise]
+    released = ROOT / "exercises" / declared.assignment / f"{declared.notebook}.ipynb"
+    folder = SOLUTIONS / declared.assignment
+    sources = read_sources(folder, "raise NotImplementedError()", EXERCISES)
+    mine = {declared.notebook: sources[declared.notebook]}
+    tests = dict.fromkeys(mine[declared.notebook].names.exercises, "")
+    results = []
+    with open_grader(declared.assignment, mine, Grading(), tests=tests) as grader:
+        for answer in answers:
+            page = nbformat.read(released, 4)
+            next(cell for cell in page.cells if cell.id == exercise).source = answer
+            if beside:
+                page.cells.insert(1, nbformat.v4.new_code_cell(beside))
+                page.cells.append(nbformat.v4.new_code_cell(beside))
+            handed = Handed(tuple(cells_of(nbformat.writes(page).encode())))
+            graded = grader.grade("ada", declared.notebook, handed, {}, only=[exercise])
+            pages = pages if pages is not None else []
+            pages.append(graded.page)
+            results += [r for r in graded.result.exercises if r.exercise == exercise]
+    return results
+
+
+def test_points_do_not_depend_on_the_wording_of_an_exception():
+    head, _ = reference("AttentionDecoder").split("    def forward(")
+    sentences = ["not finished", "the loop is the whole answer, not finished"]
+    unfinished = "{}    def forward(self, *given):\n        raise ValueError({!r})\n"
+    results = grade("AttentionDecoder", [unfinished.format(head, said) for said in sentences])
+    for result, said in zip(results, sentences, strict=True):
+        assert said in result.headline
+        assert (result.outcome, result.points) == ("part", 4.0)
+
+
+EVERY_WAY = WAYS | IN_A_CELL
+
+
+@pytest.mark.parametrize("exercise", sorted({exercise for exercise, _ in EVERY_WAY.values()}))
+def test_an_operator_that_is_the_whole_answer_is_refused(exercise):
+    ways = {way: code for way, (name, code) in EVERY_WAY.items() if name == exercise}
+    for (way, _), result in zip(ways.items(), grade(exercise, list(ways.values())), strict=True):
+        assert result.points == 0.0, way
+        # What a cell cannot prepare is missing where the answer needs it.
+        assert (result.outcome == "refused") == (way in WAYS), (way, result)
+
+
+@pytest.mark.parametrize("exercise", ["layer_norm", "scaled_dot_product_attention"])
+def test_other_cells_may_use_the_operator(exercise):
+    compare = (
+        "import torch, torch.nn.functional as F\nx = torch.arange(6.0).reshape(2, 3)\n"
+        "print(F.layer_norm(x, (3,)).tolist(), F.scaled_dot_product_attention(x, x, x).tolist())"
+    )
+    pages: list = []
+    (result,) = grade(exercise, [inspect.getsource(solution(EXERCISES[exercise]))], compare, pages)
+    assert (result.outcome, result.points) == ("right", result.max_points)
+    shown = [c.outputs for c in pages[0].cells if c.cell_type == "code" and c.source == compare]
+    assert len(shown) == 2 and shown[0] == shown[1]
+    assert shown[0][0]["output_type"] == "stream" and "1.22" in shown[0][0]["text"]

@@ -1,0 +1,282 @@
+"""Whatever the work on a submission does to its process, the class's run goes on and says so."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import time
+
+import nbformat
+import pytest
+from sqlalchemy import create_engine, text
+
+from autograder.instructor import commands
+from autograder.instructor.grading import class_run, course, gradebook, records
+from autograder.instructor.grading.class_run import Run
+from autograder.instructor.grading.course import Course, CourseError, write_whole
+from autograder.instructor.grading.gradebook import Patience, explained
+from tests.conftest import copy_course
+from tests.grading.test_class_run import ASSIGNMENT, RIGHT, hand_in
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        shutil.which("bwrap") is None, reason="bubblewrap is not installed (apt install bubblewrap)"
+    ),
+]
+
+
+def sleep() -> None:
+    while True:
+        time.sleep(1)
+
+
+def spin() -> None:
+    while True:
+        pass
+
+
+def take_all() -> None:
+    taken = []
+    while True:
+        taken.append(bytes(1 << 30))  # not touched, so that it takes no time
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def fail() -> None:
+    raise ZeroDivisionError("our own, with \x1b[31mcolour")
+
+
+MISHAPS = {
+    "sleeps": (sleep, "took more than 8 seconds"),
+    "spins": (spin, "took more than 8 seconds"),
+    "hungry": (take_all, "more than 3 GB"),
+    "dies": (die, "died"),
+    "fails": (fail, "The grader failed: ZeroDivisionError: our own"),
+}
+GOOD = ("ada", "zoe")
+
+
+def run(folder, students=(), force=False):
+    work = Run(Course(folder), ASSIGNMENT, students, (), force)
+    settings = work.course.settings
+    settings.submission_seconds, settings.notebook_seconds, settings.workers = 4.0, 4.0, 2
+    with work.here() as machine:
+        return work, work.start(machine)
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """A class in which reading does something terrible for most: once graded well, then so."""
+    folder = tmp_path_factory.mktemp("guarded")
+    copy_course(folder)
+    for student in (*GOOD, *MISHAPS):
+        hand_in(folder, student, RIGHT)
+    # "fails" has been graded before, and is read badly the second time only.
+    run(folder, ["fails"])
+    real = class_run.read_folder
+
+    def read(place, names):
+        for student, (happen, _) in MISHAPS.items():
+            if student in place.parts:
+                happen()
+        return real(place, names)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(class_run, "read_folder", read)
+        work, summary = run(folder)
+    return folder, work, summary
+
+
+def test_the_others_are_graded(graded):
+    folder, _, summary = graded
+    assert sorted(summary.graded) == sorted(GOOD)
+    for student in GOOD:
+        assert sum(r.points for (s, _), r in summary.results.items() if s == student) == 4.0
+        assert (folder / "autograded" / student / ASSIGNMENT / "scores.ipynb").exists()
+
+
+@pytest.mark.parametrize("student", MISHAPS)
+def test_a_submission_that_breaks_its_process_is_for_a_person(graded, student):
+    folder, work, summary = graded
+    why = MISHAPS[student][1]
+    assert why in summary.failed[student]
+    mine = [r for (s, _), r in summary.results.items() if s == student]
+    assert len(mine) == 2 and all(why in r.review and r.digest == "" for r in mine)
+    with sqlite3.connect(folder / "gradebook.db") as database:
+        rows = database.execute(
+            "select g.needs_manual_grade from grade g join submitted_notebook n on "
+            "n.id = g.notebook_id join submitted_assignment s on s.id = n.assignment_id "
+            "where s.student_id = ?",
+            [student],
+        ).fetchall()
+    assert rows and set(rows) == {(1,)}
+    # What was earned before is not lost.
+    assert sum(r.points for r in mine) == (4.0 if student == "fails" else 0.0)
+    page = nbformat.read(folder / "autograded" / student / ASSIGNMENT / "scores.ipynb", 4)
+    told = any("could not be graded" in cell.source for cell in page.cells)
+    assert told == (student != "fails")
+    assert f"{student}: " in commands.text(work, summary, 1.0).split("could not be graded")[1]
+
+
+def test_the_next_run_tries_again(graded):
+    folder, _, _ = graded
+    _, summary = run(folder)
+    assert sorted(summary.graded) == sorted(MISHAPS) and not summary.failed
+    assert {r.points for (_, n), r in summary.results.items() if n == "scores"} == {4.0}
+
+
+def test_every_student_is_in_the_summary_and_can_be_shown(graded, monkeypatch, capsys):
+    folder, _, _ = graded
+    work, summary = run(folder)
+    said = commands.text(work, summary, 1.0)
+    assert "0 graded, 7 unchanged" in said
+    for student in (*GOOD, *MISHAPS):
+        assert f"  {student:6}     4 of 20  .++..." in said
+    from autograder.command import main
+
+    monkeypatch.chdir(folder)
+    assert main(["show", "ada"]) == 0
+    shown = capsys.readouterr().out
+    assert "bahdanau/scores: 4 of 10 points, graded 20" in shown
+    assert "context_vector: 1 of 1, right" in shown
+    assert "masked_softmax: 0 of 2, unwritten\n    masked_softmax is not written yet" in shown
+    assert main(["show", "eve"]) == 2
+    assert "Nothing of eve has been graded: run autograder grade" in capsys.readouterr().err
+
+
+def test_a_page_that_cannot_be_recorded_costs_one_student(graded, monkeypatch):
+    folder, _, _ = graded
+    real = gradebook.Writer.write
+
+    def write(writer, student, *given):
+        if student == "ada":
+            raise ValueError("a plugin for penalties")
+        real(writer, student, *given)
+
+    monkeypatch.setattr(gradebook.Writer, "write", write)
+    _, summary = run(folder, force=True)
+    assert "It could not be recorded: ValueError: a plugin" in summary.failed["ada"]
+    assert "zoe" in summary.graded
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        (os.fsdecode(b"\xb1\xe8"), "not UTF-8"),
+        ("a\nb", "line break"),
+        (".hidden", "with a dot"),
+        ("<b>ada", "for HTML"),
+    ],
+)
+def test_a_folder_that_can_be_no_student_is_named(tmp_path, name, why):
+    copy_course(tmp_path)
+    hand_in(tmp_path, name, RIGHT)
+    hand_in(tmp_path, "ada", {})
+    work = Run(Course(tmp_path), ASSIGNMENT)
+    assert work.students == ["ada"]
+    assert list(work.skipped) == [name] and why in work.skipped[name]
+    said = commands.text(work, class_run.Summary(), 1.0)
+    assert "1 folders were left out" in said and said.encode() and "\nb" not in said
+
+
+# The gradebook and the disk
+
+
+def broken(folder, *settings: str):
+    """Return what SQLite says, as SQLAlchemy passes it on, when a gradebook is written to."""
+    engine = create_engine(f"sqlite:///{folder / 'gradebook.db'}?timeout=0.1")
+    with engine.begin() as connection:
+        for setting in settings:
+            connection.execute(text(setting))
+        connection.execute(text("create table t as select randomblob(1000000) as x"))
+
+
+def damage(folder):
+    (folder / "gradebook.db").write_bytes(b"SQLite format 3\0" + b"x" * 5_000)
+    broken(folder)
+
+
+def lock(folder):
+    with sqlite3.connect(folder / "gradebook.db") as database:
+        database.execute("create table if not exists s (x)")
+        database.execute("begin exclusive")
+        broken(folder)
+
+
+@pytest.mark.parametrize(
+    ("happen", "sentence"),
+    [
+        (damage, "is damaged .*: put a copy of it back"),
+        (lock, "has been locked for 10 minutes: close what uses it, then run the same"),
+        (lambda folder: broken(folder, "pragma max_page_count = 3"), "disk is full: make room"),
+        (lambda folder: broken(folder, "pragma query_only = 1"), "cannot be written: get the righ"),
+        (lambda folder: broken(folder / "nowhere"), "cannot be opened: get the right"),
+    ],
+)
+def test_a_gradebook_that_cannot_be_used_gets_a_sentence(tmp_path, happen, sentence):
+    url = f"sqlite:///{tmp_path / 'gradebook.db'}"
+    with pytest.raises(CourseError, match=f"The gradebook {url} .*{sentence}"), explained(url):
+        happen(tmp_path)
+
+
+def test_a_lock_is_waited_for_and_said_once(tmp_path):
+    path = tmp_path / "gradebook.db"
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("begin exclusive")
+    said, tries = [], []
+
+    def action():
+        tries.append(1)
+        if len(tries) == 3:
+            other.execute("commit")
+        broken(tmp_path)
+        return "done"
+
+    assert Patience(said.append).until_done(action) == "done"
+    assert len(tries) == 3
+    assert said == ["The gradebook is locked by another program; waiting until it is free."]
+
+
+@pytest.mark.parametrize("how", ["gone", "empty", "emptied"])
+def test_a_lost_gradebook_is_not_made_anew_without_a_word(graded, tmp_path, how):
+    folder = shutil.copytree(graded[0], tmp_path / "course")
+    path = folder / "gradebook.db"
+    if how == "gone":
+        path.unlink()
+    elif how == "empty":
+        path.write_bytes(b"")
+    else:
+        with sqlite3.connect(path) as database:
+            for table in ("submitted_assignment", records.TABLE.name):
+                database.execute(f"delete from {table}")
+    with pytest.raises(CourseError, match=r"graded pages of 7 students, but .* knows nothing"):
+        run(folder)
+    assert how != "empty" or path.stat().st_size == 0
+    shutil.move(folder / "autograded", tmp_path / "before")
+    if how == "empty":  # as the sentence says
+        assert run(folder, ["ada"])[1].graded == ["ada"]
+
+
+def test_a_full_disk_leaves_the_old_page_and_nothing_else(tmp_path, monkeypatch):
+    path = tmp_path / "page.html"
+    path.write_text("old")
+    real = course.tempfile.mkstemp
+
+    def full(**given):
+        handle, name = real(**given)
+        os.close(handle)
+        return os.open("/dev/full", os.O_WRONLY), name
+
+    monkeypatch.setattr(course.tempfile, "mkstemp", full)
+    with (
+        pytest.raises(CourseError, match=f"disk is full; {path} could not be written: make room"),
+        explained("sqlite://"),
+    ):
+        write_whole(path, b"new", 0o644)
+    assert [p.name for p in tmp_path.iterdir()] == ["page.html"] and path.read_text() == "old"

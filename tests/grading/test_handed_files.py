@@ -1,0 +1,201 @@
+"""What lies in a student's folder is read, whatever it is called, however deep, many or long."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from autograder.exercises import EXERCISES
+from autograder.instructor.grading import rebuilding, submissions
+from autograder.instructor.grading.course import Course, digest
+from autograder.instructor.grading.handed_files import DEPTH_AT_MOST, FILES_AT_MOST, list_files
+from autograder.instructor.grading.rebuilding import rebuild
+from autograder.instructor.grading.source import read_sources
+from autograder.instructor.grading.submissions import (
+    CELL_AT_MOST,
+    CELLS_AT_MOST,
+    Submission,
+    read_folder,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = read_sources(ROOT / "solutions" / "bahdanau", "raise NotImplementedError()", EXERCISES)
+NAMES = {name: source.names for name, source in SOURCES.items()}
+SCORES = SOURCES["scores"]
+KOREAN = os.fsdecode("과제_김철수.ipynb".encode("cp949"))  # as an unpacked zip of Windows has it
+ANSWER = "def masked_softmax(scores, mask):\n    return scores"
+
+
+def notebook(*cells: str, grade_id: str | None = None) -> bytes:
+    metadata = {"nbgrader": {"grade_id": grade_id}} if grade_id else {}
+    made = [{"cell_type": "code", "source": text, "metadata": metadata} for text in cells]
+    return json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    path = tmp_path / "ada" / "bahdanau"
+    path.mkdir(parents=True)
+    return path
+
+
+# Names that are no text
+
+
+def test_a_notebook_whose_name_is_not_utf8_is_graded(folder):
+    (folder / KOREAN).write_bytes(notebook(ANSWER))
+    handed = read_folder(folder, NAMES).notebooks["scores"]
+    assert [cell.source for cell in handed.cells or ()] == [ANSWER]
+    assert "was graded as scores.ipynb" in handed.remarks[0]
+    assert handed.remarks[0].encode()  # it can be written down
+    assert digest(handed, {}) == digest(handed, {})
+
+
+@pytest.mark.parametrize("kind", ["link", "folder", "pipe", "beside", "kept"])
+def test_anything_else_of_such_a_name_is_named(folder, kind):
+    place = folder / (KOREAN if kind != "beside" else os.fsdecode(b"\xff.txt"))
+    if kind == "link":
+        place.symlink_to("/etc/passwd")
+    elif kind == "folder":
+        place.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(place)
+    elif kind == "kept":
+        (folder / ".ipynb_checkpoints").mkdir()
+        (folder / ".ipynb_checkpoints" / KOREAN).write_bytes(b"{}")
+    else:
+        place.write_bytes(b"x")
+    submission = read_folder(folder, NAMES)
+    for handed in submission.notebooks.values():
+        assert all(remark.encode() for remark in handed.remarks)
+        assert digest(handed, submission.beside)
+
+
+def test_a_link_to_itself_hides_no_other_file(folder):
+    (folder / "a.ipynb").symlink_to("a.ipynb")
+    (folder / "scores.ipynb").write_bytes(notebook(ANSWER))
+    assert read_folder(folder, NAMES).notebooks["scores"].cells
+
+
+# How deep, how many
+
+
+def test_folders_inside_folders_come_to_an_end(folder):
+    (folder / "scores.ipynb").write_bytes(notebook(ANSWER))
+    subprocess.run(
+        ["python3", "-c", "import os\nfor _ in range(1500): os.mkdir('a'); os.chdir('a')"],
+        cwd=folder,
+        check=True,
+    )
+    try:
+        handed = read_folder(folder, NAMES).notebooks["scores"]
+    finally:
+        subprocess.run(["rm", "-rf", "a"], cwd=folder, check=True)
+    assert handed.cells and "more files than are looked at" in handed.review
+
+
+def test_a_notebook_some_folders_deep_is_found(folder):
+    deep = folder.joinpath(*"abcd")
+    deep.mkdir(parents=True)
+    (deep / "scores.ipynb").write_bytes(notebook(ANSWER))
+    handed = read_folder(folder, NAMES).notebooks["scores"]
+    assert handed.cells and "a/b/c/d/scores.ipynb was graded" in handed.remarks[0]
+
+
+def test_links_to_folders_are_not_followed(folder, tmp_path):
+    (tmp_path / "bora").mkdir()
+    (tmp_path / "bora" / "scores.ipynb").write_bytes(notebook(ANSWER))
+    (folder / "mine").symlink_to(tmp_path / "bora")
+    (folder / "round").symlink_to(folder)
+    paths, more = list_files(folder)
+    assert not [path for path in paths if path.is_file()] and not more
+
+
+def test_no_more_files_are_read_than_there_may_be(folder):
+    for number in range(FILES_AT_MOST + 100):
+        (folder / f"{number}.txt").touch()
+    paths, more = list_files(folder)
+    assert (len(paths), more) == (FILES_AT_MOST, True)
+    (folder / "x").joinpath(*["y"] * DEPTH_AT_MOST).mkdir(parents=True)
+
+
+def test_all_notebooks_together_have_a_bound(folder, monkeypatch):
+    content = notebook(ANSWER)
+    monkeypatch.setattr(submissions, "NOTEBOOKS_AT_MOST", 3 * len(content))
+    read = []
+    real = submissions.cells_of
+    monkeypatch.setattr(submissions, "cells_of", lambda text: read.append(text) or real(text))
+    for number in range(20):
+        (folder / f"copy-{number:02}.ipynb").write_bytes(content)
+    assert read_folder(folder, NAMES).notebooks["scores"].cells
+    assert len(read) == 3
+
+
+# How long
+
+
+def cells_handed(folder: Path, content: bytes):
+    (folder / "scores.ipynb").write_bytes(content)
+    return read_folder(folder, NAMES).notebooks["scores"]
+
+
+def test_only_so_many_cells_are_graded(folder):
+    handed = cells_handed(folder, notebook(*["x=1"] * 20_000))
+    assert len(handed.cells or ()) == CELLS_AT_MOST
+    assert "20,000 cells" in handed.review
+
+
+def test_a_cell_that_is_too_long_is_left_out(folder):
+    handed = cells_handed(folder, notebook(ANSWER, "x=1\n" * CELL_AT_MOST, "y=2"))
+    assert [cell.source for cell in handed.cells or ()] == [ANSWER, "y=2"]
+    assert "1 of its cells were left out" in handed.review
+
+
+@pytest.mark.parametrize(
+    "first", ["y = [\n" + "1,\n" * 10_000, "def masked_softmax(a):\n  return ("]
+)
+@pytest.mark.parametrize("rest", ["z=(", "1+", "x=1"])
+def test_an_answer_in_a_thousand_pieces_is_parsed_a_few_times(folder, monkeypatch, first, rest):
+    """The work is counted, not timed: all of the text some ten times, not once for each piece."""
+    parsed = []
+    real = rebuilding._parses
+    monkeypatch.setattr(rebuilding, "_parses", lambda text: parsed.append(len(text)) or real(text))
+    handed = cells_handed(folder, notebook(first, *[rest] * 900, grade_id="masked_softmax"))
+    page = rebuild(SCORES, handed.cells or ()).page
+    assert len(page.cells) > 900
+    assert sum(parsed) < 40 * (len(first) + 10 * len(rest))
+
+
+def test_a_thousand_copies_of_a_stub_are_one(folder):
+    stub = next(cell.released for cell in SCORES.cells if cell.role == "solution")
+    handed = cells_handed(folder, notebook(*[stub] * 900, grade_id="masked_softmax"))
+    cells = rebuild(SCORES, handed.cells or ()).page.cells
+    assert len(cells) <= len(SCORES.cells)
+
+
+# What else is handed in
+
+
+@pytest.mark.parametrize("name", ["submission.zip", "work/all.7z"])
+def test_an_archive_is_mentioned_and_looked_at(folder, name):
+    (folder / name).parent.mkdir(exist_ok=True)
+    with zipfile.ZipFile(folder / name, "w") as archive:
+        archive.writestr("scores.ipynb", notebook(ANSWER))
+    handed = read_folder(folder, NAMES).notebooks["scores"]
+    assert handed.cells is None
+    assert f"There is an archive, {name}; unpack it" in handed.remarks[0]
+    assert handed.review == handed.remarks[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"T" + b"9" * 60 + b" h++6", b"\xff\xfe", b"yesterday", b"1" * 5_000, b"0000-00-00", b"T:::"],
+)
+def test_a_time_of_submission_that_is_none_is_not_known(text):
+    handed = Submission({}, {"timestamp.txt": text})
+    assert Course.timestamp(None, handed) is None  # type: ignore[arg-type]

@@ -1,0 +1,365 @@
+"""Whatever a submission says, its readers see text: on pages, on a terminal, in tables."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import logging
+import re
+import time
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hostile import (
+    ASSIGNMENT,
+    FRAGMENTS,
+    RELEASED,
+    SOURCES,
+    WORD,
+    Say,
+    facts,
+    grade,
+    pages,
+    say,
+)
+from hypothesis import HealthCheck, Phase, example, given, settings
+from hypothesis import strategies as st
+from nbconvert.filters import markdown2html
+from small_class import MINE
+
+from autograder.exercises import EXERCISES
+from autograder.instructor import commands, harmless
+from autograder.instructor.exports import Canvas, Gradescope, Moodle
+from autograder.instructor.exports.base import Grades
+from autograder.instructor.grading.class_run import Summary
+from autograder.instructor.grading.course import CourseError
+from autograder.instructor.grading.preprocessors import HarmlessLog
+from autograder.instructor.grading.records import ExerciseResult, NotebookResult
+from autograder.instructor.grading.sandbox import plain_outputs
+from autograder.instructor.grading.submissions import Handed, read_folder
+from autograder.instructor.reporting.page import page as report
+from autograder.instructor.reporting.scores import CellScore, Person, Score
+
+HOSTILE = st.lists(
+    st.sampled_from(FRAGMENTS) | st.text(st.characters(), max_size=6), min_size=1, max_size=6
+).map("".join)
+# What a browser makes of a page
+
+_VOID = {"meta", "link", "img", "br", "hr", "input", "base"}
+_NO_MATHEMATICS = {"script", "style", "pre", "code", "textarea", "title"}
+_LETTERS = {"p", "em", "strong", "ul", "ol", "li", "pre", "code", "br", "hr", "span"}
+
+
+class Seen(HTMLParser):
+    """The elements of a page, and what MathJax would look at."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.elements: Counter[tuple[str, str]] = Counter()
+        self.scripts: list[str] = []
+        self.mathematics: list[str] = []
+        self._open: list[tuple[str, bool]] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        kept = [(name, "" if name == "data-link" else value) for name, value in attrs]
+        self.elements[tag, json.dumps(kept)] += 1
+        inert = any(i for _, i in self._open) or tag in _NO_MATHEMATICS
+        inert = inert or "tex2jax_ignore" in (dict(attrs).get("class") or "")
+        if tag not in _VOID:
+            self._open.append((tag, inert))
+
+    def handle_endtag(self, tag):
+        while self._open and self._open.pop()[0] != tag:
+            pass
+
+    def handle_data(self, data):
+        if self._open and self._open[-1][0] == "script":
+            self.scripts.append(data)
+        elif not (self._open and self._open[-1][1]) and re.search(r"[$\\].|.[$\\]", data):
+            self.mathematics.append(data)
+
+
+def only_letters(tag: str, attributes: str) -> bool:
+    """Tell whether an element does nothing but set letters: no more is allowed to a student."""
+    if tag not in _LETTERS:
+        return False
+    given = dict(json.loads(attributes))
+    if tag == "span":
+        style = re.sub(r"(background-)?color: rgb\(\d+,\d+,\d+\)(; )?", "", given.pop("style", ""))
+        classes = given.pop("class", "")  # pygments' and the colours of a terminal
+        return not given and not style and bool(re.fullmatch(r"(ansi-[a-z-]+ ?)+|\w{0,3}", classes))
+    return all(name == "start" and value.isdigit() for name, value in given.items())
+
+
+def compare(hostile: str, plain: str) -> bool:
+    """Check that a page has no element and no script that another one has not.
+
+    Returns: whether MathJax would look at the same.
+    """
+    seen, usual = Seen(hostile), Seen(plain)
+    more, fewer = seen.elements - usual.elements, usual.elements - seen.elements
+    # Other lines may bring another number of the same <pre>.
+    known = {element for element in usual.elements if element[0] == "pre"}
+    assert [e for e in {*more, *fewer} - known if not only_letters(*e)] == []
+    assert seen.scripts == usual.scripts
+    assert not unseen(hostile, "\n\t\r")  # HTML takes a "\r" for a new line
+    return seen.mathematics == usual.mathematics
+
+
+def unseen(text: str, but: str = "\n\t") -> list[str]:
+    """Return the characters of a text that are obeyed and not shown."""
+    kinds = ("Cc", "Cs", "Zl", "Zp")
+    bad = {c for c in set(text) - set(but) if unicodedata.category(c) in kinds}
+    return sorted(
+        bad | set(text) & set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200f")
+    )
+
+
+def check_pages(things: list[str], texts: list[str]) -> None:
+    said = say(things)
+    remarks = tuple(f"{said()} was graded as scores.ipynb." for _ in things)
+    hostile = pages(grade(said, texts, remarks, said()), said())
+    usual = pages(grade(WORD, ["word"] * len(texts), ("word",), "word"), "word")
+    for template, text in hostile.items():
+        assert compare(text, usual[template])
+
+
+def test_nothing_that_is_known_to_be_hostile_acts_on_a_page():
+    check_pages(FRAGMENTS, FRAGMENTS)
+
+
+# No simpler example is looked for: that would take minutes.
+SLOW = settings(max_examples=10, deadline=None, phases=[Phase.reuse, Phase.generate])
+FAST = settings(max_examples=200, deadline=None)
+SEVERAL = st.lists(HOSTILE, min_size=3, max_size=12)
+
+
+@SLOW
+@given(SEVERAL)
+def test_nothing_of_a_students_acts_on_a_page(things):
+    check_pages(things, things)
+
+
+def test_text_that_only_sets_letters_is_set():
+    plain = "Why **this** works:\n\n1. `tanh` bounds it (see below),\n2. the _mask_ is kept.\n"
+    assert harmless.student_text(plain) == plain
+    text = pages(grade(WORD, [plain]))["feedback"]
+    assert "<strong>this</strong>" in text
+    assert "<li><code>tanh</code>" in text or "<code>tanh</code> bounds it" in text
+
+
+def test_a_line_in_markdown_reads_as_it_was_written():
+    line = "[a](javascript:b) *c* `d` <e> & $f$ \\(g\\) _h_ 1. # i"
+    shown = markdown2html(f"* {harmless.for_markdown(line)}")
+    parser = Seen(shown)
+    assert {tag for tag, _ in parser.elements} == {"ul", "li", "span"}
+    texts: list[str] = []
+    parser.handle_data = texts.append  # type: ignore[method-assign]
+    parser.feed(shown)
+    assert "".join(texts).strip() == line
+
+
+# D2, D6 and D9 of the review
+
+
+@pytest.mark.parametrize("size", [32_000, 1_000_000])
+def test_a_picture_of_blanks_takes_no_time(size):
+    began = time.monotonic()
+    data = {"image/png": " " * size + "!", "text/plain": "x" * size}
+    found = plain_outputs([{"output_type": "display_data", "data": data}] * 5)
+    assert all("image/png" not in output["data"] for output in found)
+    assert time.monotonic() - began < 2
+
+
+def picture(width: int, height: int) -> str:
+    import base64
+    import struct
+
+    head = b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR" + struct.pack(">II", width, height)
+    return base64.b64encode(head + b"\x08\x02\x00\x00\x00").decode()
+
+
+def test_only_pictures_of_a_size_that_can_be_shown_are_kept():
+    good = picture(640, 480)
+    assert harmless.png(good) == good
+    assert harmless.png(f"{good[:20]}\n{good[20:]}\n") == good
+    for bad in (
+        picture(100_000, 100_000),
+        "aGVsbG8=",
+        good[:20],
+        good[1:],
+        f"{good}\xe9",
+        None,
+        "",
+    ):
+        assert harmless.png(bad) == ""
+    assert harmless.png(good + "A" * harmless.PICTURE_AT_MOST) == ""
+
+
+def handed_in(folder: Path, *names: bytes) -> Handed:
+    import os
+
+    folder.mkdir()
+    answer = RELEASED.read_bytes().replace(b"raise NotImplementedError()", b"return 1")
+    for name in names:
+        Path(folder, os.fsdecode(name)).write_bytes(answer)
+    return read_folder(folder, {n: s.names for n, s in SOURCES.items()}).notebooks["scores"]
+
+
+def test_the_name_of_a_file_is_no_link(tmp_path):
+    name = b"[scores](javascript:alert(document.domain)).ipynb"
+    handed = handed_in(tmp_path / "ada", name)
+    graded = grade(WORD, [], handed.remarks, handed.review)
+    assert "javascript" in graded.result.remarks[0]
+    for text in pages(graded).values():
+        links = [attributes for tag, attributes in Seen(text).elements if tag == "a"]
+        assert not [link for link in links if "javascript" in link]
+        assert "[scores](javascript:alert(document.domain)).ipynb was graded" in re.sub(
+            r"</?span>", "", text
+        ).replace("&#91;", "[").replace("&#93;", "]")
+
+
+def test_the_first_line_of_a_cell_that_ends_the_process_is_no_link():
+    line = "[click](javascript:alert(1)) ![](//evil.example/b.png)"
+    graded = grade(say([line]), [])
+    assert any(line in remark for remark in graded.result.remarks)
+    for text in pages(graded).values():
+        found = Seen(text).elements
+        assert not [e for e in found if "evil" in e[1] or "javascript:alert" in e[1]]
+
+
+def test_names_forge_no_line_of_the_summary(tmp_path):
+    name = b"scores\x1b[2J\nzoe, scores: \xb0\xfa.ipynb"
+    handed = handed_in(tmp_path / "ada", b"scores.ipynb", name)
+    assert handed.review
+    result = grade(WORD, [], handed.remarks, handed.review).result
+    lines = summary([result]).splitlines()
+    assert not unseen("".join(lines))
+    assert len(lines) == len(summary([grade(WORD, [], (), "word").result]).splitlines())
+    assert r"scores\x1b[2J zoe, scores: \xb0\xfa.ipynb" in lines[-1]
+
+
+# A terminal
+
+
+def summary(results: list[NotebookResult]) -> str:
+    work: Any = SimpleNamespace(
+        assignment=ASSIGNMENT,
+        students=[r.student for r in results],
+        skipped={r.student: r.review for r in results},
+        exercises=[e for e in EXERCISES.values() if e.assignment == ASSIGNMENT],
+    )
+    kept = {(r.student, r.notebook): r for r in results}
+    return commands.text(work, Summary(results=kept), 1.0)
+
+
+def result(said: Say, student: str) -> NotebookResult:
+    exercises = tuple(
+        ExerciseResult(name, f"test-{name}", 0.0, 1.0, "wrong", said()) for name in MINE
+    )
+    return NotebookResult(
+        student, ASSIGNMENT, "scores", "0", exercises, (said(), said()), said() + "."
+    )
+
+
+@FAST
+@given(SEVERAL)
+def test_no_line_of_the_summary_is_forged(things):
+    said = say(things)
+    text = summary([result(said, f"{n}{said()}") for n in range(3)])
+    usual = summary([result(WORD, f"{n}word") for n in range(3)])
+    assert len(text.splitlines()) == len(usual.splitlines())
+    assert not unseen(text)
+
+
+@FAST
+@given(HOSTILE)
+def test_an_error_is_one_line(text):
+    def fail(given):
+        raise CourseError(f"{text} has not handed in.")
+
+    shown = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(commands, "report", fail)
+        patch.setattr(commands.sys, "stderr", shown)
+        assert commands.run(argparse.Namespace(command="report"), None) == 2
+    assert len(shown.getvalue().splitlines()) == 1
+    assert not unseen(shown.getvalue())
+
+
+@FAST
+@given(HOSTILE)
+def test_nbgraders_log_shows_names_and_does_not_obey_them(text):
+    record = logging.LogRecord("nbgrader", logging.INFO, "", 1, "Copying %s", (text,), None)
+    shown = HarmlessLog(fmt="[%(name)s] %(message)s").format(record)
+    assert not unseen(re.sub(r"\x1b\[[\d;]*m", "", shown), "\n\t\r")
+    assert all(line.startswith(("[nbgrader] ", " ")) or not line for line in shown.split("\n"))
+
+
+# The report
+
+
+@FAST
+@given(SEVERAL)
+def test_nothing_of_a_students_acts_in_the_report(things):
+    said = say(things)
+    text = report(facts(said, [f"{n}{said()}" for n in range(2)]))
+    compare(text, report(facts(WORD, ["0word", "1word"])))
+
+
+# Tables
+
+
+def grades(said: Say, students: list[str]) -> Grades:
+    people = [Person(student, said(), said(), said(), said()) for student in students]
+    cells = (CellScore("scores", "test-masked_softmax", 0.0, 1.0, 0.0, None, None, False),)
+    scores = {student: Score(student, 1.0, 0.0, 0.0, False, cells) for student in students}
+    results = [result(said, student) for student in students]
+    return Grades({ASSIGNMENT: 1.0}, people, {ASSIGNMENT: scores}, {ASSIGNMENT: results})
+
+
+def rows(text: str, delimiter: str) -> Iterator[str]:
+    for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
+        yield from row
+
+
+@pytest.mark.parametrize("plugin", [Canvas, Moodle])
+def test_no_cell_of_a_table_is_a_formula(plugin, tmp_path):
+    @settings(FAST, suppress_health_check=list(HealthCheck))
+    @given(SEVERAL)
+    @example(["word", "word", ';"=cmd'])
+    def check(things):
+        said, to = say(things), tmp_path / "to.csv"
+        plugin().write(grades(said, [f"{n}{said()}" for n in range(3)]), to)
+        text = to.read_text("utf-8")
+        assert not unseen(text, "\n\r\t")
+        for delimiter in ",;":  # which one a spreadsheet takes depends on the country
+            for cell in rows(text, delimiter):
+                for line in cell.split("\n"):
+                    if re.match(r"\s*[=+@＝＋－＠-]", line):
+                        assert re.fullmatch(r"[+@-]?[\w.@+-]+|[+-]?\d+([.,]\d+)?%?|-", line)
+
+    check()
+
+
+@FAST
+@given(SEVERAL)
+def test_gradescope_gets_plain_text(things):
+    said = say(things)
+    given_ = grades(said, ["ada"])
+    score, (person,) = given_.scores[ASSIGNMENT]["ada"], given_.people
+    page = Gradescope()._page(ASSIGNMENT, 1.0, person, score, given_.results[ASSIGNMENT])
+    assert not unseen(page["output"])
+    for test in page["tests"]:
+        assert not unseen(test["output"] + test["name"])
+        assert test["output_format"] == "text"

@@ -1,0 +1,20 @@
+"""An explorer's own JavaScript, run by Node.js."""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+
+
+def javascript(explorer, expression):
+    """The value of an expression in the module of an explorer."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("there is no Node.js on this machine")
+    code = f"{explorer._esm}\nconsole.log(JSON.stringify({expression}));"
+    ran = subprocess.run(
+        [node, "--input-type=module", "-"], input=code, capture_output=True, text=True, timeout=60
+    )
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)

@@ -1,0 +1,130 @@
+"""Changes every place of every solution and asks the student's check whether it notices.
+
+A changed solution is a *mutant*. One that the check lets pass shows a case that is missing, a
+promise of the stub that no case holds, or a line of the solution that does nothing. The mutants
+that are right all the same are listed in `mutation_equivalents.txt`, each with its reason.
+
+python -m tests.mutation [EXERCISE ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+import torch
+
+from autograder import fixtures
+from autograder.comparing import find_difference
+from autograder.execution import perform, usual_settings
+from autograder.exercise import Exercise
+from autograder.exercises import EXERCISES
+from autograder.instructor.variants import Change, load, vary
+from autograder.instructor.wrong_values import limit
+from autograder.verdicts import DTYPES
+
+LIST = Path(__file__).with_name("mutation_equivalents.txt")
+
+
+@dataclass(frozen=True)
+class Listed(Change):
+    """A change that the check lets pass.
+
+    Attributes:
+        heading: why it does, in a word.
+        reason: and in a sentence.
+    """
+
+    heading: str = ""
+    reason: str = ""
+
+
+@cache
+def _draw(name: str) -> list[tuple[Any, Any]]:
+    """The cases of the student's check with the expected values, the smallest first."""
+    exercise = EXERCISES[name]
+    with usual_settings():
+        trials = [
+            (case, fixtures.expected(exercise, seed, case))
+            for seed in fixtures.SEEDS
+            for case in exercise.draw(seed)
+        ]
+    return sorted(trials, key=lambda trial: trial[0].elements)
+
+
+def is_refused(code: CodeType, exercise: Exercise) -> bool:
+    """Tell whether `verify` would refuse what a cell defines, but stop at the first difference."""
+    space = dict(vars(load(exercise)))
+    torch.manual_seed(0)  # a mutant that draws is judged the same in every run
+    try:
+        exec(code, space)
+        for dtype in DTYPES:
+            for case, right in _draw(exercise.name):
+                with limit():
+                    outcome = perform(space[exercise.name], exercise, case, dtype)
+                if find_difference(case, outcome, right, dtype):
+                    return True
+    except Exception:  # the cell itself fails, or the limit strikes between two calls
+        return True
+    return False
+
+
+def find_survivors(exercise: Exercise, sample: bool = False) -> tuple[int, list[Change]]:
+    """Return how many mutants were tried, and those that the check lets pass."""
+    tried = [(change, code) for change, code in vary(exercise) if change.sampled or not sample]
+    return len(tried), [change for change, code in tried if not is_refused(code, exercise)]
+
+
+@cache
+def read_list() -> dict[tuple[str, ...], Listed]:
+    """Read the list: headings (==), reasons (#), and below each reason the changes it is for."""
+    known: dict[tuple[str, ...], Listed] = {}
+    heading, reason, where, before, last = "", "", "", "", ""
+    for line in LIST.read_text(encoding="utf-8").splitlines():
+        mark, _, text = line.partition(" ")
+        if mark == "==":
+            heading = text
+        elif mark == "#":
+            reason = f"{reason} {text}" if last == "#" else text
+        elif mark == "-":
+            before = text
+        elif mark == "+":
+            change = Listed(where, before, text, heading=heading, reason=reason)
+            known[change.key] = change
+        elif line:
+            where = line
+        last = mark
+    return known
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("exercise", nargs="*", help="names of exercises (default: all)")
+    chosen = parser.parse_args().exercise or list(EXERCISES)
+    print(f"{'exercise':<30}{'mutants':>9}{'refused':>9}{'listed':>9}{'not listed':>12}{'s':>7}")
+    new: list[Change] = []
+    total = [0, 0, 0, 0]
+    for name in chosen:
+        start = time.process_time()
+        tried, passed = find_survivors(EXERCISES[name])
+        unlisted = [change for change in passed if change.key not in read_list()]
+        row = [tried, tried - len(passed), len(passed) - len(unlisted), len(unlisted)]
+        total = [a + b for a, b in zip(total, row, strict=True)]
+        new += unlisted
+        _print(name, row, time.process_time() - start)
+    _print("all", total, time.process_time())
+    for change in new:
+        print(f"\n{change.where}\n- {change.before}\n+ {change.after}")
+
+
+def _print(name: str, row: list[int], seconds: float) -> None:
+    print(f"{name:<30}{row[0]:>9}{row[1]:>9}{row[2]:>9}{row[3]:>12}{seconds:>7.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""The live Transformer keeps what it is given, says what happened, and refuses the rest."""
+
+import json
+
+import pytest
+import torch
+from javascript import javascript
+from torch import nn
+
+from coursekit.explorers import TransformerExplorer, pack
+from coursekit.vocabulary import WordVocabulary
+from solutions.transformer.attention import MultiHeadAttention
+from solutions.transformer.layers import (
+    DecoderLayer,
+    EncoderLayer,
+    PositionwiseFeedForward,
+    sinusoidal_positions,
+)
+from solutions.transformer.model import Transformer
+
+WORDS = WordVocabulary([["the", "cat", "sleeps", "le", "chat", "dort"]])
+EXAMPLE = (["the", "cat", "sleeps"], ["le", "chat", "dort"], {"head": "encoder.2.1", "source": 1})
+
+
+def model() -> Transformer:
+    torch.manual_seed(0)
+
+    def attend():
+        return MultiHeadAttention(8, 2)
+
+    def network():
+        return PositionwiseFeedForward(8, 12)
+
+    return Transformer(
+        len(WORDS),
+        8,
+        sinusoidal_positions,
+        [EncoderLayer(8, attend(), network()) for _ in range(2)],
+        [DecoderLayer(8, attend(), attend(), network()) for _ in range(2)],
+    )
+
+
+PACKED = pack(model())
+
+
+def made(**changed):
+    given = {
+        "weights": PACKED, "words": WORDS, "source_words": ["the", "sleeps", "cat"], "heads": 2,
+        "examples": [EXAMPLE], "longest": 12,
+    }  # fmt: skip
+    return TransformerExplorer(**(given | changed))
+
+
+def test_the_browser_gets_the_model_its_words_and_examples():
+    state = json.loads(json.dumps(made().get_state()))
+    assert state["weights"] == PACKED and state["words"] == WORDS.words
+    assert state["source_words"] == ["cat", "sleeps", "the"]
+    assert (state["heads"], state["bos"], state["eos"], state["longest"]) == (2, 2, 3, 12)
+    source, target, look = EXAMPLE
+    assert state["examples"] == [{"source": source, "target": target, "look": look}]
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"examples": []}, "at least one sentence"),
+        ({"examples": [(["dog"], ["chat"], {})]}, "'dog' is not in the vocabulary"),
+        ({"examples": [(["cat"], ["chien"], {})]}, "'chien' is not in the vocabulary"),
+        ({"source_words": ["dog"]}, "'dog' is not in the vocabulary"),
+        ({"weights": pack(nn.Linear(2, 2))}, "a packed Transformer"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_one_sentence(changed, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        made(**changed)
+    assert str(caught.value).endswith(".")
+
+
+@pytest.mark.parametrize(("positions", "causal"), [(True, True), (False, True), (False, False)])
+def test_a_link_keeps_what_is_shown(positions, causal):
+    shown = {
+        "words": ["the", "cat"], "head": "memory.1.2", "source": 1, "target": 0,
+        "off": ["encoder.1.1", "memory.1.2"], "positions": positions, "causal": causal,
+    }  # fmt: skip
+    assert javascript(TransformerExplorer, f"fromLink(toLink({json.dumps(shown)}))") == shown
+
+
+def test_a_broken_link_is_read_as_far_as_it_goes():
+    found = javascript(
+        TransformerExplorer, "fromLink({ s: 'The cat!', head: 'x', word: 'a', off: 'y' })"
+    )
+    assert found == {
+        "words": ["the", "cat"], "head": "", "source": 0, "target": 0, "off": [],
+        "positions": True, "causal": True,
+    }  # fmt: skip
+
+
+def test_what_is_shown_is_said_in_words():
+    call = "inWords('memory.2.1', 'chat', ['the', 'cat', 'sleeps'], [0.2, 0.795, 0.005], {})"
+    assert javascript(TransformerExplorer, call.format("false")) == (
+        "From “chat”, target to source, layer 2, head 1: cat (0.80), the (0.20)."
+    )
+    assert "switched off" in javascript(TransformerExplorer, call.format("true"))

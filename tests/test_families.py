@@ -1,0 +1,416 @@
+"""Families of mistakes are recognised in every exercise, by what they do to the right result."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import signal
+import sys
+import threading
+import time
+from functools import partial
+
+import pytest
+import torch
+import torch.nn.functional as F
+from bank import entries, handed_in
+
+from autograder import cards
+from autograder.checking import CheckFailed, check, failed_case, verify
+from autograder.exercises import EXERCISES
+from autograder.instructor.expected import solution
+from autograder.patience import Patience, TooLong
+from autograder.written import names_in, says_something
+
+right = {name: solution(exercise) for name, exercise in EXERCISES.items()}
+
+
+def headline(name, answer):
+    return verify(answer, EXERCISES[name]).headline
+
+
+def on_output(name, change):
+    """The right answer, with its output (of a class: that of forward) changed."""
+    if not EXERCISES[name].is_class:
+        return lambda *args: change(right[name](*args))
+
+    class Changed(right[name]):
+        def forward(self, *args):
+            return change(super().forward(*args))
+
+    return Changed
+
+
+def first(change):
+    return lambda outputs: (change(outputs[0]), *outputs[1:])
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "said"),
+    [
+        ("additive_score", lambda e: 2 * e, "Your scores is the right one times 2, in all cases."),
+        ("additive_score", lambda e: -e, "has the wrong sign"),
+        ("gru_cell", lambda h: h * 0, "is 0 everywhere"),
+        ("gru_cell", torch.tanh, "a step too many: it is tanh of the right one"),
+        ("merge_heads", lambda x: x.flip(1), "runs backwards along"),
+        ("context_vector", lambda c: c.flip(0), "the right rows in another order"),
+        ("BidirectionalEncoder", first(lambda h: h.roll(1, 1)), "one position too late along S"),
+        ("masked_softmax", lambda w: w.unsqueeze(0), "an axis of size 1 is too many"),
+        ("BidirectionalEncoder", first(lambda h: h[:, :2]), "cut off along"),
+    ],
+)
+def test_a_relation_to_the_right_result_is_named(name, change, said):
+    found = headline(name, on_output(name, change))
+    assert said in found, found
+
+
+def test_a_factor_is_named_by_the_size_it_depends_on():
+    scaled = on_output("gru_cell", lambda h: h * h.shape[-1] ** 0.5)
+    assert "times the square root of d" in headline("gru_cell", scaled)
+
+
+def test_only_rows_with_padding_are_wrong():
+    class Overlooks(right["AdditiveAttention"]):
+        def forward(self, query, keys, mask, *given):
+            context, weights = super().forward(query, keys, mask, *given)
+            return context + (~mask).any(-1, keepdim=True), weights
+
+    said = headline("AdditiveAttention", Overlooks)
+    assert "right for rows without padding" in said and "mask" in said
+
+
+def test_one_changed_place_is_named_with_what_it_concerns():
+    def forgets_the_input(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
+        return right["gru_cell"](0 * x, h, weight_ih, weight_hh, bias_ih, bias_hh)
+
+    verdict = verify(forgets_the_input, EXERCISES["gru_cell"])
+    assert verdict.headline.startswith("Your gru_cell gives exactly what comes out when")
+    assert "`x`" in verdict.headline
+    assert verdict.hint
+
+
+def shift_once_more():
+    """A decoder, written out, that shifts its input itself."""
+    decoder = right["AttentionDecoder"]
+    space = {**vars(sys.modules[decoder.__module__]), "F": F}
+    line = "embedded = self.dropout(self.embedding(tokens))"
+    code = inspect.getsource(decoder)
+    assert line in code
+    exec(code.replace(line, f"{line}; embedded = F.pad(embedded[:, :-1], (0, 0, 1, 0))"), space)
+    return space[decoder.__name__]
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "said"),
+    [
+        (
+            "additive_score",
+            lambda query, *rest: right["additive_score"](query[:1].expand_as(query), *rest),
+            "the first of `query` stands for the whole batch",
+        ),
+        (
+            "redundancy_penalty",
+            lambda A: (A @ A.mT - torch.eye(A.shape[1], dtype=A.dtype)).sum((1, 2)).square().mean(),
+            "`sum` comes before `square`",
+        ),
+        ("AttentionDecoder", shift_once_more(), "a shift by one position too many, zeros in front"),
+    ],
+)
+def test_a_slip_is_named(name, answer, said):
+    found = headline(name, answer)
+    assert said in found, found
+
+
+def test_a_cause_that_others_explain_as_well_is_not_named():
+    found = headline(
+        "context_vector", lambda weights, values: (weights[..., None] * values).amax(1)
+    )
+    assert "batch" not in found, found  # the only row that is right has one word, too
+
+
+def test_a_gradient_that_must_not_arrive_is_told_apart_from_one_that_is_cut():
+    def leaks(*args):
+        reward = args[1]
+        return right["reinforce_loss"](*args) + (reward - reward.detach()).sum()
+
+    said = headline("reinforce_loss", leaks)
+    assert "a gradient reaches reward, which must get none" in said
+
+
+# Results that differ from call to call
+
+
+def test_dropout_in_evaluation_mode_is_named():
+    class AlwaysDrops(right["PositionwiseFeedForward"]):
+        def forward(self, x):
+            return F.dropout(super().forward(x), 0.5)
+
+    said = headline("PositionwiseFeedForward", AlwaysDrops)
+    assert "in evaluation mode" in said and "self.training" in said
+
+
+def test_something_kept_between_calls_is_named():
+    calls = []
+
+    def remembers(query, keys):
+        calls.append(1)
+        return right["dot_score"](query, keys) + len(calls)
+
+    assert "keeps something from the call before" in headline("dot_score", remembers)
+
+
+def test_chance_in_a_function_is_named():
+    def noisy(query, keys):
+        return right["dot_score"](query, keys) + torch.rand(())
+
+    assert "nothing here may depend on chance" in headline("dot_score", noisy)
+
+
+# Method by method
+
+
+def test_methods_that_are_right_are_said_to_be_right():
+    class Halfway(right["AttentionDecoder"]):
+        def step(self, *args):
+            raise NotImplementedError()
+
+    verdict = verify(Halfway, EXERCISES["AttentionDecoder"])
+    assert "  ✓ readout: right" in verdict.details
+    assert "  ✗ step: not written yet" in verdict.details
+    assert "readout: 1 of 6 points" in verdict.details
+    assert "AttentionDecoder.step is not written yet" in verdict.headline
+
+
+def test_a_method_is_judged_apart_from_the_one_it_needs():
+    class WrongStep(right["CaptionDecoder"]):
+        def start(self, annotations):
+            return tuple(2 * state for state in super().start(annotations))
+
+    verdict = verify(WrongStep, EXERCISES["CaptionDecoder"])
+    assert not verdict.passed
+    assert any(line.startswith("  ✗ start") for line in verdict.details)
+    assert "  ✓ readout: right" in verdict.details
+
+
+def test_a_method_that_reads_what_only_the_answer_can_make_is_wrong_if_all_others_are_right():
+    class AlwaysFirst(right["Transformer"]):
+        def step(self, tokens, state):
+            log_probs, after = super().step(tokens, {**state, "position": 0 * state["position"]})
+            return log_probs, {**after, "position": state["position"] + 1}
+
+    class Stops(right["Transformer"]):
+        def step(self, tokens, state):
+            raise ValueError("stop")
+
+    verdict = verify(AlwaysFirst, EXERCISES["Transformer"])
+    assert "  ✓ start: right" in verdict.details
+    assert "  ✗ step: log_probs_2 is wrong" in verdict.details
+    assert "  log_probs_2, state_2 = model.step(second, state_1)" in verdict.details
+    assert "  ✗ step: stopped with an error" in verify(Stops, EXERCISES["Transformer"]).details
+
+
+def test_a_wrong_result_from_what_was_written_into_is_traced_back():
+    class CountsInPlace(right["Transformer"]):
+        def step(self, tokens, state):
+            log_probs, after = super().step(tokens, state)
+            return log_probs, {**after, "position": state["position"].add_(1)}
+
+    verdict = verify(CountsInPlace, EXERCISES["Transformer"])
+    assert verdict.headline.startswith("Transformer writes into position_1 after it has returned")
+    assert "  position_1 is state_1['position']" in verdict.details
+
+
+def test_a_stub_that_is_called_is_named_by_its_own_name():
+    def helper(scores):
+        raise NotImplementedError()
+
+    def masked_softmax(scores, mask):
+        return helper(scores)
+
+    assert headline("masked_softmax", masked_softmax).startswith("helper is not written yet")
+
+
+# Time
+
+
+@pytest.mark.parametrize("handler", [signal.default_int_handler, signal.SIG_IGN, signal.SIG_DFL])
+def test_a_loop_without_end_ends_in_a_sentence(monkeypatch, request, handler):
+    """Also where interrupts are ignored, as in a process that was started in the background."""
+    monkeypatch.setattr("autograder.checking.AT_MOST", 0.3)
+    request.addfinalizer(partial(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT)))
+    signal.signal(signal.SIGINT, handler)
+
+    def masked_softmax(scores, mask):
+        while True:
+            with contextlib.suppress(Exception):
+                time.sleep(0.01)
+
+    verdict = verify(masked_softmax, EXERCISES["masked_softmax"])
+    assert verdict.kind == "time" and "loop without end" in verdict.headline
+    assert signal.getsignal(signal.SIGINT) is handler
+    assert verify(right["masked_softmax"], EXERCISES["masked_softmax"]).passed
+
+
+def test_an_interrupt_of_the_users_own_stays_one():
+    with pytest.raises(KeyboardInterrupt), Patience("x", 5.0).limit():
+        raise KeyboardInterrupt
+
+
+def test_what_ends_just_in_time_is_not_interrupted_later():
+    for _ in range(20):
+        try:
+            with Patience("x", 0.01).limit():
+                time.sleep(0.01)
+        except TooLong:
+            pass
+    time.sleep(0.1)  # an interrupt that came late would strike here
+
+
+def test_there_is_a_sign_of_life_after_a_second(capsys, monkeypatch):
+    monkeypatch.setattr("autograder.patience.SIGN_AFTER", 0.05)
+    with Patience("Transformer", 5.0).limit():
+        time.sleep(0.3)
+    assert capsys.readouterr().out == "Checking Transformer ...\n"
+
+
+def test_a_check_in_a_thread_has_no_limit_and_works():
+    found = []
+    thread = threading.Thread(
+        target=lambda: found.append(verify(right["dot_score"], EXERCISES["dot_score"]).passed)
+    )
+    thread.start()
+    thread.join()
+    assert found == [True]
+
+
+def test_a_check_uses_one_thread_and_gives_the_others_back():
+    before, seen = torch.get_num_threads(), set()
+
+    def dot_score(query, keys):
+        seen.add(torch.get_num_threads())
+        return right["dot_score"](query, keys)
+
+    torch.set_num_threads(2)
+    try:
+        verify(dot_score, EXERCISES["dot_score"])
+        assert seen == {1} and torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
+# The failing case in hand
+
+
+def test_the_failing_case_can_be_had_and_run_again():
+    def additive_score(query, keys, W, U, v):
+        return 3 * right["additive_score"](query, keys, W, U, v)
+
+    with pytest.raises(CheckFailed, match=r"case = check\.case\(\)"):
+        check(additive_score, EXERCISES)
+    case = failed_case()
+    again = additive_score(*case.inputs.values())
+    assert torch.equal(again, case.yours["scores"])
+    assert torch.allclose(again, 3 * case.expected["scores"])
+    assert torch.equal(case.run()["scores"], again)
+    assert "scores (1, 1)" in repr(case)
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_every_exercise_hands_its_failing_case_over(name):
+    """Plain data too, and what is drawn at random, where no result is the only right one."""
+    wrong = next(entry for entry in entries() if entry.exercise == name and not entry.right)
+    with pytest.raises(CheckFailed, match=f"✗ {name}"):
+        check(handed_in(wrong), EXERCISES)
+    try:
+        case = failed_case()
+    except LookupError:
+        return  # nothing to show: the answer is forbidden, or unsteady
+    assert name in repr(case)
+    with contextlib.suppress(Exception):  # the student's own
+        case.run()
+
+
+def test_the_students_own_error_comes_out_of_a_case_that_is_run():
+    def additive_score(query, keys, W, U, v):
+        return {}["no such key"]
+
+    with pytest.raises(CheckFailed):
+        check(additive_score, EXERCISES)
+    with pytest.raises(KeyError, match="no such key"):
+        failed_case().run()
+    assert failed_case().yours == {}
+
+
+def test_after_a_right_answer_there_is_no_failing_case():
+    with pytest.raises(CheckFailed):
+        check(named("dot_score", lambda q, k: q), EXERCISES)
+    check(right["dot_score"], EXERCISES)
+    with pytest.raises(LookupError, match="no failing case"):
+        failed_case()
+
+
+def named(name, code):
+    code.__name__ = name
+    return code
+
+
+def test_the_card_shows_few_numbers_themselves_and_many_from_the_first_wrong_row():
+    def context_vector(weights, values):
+        return right["context_vector"](weights, values) * 2
+
+    text = cards.text(verify(context_vector, EXERCISES["context_vector"]))
+    assert "weights (B=1, N=1) = [[" in text
+
+    def late(table):
+        table = table.clone()
+        table[7:] = 0.5
+        return table
+
+    wrong = on_output("sinusoidal_positions", late)
+    text = cards.text(verify(wrong, EXERCISES["sinusoidal_positions"]))
+    assert "is the first wrong row" in text
+    assert "-0.0000" not in text
+
+
+def exp_by_name(query, keys, W, U, v):
+    return torch.exp(torch.tanh((query @ W.T).unsqueeze(-2) + keys @ U.T)) @ v
+
+
+def exp_by_hand(query, keys, W, U, v):
+    return torch.e ** torch.tanh((query @ W.T).unsqueeze(-2) + keys @ U.T) @ v
+
+
+def test_a_changed_place_is_named_in_words_that_the_answer_has():
+    phrase = "there is an `exp` too many around what `tanh` gives"
+    assert phrase in headline("additive_score", exp_by_name)
+    assert "exp" not in headline("additive_score", exp_by_hand)
+
+
+def test_names_of_helpers_and_of_methods_are_an_answers_own():
+    class Answer:
+        def forward(self, x):
+            return exp_by_name(x, x, x, x, x).masked_softmax()
+
+    names = names_in(Answer)
+    assert {"exp", "masked_softmax", "softmax", "x"} <= names and "clamp" not in names
+    assert says_something("there is an `exp` too many around the result", names)
+    assert not says_something("there is an `exp` too many around what `full_like` gives", names)
+    assert says_something("`tanh` is left out", names)
+
+
+def test_what_is_shown_is_not_empty_if_something_else_fails():
+    verdict = verify(
+        on_output("negative_sampling_loss", lambda x: 2 * x + 1),
+        EXERCISES["negative_sampling_loss"],
+    )
+    assert "one pair" in verdict.details[0]
+
+
+def test_methods_are_not_said_to_be_right_where_dropout_is_wrong():
+    class Undropped(right["BertEmbeddings"]):
+        def forward(self, *args):
+            self.dropout.p = 0.0
+            return super().forward(*args)
+
+    verdict = verify(Undropped, EXERCISES["BertEmbeddings"])
+    assert not verdict.passed and not any("✓" in line for line in verdict.details)

@@ -1,0 +1,62 @@
+"""Hidden cells hold a chapter's text to its numbers; what readers run does not need them."""
+
+from __future__ import annotations
+
+import ast
+import symtable
+from collections.abc import Iterator
+from pathlib import Path
+
+import jupytext
+import pytest
+
+CHAPTERS = sorted((Path(__file__).resolve().parent.parent / "book").glob("[0-9][0-9]_*.md"))
+
+
+def hidden_and_source(chapter: Path) -> Iterator[tuple[bool, str]]:
+    """Yield for each code cell of a chapter whether it is hidden, and its code."""
+    for cell in jupytext.read(chapter, fmt="md:myst").cells:
+        if cell.cell_type == "code":
+            yield "remove-cell" in cell.metadata.get("tags", []), cell.source
+
+
+def names(source: str) -> tuple[set[str], set[str], set[str]]:
+    """Return the global names that code binds, that it reads, and that its functions read later."""
+    table = symtable.symtable(source, "cell", "exec")
+    bound = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}
+    read = {s.get_name() for s in table.get_symbols() if s.is_referenced()}
+    later: set[str] = set()
+    inner = [(scope, False) for scope in table.get_children()]
+    while inner:
+        scope, called_later = inner.pop()
+        called_later |= scope.get_name() not in ("listcomp", "setcomp", "dictcomp", "genexpr")
+        found = {s.get_name() for s in scope.get_symbols() if s.is_global() and s.is_referenced()}
+        read |= found
+        later |= found if called_later else set()
+        inner += [(child, called_later) for child in scope.get_children()]
+    return bound, read, later
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
+def test_a_hidden_cell_asserts_claims_in_words(chapter):
+    sources = [source for hidden, source in hidden_and_source(chapter) if hidden]
+    assert sources, "no claim of this chapter is held to its numbers"
+    for source in sources:
+        claims = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Assert)]
+        assert claims and all(claim.msg is not None for claim in claims), source
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
+def test_no_shown_cell_reads_what_a_hidden_one_bound(chapter):
+    """The notebooks of the readers leave the hidden cells out."""
+    lent: set[str] = set()  # names whose last value is a hidden cell's
+    awaited: set[str] = set()  # names that functions of shown cells read when they are called
+    for hidden, source in hidden_and_source(chapter):
+        bound, read, later = names(source)
+        if hidden:
+            assert not bound & awaited, source
+            lent |= bound
+        else:
+            assert not lent & (read - bound), source
+            lent -= bound
+            awaited |= later

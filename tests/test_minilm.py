@@ -1,0 +1,114 @@
+"""Published weights in the course's own BERT: fine-tuned, frozen, and compared with a library."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+import torch
+
+from book.runs import minilm, minilm_heads
+from book.runs.bert import judge
+from coursekit import datasets
+from coursekit.wordpiece import SPECIAL, WordPieceVocabulary
+from solutions.bert.inputs import BertEmbeddings
+from solutions.bert.pretraining import BertEncoder, BertLayer
+
+real_data = pytest.mark.skipif(
+    not os.environ.get("COURSEKIT_DATA"), reason="COURSEKIT_DATA names no folder"
+)
+PIECES = WordPieceVocabulary.from_pieces([*SPECIAL, "a", "dog", "cat", "sleeps", "."])
+
+
+class Counts(torch.nn.Module):
+    """Stands for an encoder: the state of a token is its id, in all places."""
+
+    def forward(self, tokens, segments):
+        return tokens.unsqueeze(-1).expand(*tokens.shape, minilm.WIDTH).float()
+
+
+def test_a_pair_is_cut_into_what_each_text_alone_is_encoded_to():
+    pair = (*PIECES.encode("a dog sleeps .", "a cat ."), 1)
+    assert minilm.one_text(pair, 0) == (*PIECES.encode("a dog sleeps ."), 1)
+    assert minilm.one_text(pair, 1) == (*PIECES.encode("a cat ."), 1)
+
+
+def test_means_are_over_real_tokens_and_in_the_order_given():
+    items = [(*PIECES.encode(text), 0) for text in ("a dog sleeps .", "a", "a cat .")]
+    means = minilm.mean_states(Counts(), items)[:, 0]
+    assert torch.allclose(means, torch.tensor([sum(ids) / len(ids) for ids, _, _ in items]))
+
+
+def test_features_of_pairs_are_symmetric_and_those_of_texts_are_the_means():
+    there, back = (
+        (*PIECES.encode(*texts), 0) for texts in (("a dog .", "a cat"), ("a cat", "a dog ."))
+    )
+    assert (minilm.features(Counts(), [there]) == minilm.features(Counts(), [back])).all()
+    single = [(*PIECES.encode("a dog ."), 0)]
+    means = minilm.mean_states(Counts(), single)
+    assert (minilm.features(Counts(), single) == means.numpy()).all()
+
+
+def test_a_correction_of_low_rank_changes_nothing_at_first_and_is_all_that_is_trained():
+    torch.manual_seed(0)
+    encoder = BertEncoder(BertEmbeddings(9, 8, 6), [BertLayer(8, 2, 12) for _ in range(2)]).eval()
+    tokens, segments = torch.tensor([[2, 5, 6, 3]]), torch.zeros(1, 4, dtype=torch.long)
+    before = encoder(tokens, segments)
+    minilm.correct(encoder, rank=2)
+    assert torch.equal(encoder(tokens, segments), before)
+    trained = {name for name, p in encoder.named_parameters() if p.requires_grad}
+    assert len(trained) == 2 * 2 * 2  # A and B, of queries and values, in two layers
+    assert all(name.rpartition(".")[2] in "AB" for name in trained)
+    encoder(tokens, segments).sum().backward()
+    with torch.no_grad():
+        for parameter in encoder.parameters():
+            parameter.add_(torch.zeros_like(parameter) if parameter.grad is None else 1.0)
+    assert not torch.allclose(encoder(tokens, segments), before)
+    weight = encoder.layers[0].attention.query.weight
+    plain = encoder.layers[0].attention.query.parametrizations.weight.original
+    assert torch.linalg.matrix_rank(weight - plain) <= 2
+
+
+def test_glue_s_measures():
+    measured = judge([1, 1, 0, 0, 1], [1, 0, 0, 0, 1])
+    assert measured["accuracy"] == pytest.approx(0.8)
+    assert measured["f1"] == pytest.approx(0.8)
+    assert measured["matthews"] == pytest.approx(2 / 3)
+    assert judge([0, 0], [0, 1])["f1"] == judge([0, 0], [0, 1])["matthews"] == 0
+
+
+def test_what_a_head_looks_at():
+    before = torch.eye(6).roll(-1, 1)  # row i looks at place i - 1
+    stop = torch.zeros(6, 6)
+    stop[:, 4] = 1.0
+    found = minilm_heads.habits(torch.stack([before, stop]), (0, 5), 4)
+    assert found["before"].tolist() == [1.0, 0.0]
+    assert found["cls"].tolist() == [0.25, 0.0]  # place 1, one of four, has [CLS] before it
+    assert found["sep"].tolist() == [0.0, 0.0]
+    assert found["stop"].tolist() == [0.0, 1.0]
+    assert found["used"].tolist() == [1.0, 1.0]
+
+
+@pytest.mark.real_data
+@real_data
+def test_real_weights_give_the_states_of_the_library():
+    pytest.importorskip("transformers")
+    model, pieces, _ = minilm.published()
+    texts = ["a gripping film.", "not that it matters, but the ending is dull and long."]
+    items = [(*pieces.encode(text), 0) for text in texts]
+    state = dict(datasets.load("minilm-l6").split("weights"))
+    assert minilm_heads.difference(model.encoder, items, state) < 1e-5
+    with torch.no_grad():
+        model.encoder.layers[3].inner.weight[0, 0] += 1.0
+    assert minilm_heads.difference(model.encoder, items, state) > 1e-5
+
+
+@pytest.mark.real_data
+@real_data
+def test_real_sentence_vectors_know_what_is_alike():
+    model, pieces, _ = minilm.published()
+    texts = ["A man plays a guitar.", "Somebody makes music.", "The stock market fell sharply."]
+    vectors = minilm.mean_states(model.encoder, [(*pieces.encode(t), 0) for t in texts])
+    vectors = torch.nn.functional.normalize(vectors, dim=-1)
+    alike = vectors @ vectors.T
+    assert alike[0, 1] > alike[0, 2] + 0.2

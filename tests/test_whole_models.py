@@ -1,0 +1,58 @@
+"""The page with whole models shows code that runs, and is what the notebooks contain."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from autograder.instructor.given import inline
+from autograder.instructor.solved import shorten_docstrings
+from solutions.transformer.attention import MultiHeadAttention
+
+PAGE = Path(__file__).parents[1] / "book" / "whole_models.md"
+BLOCKS = re.findall(r"```\{whole-model\}\n(.*?)```", PAGE.read_text("utf-8"), re.S)
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_the_code_stands_alone_and_defines_what_is_asked_for(block):
+    code = shorten_docstrings(inline(block))
+    assert "solutions" not in code and "SOLUTION" not in code
+    space: dict = {"__name__": "__main__"}
+    exec(compile(code, "page", "exec"), space)
+    for node in ast.parse(block).body:
+        assert isinstance(node, ast.ImportFrom)
+        assert {alias.name for alias in node.names} <= set(space)
+    defined = [
+        n.name for n in ast.parse(code).body if isinstance(n, ast.FunctionDef | ast.ClassDef)
+    ]
+    assert len(set(defined)) == len(defined), "something stands there twice"
+
+
+def test_what_is_shown_computes_what_the_answers_compute():
+    space: dict = {"__name__": "__main__"}
+    exec(inline(BLOCKS[0]), space)
+    torch.manual_seed(0)
+    theirs, shown = MultiHeadAttention(12, 3), space["MultiHeadAttention"](12, 3)
+    shown.load_state_dict(theirs.state_dict())
+    x = torch.randn(2, 5, 12)  # (B, T, d)
+    for mine, wanted in zip(shown(x, x, x), theirs(x, x, x), strict=True):
+        torch.testing.assert_close(mine, wanted)
+
+
+def test_a_cell_without_solutions_stays_as_it_is():
+    cell = "import torch  # the library\n\nx = 1"
+    assert inline(cell) == cell
+
+
+def test_what_is_imported_above_is_not_imported_again():
+    text = "from solutions.bahdanau.scores import masked_softmax"
+    assert inline(text).startswith(
+        "import torch\nfrom torch import Tensor\n\n\n# From the notebook"
+    )
+    assert inline(text, "import torch\nfrom torch import Tensor, nn").startswith(
+        "# From the notebook"
+    )
