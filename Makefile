@@ -15,7 +15,7 @@ INSTALL := $(RUN) -m pip install -qq
 TEST := OMP_NUM_THREADS=1 $(RUN) -m pytest -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help book test check lint serve lab pdf exercises fixtures notebooks margins mutants bench newest colab-versions picture screens colours vendor lock clean
+.PHONY: help install book test smoke check lint serve lab pdf exercises fixtures notebooks margins mutants bench newest colab-versions picture screens colours vendor lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -30,19 +30,26 @@ $(VENV)/.test: $(VENV)/.book
 	$(INSTALL) -c constraints.txt -e ".[test]"
 	@touch $@
 
+install: $(VENV)/.test ## Install the course and its tests into .venv; the other commands do it themselves
+
 book: $(VENV)/.book ## Install, run all chapters and build the HTML book into _build/html (COURSE_ANSWERS=no: without answers)
 	$(RUN) -m book.tools.build
 
 test: $(VENV)/.test ## Install and run the tests of a contributor: units, checks, release, one graded class (5 minutes)
 	$(TEST) -m "not slow and not browser and not book"
 
+smoke: $(VENV)/.test ## Look at a page of each kind of the built book in Chromium, and play with one explorer
+	$(TEST) -m smoke tests/browser
+
 check: $(VENV)/.test lint book ## All other suites: lint, types, the book, its pages in a browser, banks, mutation, cheats, clusters (an hour)
 	$(TEST) -m "slow or browser or book"
 
 lint: $(VENV)/.test ## Formatting, lint and types of all Python
-	$(RUN) -m ruff format --check -q .
-	$(RUN) -m ruff check -q .
-	$(RUN) -m mypy --no-error-summary
+	@status=0; \
+	$(RUN) -m ruff format --check -q . || status=1; \
+	$(RUN) -m ruff check -q . || status=1; \
+	$(RUN) -m mypy --no-error-summary || status=1; \
+	exit $$status
 
 serve: book ## Show the built book at http://localhost:8000
 	$(RUN) -m http.server 8000 --bind 127.0.0.1 --directory _build/html

@@ -34,6 +34,10 @@ def toc() -> list[str]:
 CONTENT = [f"{name}.html" for name in toc()]
 PAGES = [*CONTENT, "search.html", "genindex.html", "index.html"]
 CHAPTERS = [page for page in CONTENT if re.match(r"book/\d\d_", page)]
+SMOKE = (  # a page of each kind: root, chapter, exercises, answers, generated, search
+    "book/intro", "book/03_", "exercises/bahdanau/scores", "book/solved/bahdanau", "book/catalogue",
+    "search",
+)  # fmt: skip
 
 
 def source(page: str) -> str:
@@ -43,7 +47,10 @@ def source(page: str) -> str:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(p, marks=[pytest.mark.smoke] if p.startswith(SMOKE) else []) for p in PAGES],
+)
 def test_page_is_whole(visit, path, scheme):
     opened = visit(path, scheme)
     page = opened.page

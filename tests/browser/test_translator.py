@@ -72,7 +72,7 @@ def expect(explorer: Any, state: dict, models: dict, words: list[str]) -> list[s
     return said
 
 
-@pytest.mark.parametrize("width", [1280, 390, 360])
+@pytest.mark.parametrize("width", [pytest.param(1280, marks=pytest.mark.smoke), 390, 360])
 def test_both_models_translate_as_in_torch(visit, state, models, width):
     opened = visit(PAGE, width=width)
     explorer = opened.page.locator(".translator-explorer")

@@ -1,0 +1,167 @@
+"""Runs make's targets one after the other, goes on after one that failed, and ends with a table.
+
+    python3 tests/tools/parts.py TARGET...
+
+It needs nothing but Python, since the first target may be what installs everything else. What a
+target leaves running (a grader whose test was cut off, a server, a browser) is stopped and named,
+and the target has failed. When this process is ended, however it is, so is all that it started.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+ROOT = Path(__file__).resolve().parents[2]
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # of Linux' prctl
+COUNTS = re.compile(r"^=* ?((?:\d+ \w+,? ?)+in [\d.]+s.*?) ?=*$")  # the line that pytest ends with
+FAILURE = re.compile(r"^(?:FAILED|ERROR) \S|: error: |^Would reformat: |^make: \*\*\* ")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a target: its exit status, its time, what pytest counted, what failed."""
+
+    target: str
+    status: int
+    seconds: float
+    counts: str
+    failures: list[str]
+
+    def __str__(self) -> str:
+        """One line of the table."""
+        verdict = "passed" if self.status == 0 else "FAILED"
+        return f"{verdict}  {self.seconds:5.0f} s  {self.target:<18} {self.counts}".rstrip()
+
+
+def tie_to_parent() -> None:
+    """Inherit what children leave, and end when the parent ends: on Linux, elsewhere nothing."""
+    if sys.platform == "linux":
+        prctl = ctypes.CDLL(None).prctl
+        prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+
+
+def list_children() -> list[int]:
+    """Return the processes whose parent is this one, those that it inherited among them."""
+    try:
+        names = Path(f"/proc/self/task/{os.getpid()}/children").read_text()
+    except OSError:
+        return []
+    return [int(name) for name in names.split()]
+
+
+def stop_children(patience: float = 3) -> list[str]:
+    """End all children and, as they are inherited, theirs; return the command lines of the first.
+
+    Args:
+        patience: seconds from the polite signal to the one that cannot be refused.
+    """
+    begun = time.monotonic()
+    said: dict[int, str] = {}
+    while children := list_children():
+        waited = time.monotonic() - begun
+        for pid in children:
+            try:
+                line = (
+                    Path(f"/proc/{pid}/cmdline")
+                    .read_bytes()
+                    .replace(b"\0", b" ")
+                    .decode(errors="replace")
+                )
+                if line.strip():
+                    said.setdefault(pid, line.strip())
+                os.kill(pid, signal.SIGTERM if waited < patience else signal.SIGKILL)
+                os.waitpid(pid, os.WNOHANG)
+            except (OSError, ChildProcessError):
+                continue
+        if waited > patience + 10:
+            break
+        time.sleep(0.1)
+    return list(said.values())
+
+
+def end(number: int, _frame: object) -> None:
+    """Take everything along when this process is told to end."""
+    stop_children(patience=1)
+    os._exit(128 + number)
+
+
+@dataclass
+class Output:
+    """What a target printed: the last line that counts tests, and those that name a failure."""
+
+    counts: str = ""
+    failures: list[str] = field(default_factory=list)
+
+    def read(self, lines: IO[str]) -> None:
+        """Print lines as they come, to their end."""
+        for line in lines:
+            print(line, end="", flush=True)
+            if match := COUNTS.match(line.strip()):
+                self.counts = match[1]
+            if FAILURE.search(line):
+                self.failures.append(line.strip()[:300])
+
+
+def run(command: list[str], target: str) -> Outcome:
+    """Run a command to its end, with its output to this one's, and stop what it left running."""
+    print(f"\n--- {target}", flush=True)
+    begun = time.monotonic()
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+    )
+    assert process.stdout is not None
+    output = Output()
+    # What is left running holds the pipe open: the target has ended when its process has.
+    reader = threading.Thread(target=output.read, args=(process.stdout,))
+    reader.start()
+    status = process.wait()
+    seconds = time.monotonic() - begun
+    time.sleep(0.5)  # what is ending by itself may
+    left = stop_children()
+    reader.join()
+    failures = output.failures + [f"left running: {line[:200]}" for line in left]
+    outcome = Outcome(target, status or int(bool(left)), seconds, output.counts, failures)
+    print(outcome, flush=True)
+    return outcome
+
+
+def print_table(outcomes: list[Outcome]) -> None:
+    """Print all failures by name, then a line for each target."""
+    for outcome in outcomes:
+        if outcome.status:
+            print(f"\n{outcome.target} failed:")
+            print("\n".join(f"  {line}" for line in outcome.failures or ["see its output above"]))
+    print(f"\n{sum(outcome.seconds for outcome in outcomes):.0f} s in all")
+    print("\n".join(map(str, outcomes)), flush=True)
+
+
+def main(targets: list[str]) -> int:
+    """Run the targets; return 1 if any has failed."""
+    tie_to_parent()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, end)
+    outcomes = [run(["make", "--no-print-directory", target], target) for target in targets]
+    print_table(outcomes)
+    return int(any(outcome.status for outcome in outcomes))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
