@@ -54,7 +54,7 @@ def tie_to_parent() -> None:
 def list_children() -> list[int]:
     """Return the processes whose parent is this one, those that it inherited among them."""
     try:
-        names = Path(f"/proc/self/task/{os.getpid()}/children").read_text()
+        names = Path(f"/proc/self/task/{os.getpid()}/children").read_text("ascii")
     except OSError:
         return []
     return [int(name) for name in names.split()]
