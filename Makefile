@@ -41,8 +41,24 @@ test: $(VENV)/.test ## Install and run the tests of a contributor: units, checks
 smoke: $(VENV)/.test ## Look at a page of each kind of the built book in Chromium, and play with one explorer
 	$(TEST) -m smoke tests/browser
 
-check: $(VENV)/.test lint book ## All other suites: lint, types, the book, its pages in a browser, banks, mutation, cheats, clusters (an hour)
-	$(TEST) -m "slow or browser or book"
+# All that CI leaves out, in parts of at most ten minutes on two idle cores; `rest` is what no other part names.
+banks := tests/test_bank.py
+mutants := tests/test_mutation.py
+broken := tests/grading/test_broken.py
+cheats := tests/grading/test_cheats.py
+honest := tests/grading/test_honest.py
+classes := $(addprefix tests/grading/,test_class_run.py test_guard.py test_cluster.py test_postgres.py test_feedback_pages.py)
+guide := tests/grading/test_guide.py tests/browser/test_classroom.py
+pages := $(addprefix tests/browser/,test_pages.py test_wide_tables.py test_pictures_browser.py test_visit.py)
+access := tests/browser/test_accessibility.py
+explorers := $(filter-out $(pages) $(access) $(guide) tests/browser/test_pdf.py,$(wildcard tests/browser/test_*.py))
+PARTS := banks mutants broken cheats honest classes guide pages access explorers
+
+check: $(VENV)/.test ## Run all suites that CI leaves out, in parts, each by itself as make check-PART; ends with a table (an hour)
+	@$(RUN) tests/tools/parts.py book $(PARTS:%=check-%) check-rest
+
+$(PARTS:%=check-%) check-rest: check-%: $(VENV)/.test
+	$(TEST) -m "slow or browser or book" $(or $($*),$(foreach part,$(PARTS),$($(part):%=--ignore=%)))
 
 lint: $(VENV)/.test ## Formatting, lint and types of all Python
 	@status=0; \

@@ -58,7 +58,9 @@ def _luong(axes: Axes) -> None:
     arrow(axes, (LAST, STATES + 0.5), (LAST, 4.4), style.LIGHT["muted"])
     _text(axes, LAST, 4.8, "next word")
     arrow(axes, (SCORE, -0.65), (SCORE, STATES - 0.5), style.LIGHT["muted"])
-    _text(axes, SCORE, -1.0, r"$y_{t-1},\ \tilde{h}_{t-1}$")
+    _text(axes, SCORE, -1.0, "$y_{t-1}$")
+    arrow(axes, (SCORE + 1.9, -0.7), (SCORE + 0.65, STATES - 0.5), ORANGE, dashed=True)
+    _text(axes, SCORE + 2.1, -1.0, r"$\tilde{h}_{t-1}$")
     arrow(axes, (LAST, STATES - 0.5), (LAST, -0.8), ORANGE, dashed=True)
     _text(axes, LAST - 0.3, -1.1, "input feeding: to the next step", ha="right")
     for x, y, number in (

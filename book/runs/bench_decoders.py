@@ -26,6 +26,8 @@ from solutions.luong.scores import GlobalAttention, Score
 
 from .commands import command
 
+VOCABULARY = 1000  # words that are predicted
+
 
 class AllAtOnce(LuongDecoder):
     """Luong's decoder without input feeding: the whole recurrence first, then all lookups at once.
@@ -72,14 +74,13 @@ def parser() -> argparse.ArgumentParser:
 def main(options: argparse.Namespace) -> None:
     """Time the decoders in turn; print and record the ratios."""
     b, s, t, d = options.batch, options.source, options.target, options.width
-    vocabulary = 1000
     torch.manual_seed(1)
 
     def luong(kind: Any, **more: Any) -> LuongDecoder:
-        return kind(vocabulary, d, d, 2 * d, GlobalAttention(Score("general", d, 2 * d)), **more)
+        return kind(VOCABULARY, d, d, 2 * d, GlobalAttention(Score("general", d, 2 * d)), **more)
 
     decoders: dict[str, nn.Module] = {
-        "bahdanau": AttentionDecoder(vocabulary, d, d, 2 * d, AdditiveAttention(d, 2 * d, d)),
+        "bahdanau": AttentionDecoder(VOCABULARY, d, d, 2 * d, AdditiveAttention(d, 2 * d, d)),
         "fed": luong(LuongDecoder),
         "unfed": luong(LuongDecoder, input_feeding=False),
         "all_at_once": luong(AllAtOnce),
@@ -87,8 +88,8 @@ def main(options: argparse.Namespace) -> None:
     keys = torch.randn(b, s, 2 * d, requires_grad=True)  # (B, S, 2d)
     mask = torch.ones(b, s, dtype=torch.bool)  # (B, S)
     first_state = torch.randn(b, d)  # (B, d)
-    tokens = torch.randint(1, vocabulary, (b, t))  # (B, T)
-    targets = torch.randint(1, vocabulary, (b, t))  # (B, T)
+    tokens = torch.randint(1, VOCABULARY, (b, t))  # (B, T)
+    targets = torch.randint(1, VOCABULARY, (b, t))  # (B, T)
 
     def seconds(decoder: nn.Module) -> float:
         started = time.perf_counter()

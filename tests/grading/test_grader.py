@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import inspect
 import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
 
 import nbformat
 import pytest
@@ -11,7 +14,7 @@ from broken.handing import reference
 
 from autograder.exercises import EXERCISES
 from autograder.instructor.expected import solution
-from autograder.instructor.grading.grader import open_grader
+from autograder.instructor.grading.grader import Grader, open_grader
 from autograder.instructor.grading.records import ExerciseResult
 from autograder.instructor.grading.settings import Grading
 from autograder.instructor.grading.source import read_sources
@@ -25,12 +28,32 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+@pytest.fixture(scope="module")
+def open_for() -> Iterator[Callable[[str, str], Grader]]:
+    """Open a notebook's grader, once for all tests: its sandbox takes seconds to come up."""
+    with ExitStack() as stack:
+
+        @cache
+        def open_for(assignment: str, notebook: str) -> Grader:
+            sources = read_sources(SOLUTIONS / assignment, "raise NotImplementedError()", EXERCISES)
+            mine = {notebook: sources[notebook]}
+            tests = dict.fromkeys(mine[notebook].names.exercises, "")
+            return stack.enter_context(open_grader(assignment, mine, Grading(), tests=tests))
+
+        yield open_for
+
+
 def grade(
-    exercise: str, answers: list[str], beside: str = "", pages: list | None = None
+    open_for: Callable[[str, str], Grader],
+    exercise: str,
+    answers: list[str],
+    beside: str = "",
+    pages: list | None = None,
 ) -> list[ExerciseResult]:
     """Grade the exercise's notebook with each of the answers in turn.
 
     Args:
+        open_for: gives the grader of a notebook.
         exercise: its name.
         answers: what stands in its cell.
         beside: code for two more cells, at the notebook's beginning and at its end.
@@ -38,31 +61,29 @@ def grade(
     """
     declared = EXERCISES[exercise]
     released = ROOT / "exercises" / declared.assignment / f"{declared.notebook}.ipynb"
-    folder = SOLUTIONS / declared.assignment
-    sources = read_sources(folder, "raise NotImplementedError()", EXERCISES)
-    mine = {declared.notebook: sources[declared.notebook]}
-    tests = dict.fromkeys(mine[declared.notebook].names.exercises, "")
+    grader = open_for(declared.assignment, declared.notebook)
+    pages = pages if pages is not None else []
     results = []
-    with open_grader(declared.assignment, mine, Grading(), tests=tests) as grader:
-        for answer in answers:
-            page = nbformat.read(released, 4)
-            next(cell for cell in page.cells if cell.id == exercise).source = answer
-            if beside:
-                page.cells.insert(1, nbformat.v4.new_code_cell(beside))
-                page.cells.append(nbformat.v4.new_code_cell(beside))
-            handed = Handed(tuple(cells_of(nbformat.writes(page).encode())))
-            graded = grader.grade("ada", declared.notebook, handed, {}, only=[exercise])
-            pages = pages if pages is not None else []
-            pages.append(graded.page)
-            results += [r for r in graded.result.exercises if r.exercise == exercise]
+    for answer in answers:
+        page = nbformat.read(released, 4)
+        next(cell for cell in page.cells if cell.id == exercise).source = answer
+        if beside:
+            page.cells.insert(1, nbformat.v4.new_code_cell(beside))
+            page.cells.append(nbformat.v4.new_code_cell(beside))
+        handed = Handed(tuple(cells_of(nbformat.writes(page).encode())))
+        graded = grader.grade("ada", declared.notebook, handed, {}, only=[exercise])
+        pages.append(graded.page)
+        results += [r for r in graded.result.exercises if r.exercise == exercise]
     return results
 
 
-def test_points_do_not_depend_on_the_wording_of_an_exception():
+def test_points_do_not_depend_on_the_wording_of_an_exception(open_for):
     head, _ = reference("AttentionDecoder").split("    def forward(")
     sentences = ["not finished", "the loop is the whole answer, not finished"]
     unfinished = "{}    def forward(self, *given):\n        raise ValueError({!r})\n"
-    results = grade("AttentionDecoder", [unfinished.format(head, said) for said in sentences])
+    results = grade(
+        open_for, "AttentionDecoder", [unfinished.format(head, said) for said in sentences]
+    )
     for result, said in zip(results, sentences, strict=True):
         assert said in result.headline
         assert (result.outcome, result.points) == ("part", 4.0)
@@ -72,22 +93,24 @@ EVERY_WAY = WAYS | IN_A_CELL
 
 
 @pytest.mark.parametrize("exercise", sorted({exercise for exercise, _ in EVERY_WAY.values()}))
-def test_an_operator_that_is_the_whole_answer_is_refused(exercise):
+def test_an_operator_that_is_the_whole_answer_is_refused(exercise, open_for):
     ways = {way: code for way, (name, code) in EVERY_WAY.items() if name == exercise}
-    for (way, _), result in zip(ways.items(), grade(exercise, list(ways.values())), strict=True):
+    results = grade(open_for, exercise, list(ways.values()))
+    for way, result in zip(ways, results, strict=True):
         assert result.points == 0.0, way
         # What a cell cannot prepare is missing where the answer needs it.
         assert (result.outcome == "refused") == (way in WAYS), (way, result)
 
 
 @pytest.mark.parametrize("exercise", ["layer_norm", "scaled_dot_product_attention"])
-def test_other_cells_may_use_the_operator(exercise):
+def test_other_cells_may_use_the_operator(open_for, exercise):
     compare = (
         "import torch, torch.nn.functional as F\nx = torch.arange(6.0).reshape(2, 3)\n"
         "print(F.layer_norm(x, (3,)).tolist(), F.scaled_dot_product_attention(x, x, x).tolist())"
     )
     pages: list = []
-    (result,) = grade(exercise, [inspect.getsource(solution(EXERCISES[exercise]))], compare, pages)
+    answer = inspect.getsource(solution(EXERCISES[exercise]))
+    (result,) = grade(open_for, exercise, [answer], compare, pages)
     assert (result.outcome, result.points) == ("right", result.max_points)
     shown = [c.outputs for c in pages[0].cells if c.cell_type == "code" and c.source == compare]
     assert len(shown) == 2 and shown[0] == shown[1]
