@@ -13,6 +13,13 @@ from tests.tools import parts
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are tied by Linux alone")
 
+IMPATIENT = f"""
+import sys
+sys.path.insert(0, {str(parts.ROOT)!r})
+from tests.tools import parts
+parts.GRACE = 1.0
+sys.exit(parts.main(sys.argv[1:]))
+"""
 SLEEPER = "sleep 300 &\necho $! > sleeper\n"
 
 
@@ -27,7 +34,7 @@ def start(tmp_path):
         make.chmod(0o755)
         path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
         return subprocess.Popen(
-            [sys.executable, parts.__file__, *targets],
+            [sys.executable, "-c", IMPATIENT, *targets],
             env=os.environ | {"PATH": path},
             stdout=subprocess.PIPE,
             text=True,
@@ -83,6 +90,13 @@ def test_what_is_left_running_is_stopped_and_named(start, tmp_path):
     assert "left running: sleep 300" in said
     assert not is_alive(int((tmp_path / "sleeper").read_text()))
     assert said.splitlines()[-1].startswith("passed")
+
+
+def test_what_ends_by_itself_is_no_failure(start):
+    process = start(slow="sleep 0.5 &", tidy="true")
+    said, _ = process.communicate()
+    assert process.returncode == 0
+    assert "left running" not in said
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO
 
 ROOT = Path(__file__).resolve().parents[2]
+GRACE = 15.0  # seconds in which what a target started may end by itself; a busy machine needs some
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # of Linux' prctl
 COUNTS = re.compile(r"^=* ?((?:\d+ \w+,? ?)+in [\d.]+s.*?) ?=*$")  # the line that pytest ends with
 FAILURE = re.compile(r"^(?:FAILED|ERROR) \S|: error: |^Would reformat: |^make: \*\*\* ")
@@ -60,10 +61,11 @@ def list_children() -> list[int]:
     return [int(name) for name in names.split()]
 
 
-def stop_children(patience: float = 3) -> list[str]:
-    """End all children and, as they are inherited, theirs; return the command lines of the first.
+def stop_children(grace: float, patience: float) -> list[str]:
+    """End all children and, as they are inherited, theirs; return the command lines of the ended.
 
     Args:
+        grace: seconds in which they may end by themselves.
         patience: seconds from the polite signal to the one that cannot be refused.
     """
     begun = time.monotonic()
@@ -72,19 +74,15 @@ def stop_children(patience: float = 3) -> list[str]:
         waited = time.monotonic() - begun
         for pid in children:
             try:
-                line = (
-                    Path(f"/proc/{pid}/cmdline")
-                    .read_bytes()
-                    .replace(b"\0", b" ")
-                    .decode(errors="replace")
-                )
-                if line.strip():
-                    said.setdefault(pid, line.strip())
-                os.kill(pid, signal.SIGTERM if waited < patience else signal.SIGKILL)
+                line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").strip()
+                if waited >= grace and line:  # one without a line is dead, and waits to be counted
+                    said.setdefault(pid, line.decode(errors="replace"))
+                    gentle = waited < grace + patience
+                    os.kill(pid, signal.SIGTERM if gentle else signal.SIGKILL)
                 os.waitpid(pid, os.WNOHANG)
             except (OSError, ChildProcessError):
                 continue
-        if waited > patience + 10:
+        if waited > grace + patience + 10:
             break
         time.sleep(0.1)
     return list(said.values())
@@ -92,7 +90,7 @@ def stop_children(patience: float = 3) -> list[str]:
 
 def end(number: int, _frame: object) -> None:
     """Take everything along when this process is told to end."""
-    stop_children(patience=1)
+    stop_children(grace=0, patience=1)
     os._exit(128 + number)
 
 
@@ -134,8 +132,7 @@ def run(command: list[str], target: str) -> Outcome:
     reader.start()
     status = process.wait()
     seconds = time.monotonic() - begun
-    time.sleep(0.5)  # what is ending by itself may
-    left = stop_children()
+    left = stop_children(GRACE, patience=3)
     reader.join()
     failures = output.failures + [f"left running: {line[:200]}" for line in left]
     outcome = Outcome(target, status or int(bool(left)), seconds, output.counts, failures)
