@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import gzip
 import inspect
 import io
@@ -86,6 +87,7 @@ def telling(lines: list[str], known: str) -> set[str]:
 ORDER = list(dict.fromkeys(exercise.assignment for exercise in EXERCISES.values()))
 
 
+@functools.cache
 def lines_of_solutions(first: str = ORDER[0]) -> set[str]:
     """Return what only the answers to an assignment and to those after it say."""
     secret, known = set(), ""
@@ -110,6 +112,7 @@ def body(code: Any) -> list[str]:
     return [line for line in ast.unparse(tree).splitlines() if not line.strip().startswith("def ")]
 
 
+@functools.cache
 def lines_of_mistakes() -> set[str]:
     stubs = squeezed(
         "".join(
@@ -147,6 +150,7 @@ def strings(value: object) -> list[str]:
     return [value] if isinstance(value, str) else []
 
 
+@functools.cache
 def everything(place: Path) -> dict[str, str]:
     """Return what is in each file of a bundle, squeezed."""
     if place.is_dir():

@@ -7,6 +7,7 @@ import json
 import random
 import socket
 import threading
+from functools import cache
 
 import numpy as np
 import pytest
@@ -346,10 +347,16 @@ def test_what_comes_back_is_data_and_what_is_changed_is_told():
     assert texts.from_tensor(outcome.outputs["pieces"]) == ["a-", "bc-"]
 
 
+@cache
+def secret_cases(name):
+    """Return an exercise's secret cases; what is right on them is computed once."""
+    return SecretCases([EXERCISES[name]], seeds=["a"])
+
+
 def graded(code, name):
     """Judge an answer as the grading command does: what crosses is data."""
     exercise = EXERCISES[name]
-    examination = SecretCases([exercise], seeds=["a"])
+    examination = secret_cases(name)
     cases = crossed(examination.cases)[name]
     outcomes = [
         (number, str(dtype).removeprefix("torch."), perform(code, exercise, case, dtype))
@@ -382,7 +389,7 @@ def test_right_answers_pass_behind_the_wall_and_wrong_ones_do_not(name):
 @pytest.mark.parametrize("name", BANK)
 def test_what_was_sent_to_break_the_judge_is_refused(name):
     exercise = EXERCISES[name]
-    examination = SecretCases([exercise], seeds=["a"])
+    examination = secret_cases(name)
     deep = torch.tensor([91] * 50_000, dtype=torch.uint8)
     for made_up in (torch.zeros(3), torch.zeros(0, dtype=torch.uint8), deep, torch.ones(2, 2) / 0):
         outcomes = []

@@ -474,7 +474,7 @@ def graded_by_ours(place: Path, wanted: Iterable[Cheat], workers: int = 2) -> Ou
     lingers = max((cheat.lingers for cheat in bank), default=0.0)
     commands = [
         Command(grading, 60 + 20 * len(bank), lingers),
-        Command((*NBGRADER, "generate_feedback", ASSIGNMENT), 60 + 10 * len(bank)),
+        Command((*PYTHON, "autograder", "feedback", ASSIGNMENT), 60 + 10 * len(bank)),
         Command((*PYTHON, "autograder", "report", ASSIGNMENT), 120),
     ]
     run_it = partial(run, commands, course.folder, course.environment, ANSWERS, course.word)
