@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -259,6 +260,18 @@ def plant(answers: dict[str, dict[str, str]]) -> set[tuple[str, str]]:
         answers[copy] = {exercise: disguise(text) for exercise, text in answers[name].items()}
         planted.add((name, copy))
     return planted
+
+
+def test_a_statement_of_any_length_is_counted():
+    """One so long that its probability is no longer a number hides no copy."""
+    table = ", ".join(["1"] * 10_000)
+    students = stylists()
+    first, second = list(students)[:2]
+    for name in (first, second):
+        students[name] = dict(students[name]) | {"additive_score": f"table = [{table}]\n"}
+    found = pairs(students, STUBS)
+    assert {(pair.first, pair.second) for pair in found} == {(first, second)}
+    assert math.isfinite(found[0].evidence)
 
 
 def test_large_class():

@@ -47,6 +47,7 @@ LONGEST = 40_000
 
 _SHORT = 3  # a statement of so few tokens, "return weights", is everybody's
 _RATE = 0.15  # bits by which a token makes a statement less likely, before the class is looked at
+_LONGEST = 5000  # tokens of a statement that count
 _PRIOR = 2.0  # students that this guess counts for
 
 Statement = tuple[str, ...]
@@ -149,7 +150,8 @@ class _Table:
         """
         having = np.maximum(self._wrote.T @ shares - 2, 0)
         everybody = max(float(shares[np.diff(self._wrote.indptr) > 0].sum()) - 2, 0)
-        guess = _PRIOR * 2.0 ** (-_RATE * self._tokens)
+        # No statement is so long that the guess would be 0, and its bits without end.
+        guess = _PRIOR * 2.0 ** (-_RATE * np.minimum(self._tokens, _LONGEST))
         bits = -np.log2(np.minimum((having + guess) / (everybody + _PRIOR), 1.0))
         return (self._wrote.multiply(bits) @ self._wrote.T).toarray()
 

@@ -225,7 +225,8 @@ def digests(course: Course, students: Iterable[str]) -> dict[str, str]:
         for path in sorted((course.folder / name).rglob("*")):
             parts = path.relative_to(course.folder).parts
             graded_now = name in ("autograded", "feedback") and parts[1] in own
-            if "__pycache__" not in parts and not graded_now:
+            record = name == "feedback" and parts[1].startswith(".")  # of the pages written
+            if "__pycache__" not in parts and not graded_now and not record:
                 found["/".join(parts)] = _digest(path)
     for name in ("nbgrader_config.py", "notes-of-the-staff.txt"):
         found[name] = _digest(course.folder / name)
@@ -483,8 +484,10 @@ def graded_by_ours(place: Path, wanted: Iterable[Cheat], workers: int = 2) -> Ou
     # Outside namespaces of its own, the run sees processes of everybody.
     left = [line for line in seen.left if namespaces() or course.word in line]
     harm += [f"leaves a process: {line[:80]}" for line in left]
-    if seen.alive and any(seen.statuses[1:]):
+    # Status 1: a page that takes too long is named, and all the others are written.
+    if seen.alive and (seen.statuses[1] not in (0, 1) or seen.statuses[2]):
         harm.append("stops the feedback or the report")
+    harm += [f"{name} has no feedback" for name in BYSTANDERS if not feedback(course, name)]
     reports = [path.read_text("utf-8") for path in course.folder.glob("reports/*.html")]
     results = {}
     for cheat in bank:
