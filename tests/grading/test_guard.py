@@ -10,6 +10,7 @@ import time
 
 import nbformat
 import pytest
+from nbgrader.api import Gradebook
 from sqlalchemy import create_engine, text
 
 from autograder.instructor import commands
@@ -261,6 +262,46 @@ def test_a_lost_gradebook_is_not_made_anew_without_a_word(graded, tmp_path, how)
     shutil.move(folder / "autograded", tmp_path / "before")
     if how == "empty":  # as the sentence says
         assert run(folder, ["ada"])[1].graded == ["ada"]
+
+
+def stopping(write, done, at_most):
+    """Return a function that writes so often and then is stopped."""
+
+    def write_some(*given, **more):
+        if len(done) >= at_most:
+            raise KeyboardInterrupt
+        done.append(given)
+        return write(*given, **more)
+
+    return write_some
+
+
+@pytest.mark.parametrize("written", [0, 1, 5, 9, 12])
+def test_an_assignment_of_which_a_killed_run_wrote_a_part_is_written_whole(
+    tmp_path, monkeypatch, written
+):
+    copy_course(tmp_path)
+    here = Course(tmp_path)
+    sources = here.sources(ASSIGNMENT)
+    cells = {(name, *cell) for name, source in sources.items() for cell in source.recorded}
+    assert {kind for _, kind, _ in cells} == {"grade", "solution", "source"}
+    done = []
+    for name in ("grade", "solution", "source"):
+        method = f"update_or_create_{name}_cell"
+        monkeypatch.setattr(Gradebook, method, stopping(getattr(Gradebook, method), done, written))
+    with pytest.raises(KeyboardInterrupt):
+        here.know(ASSIGNMENT, sources)
+    monkeypatch.undo()
+    for _ in range(2):  # the second finds all there
+        here.know(ASSIGNMENT, sources)
+        with Gradebook(here.db_url, here.course_id) as known:
+            assert {
+                (notebook.name, kind, cell.name)
+                for notebook in known.find_assignment(ASSIGNMENT).notebooks
+                for kind in ("grade", "solution", "source")
+                for cell in getattr(notebook, f"{kind}_cells")
+            } == cells
+        monkeypatch.setattr(course.GenerateAssignmentApp, "start", fail)
 
 
 def test_a_full_disk_leaves_the_old_page_and_nothing_else(tmp_path, monkeypatch):

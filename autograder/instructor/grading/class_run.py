@@ -151,7 +151,7 @@ class Run:
             pages = len(course.graded_students(self.assignment))
             if pages and course.has_lost_gradebook():
                 raise CourseError(_LOST.format(pages=pages, url=course.db_url))
-            waiting.until_done(lambda: course.know(self.assignment))
+            waiting.until_done(lambda: course.know(self.assignment, self.sources))
             about = course.db_url, course.course_id, self.assignment, course.penalties()
             with waiting.until_done(lambda: Writer(*about)) as writer:
                 # A run that was killed leaves the pages of one student without a record.

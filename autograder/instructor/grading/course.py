@@ -146,18 +146,33 @@ class Course:
         preprocessor.init_plugin()
         return preprocessor.plugin_inst
 
-    def know(self, assignment: str) -> None:
-        """See to it that the gradebook knows the assignment.
+    def know(self, assignment: str, sources: Mapping[str, Source]) -> None:
+        """See to it that the gradebook knows the assignment, with all its notebooks and cells.
+
+        nbgrader writes one cell after the other, so a run that was killed here has left a part.
+
+        Args:
+            assignment: its name.
+            sources: its notebooks.
 
         Raises:
             CourseError: nbgrader could not read its sources.
         """
+        cells = {(name, *cell) for name, source in sources.items() for cell in source.recorded}
         with Gradebook(self.db_url, self.course_id) as gradebook:
             try:
-                if gradebook.find_assignment(assignment).notebooks:
-                    return
+                known = gradebook.find_assignment(assignment)
             except MissingEntry:
                 pass
+            else:
+                there = {
+                    (notebook.name, kind, cell.name)
+                    for notebook in known.notebooks
+                    for kind in ("grade", "solution", "source")
+                    for cell in getattr(notebook, f"{kind}_cells")
+                }
+                if cells <= there or known.submissions:
+                    return
         with tempfile.TemporaryDirectory() as folder, _in_folder(self.root):
             app = GenerateAssignmentApp()
             app.initialize([assignment])

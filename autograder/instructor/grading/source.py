@@ -67,6 +67,16 @@ class Source:
         """The cells that earn points."""
         return tuple(cell for cell in self.cells if cell.role == "graded")
 
+    @cached_property
+    def recorded(self) -> frozenset[tuple[str, str]]:
+        """What nbgrader's gradebook keeps of it: kinds and grade_ids of cells."""
+        found = set()
+        for cell in self.cells:
+            kinds = {"grade": is_grade(cell.cell), "solution": is_solution(cell.cell)}
+            kinds["source"] = any(kinds.values()) or is_locked(cell.cell)
+            found |= {(kind, cell.id) for kind, is_one in kinds.items() if is_one}
+        return frozenset(found)
+
     def list_untouched(self, page: NotebookNode) -> set[str]:
         """Return the grade_ids of solution cells that are as they were released, or gone."""
         texts = {c.metadata.get("nbgrader", {}).get("grade_id"): c.source for c in page.cells}
