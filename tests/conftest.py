@@ -19,6 +19,8 @@ from hypothesis import settings
 settings.register_profile("course", derandomize=True, deadline=None, database=None)
 settings.load_profile("course")
 
+# Files of which each exercise, or each page, may be in another process.
+DEALT = ("test_bank.py", "test_mutation.py", "test_pages.py", "test_accessibility.py")
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -81,13 +83,13 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Course:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Keep a file's tests in one process, but deal bank and mutants out by exercise."""
+    """Keep a file's tests in one process, but for those that are dealt out."""
     from xdist.scheduler import LoadFileScheduling
 
     class ByFileAndExercise(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             scope = super()._split_scope(nodeid)
-            if scope.endswith(("test_bank.py", "test_mutation.py")) and "[" in nodeid:
+            if scope.endswith(DEALT) and "[" in nodeid:
                 return f"{scope} {re.split(r'[][-]', nodeid)[1]}"
             return scope
 

@@ -108,40 +108,28 @@ def test_timeline_links_to_the_chapters_that_exist(visit, site, width):
     page.wait_for_url(f"**/{links[0]}")
 
 
-def test_weight_of_the_pages(visit, site, capsys):
-    """What a browser with an empty cache transfers for a page, and then for each further page."""
-    lines = []
-    too_heavy = []
-    for path in CONTENT:
-        opened = visit(path)
-        first = sum(map(site.weight, set(opened.requested)))
-        lines.append(f"  first view   {first / 1e6:5.2f} MB  {path}")
-        if first > FIRST_VIEW:
-            too_heavy.append(path)
-        opened.close()
-    opened = visit((CHAPTERS or CONTENT)[0])
-    for path in CONTENT:
-        if path == (CHAPTERS or CONTENT)[0]:
-            continue
+@pytest.mark.parametrize("path", CONTENT)
+def test_a_first_view_is_light_and_only_widgets_run_the_widget_manager(visit, site, path):
+    """What a browser with an empty cache transfers for a page.
+
+    A chapter without explorers fetches the widget manager ahead, when it is done, and does not run
+    it.
+    """
+    opened = visit(path)
+    assert sum(map(site.weight, set(opened.requested))) <= FIRST_VIEW
+    loaded = any("html-manager" in url for url in opened.requested)
+    has_widgets = "vnd.jupyter.widget-view" in source(path)
+    assert loaded == (has_widgets or path in CHAPTERS)
+    runs = opened.page.locator("script[src*='html-manager']").count()
+    assert bool(runs) == has_widgets
+
+
+def test_each_further_view_is_light(visit, site):
+    """What it transfers for one page after another, the first chapter being there."""
+    opened = visit(CHAPTERS[0])
+    weights = {}
+    for path in [path for path in CONTENT if path != CHAPTERS[0]]:
         known = set(opened.requested)
         go_to(opened, site.address + path)
-        further = sum(map(site.weight, set(opened.requested) - known))
-        lines.append(f"  further view {further / 1e6:5.2f} MB  {path}")
-        if further > FURTHER_VIEW:
-            too_heavy.append(path)
-    with capsys.disabled():
-        print("\npage weights, compressed (budget 2.5 MB first, 0.6 MB further):")
-        print("\n".join(lines))
-    assert too_heavy == []
-
-
-def test_only_pages_with_widgets_run_the_widget_manager(visit):
-    """A chapter without explorers fetches it ahead, when it is done, and does not run it."""
-    for path in CONTENT:
-        opened = visit(path)
-        loaded = any("html-manager" in url for url in opened.requested)
-        has_widgets = "vnd.jupyter.widget-view" in source(path)
-        assert loaded == (has_widgets or path in CHAPTERS), path
-        runs = opened.page.locator("script[src*='html-manager']").count()
-        assert bool(runs) == has_widgets, path
-        opened.close()
+        weights[path] = sum(map(site.weight, set(opened.requested) - known))
+    assert {path: n for path, n in weights.items() if n > FURTHER_VIEW} == {}
