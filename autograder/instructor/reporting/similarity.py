@@ -47,7 +47,7 @@ LONGEST = 40_000
 
 _SHORT = 3  # a statement of so few tokens, "return weights", is everybody's
 _RATE = 0.15  # bits by which a token makes a statement less likely, before the class is looked at
-_LONGEST = 5000  # tokens of a statement that count
+_TOKENS_AT_MOST = 5000  # of a statement that count; LONGEST is of an answer
 _PRIOR = 2.0  # students that this guess counts for
 
 Statement = tuple[str, ...]
@@ -151,7 +151,7 @@ class _Table:
         having = np.maximum(self._wrote.T @ shares - 2, 0)
         everybody = max(float(shares[np.diff(self._wrote.indptr) > 0].sum()) - 2, 0)
         # No statement is so long that the guess would be 0, and its bits without end.
-        guess = _PRIOR * 2.0 ** (-_RATE * np.minimum(self._tokens, _LONGEST))
+        guess = _PRIOR * 2.0 ** (-_RATE * np.minimum(self._tokens, _TOKENS_AT_MOST))
         bits = -np.log2(np.minimum((having + guess) / (everybody + _PRIOR), 1.0))
         return (self._wrote.multiply(bits) @ self._wrote.T).toarray()
 
