@@ -12,7 +12,7 @@ endif
 RUN := $(abspath $(VENV))/$(BIN)/python
 INSTALL := $(RUN) -m pip install -qq
 # One thread for each of two workers: the models are small.
-TEST := OMP_NUM_THREADS=1 $(RUN) -m pytest -n 2 --dist loadfile
+TEST := OMP_NUM_THREADS=1 $(RUN) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help install book test smoke check lint serve lab pdf exercises fixtures notebooks margins mutants bench newest colab-versions picture screens colours vendor lock clean

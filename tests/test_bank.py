@@ -9,42 +9,57 @@ from __future__ import annotations
 import pytest
 from bank import Entry, entries, handed_in, judged, source
 
-from autograder import cards
-from autograder.checking import verify
+from autograder import cards, fixtures
 from autograder.exercises import EXERCISES
 from autograder.instructor import hidden_tests
-from autograder.instructor.expected import expected
 from autograder.instructor.mistakes import known_mistakes
+from autograder.verdicts import Verdict
 
 ALL = entries()
-# Models take their time: `make check` has their mistakes.
+RIGHT = [entry for entry in ALL if entry.right]
+WIDE = [entry for entry in RIGHT if entry.answer.__name__ in ("float64_kept", "Wide")]
+
+
+def _wrong(name: str, *given: object, label: str) -> object:
+    """Return the parameters of a wrong answer; models take their time: `make check` has theirs."""
+    marks = [pytest.mark.slow] * EXERCISES[name].is_class
+    return pytest.param(*given, id=label, marks=marks)
+
+
+WRONG = [_wrong(entry.exercise, entry, label=entry.name) for entry in ALL if not entry.right]
 MISTAKES = [
-    pytest.param(name, m, id=f"{name}-{m.slug}", marks=[pytest.mark.slow] * exercise.is_class)
+    _wrong(name, name, mistake, label=f"{name}-{mistake.slug}")
     for name, exercise in EXERCISES.items()
-    for m in known_mistakes(exercise)
+    for mistake in known_mistakes(exercise)
 ]
 
 # On their side instructors see the same outputs through the same judge: `make check` has it too.
 SIDES = ["student", pytest.param("instructor", marks=pytest.mark.slow)]
 
 
-def _card(side: str, entry: Entry) -> str:
-    verdict = judged.SIDES[side](entry.answer, entry.exercise)
-    return f"{side}, seeds {judged.SEEDS}:\n{cards.text(verdict)}"
+def _judge(side: str, entry: Entry) -> tuple[Verdict, str]:
+    """Return what one side says of the answer's cell, run on its own, and the card."""
+    answer = handed_in(entry)
+    assert answer.__name__ == entry.exercise
+    verdict = judged.SIDES[side](answer, entry.exercise)
+    return verdict, f"{side}, seeds {judged.SEEDS}:\n{cards.text(verdict)}"
 
 
 @pytest.mark.parametrize("side", SIDES)
-@pytest.mark.parametrize("entry", [e for e in ALL if e.right], ids=lambda e: e.name)
+@pytest.mark.parametrize("entry", RIGHT, ids=lambda e: e.name)
 def test_right_answer_passes(entry, side):
-    assert judged.SIDES[side](entry.answer, entry.exercise).passed, _card(side, entry)
+    verdict, card = _judge(side, entry)
+    assert verdict.passed, card
+    if entry in WIDE and side == "student":
+        assert "float64" in verdict.remarks[0]
 
 
 @pytest.mark.parametrize("side", SIDES)
-@pytest.mark.parametrize("entry", [e for e in ALL if not e.right], ids=lambda e: e.name)
+@pytest.mark.parametrize("entry", WRONG)
 def test_wrong_answer_is_refused_and_not_misnamed(entry, side):
-    verdict = judged.SIDES[side](entry.answer, entry.exercise)
-    assert not verdict.passed, _card(side, entry)
-    assert not verdict.misconception, _card(side, entry)
+    verdict, card = _judge(side, entry)
+    assert not verdict.passed, card
+    assert not verdict.misconception, card
     assert verdict.headline.strip()
 
 
@@ -76,34 +91,16 @@ def test_there_are_enough_answers_and_not_too_many(exercise):
     assert len({entry.name for entry in mine}) == len(mine)
 
 
-def _outputs(exercise):
-    return expected(exercise, exercise.draw(1)[0]).outputs.values()
+def test_every_exercise_with_a_precision_has_an_answer_that_returns_float64():
+    seed, floating = fixtures.SEEDS[0], set()
+    for name, exercise in EXERCISES.items():
+        case = exercise.draw(seed)[0]
+        outputs = fixtures.expected(exercise, seed, case).outputs.values()
+        # Ids and masks have no precision; where no number goes in, the default is a promise.
+        if case.floating or case.calls[0].numbers:
+            floating |= {name} if any(o.is_floating_point() for o in outputs) else set()
+    assert {entry.exercise for entry in WIDE} == floating
 
 
-def test_float64_is_remarked_upon():
-    wide = [e for e in ALL if e.answer.__name__ in ("float64_kept", "Wide")]
-    # Ids and masks have no precision; where no floating number goes in, the default is a promise.
-    cases = {name: exercise.draw(1)[0] for name, exercise in EXERCISES.items()}
-    floating = {
-        name
-        for name, case in cases.items()
-        if (case.floating or case.calls[0].numbers)
-        and any(t.is_floating_point() for t in expected(EXERCISES[name], case).outputs.values())
-    }
-    assert {e.exercise for e in wide} == floating
-    for entry in wide:
-        verdict = judged.student(entry.answer, entry.exercise)
-        assert verdict.passed
-        assert "float64" in verdict.remarks[0]
-
-
-@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.name)
-def test_source_stands_alone(exercise):
-    """An answer's source runs as a cell of its own, and defines the exercise's name."""
-    mine = [entry for entry in ALL if entry.exercise == exercise.name]
-    for entry in mine:
-        assert "solutions" not in source(entry)
-        answer = handed_in(entry)
-        assert answer.__name__ == exercise.name
-        if entry is mine[0]:
-            assert verify(answer, exercise).passed
+def test_no_answer_takes_anything_from_the_solutions():
+    assert [entry.name for entry in ALL if "solutions" in source(entry)] == []

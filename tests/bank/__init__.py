@@ -3,7 +3,8 @@
 `solutions/<assignment>/<notebook>/answers/<exercise>.py` holds those to one exercise: RIGHT, in
 many styles, and WRONG, none of which behaves like a registered mistake. Each file stands alone;
 nothing in it comes from the solutions, and `source` cuts an answer out as a student would hand it
-in. `python -m tests.bank` prints the table of what passes and what is refused.
+in.
+
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import importlib
 import inspect
 import linecache
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +75,7 @@ def source(entry: Entry) -> str:
     return f"{cell}\n\n\n{named}\n"
 
 
+@cache
 def handed_in(entry: Entry) -> Any:
     """Run the answer's cell on its own and return what it defines under the exercise's name."""
     cell, name = source(entry), f"<cell {entry.name}>"

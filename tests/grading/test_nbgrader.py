@@ -23,6 +23,7 @@ from autograder.exercises import EXERCISES
 from autograder.instructor import examine, hidden_tests
 from autograder.instructor.mistakes import known_mistakes
 from autograder.instructor.notebooks import masters, notebook
+from tests.conftest import Course
 
 ASSIGNMENT = "bahdanau"
 POINTS = {e.name: e.points for e in EXERCISES.values() if e.assignment == ASSIGNMENT}
@@ -106,27 +107,29 @@ CLASS: dict[str, tuple[Callable[[], Submission], dict[str, float]]] = {
 
 
 @pytest.fixture(scope="module")
-def graded(released):
-    """The course after the class has handed in, been graded and been given feedback."""
+def graded(released, tmp_path_factory):
+    """A course of its own after the class has handed in, been graded and been given feedback."""
     if shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed (apt install bubblewrap)")
-    released.nbgrader("generate_assignment", ASSIGNMENT, "--force")
+    course = Course(tmp_path_factory.mktemp("class"))
+    shutil.copytree(released.folder, course.folder, dirs_exist_ok=True)
+    course.nbgrader("generate_assignment", ASSIGNMENT, "--force")
     for student, (submission, _) in CLASS.items():
         written = submission()
-        folder = released.folder / "submitted" / student / ASSIGNMENT
+        folder = course.folder / "submitted" / student / ASSIGNMENT
         folder.mkdir(parents=True)
-        for path in sorted((released.folder / "exercises" / ASSIGNMENT).glob("*.ipynb")):
+        for path in sorted((course.folder / "exercises" / ASSIGNMENT).glob("*.ipynb")):
             page = nbformat.read(path, 4)
             for cell in page.cells:
                 cell.source = written.get(cell.id, cell.source)
             nbformat.write(page, folder / path.name)
-    damaged = released.folder / "submitted" / "damaged" / ASSIGNMENT
-    shutil.copytree(released.folder / "submitted" / "reference" / ASSIGNMENT, damaged)
+    damaged = course.folder / "submitted" / "damaged" / ASSIGNMENT
+    shutil.copytree(course.folder / "submitted" / "reference" / ASSIGNMENT, damaged)
     whole = (damaged / "scores.ipynb").read_bytes()
     (damaged / "scores.ipynb").write_bytes(whole[: len(whole) // 2])
-    released.nbgrader("autograde", ASSIGNMENT)
-    released.nbgrader("generate_feedback", ASSIGNMENT)
-    return released
+    course.nbgrader("autograde", ASSIGNMENT)
+    course.nbgrader("generate_feedback", ASSIGNMENT)
+    return course
 
 
 @pytest.mark.parametrize("student", CLASS)
