@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -32,6 +34,37 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> Bleu:
 
     Source: Papineni et al. (2002); Post (2018) for the tool.
     """
+    result, signature = _score(hypotheses, references)
+    return Bleu(result.score, signature)
+
+
+def bleu_interval(
+    hypotheses: Sequence[str], references: Sequence[str], resamples: int = 1000
+) -> tuple[float, float]:
+    """Return the ends of the 95 % interval of a BLEU score over test sets like this one.
+
+    From the sentences of the test set as many are drawn with replacement, again and again, and
+    scored; the interval is the middle 95 % of these scores. It says how much depends on which
+    sentences are tested, and nothing of how much depends on the seed of the training.
+
+    Args:
+        hypotheses: translations, as for `bleu`, with the same errors.
+        references: for each its reference.
+        resamples: how often a test set is drawn.
+
+    Source: Koehn (2004), section 3.
+    """
+    result, signature = _score(hypotheses, references, resamples)
+    found = json.loads(result.format(width=4, is_json=True, signature=signature))
+    # sacrebleu names no interval where all scores are 0.
+    middle, half = found.get("confidence_mean", 0.0), found.get("confidence_var", 0.0)
+    return middle - half, middle + half
+
+
+def _score(
+    hypotheses: Sequence[str], references: Sequence[str], resamples: int = 1
+) -> tuple[Any, str]:
+    """Return sacrebleu's result and its signature."""
     import sacrebleu
 
     if isinstance(hypotheses, str) or isinstance(references, str):
@@ -42,8 +75,8 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> Bleu:
             f"and {len(references)} references."
         )
     scorer = sacrebleu.metrics.BLEU(tokenize="13a", lowercase=True)
-    result = scorer.corpus_score(list(hypotheses), [list(references)])
-    return Bleu(result.score, str(scorer.get_signature()))
+    result = scorer.corpus_score(list(hypotheses), [list(references)], n_bootstrap=resamples)
+    return result, str(scorer.get_signature())
 
 
 def exact_match(hypotheses: Sequence[object], references: Sequence[object]) -> float:

@@ -40,10 +40,12 @@ class History:
     Attributes:
         epochs: for each epoch {"epoch", "loss", "seconds", and what `validate` returned}.
         best_epoch: the epoch (from 1) whose weights the model has now.
+        last_weights: the weights after each of the last epochs, as many as were to be kept.
     """
 
     epochs: list[dict[str, Any]] = field(default_factory=list)
     best_epoch: int = 0
+    last_weights: list[dict[str, Tensor]] = field(default_factory=list)
 
     def column(self, name: str) -> list[float]:
         """Return one quantity over the epochs."""
@@ -71,6 +73,7 @@ def train(
     progress: bool = True,
     schedule: Callable[[int], float] | None = None,
     optimizer: Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer] | None = None,
+    keep_last: int = 0,
 ) -> History:
     """Train with Adam and leave the model with the weights of its best epoch.
 
@@ -97,6 +100,7 @@ def train(
             the place of `learning_rate` and `decay`.
         optimizer: `optimizer(parameters)` returns another optimiser than Adam with its usual
             settings.
+        keep_last: how many of the last epochs' weights to keep in the history.
 
     Returns:
         the history; `history.best_epoch` names the epoch whose weights the model has.
@@ -130,6 +134,7 @@ def train(
             kept["history"], kept["best_epoch"], kept["best"], kept["best_weights"],
             kept["steps_per_epoch"], kept["step"], kept["ended"],
         )  # fmt: skip
+        history.last_weights = kept.get("last_weights", [])
         print(f"Goes on after epoch {len(history.epochs)} of {epochs}, from {checkpoint.path}.")
     bar = tqdm(total=epochs, unit="epoch", disable=not progress, leave=True)
     bar.update(len(history.epochs))
@@ -177,10 +182,14 @@ def train(
         if select is not None and record[select] > best:
             best, history.best_epoch = record[select], epoch
             best_weights = copy.deepcopy(model.state_dict())
+        if keep_last:
+            now = copy.deepcopy(model.state_dict())
+            history.last_weights = [*history.last_weights, now][-keep_last:]
         ended = patience is not None and epoch - history.best_epoch >= max(patience, 1)
         checkpoint.save(
             history=history.epochs, best_epoch=history.best_epoch, best=best, ended=ended,
             best_weights=best_weights, steps_per_epoch=steps_per_epoch, step=step,
+            last_weights=history.last_weights,
         )  # fmt: skip
     bar.close()
     if best_weights is not None:

@@ -44,7 +44,8 @@ def two_trainings(stop_at=(0, 0), seed=1, scores=(3.0, 1.0, 5.0, 2.0), patience=
         history = train(
             model, given, squared_error, epochs=epochs, learning_rate=0.05, decay=True,
             validate=None if patience is None else validate,
-            select=None if patience is None else "score", patience=patience, progress=False,
+            select=None if patience is None else "score", patience=patience, keep_last=2,
+            progress=False,
         )  # fmt: skip
         found.append((model.state_dict(), history))
     return found, (random.random(), np.random.rand(), torch.rand(1).item())
@@ -56,6 +57,10 @@ def assert_same(one, other):
     for (weights, history), (others, other_history) in zip(trainings, other_trainings, strict=True):
         assert history.column("loss") == other_history.column("loss")
         assert history.best_epoch == other_history.best_epoch
+        last, other_last = history.last_weights, other_history.last_weights
+        assert len(last) == len(other_last) == 2
+        for state, other_state in zip(last, other_last, strict=True):
+            assert all(torch.equal(state[name], other_state[name]) for name in weights)
         for name, weight in weights.items():
             assert torch.equal(weight, others[name]), name
 

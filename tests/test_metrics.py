@@ -8,7 +8,14 @@ import pytest
 import sacrebleu
 import torch
 
-from coursekit.metrics import alignment_error_rate, bleu, entropy, exact_match, links_of
+from coursekit.metrics import (
+    alignment_error_rate,
+    bleu,
+    bleu_interval,
+    entropy,
+    exact_match,
+    links_of,
+)
 
 HYPOTHESES = [
     "A man is riding a brown horse, slowly.",
@@ -50,6 +57,24 @@ def test_bleu_compares_the_first_list_with_the_second():
     short, long = ["a man rides a horse"], ["a man rides a horse on the beach today"]
     assert bleu(short, long).score < bleu(["a man rides a horse on the beach"], long).score
     assert bleu(short, long).score == pytest.approx(100 * math.exp(1 - 9 / 5))
+
+
+def test_the_interval_of_bleu_is_about_the_score_and_narrows_with_more_sentences():
+    pairs = [
+        ("a man rides a brown horse today", "a man rides a brown horse slowly"),
+        ("two dogs are playing in snow", "two dogs are playing in the snow"),
+        ("the woman reads her son a book", "the woman reads her son a book"),
+    ]
+    few, many = ([list(part) * n for part in zip(*pairs, strict=True)] for n in (10, 160))
+    score = bleu(*few).score
+    (low, high), (nearer, farther) = bleu_interval(*few), bleu_interval(*many)
+    assert low < nearer < score < farther < high
+    assert (farther - nearer) * 4 == pytest.approx(high - low, rel=0.3)
+    assert bleu_interval(*few) == (low, high), "the resamples have a seed"
+
+
+def test_the_interval_of_translations_that_share_nothing_is_at_0():
+    assert bleu_interval(["a b c d"] * 3, ["x y"] * 3) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize(("hypotheses", "references"), [([], []), (["a", "b"], ["a"])])

@@ -115,6 +115,16 @@ def test_without_select_the_last_weights_stay():
     assert torch.equal(model.weight, scores.weights[-1])
 
 
+def test_the_weights_of_the_last_epochs_are_kept():
+    model, scores = line(), Scores(0.2, 0.9, 0.4, 0.5)
+    history = fit(model, epochs=4, validate=scores, select="score", keep_last=3)
+    kept = [state["weight"] for state in history.last_weights]
+    assert len(kept) == 3
+    assert all(torch.equal(a, b) for a, b in zip(kept, scores.weights[1:], strict=True))
+    assert torch.equal(model.weight, kept[0]), "the model has those of its best epoch"
+    assert fit(line()).last_weights == []
+
+
 def test_patience_stops_after_so_many_epochs_without_a_better_one():
     model, scores = line(), Scores(0.1, 0.5, 0.4, 0.3, 0.9)
     history = fit(model, epochs=5, validate=scores, select="score", patience=2)

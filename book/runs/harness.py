@@ -1,26 +1,31 @@
 """What the full-size runs of all translators share: data, training, choice of the epoch, measures.
 
 Every model is trained on the same subwords in the same order of batches, its epoch is chosen by
-BLEU on the validation set, and the test set is read once, after that.
+BLEU on the validation set, and the test set is read once, after that. It is translated greedily;
+with --beam by a beam search, too, for which the best epoch's weights compete on the validation set
+with the mean of the last epochs' (--average).
 """
 
 from __future__ import annotations
 
 import argparse
+import copy
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from coursekit import datasets, results
-from coursekit.batching import TranslationBatch, batches_by_length
-from coursekit.metrics import bleu, entropy
+from coursekit.batching import TranslationBatch, batches_by_length, source_batch
+from coursekit.metrics import bleu, bleu_interval, entropy
 from coursekit.training import device, seed_everything, train
 from coursekit.translation import Translator, attention_weights, translate
-from coursekit.vocabulary import EOS, PAD, SubwordVocabulary
+from coursekit.vocabulary import BOS, EOS, PAD, SubwordVocabulary, until_eos
+from solutions.seq2seq.decoding import beam_search
 
 from .commands import command
 
@@ -68,6 +73,40 @@ def perplexity(model: nn.Module, pairs: Sequence[tuple[list[int], list[int]]]) -
         ).item()
         count += int((batch.target != PAD).sum())
     return float(torch.tensor(total / count).exp())
+
+
+@torch.no_grad()
+def search(
+    model: Translator, sources: Sequence[list[int]], beam: int, penalty: float
+) -> list[list[int]]:
+    """Translate encoded sentences with a beam search; as `translate` does greedily."""
+    model.eval()
+    found = []
+    for ids in sources:
+        source, lengths = source_batch([ids])  # (1, S), (1,)
+        state = model.encode(source.to(device()), lengths.to(device()))
+        tokens, _ = beam_search(model.step, state, beam, BOS, EOS, 2 * len(ids) + 10, penalty)
+        found.append(until_eos(tokens.tolist()))
+    return found
+
+
+def mean_weights(states: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
+    """Return the mean of several states of one model."""
+    return {name: torch.stack([s[name] for s in states]).mean(0) for name in states[0]}
+
+
+def choose_weights(
+    model: nn.Module, candidates: dict[str, dict[str, Tensor]], measure: Callable[[], float]
+) -> dict[str, float]:
+    """Leave the model with the weights that measure best; return what each of them measures."""
+    candidates = copy.deepcopy(candidates)  # the model's own change with what is loaded
+    scores = {}
+    for name, state in candidates.items():
+        model.load_state_dict(state)
+        scores[name] = measure()
+        print(f"beam search with the weights of the {name}: {scores[name]:.2f}", flush=True)
+    model.load_state_dict(candidates[max(scores, key=scores.__getitem__)])
+    return scores
 
 
 def by_length(
@@ -125,8 +164,12 @@ def run(
     training, validation = encode(short), encode(corpus.validation)
     model = plan.build(len(source_words), len(target_words))
 
-    def translate_all(pairs: Sequence[tuple[str, str]]) -> list[str]:
-        translations = translate(model, [source_words.encode(s) for s, _ in pairs])
+    def translate_all(pairs: Sequence[tuple[str, str]], beam: int = 1) -> list[str]:
+        encoded = [source_words.encode(s) for s, _ in pairs]
+        if beam == 1:
+            translations = translate(model, encoded)
+        else:
+            translations = search(model, encoded, beam, options.length_penalty)
         return [target_words.decode(ids) for ids in translations]
 
     def validate(_: nn.Module) -> dict[str, float]:
@@ -153,12 +196,13 @@ def run(
         select="bleu",
         patience=options.patience,
         precision=getattr(torch, options.precision),
+        keep_last=options.average,
         progress=False,
     )
     sources, references = [s for s, _ in corpus.test], [t for _, t in corpus.test]
     hypotheses = translate_all(corpus.test)  # the one reading of the test set
     score = bleu(hypotheses, references)
-    measured = {
+    measured: dict[str, Any] = {
         "seed": seed,
         "metrics": {
             "bleu": score.score,
@@ -172,6 +216,7 @@ def run(
         "signature": score.signature,
         "history": history.epochs,
         "by_length": by_length(sources, hypotheses, references),
+        "intervals": {"bleu": bleu_interval(hypotheses, references)},
         "examples": [
             {"source": sources[i], "reference": references[i], "translation": hypotheses[i]}
             for i in range(0, len(sources), len(sources) // 10)
@@ -187,6 +232,23 @@ def run(
         )
     if options.weights:
         torch.save(model.state_dict(), options.weights)
+    if options.beam > 1:
+        candidates = {"best epoch": model.state_dict()}
+        if options.average:
+            candidates["mean of the last epochs"] = mean_weights(history.last_weights)
+        wanted = [t for _, t in corpus.validation]
+        scores = choose_weights(
+            model,
+            candidates,
+            lambda: bleu(translate_all(corpus.validation, options.beam), wanted).score,
+        )
+        searched = translate_all(corpus.test, options.beam)
+        measured["validation_bleu_of_weights"] = scores
+        measured["metrics"] |= {
+            "bleu_searched": bleu(searched, references).score,
+            "validation_bleu_searched": max(scores.values()),
+        }
+        measured["intervals"]["bleu_searched"] = bleu_interval(searched, references)
     return measured
 
 
@@ -228,6 +290,21 @@ def parser(description: str) -> argparse.ArgumentParser:
         help="bfloat16 is faster where the processor has it",
     )
     arguments.add_argument("--subwords", type=int, default=8000)
+    arguments.add_argument(
+        "--beam", type=int, default=1, help="also search with a beam of this size"
+    )
+    arguments.add_argument(
+        "--length-penalty",
+        type=float,
+        default=0.6,
+        help="power of the length that scores are divided by",
+    )
+    arguments.add_argument(
+        "--average",
+        type=int,
+        default=0,
+        help="last epochs whose mean weights are tried in the search",
+    )
     arguments.add_argument("--data", default="multi30k-de-en")
     arguments.add_argument("--weights", help="also save the trained weights in this file")
     return arguments

@@ -4,8 +4,8 @@
 
 Writes book/results/transformer.<data>.json; `harness.py` says how. One vocabulary serves both
 languages, Adam has the paper's settings, and the learning rate follows its equation 3, times
-`--rate`. The paper averages its last checkpoints; here the rate falls to 0 in a line over the last
-steps instead (`--cooldown`), and there is one checkpoint.
+`--rate`, and falls to 0 in a line over the last steps (`--cooldown`), as it does not in the paper.
+The paper searches with a beam and the mean of its last checkpoints: `--beam`, `--average`.
 """
 
 from __future__ import annotations
