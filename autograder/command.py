@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     started = None
     if given.command == "grade" and not given.scheduler:
         # It takes seconds to come up, and so does the import of nbgrader.
-        with contextlib.suppress(SandboxError):  # said later, when the settings are known
+        with contextlib.suppress(SandboxError, OSError):  # said later, when the settings are known
             started = Sandbox(given.unsafe)
     try:
         from autograder.instructor import commands as instructor

@@ -339,7 +339,7 @@ DIAGRAMS: dict[str, Diagram] = {
         {
             "h1": (0, 2.6, "$h_1$", "read"), "h2": (1.6, 2.6, "$h_2$", "read"), "h3": (3.2, 2.6, "$h_3$", "read"),
             "u1": (0, 1.5, "$u_1$", "word"), "u2": (1.6, 1.5, "$u_2$", "word"), "u3": (3.2, 1.5, "$u_3$", "word"),
-            "uw": (5.6, 1.5, "$u_w$, learnt:\n\"which is informative?\"", "state"),
+            "uw": (5.6, 1.5, "$u_w$, learned:\n\"which is informative?\"", "state"),
             "a": (1.6, 0.4, "weights $\\alpha_1, \\alpha_2, \\alpha_3$", "word"), "s": (5.6, 0.4, "$s = \\alpha_1 h_1 + \\alpha_2 h_2 + \\alpha_3 h_3$", "found"),
         },
         (

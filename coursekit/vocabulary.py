@@ -60,7 +60,7 @@ def _words(sentence: Sequence[str]) -> Sequence[str]:
 
 
 class SubwordVocabulary:
-    """Byte-pair encoding (Sennrich et al. 2016) learnt from the training sentences.
+    """Byte-pair encoding (Sennrich et al. 2016) learned from the training sentences.
 
     Frequent words keep a token of their own, rare ones are spelt in pieces, so that no word is
     unknown unless it has a character that never occurred. Text is lower-cased by default.

@@ -1,4 +1,4 @@
-"""BERT's vocabulary of word pieces: learnt from sentences, or read from a file."""
+"""BERT's vocabulary of word pieces: learned from sentences, or read from a file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class WordPieceVocabulary:
     """Words or pieces of words to ids, with BERT's marks around sentences and pairs of them.
 
     Text is lower-cased and loses its accents; punctuation stands alone; each word is spelt in the
-    longest pieces that the vocabulary has. Which pieces it has is learnt from the sentences
+    longest pieces that the vocabulary has. Which pieces it has is learned from the sentences
     (Schuster and Nakajima 2012), with the ids [PAD] 0, [UNK] 1, [CLS] 2, [SEP] 3, [MASK] 4.
 
     Args:

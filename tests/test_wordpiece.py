@@ -14,7 +14,7 @@ PIECES = [*SPECIAL, "un", "##aff", "##able", "the", "cat", ",", "caf", "##e"]
 
 
 @pytest.fixture(scope="module")
-def learnt():
+def learned():
     return WordPieceVocabulary(TEXTS, 60)
 
 
@@ -23,20 +23,20 @@ def given():
     return WordPieceVocabulary.from_pieces(PIECES)
 
 
-def test_learnt_ids_begin_with_the_marks(learnt):
-    assert learnt.tokens(range(5)) == list(SPECIAL)
-    assert (learnt.pad_id, learnt.unk_id, learnt.cls_id, learnt.sep_id, learnt.mask_id) == (
+def test_learnt_ids_begin_with_the_marks(learned):
+    assert learned.tokens(range(5)) == list(SPECIAL)
+    assert (learned.pad_id, learned.unk_id, learned.cls_id, learned.sep_id, learned.mask_id) == (
         0,
         1,
         2,
         3,
         4,
     )
-    assert len(learnt) <= 60 and "cat" in learnt and "dog" not in learnt
+    assert len(learned) <= 60 and "cat" in learned and "dog" not in learned
 
 
-def test_a_word_that_was_never_seen_is_spelt_in_pieces_that_join_to_it(learnt):
-    pieces = learnt.pieces("hatable")
+def test_a_word_that_was_never_seen_is_spelt_in_pieces_that_join_to_it(learned):
+    pieces = learned.pieces("hatable")
     assert len(pieces) > 1
     assert "".join(piece.removeprefix("##") for piece in pieces) == "hatable"
 

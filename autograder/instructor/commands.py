@@ -14,7 +14,7 @@ from tqdm import tqdm
 from autograder.instructor.grading import records
 from autograder.instructor.grading.class_run import Run, Summary
 from autograder.instructor.grading.course import Course, CourseError
-from autograder.instructor.grading.gradebook import explained
+from autograder.instructor.grading.gradebook import Patience, explained
 from autograder.instructor.grading.records import NotebookResult
 from autograder.instructor.grading.sandbox import Sandbox, SandboxError
 from autograder.instructor.harmless import for_terminal
@@ -116,7 +116,8 @@ def text(work: Run, summary: Summary, seconds: float) -> str:
         f"{work.assignment}: {len(summary.graded)} graded, {len(summary.unchanged)} unchanged, "
         f"{seconds:.1f} s."
     ]
-    mine = [r for (student, _), r in summary.results.items() if student in set(work.students)]
+    wanted = set(work.students)
+    mine = [r for (student, _), r in summary.results.items() if student in wanted]
     width = max(len(exercise.name) for exercise in work.exercises)
     for exercise in work.exercises:
         answers = [e for r in mine for e in r.exercises if e.exercise == exercise.name]
@@ -136,6 +137,10 @@ def text(work: Run, summary: Summary, seconds: float) -> str:
         lines.append(f"{len(work.skipped)} folders were left out; rename them:")
         lines += [_line(f"{name}: {why}") for name, why in sorted(work.skipped.items())]
     return "\n".join(lines)
+
+
+def _say(sentence: str) -> None:
+    print(sentence, file=sys.stderr)
 
 
 def _line(text: str) -> str:
@@ -174,7 +179,10 @@ def show(given: argparse.Namespace) -> int:
     """Print what was run, tried and found of a student's submissions."""
     course = Course(given.course.resolve(), given.db)
     with explained(course.db_url):
-        results = records.read(course.db_url, student=given.student)
+        course.check_gradebook()
+        results = Patience(_say).until_done(
+            lambda: records.read(course.db_url, student=given.student)
+        )
     wanted = [r for r in results if given.assignment in ("", r.assignment)]
     if not wanted:
         raise CourseError(
@@ -231,7 +239,7 @@ def _write_feedback(
             bar.total = of
             bar.update()
 
-        written = write_pages(course, assignment, students, force, tick)
+        written = write_pages(course, assignment, students, force, tick, _say)
     print(
         f"feedback: {written.pages} pages written, {written.unchanged} unchanged, "
         f"{len(written.failed)} failed, {time.monotonic() - began:.1f} s."
@@ -250,7 +258,9 @@ def report(given: argparse.Namespace) -> int:
     course.sources(given.assignment)
     to = given.to or course.root / "reports" / f"{given.assignment}.html"
     with explained(course.db_url):
-        write(gather(course.db_url, course.root, given.assignment, course.exercises), to)
+        course.check_gradebook()
+        about = course.db_url, course.root, given.assignment, course.exercises
+        write(Patience(_say).until_done(lambda: gather(*about)), to)
     print(f"Written: {to}")
     return 0
 

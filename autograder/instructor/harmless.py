@@ -16,6 +16,7 @@ from typing import Any
 from autograder.sandboxed.wire import text_of
 
 LINE_AT_MOST, TEXT_AT_MOST, CELL_AT_MOST = 2_000, 25_000, 200_000  # characters
+COLOURED_AT_MOST, _COLOURED_CELL = 100_000, 10_000  # characters of code, of a page and of a cell
 PICTURE_AT_MOST = 1 << 20
 PIXELS_AT_MOST = 1 << 25  # a small file may unfold to gigabytes
 
@@ -34,6 +35,7 @@ _ACTIVE_MARKDOWN = re.compile(
     r"[#$&<>@\[\\\]^{|}~]|```|://|www\.|^[ \t]*[-=][-= \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
+_LONG_FOR_PYGMENTS = re.compile(r"\s{200}|[^\s]{400}")
 _FORMULA = re.compile(r"(^[ \t\"]*|;[ \t\"]*)(?=[=+@＝＋－＠-])", re.MULTILINE)
 _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?%?|-")
 _HARMLESS_ID = re.compile(r"[+@-]?[\w.@+-]+")
@@ -68,6 +70,15 @@ def _write(match: re.Match[str]) -> str:
     if 0xDC80 <= code <= 0xDCFF:  # os.fsdecode() writes a byte that is not UTF-8 like this
         code -= 0xDC00
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def takes_long_to_colour(source: str) -> bool:
+    """Tell whether code is to be shown without colours.
+
+    Pygments' expressions for Python try every beginning anew: 4,000 blanks or dotted names in a row
+    take seconds, ten times as many minutes.
+    """
+    return len(source) > _COLOURED_CELL or _LONG_FOR_PYGMENTS.search(source) is not None
 
 
 def for_html(text: Any) -> str:

@@ -196,7 +196,8 @@ def _run_submission(
             if prepared.own_walls:
                 walls.private_files(limits)
             walls.drop_rights()
-        worker.place_files(job[1], WORK if prepared.walled else job[0]["folder"])
+        folder = WORK if prepared.walled else job[0]["folder"]
+        worker.place_files(job[0]["files"], job[1], folder)
         if prepared.walled:
             walls.filter_system_calls(prepared.allowed)
         nothing = os.open(os.devnull, os.O_RDWR)

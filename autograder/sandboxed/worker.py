@@ -115,20 +115,22 @@ def _unwritten(outcome: Outcome) -> bool:
     return outcome.problem is not None and outcome.problem[0] == "unwritten"
 
 
-def place_files(files: Mapping[str, Any], folder: str) -> None:
+def place_files(names: Sequence[str], contents: Mapping[str, Any], folder: str) -> None:
     """Write what else the student handed in into the working folder.
 
     Args:
-        files: uint8 tensors by file name; a name is one part of a path, without any folder.
+        names: of the files; each is one part of a path, without any folder.
+        contents: uint8 tensors by the file's number in `names`; there is none for an empty file.
         folder: the working folder, which becomes the current one.
     """
     os.makedirs(folder, exist_ok=True)
     os.chdir(folder)
-    for name, content in files.items():
+    for number, name in enumerate(names):
         path = os.path.join(folder, os.path.basename(name))
+        content = contents.get(str(number))
         # A file with an impossible name is missing, which is the student's code's to find out.
-        with contextlib.suppress(OSError), open(path, "wb") as page:
-            page.write(bytes(content.numpy()))
+        with contextlib.suppress(OSError, ValueError), open(path, "wb") as page:
+            page.write(b"" if content is None else bytes(content.numpy()))
     sys.path.insert(0, folder)
 
 

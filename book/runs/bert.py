@@ -158,7 +158,7 @@ def adamw(parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
 
 
 def vocabulary_of(corpus: datasets.Corpus[str], options: argparse.Namespace) -> WordPieceVocabulary:
-    """Return the pieces learnt from the text of pre-training."""
+    """Return the pieces learned from the text of pre-training."""
     paragraphs = [p for article in articles(corpus.train) for p in article]
     return WordPieceVocabulary(paragraphs, options.vocabulary)
 

@@ -114,7 +114,7 @@ class Task:
 
 
 def prepare(corpus: datasets.Corpus[tuple[str, int]], options: argparse.Namespace) -> Task:
-    """Encode a corpus; the vocabulary is learnt from the training part alone."""
+    """Encode a corpus; the vocabulary is learned from the training part alone."""
     hierarchical = options.model in HIERARCHIES
     texts = [text for text, _ in corpus.train]
     vocabulary: WordVocabulary | SubwordVocabulary

@@ -40,7 +40,7 @@ class Plan:
     Attributes:
         build: `build(source_size, target_size)` returns a new translator.
         attends: whether its weights are measured and some are kept.
-        shared: whether source and target have one vocabulary, learnt from both sides.
+        shared: whether source and target have one vocabulary, learned from both sides.
         schedule: the learning rate of a step, from 1, and the number of all steps; in place of a
             linear decay.
         optimizer: returns another optimiser than Adam.

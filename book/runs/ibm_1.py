@@ -17,7 +17,7 @@ class IBM1:
 
         p(f | e) = c prod_j sum_{i=0}^{S} t(f_j | e_i),   e_0 = NULL
 
-    The table t is learnt by expectation maximisation. From the table, each target word's share in
+    The table t is learned by expectation maximisation. From the table, each target word's share in
     each word of its source sentence; from the shares, summed over the corpus, a new table:
 
         share(i, j) = t(f_j | e_i) / sum_k t(f_j | e_k)

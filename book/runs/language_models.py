@@ -229,9 +229,9 @@ def main(options: argparse.Namespace) -> None:
     counted = {f"ngram-{n}": count(text, n, options.seed) for n in ORDERS}
     for name, model in counted.items():
         print(f"{name}: validation perplexity {model.validation:.1f}", flush=True)
-    learnt = {f"neural-lm-{m}-{h}": learn(text, m, h, options) for m, h in SIZES}
-    best = [min(kind.items(), key=lambda item: item[1].validation) for kind in (learnt, counted)]
-    models = counted | learnt | {"mixed": mean_of(best[0], best[1], text)}
+    learned = {f"neural-lm-{m}-{h}": learn(text, m, h, options) for m, h in SIZES}
+    best = [min(kind.items(), key=lambda item: item[1].validation) for kind in (learned, counted)]
+    models = counted | learned | {"mixed": mean_of(best[0], best[1], text)}
     known = find_seen(text)
     for name, model in models.items():
         given = model.given(text.test)  # the one reading of the test set

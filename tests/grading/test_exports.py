@@ -17,7 +17,8 @@ import pytest
 from small_class import ALL_POINTS, ASSIGNMENT, MINE, POINTS, Class, Found
 from traitlets.config import Config
 
-from autograder.instructor.exports import Canvas, Gradescope, Moodle
+from autograder.instructor.exports import Canvas, Gradescope, Moodle, moodle
+from autograder.instructor.grading.records import ExerciseResult, NotebookResult
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 
@@ -236,6 +237,13 @@ def test_moodle_feedback_is_the_diagnosis(graded, tmp_path):
     assert "Only for the instructor" not in text
     assert len([line for line in text.splitlines() if line.split(":")[0] in MINE]) == len(MINE)
     assert len(rows_of(export(Moodle, graded, tmp_path / "n.csv", feedback=False))[0]) == 4
+
+
+def test_moodle_feedback_is_text_though_moodle_takes_it_for_html():
+    exercise = ExerciseResult("f", "f", 0.0, 1.0, "wrong", "<img src=//x.example/a> & x < y")
+    result = NotebookResult("ada", "a", "n", "", (exercise,), ("<b>",), "")
+    (said,) = moodle.describe([result]).values()
+    assert said == "f: 0 of 1. &lt;img src=//x.example/a&gt; &amp; x &lt; y\n&lt;b&gt;"
 
 
 def test_moodle_row_that_names_nobody_is_left_out(graded, tmp_path, caplog):

@@ -173,6 +173,22 @@ def test_only_what_has_changed_is_written_anew(course):
     assert "'nobody' has no graded notebooks" in done.stderr
 
 
+def test_nothing_that_a_browser_runs_is_put_beside_the_pages_or_in_place_of_one(course):
+    folder = course / "autograded" / "ada" / ASSIGNMENT
+    for name in ("scores.html", "evil.SVG", "notes.txt"):
+        (folder / name).write_text("a student's own")
+    feedback(course)
+    to = course / "feedback" / "ada" / ASSIGNMENT
+    assert sorted(path.name for path in to.iterdir()) == [
+        "notes.txt",
+        "scores.html",
+        "timestamp.txt",
+        "translator.html",
+    ]
+    assert b"a student's own" not in (to / "scores.html").read_bytes()
+    assert (to / "notes.txt").read_text() == "a student's own"
+
+
 def test_a_page_that_fails_is_told_and_the_others_are_written(course):
     (course / "feedback" / "ada" / ASSIGNMENT).mkdir(parents=True)
     old = course / "feedback" / "ada" / ASSIGNMENT / "scores.html"

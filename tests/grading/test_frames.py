@@ -18,6 +18,7 @@ from safetensors.torch import save
 
 from autograder.exercises import EXERCISES
 from autograder.instructor.expected import solution
+from autograder.instructor.grading import secret_cases
 from autograder.instructor.grading.frames import check_frame
 from autograder.instructor.grading.grader import Grader
 from autograder.instructor.grading.sandbox import Sandbox, Times
@@ -397,6 +398,19 @@ def test_a_forged_frame_ends_the_run(forged):
     result = grade([(None, frame) for frame in frames])
     assert desk()[1].went[0] == "broken"
     assert (result.outcome, result.points) == ("stopped", 0.0)
+
+
+def test_memory_that_torch_does_not_get_is_no_fault_of_the_answer(monkeypatch):
+    """Such an error comes from the judge's own process, which is full."""
+    name = "context_vector"
+    cases = SecretCases([EXERCISES[name]], [1])
+
+    def full(*given):
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 TB")
+
+    monkeypatch.setattr(secret_cases, "judge", full)
+    with pytest.raises(MemoryError):
+        cases.judge(EXERCISES[name], {"outcomes": []}, {})
 
 
 def test_a_whole_number_may_be_written_as_a_float():

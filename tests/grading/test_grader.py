@@ -14,7 +14,7 @@ from broken.handing import reference
 
 from autograder.exercises import EXERCISES
 from autograder.instructor.expected import solution
-from autograder.instructor.grading.grader import Grader, open_grader
+from autograder.instructor.grading.grader import Grader, _keep_definitions, open_grader
 from autograder.instructor.grading.records import ExerciseResult
 from autograder.instructor.grading.settings import Grading
 from autograder.instructor.grading.source import read_sources
@@ -87,6 +87,12 @@ def test_points_do_not_depend_on_the_wording_of_an_exception(open_for):
     for result, said in zip(results, sentences, strict=True):
         assert said in result.headline
         assert (result.outcome, result.points) == ("part", 4.0)
+
+
+@pytest.mark.parametrize("body", ["+".join("a" * 5_000), "0x" + "f" * 5_000, "-" * 5_000 + "1"])
+def test_a_cell_that_can_be_parsed_and_not_be_written_again_keeps_nothing(body):
+    assert _keep_definitions(f"def f(a):\n    return {body}") == ""
+    assert _keep_definitions("x = 1\ndef f(a):\n    return a") == "def f(a):\n    return a"
 
 
 EVERY_WAY = WAYS | IN_A_CELL

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
@@ -18,7 +19,7 @@ from autograder.instructor.grading import class_run, course, gradebook, records
 from autograder.instructor.grading.class_run import Run
 from autograder.instructor.grading.course import Course, CourseError, write_whole
 from autograder.instructor.grading.gradebook import Patience, explained
-from tests.conftest import copy_course
+from tests.conftest import ROOT, copy_course
 from tests.grading.test_class_run import ASSIGNMENT, RIGHT, hand_in
 
 pytestmark = [
@@ -78,6 +79,8 @@ def graded(tmp_path_factory):
     copy_course(folder)
     for student in (*GOOD, *MISHAPS):
         hand_in(folder, student, RIGHT)
+    for name in (b"__metadata__", b"\xff" * 70 + b".txt"):
+        (folder / "submitted" / "zoe" / ASSIGNMENT / os.fsdecode(name)).write_bytes(b"x")
     # "fails" has been graded before, and is read badly the second time only.
     run(folder, ["fails"])
     real = class_run.read_folder
@@ -166,6 +169,28 @@ def test_a_page_that_cannot_be_recorded_costs_one_student(graded, monkeypatch):
     assert "zoe" in summary.graded
 
 
+@pytest.mark.parametrize("number", [errno.ENAMETOOLONG, errno.EISDIR, errno.ENOSPC, errno.EROFS])
+def test_a_file_that_cannot_be_written_costs_one_student_and_a_full_disk_all(
+    graded, monkeypatch, number
+):
+    folder, _, _ = graded
+    real = class_run.put
+
+    def put(place, files, permissions):
+        if "ada" in place.parts and any(not name.endswith(".ipynb") for name in files):
+            raise OSError(number, "it cannot be written", str(place))
+        real(place, files, permissions)
+
+    (folder / "submitted" / "ada" / ASSIGNMENT / "notes.txt").write_text("x")
+    monkeypatch.setattr(class_run, "put", put)
+    if number in (errno.ENOSPC, errno.EROFS):
+        with pytest.raises(CourseError):
+            run(folder, force=True)
+    else:
+        _, summary = run(folder, force=True)
+        assert "It could not be recorded" in summary.failed["ada"] and "zoe" in summary.graded
+
+
 @pytest.mark.parametrize(
     ("name", "why"),
     [
@@ -173,6 +198,7 @@ def test_a_page_that_cannot_be_recorded_costs_one_student(graded, monkeypatch):
         ("a\nb", "line break"),
         (".hidden", "with a dot"),
         ("<b>ada", "for HTML"),
+        ("ada ", "with a blank"),
     ],
 )
 def test_a_folder_that_can_be_no_student_is_named(tmp_path, name, why):
@@ -245,7 +271,11 @@ def test_a_lock_is_waited_for_and_said_once(tmp_path):
 
 
 @pytest.mark.parametrize("how", ["gone", "empty", "emptied"])
-def test_a_lost_gradebook_is_not_made_anew_without_a_word(graded, tmp_path, how):
+def test_a_lost_gradebook_is_not_made_anew_without_a_word(
+    graded, tmp_path, how, monkeypatch, capsys
+):
+    from autograder.command import main
+
     folder = shutil.copytree(graded[0], tmp_path / "course")
     path = folder / "gradebook.db"
     if how == "gone":
@@ -258,6 +288,12 @@ def test_a_lost_gradebook_is_not_made_anew_without_a_word(graded, tmp_path, how)
                 database.execute(f"delete from {table}")
     with pytest.raises(CourseError, match=r"graded pages of 7 students, but .* knows nothing"):
         run(folder)
+    if how != "emptied":  # whatever is asked for, and of whatever assignment
+        shutil.copytree(ROOT / "exercises" / "luong", folder / "submitted" / "ada" / "luong")
+        for arguments in (["grade", "luong"], ["feedback", ASSIGNMENT], ["show", "ada"]):
+            monkeypatch.chdir(folder)
+            assert main([*arguments, "--course", str(folder)]) == 2
+            assert "graded pages of 7 students, but" in capsys.readouterr().err
     assert how != "empty" or path.stat().st_size == 0
     shutil.move(folder / "autograded", tmp_path / "before")
     if how == "empty":  # as the sentence says

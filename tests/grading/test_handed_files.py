@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.grading import rebuilding, submissions
-from autograder.instructor.grading.course import Course, digest
+from autograder.instructor.grading import handed_files, rebuilding, submissions
+from autograder.instructor.grading.course import Course, digest, put
 from autograder.instructor.grading.handed_files import DEPTH_AT_MOST, FILES_AT_MOST, list_files
 from autograder.instructor.grading.rebuilding import rebuild
 from autograder.instructor.grading.source import read_sources
@@ -22,6 +22,8 @@ from autograder.instructor.grading.submissions import (
     Submission,
     read_folder,
 )
+from autograder.sandboxed.wire import HEADER_AT_MOST, pack
+from tests.conftest import copy_course
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = read_sources(ROOT / "solutions" / "bahdanau", "raise NotImplementedError()", EXERCISES)
@@ -156,6 +158,17 @@ def test_a_cell_that_is_too_long_is_left_out(folder):
     assert "1 of its cells were left out" in handed.review
 
 
+@pytest.mark.parametrize("letter", ["x", "\x01", "가", "\\", "\n", "\U0001f600"])
+def test_a_notebook_with_as_much_as_may_be_fits_into_a_frame(folder, letter):
+    """What is measured is what is sent: a letter may have six bytes there."""
+    handed = cells_handed(folder, notebook(*[letter * (CELL_AT_MOST // 8)] * 40))
+    sent = [{"index": n, "source": cell.source} for n, cell in enumerate(handed.cells or ())]
+    assert sent and len(pack({"cells": sent})) < HEADER_AT_MOST * 0.6
+    assert "were left out" in handed.review or letter in "x\\\n"
+    alone = cells_handed(folder, notebook(ANSWER, letter * CELL_AT_MOST))
+    assert [cell.source for cell in alone.cells or ()] == [ANSWER]
+
+
 @pytest.mark.parametrize(
     "first", ["y = [\n" + "1,\n" * 10_000, "def masked_softmax(a):\n  return ("]
 )
@@ -190,6 +203,76 @@ def test_an_archive_is_mentioned_and_looked_at(folder, name):
     assert handed.cells is None
     assert f"There is an archive, {name}; unpack it" in handed.remarks[0]
     assert handed.review == handed.remarks[0]
+
+
+@pytest.mark.parametrize("begins", [b"PK\x03\x04", b"\x1f\x8b\x08", b"7z\xbc\xaf'", b"Rar!\x1a"])
+def test_an_archive_is_known_without_its_ending(folder, begins):
+    (folder / "submission").write_bytes(begins + b"\0" * 100)
+    handed = read_folder(folder, NAMES).notebooks["scores"]
+    assert "There is an archive, submission; unpack it" in handed.review
+
+
+def test_a_notebook_without_answers_beside_an_archive_is_looked_at(folder):
+    stub = next(cell.released for cell in SCORES.cells if cell.role == "solution")
+    (folder / "mine.zip").write_bytes(b"PK")
+    handed = cells_handed(folder, notebook(stub, grade_id="masked_softmax"))
+    assert handed.cells and "has no answers, and there is an archive, mine.zip" in handed.review
+    assert not cells_handed(folder, notebook(ANSWER)).review
+
+
+@pytest.mark.parametrize("name", ["scores.html", "scores.py", "report.pdf"])
+def test_something_else_in_place_of_a_notebook_is_looked_at(folder, name):
+    (folder / "timestamp.txt").write_text("2030-05-01 10:00:00 UTC")
+    assert not read_folder(folder, NAMES).notebooks["scores"].review, "nothing was handed in"
+    (folder / name).write_text("x")
+    handed = read_folder(folder, NAMES).notebooks["scores"]
+    assert handed.cells is None and f"There is {name}." in handed.review
+
+
+def test_a_file_in_place_of_the_folder_is_looked_at(folder):
+    folder.rmdir()
+    folder.write_bytes(notebook(ANSWER))
+    handed = read_folder(folder, NAMES).notebooks["scores"]
+    assert handed.review == "bahdanau is a file in place of a folder."
+
+
+def test_a_folder_that_cannot_be_opened_is_not_an_empty_one(folder, monkeypatch):
+    def refuse(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(handed_files.os, "scandir", refuse)
+    with pytest.raises(PermissionError):
+        read_folder(folder, NAMES)
+
+
+def test_a_notebook_is_read_however_many_pictures_are_before_it(folder):
+    for number in range(FILES_AT_MOST + 100):
+        (folder / f"a{number}.png").touch()
+    handed = cells_handed(folder, notebook(ANSWER))
+    assert handed.cells and "more files than are looked at" in handed.review
+
+
+def test_a_file_that_the_notebook_will_miss_is_named(folder, monkeypatch):
+    monkeypatch.setattr(submissions, "BESIDE_AT_MOST", 1_000)
+    (folder / "data.bin").write_bytes(bytes(2_000))
+    handed = cells_handed(folder, notebook(ANSWER))
+    assert handed.cells and "data.bin was not there when the notebook was run" in handed.review
+
+
+@pytest.mark.parametrize("name", [b"\xff" * 70 + b".txt", ("가" * 60).encode("cp949") + b".docx"])
+def test_a_name_that_is_too_long_as_text_is_not_kept(folder, tmp_path, name):
+    (folder / os.fsdecode(name)).write_bytes(b"x")
+    (folder / "notes.txt").write_bytes(b"y")
+    copy_course(tmp_path)
+    kept = Course(tmp_path).kept(folder, read_folder(folder, NAMES).beside)
+    put(tmp_path / "autograded", kept, 0o644)
+    assert [path.name for path in (tmp_path / "autograded").iterdir()] == ["notes.txt"]
+
+
+def test_a_file_takes_the_place_of_a_folder_of_its_name(tmp_path):
+    (tmp_path / "data" / "more").mkdir(parents=True)
+    put(tmp_path, {"data": b"x"}, 0o644)
+    assert (tmp_path / "data").read_bytes() == b"x"
 
 
 @pytest.mark.parametrize(

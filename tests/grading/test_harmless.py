@@ -17,6 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import nbformat
 import pytest
 from hostile import (
     ASSIGNMENT,
@@ -32,6 +33,7 @@ from hostile import (
 )
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
+from nbconvert.exporters import HTMLExporter
 from nbconvert.filters import markdown2html
 from small_class import MINE
 
@@ -45,8 +47,10 @@ from autograder.instructor.grading.preprocessors import HarmlessLog
 from autograder.instructor.grading.records import ExerciseResult, NotebookResult
 from autograder.instructor.grading.sandbox import plain_outputs
 from autograder.instructor.grading.submissions import Handed, read_folder
+from autograder.instructor.harmless import COLOURED_AT_MOST, takes_long_to_colour
 from autograder.instructor.reporting.page import page as report
 from autograder.instructor.reporting.scores import CellScore, Person, Score
+from tests.conftest import ROOT
 
 HOSTILE = st.lists(
     st.sampled_from(FRAGMENTS) | st.text(st.characters(), max_size=6), min_size=1, max_size=6
@@ -187,6 +191,32 @@ def picture(width: int, height: int) -> str:
 
     head = b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR" + struct.pack(">II", width, height)
     return base64.b64encode(head + b"\x08\x02\x00\x00\x00").decode()
+
+
+SLOW_TO_COLOUR = {
+    "empty lines": "x=1" + "\n" * 4_000 + "y=2",
+    "blanks": "x = 1" + " " * 4_000,
+    "blanks and lines": "x" + " \n \n" * 400,
+    "names": "a." * 2_000,
+    "a long cell": "x = 1\n" * 10_000,
+}
+
+
+@pytest.mark.parametrize("source", SLOW_TO_COLOUR.values(), ids=SLOW_TO_COLOUR)
+def test_code_that_takes_long_to_colour_is_shown_without(source):
+    assert takes_long_to_colour(source)
+    cell = nbformat.v4.new_code_cell(source, metadata={"magics_language": "text"})
+    page, _ = HTMLExporter().from_notebook_node(nbformat.v4.new_notebook(cells=[cell]))
+    assert re.search(r"highlight [\w-]+\"><pre><span></span>[^<]+</pre>", page), (
+        "no span has a colour"
+    )
+
+
+def test_code_as_people_write_it_has_its_colours():
+    for path in (ROOT / "solutions").rglob("*.ipynb"):
+        cells = [c.source for c in nbformat.read(path, 4).cells if c.cell_type == "code"]
+        assert not any(map(takes_long_to_colour, cells)), path
+        assert sum(map(len, cells)) < COLOURED_AT_MOST, path
 
 
 def test_only_pictures_of_a_size_that_can_be_shown_are_kept():

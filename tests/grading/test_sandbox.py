@@ -18,9 +18,16 @@ import autograder
 import solutions
 from autograder.exercises import EXERCISES
 from autograder.instructor.grading import sandbox as sandboxes
-from autograder.instructor.grading.sandbox import Sandbox, SandboxError, Times, plain_outputs
+from autograder.instructor.grading.sandbox import (
+    NotTakenError,
+    Sandbox,
+    SandboxError,
+    Times,
+    plain_outputs,
+)
 from autograder.instructor.grading.system_calls import REFUSED
 from autograder.sandboxed.walls import Limits
+from autograder.sandboxed.wire import HEADER_AT_MOST
 
 needs_bubblewrap = pytest.mark.skipif(
     shutil.which("bwrap") is None, reason="bubblewrap is not installed (apt install bubblewrap)"
@@ -183,6 +190,19 @@ class TestWalls:
         assert shown(sandbox, "open('data.txt').read()", files) == "'mine'"
         assert shown(sandbox, "import helper; helper.answer", files) == "42"
         assert shown(sandbox, "import os; os.listdir()") == "[]"
+
+    def test_a_files_name_is_no_more_than_a_name(self, sandbox):
+        names = ("__metadata__", "0", "1", "과제.txt", "a" * 300)
+        files = {name: name.encode() for name in names} | {"empty": b""}
+        code = "import os; sorted((n[:9], open(n).read()[:9]) for n in os.listdir())"
+        wanted = [*((name[:9], name[:9]) for name in names), ("empty", "")]
+        assert eval(shown(sandbox, code, files)) == sorted(wanted)
+
+    @pytest.mark.slow
+    def test_what_it_does_not_take_is_one_students_trouble(self, sandbox):
+        with pytest.raises(NotTakenError):
+            sandbox.run([{"index": 0, "source": "\x01" * (HEADER_AT_MOST // 6)}])
+        assert shown(sandbox, "1 + 1") == "2"
 
     @pytest.mark.parametrize(
         "code",

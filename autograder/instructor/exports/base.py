@@ -14,6 +14,7 @@ from nbgrader.plugins import ExportPlugin
 from traitlets import Bool
 
 from autograder.instructor.grading import records
+from autograder.instructor.grading.course import write_whole
 from autograder.instructor.grading.records import NotebookResult
 from autograder.instructor.harmless import for_terminal
 from autograder.instructor.reporting import words
@@ -110,7 +111,7 @@ class Export(ExportPlugin):
             stop(f"{path} is a folder; name a file after --to.")
         page = io.StringIO(newline="")
         csv.writer(page, lineterminator="\r\n").writerows(rows)
-        path.write_text(page.getvalue(), encoding="utf-8", newline="")
+        write_whole(path, page.getvalue().encode("utf-8"), 0o644)
         self.log.info("Wrote the grades to %s", path)
 
 

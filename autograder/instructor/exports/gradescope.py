@@ -10,6 +10,7 @@ from typing import Any
 from traitlets import CaselessStrEnum
 
 from autograder.instructor.exports.base import Export, Grades, number, stop
+from autograder.instructor.grading.course import write_whole
 from autograder.instructor.grading.records import ExerciseResult, NotebookResult
 from autograder.instructor.harmless import for_lines, for_terminal
 from autograder.instructor.reporting import words
@@ -66,7 +67,7 @@ class Gradescope(Export):
                 folder = path / self._folder(person) / _safe(name)
                 folder.mkdir(parents=True, exist_ok=True)
                 text = json.dumps(page, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-                (folder / "results.json").write_text(text, encoding="utf-8")
+                write_whole(folder / "results.json", text.encode("utf-8"), 0o644)
                 written += 1
         self.log.info("Wrote %d results.json below %s", written, path)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -160,7 +161,8 @@ class Moodle(Export):
 def describe(results: Iterable[NotebookResult]) -> dict[str, str]:
     """Return the diagnosis of each student: a line per exercise, and the remarks on the files.
 
-    The points are those of the grader; what a person changed is in the grade.
+    The points are those of the grader; what a person changed is in the grade. Moodle takes it for
+    HTML, so what would be a tag is written as text.
     """
     lines: dict[str, list[str]] = {}
     for result in results:
@@ -169,4 +171,7 @@ def describe(results: Iterable[NotebookResult]) -> dict[str, str]:
             points = f"{number(entry.points)} of {number(entry.max_points)}"
             mine.append(" ".join(f"{entry.exercise}: {points}. {entry.headline}".split()))
         mine += [" ".join(remark.split()) for remark in result.remarks]
-    return {student: for_csv_lines("\n".join(mine)) for student, mine in lines.items()}
+    return {
+        student: for_csv_lines(html.escape("\n".join(mine), quote=False))
+        for student, mine in lines.items()
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import errno
 import functools
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -148,15 +149,14 @@ class Run:
         course = self.course
         with self._lock(), explained(course.db_url):
             waiting = Patience(say)
+            course.check_gradebook()
             pages = len(course.graded_students(self.assignment))
-            if pages and course.has_lost_gradebook():
-                raise CourseError(_LOST.format(pages=pages, url=course.db_url))
             waiting.until_done(lambda: course.know(self.assignment, self.sources))
             about = course.db_url, course.course_id, self.assignment, course.penalties()
             with waiting.until_done(lambda: Writer(*about)) as writer:
                 # A run that was killed leaves the pages of one student without a record.
                 if pages > 1 and not waiting.until_done(writer.count_submissions):
-                    raise CourseError(_LOST.format(pages=pages, url=course.db_url))
+                    raise CourseError(course.lost_gradebook(pages))
                 summary.results = waiting.until_done(writer.records)
                 given = ((s, self._before(summary, s)) for s in self.students)
                 for student, outcome in machine.run(given, busy):
@@ -180,9 +180,11 @@ class Run:
                 given = student, done.results, done.untouched, done.timestamp
                 waiting.until_done(functools.partial(writer.write, *given))
                 break
-            except (CourseError, OSError, DatabaseError):
+            except (CourseError, DatabaseError):
                 raise  # nobody's can be recorded
             except Exception as error:  # this one's cannot; the others are not to suffer for it
+                if isinstance(error, OSError) and error.errno in _OF_THE_DISK:
+                    raise
                 why = f"It could not be recorded: {type(error).__name__}: {str(error)[:300]}"
                 done = None
                 if attempt == 2:
@@ -302,11 +304,10 @@ class Run:
             yield
 
 
-_LOST = (
-    "There are graded pages of {pages} students, but the gradebook {url} knows nothing of them. "
-    "Put a copy of it back in its place: points given by hand are in it alone. To begin anew, move "
-    "the graded pages away."
-)
+# What is wrong with the disk or with the rights to it, and not with one file's name.
+_OF_THE_DISK = (
+    errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE,
+)  # fmt: skip
 
 
 def _as_bytes(page: NotebookNode) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import shutil
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -23,6 +24,8 @@ from sqlalchemy import make_url
 from autograder.instructor.grading.settings import Grading
 from autograder.instructor.grading.source import Source, read_sources
 from autograder.instructor.grading.submissions import Handed, Submission
+
+NAME_AT_MOST = 255  # bytes of a file's name, on nearly all file systems
 
 
 class CourseError(Exception):
@@ -124,7 +127,26 @@ class Course:
             and os.path.lexists(self._path(folder, path.name, assignment))
         )
 
-    def has_lost_gradebook(self) -> bool:
+    def check_gradebook(self) -> None:
+        """See that the gradebook is there, if anything has been graded.
+
+        Raises:
+            CourseError: there are graded pages, and the gradebook's file is empty or not there.
+        """
+        folder = self.root / self.directory.autograded_directory
+        pages = len({path.parent.name for path in folder.glob("*/*")})
+        if pages and self._has_lost_gradebook():
+            raise CourseError(self.lost_gradebook(pages))
+
+    def lost_gradebook(self, pages: int) -> str:
+        """Return what to do if the gradebook knows nothing of so many students' graded pages."""
+        return (
+            f"There are graded pages of {pages} students, but the gradebook {self.db_url} knows "
+            "nothing of them. Put a copy of it back in its place: points given by hand are in it "
+            "alone. To begin anew, move the graded pages away."
+        )
+
+    def _has_lost_gradebook(self) -> bool:
         """Tell whether the gradebook's file is empty or not there."""
         url = make_url(self.db_url)
         if url.get_backend_name() != "sqlite" or not url.database:
@@ -191,11 +213,15 @@ class Course:
                 ) from error
 
     def kept(self, folder: Path, beside: Mapping[str, bytes]) -> dict[str, bytes]:
-        """Return the files beside the notebooks that nbgrader would copy too."""
+        """Return the files beside the notebooks that nbgrader would copy too.
+
+        A name whose bytes are no text is longer when it is written as text, and may be too long.
+        """
         return {
             name: content
             for name, content in beside.items()
             if not name.endswith(".ipynb")
+            and len(name.encode("utf-8", "replace")) <= NAME_AT_MOST
             and not is_ignored(str(folder / name), self.directory.ignore)
         }
 
@@ -212,6 +238,8 @@ def find_fault_in_name(student: str) -> str:
         return "its name has one of < > \", which some of nbgrader's pages would take for HTML"
     if student.startswith("."):
         return "its name begins with a dot, and nbgrader leaves out such folders"
+    if student != student.strip():
+        return "its name begins or ends with a blank"
     if len(student) > 128:
         return "its name is longer than the 128 characters that the gradebook takes"
     return ""
@@ -233,6 +261,8 @@ def put(folder: Path, files: Mapping[str, bytes], permissions: int) -> None:
     """Write files into a folder, each of them whole or not at all, and remove all others."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
+        if (folder / name).is_dir() and not (folder / name).is_symlink():
+            shutil.rmtree(folder / name)  # of an earlier submission
         write_whole(folder / name, content, permissions)
     for path in folder.iterdir():
         if path.name not in files and stat.S_ISREG(path.lstat().st_mode):

@@ -10,7 +10,6 @@ import hashlib
 import json
 import logging
 import re
-import shutil
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import as_completed
@@ -43,6 +42,7 @@ from nbgrader.utils import find_all_files, is_grade, is_solution, is_task
 from sqlalchemy import func, select
 
 from autograder.instructor.grading.course import Course, write_whole
+from autograder.instructor.grading.gradebook import Patience
 from autograder.instructor.grading.guard import Guard
 
 Resources = dict[str, Any]
@@ -169,7 +169,7 @@ class PageExporter(HTMLExporter):
     mark in its code's place: what it opens is closed in it, and what it closes is what it opened.
     """
 
-    _most_kept = 2000
+    _most_kept, _longest_kept = 2000, 50_000  # pieces; characters of a piece and its key
 
     def __init__(self, **given: Any):
         super().__init__(**given)
@@ -224,7 +224,8 @@ class PageExporter(HTMLExporter):
     def _keep(self, key: str, html: str) -> str:
         if len(self._kept) >= self._most_kept:
             self._kept.clear()
-        self._kept[key] = html
+        if len(key) + len(html) <= self._longest_kept:
+            self._kept[key] = html
         return html
 
     def _show_once(self, cell: NotebookNode, render: Callable[[], str]) -> str:
@@ -333,6 +334,7 @@ def write_pages(
     students: Iterable[str] | None = None,
     force: bool = False,
     tick: Callable[[int, int], object] = lambda done, of: None,
+    say: Callable[[str], object] = print,
 ) -> Written:
     """Write the pages of those whose notebook or grades have changed since theirs were written.
 
@@ -343,13 +345,18 @@ def write_pages(
         students: whose pages; all who were graded if None.
         force: write pages that have not changed, too.
         tick: called with the number of pages that are done, and of all pages to be written.
+        say: called with a sentence if the gradebook has to be waited for.
+
+    Raises:
+        CourseError: the gradebook has been lost.
     """
-    return _Class(course, assignment).write(students, force, tick)
+    return _Class(course, assignment, say).write(students, force, tick)
 
 
 class _Class:
-    def __init__(self, course: Course, assignment: str):
+    def __init__(self, course: Course, assignment: str, say: Callable[[str], object]):
         self._course = course
+        self._waiting = Patience(say)
         self._assignment = assignment
         # It knows nbgrader's settings and permissions.
         course.app.log_level = logging.ERROR  # it would tell of each of them
@@ -365,6 +372,7 @@ class _Class:
         tick: Callable[[int, int], object],
     ) -> Written:
         written = Written()
+        self._course.check_gradebook()
         wanted = self._course.graded_students(self._assignment) if students is None else students
         pages = list(self._list_pages(wanted, written))
         before = {} if force else self._read_record()
@@ -402,15 +410,16 @@ class _Class:
         to = self._course.feedback(self._assignment, student)
         to.mkdir(parents=True, exist_ok=True)
         for name in find_all_files(str(folder), self._course.directory.ignore):
-            if not name.endswith(".ipynb"):
+            # What a browser would run is not put beside the pages, nor in place of one.
+            if Path(name).suffix.lower() not in (".ipynb", *_ACTIVE):
                 target = to / Path(name).relative_to(folder)
                 target.parent.mkdir(parents=True, exist_ok=True)
-                target.unlink(missing_ok=True)  # it may be one that cannot be written
-                shutil.copy(name, target)
+                write_whole(target, Path(name).read_bytes(), 0o644)
 
     def _list_pages(self, students: Iterable[str], written: Written) -> Iterator[Page]:
         """Yield what pages there are to be, and remove those that are not to be."""
-        known = gather(self._course.db_url, self._course.course_id, self._assignment)
+        about = self._course.db_url, self._course.course_id, self._assignment
+        known = self._waiting.until_done(lambda: gather(*about))
         for student in students:
             if not student.isprintable():
                 written.failed.append(
@@ -455,6 +464,7 @@ class _Class:
             return {}
 
 
+_ACTIVE = (".html", ".htm", ".xhtml", ".xht", ".shtml", ".mhtml", ".svg", ".xml", ".xsl")
 _exporters: list[PageExporter] = []  # of a process under guard
 
 

@@ -30,7 +30,14 @@ from autograder.instructor.grading.secret_cases import (
 from autograder.instructor.grading.settings import Grading
 from autograder.instructor.grading.source import Source, SourceCell, list_exercises
 from autograder.instructor.grading.submissions import Handed, defines
-from autograder.instructor.harmless import CELL_AT_MOST, for_lines, for_markdown, for_terminal
+from autograder.instructor.harmless import (
+    CELL_AT_MOST,
+    COLOURED_AT_MOST,
+    for_lines,
+    for_markdown,
+    for_terminal,
+    takes_long_to_colour,
+)
 from autograder.verdicts import Verdict
 
 GOES_AT_MOST = 40  # how often a notebook is run, if its cells keep ending the process
@@ -150,9 +157,13 @@ class Grader:
         for index, outputs in brought.outputs.items():
             if index < _PART and index not in rebuilt.graded:
                 rebuilt.page.cells[index].outputs = [nbformat.from_dict(o) for o in outputs]
+        coloured = 0
         for cell in rebuilt.page.cells:
             if cell.cell_type == "code":  # what is read is what was run
                 cell.source = for_lines(cell.source, CELL_AT_MOST)
+                coloured += len(cell.source)
+                if coloured > COLOURED_AT_MOST or takes_long_to_colour(cell.source):
+                    cell.metadata["magics_language"] = "text"  # nbconvert's name for what to do
         if handed.cells is None:
             remarks = list(handed.remarks)
         # Names of files may hold what is no text.
@@ -449,12 +460,12 @@ def _blame(run: Run, rebuilt: Rebuilt, brought: _Brought) -> bool:
 
 def _keep_definitions(text: str) -> str:
     """Return the functions, classes and imports of a cell, without what it does with them."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
     try:
         statements = ast.parse(text).body
+        kept = [ast.unparse(statement) for statement in statements if isinstance(statement, kinds)]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
-    kept = [ast.unparse(statement) for statement in statements if isinstance(statement, kinds)]
+        return ""  # a sum of a thousand terms can be parsed and not be written again
     return "\n".join(kept)
 
 

@@ -17,6 +17,15 @@ FILES_AT_MOST = 500
 DEPTH_AT_MOST = 8
 _LEFT_OUT = {".ipynb_checkpoints", "__pycache__", "feedback"}
 _ARCHIVES = (".zip", ".7z", ".rar", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".alz", ".egg")
+_ARCHIVES_BEGIN = (
+    b"PK\x03\x04",
+    b"7z\xbc\xaf",
+    b"Rar!",
+    b"\x1f\x8b",
+    b"BZh",
+    b"\xfd7zXZ",
+    b"ALZ\x01",
+)
 
 
 def readable(name: str) -> str:
@@ -55,14 +64,15 @@ def _list_one(folder: Path) -> tuple[list[Path], list[Path]]:
                     pages.append(folder / entry.name)
                 elif entry.name not in _LEFT_OUT:
                     folders.append(folder / entry.name)
-    except OSError:  # it cannot be opened, or is gone
+    except (FileNotFoundError, NotADirectoryError):  # it is gone
         pass
-    return sorted(folders), sorted(pages)
+    # Notebooks first: whatever is beyond the bounds, they are looked at.
+    return sorted(folders), sorted(pages, key=lambda path: (path.suffix.lower() != ".ipynb", path))
 
 
-def is_archive(path: Path) -> bool:
-    """Tell by its name whether a file is an archive, in which a notebook may lie."""
-    return path.suffix.lower() in _ARCHIVES
+def is_archive(path: Path, content: bytes) -> bool:
+    """Tell by its name or its first bytes whether a file is an archive, with a notebook in it."""
+    return path.suffix.lower() in _ARCHIVES or content.startswith(_ARCHIVES_BEGIN)
 
 
 def read_file(path: Path, at_most: int) -> bytes | str:

@@ -28,8 +28,8 @@ from autograder.instructor.grading.handed_files import (
 )
 
 CELLS_AT_MOST = 1_000  # of a notebook; the longest of the course has 60
-CELL_AT_MOST = 1_500_000  # characters of a cell: some have long comments or data
-TEXT_AT_MOST = 4_000_000  # characters of a notebook
+CELL_AT_MOST = 1_500_000  # bytes of a cell as JSON: some have long comments or data
+TEXT_AT_MOST = 4_000_000  # bytes of a notebook; half of what a frame to the sandbox may have
 
 
 class Unreadable(Exception):
@@ -110,10 +110,14 @@ def read_folder(folder: Path, names: Mapping[str, Names]) -> Submission:
         names: of the source notebooks, by notebook.
     """
     if folder.is_symlink() or folder.parent.is_symlink():
-        why = "The folder is a link to another place; hand in the files themselves."
-        return Submission({n: Handed(None, "", (why,), why) for n in names})
+        return _refuse(
+            names, "The folder is a link to another place; hand in the files themselves."
+        )
+    if not folder.is_dir():
+        return _refuse(names, f"{readable(folder.name)} is a file in place of a folder.")
     files: list[_File] = []
     beside: dict[str, bytes] = {}
+    missing: list[str] = []
     room, notebooks_room = BESIDE_AT_MOST, NOTEBOOKS_AT_MOST
     paths, more = list_files(folder)
     for path in paths:
@@ -128,17 +132,36 @@ def read_folder(folder: Path, names: Mapping[str, Names]) -> Submission:
                 beside[name] = content
                 if path.suffix.lower() != ".ipynb" and _may_be_a_notebook(content):
                     found.append(_notebook(path, name, notebooks_room))
+            elif path.suffix.lower() != ".ipynb":
+                missing.append(name)
         notebooks_room -= sum(file.size for file in found)
         files += found
     kept = {readable(p.name) for p in folder.glob(".ipynb_checkpoints/*.ipynb")}
-    archives = [readable(path.relative_to(folder).as_posix()) for path in paths if is_archive(path)]
+    relative = [(path, readable(path.relative_to(folder).as_posix())) for path in paths]
+    archives = [name for path, name in relative if is_archive(path, beside.get(name, b""))]
+    strange = [name for path, name in relative if not _is_usual(path)]
     notebooks = {
-        n: _choose(n, names, files, any(name.startswith(n) for name in kept), archives)
+        n: _choose(n, names, files, any(name.startswith(n) for name in kept), archives, strange)
         for n in names
     }
-    if more:
-        notebooks = {n: _with_remark(handed, _MORE) for n, handed in notebooks.items()}
+    remarks = [_MORE] if more else []
+    if missing:
+        remarks.append(
+            f"{missing[0]} was not there when the notebook was run: it is no file that can be "
+            f"read, or all other files together are larger than {BESIDE_AT_MOST >> 20} MB."
+        )
+    for remark in remarks:
+        notebooks = {n: _with_remark(handed, remark) for n, handed in notebooks.items()}
     return Submission(notebooks, beside)
+
+
+def _refuse(names: Mapping[str, Names], why: str) -> Submission:
+    return Submission({n: Handed(None, "", (why,), why) for n in names})
+
+
+def _is_usual(path: Path) -> bool:
+    """Tell whether a file is a notebook, or one that nbgrader puts there."""
+    return path.suffix.lower() == ".ipynb" or path.name == "timestamp.txt"
 
 
 _MORE = (
@@ -175,8 +198,10 @@ def _bound(cells: list[StudentCell]) -> tuple[list[StudentCell], list[str]]:
     """Return the cells that are graded, and what to say about others: no notebook needs more."""
     kept, room = [], TEXT_AT_MOST
     for cell in cells[:CELLS_AT_MOST]:
-        if len(cell.source) <= min(CELL_AT_MOST, room):
-            room -= len(cell.source)
+        # A line of Korean has three times as many bytes as letters, a control character six.
+        size = len(json.dumps(cell.source, ensure_ascii=False).encode())
+        if size <= min(CELL_AT_MOST, room):
+            room -= size
             kept.append(cell)
     remarks = []
     if len(cells) > CELLS_AT_MOST:
@@ -186,7 +211,7 @@ def _bound(cells: list[StudentCell]) -> tuple[list[StudentCell], list[str]]:
     if long := min(len(cells), CELLS_AT_MOST) - len(kept):
         remarks.append(
             f"{long} of its cells were left out, which are too long: a cell may have "
-            f"{CELL_AT_MOST:,} characters, a notebook {TEXT_AT_MOST:,}."
+            f"{CELL_AT_MOST:,} bytes, a notebook {TEXT_AT_MOST:,}."
         )
     return kept, remarks
 
@@ -300,9 +325,21 @@ def _choose(
     files: Sequence[_File],
     autosaved: bool,
     archives: Sequence[str],
+    strange: Sequence[str],
 ) -> Handed:
-    """Pick the file that was handed in for a notebook, and say what is unusual about it."""
+    """Pick the file that was handed in for a notebook, and say what is unusual about it.
+
+    Args:
+        notebook: its name.
+        names: of the source notebooks.
+        files: that are or may be notebooks.
+        autosaved: whether there is a copy of it that Jupyter saved by itself.
+        archives: names of archives.
+        strange: names of files of which nobody knows what they are for.
+    """
     chosen, handed = _pick(notebook, names, files, autosaved, archives)
+    if handed.cells is None and strange and not handed.review:
+        handed = replace(handed, review=f"{handed.remarks[0]} There is {strange[0]}.")
     for remark in chosen.remarks if chosen else ():
         handed = _with_remark(handed, remark)
     return handed
@@ -336,7 +373,14 @@ def _pick(
     if usable and exact is not None:
         rival = next((f for f in others if _worked_on(f.cells or (), mine)), None)
         if rival is None:
-            return exact, Handed(exact.cells, exact.digest)
+            handed = Handed(exact.cells, exact.digest)
+            if archives and not _worked_on(exact.cells or (), mine):
+                handed = _with_remark(
+                    handed,
+                    f"{exact.name} has no answers, and there is an archive, {archives[0]}; unpack "
+                    "it and hand in the notebook.",
+                )
+            return exact, handed
         if _worked_on(exact.cells or (), mine):
             remark = f"{exact.name} was graded; {rival.name}, which holds answers too, was not."
             return exact, Handed(exact.cells, exact.digest, (remark,), remark)

@@ -254,7 +254,7 @@ def _alike(facts: Facts) -> str:
         "<section><h2>Near-identical</h2>\n"
         '<p class="muted">How much of the shorter submission is in the other one, when names, '
         "comments, layout and order are left aside and what many wrote hardly counts. It is a "
-        "reason to look, no more: two people may have learnt from the same page.</p>\n"
+        "reason to look, no more: two people may have learned from the same page.</p>\n"
         + _table(("students", "alike", "most in"), rows)
         + "</section>\n"
     )

@@ -293,7 +293,7 @@ def normalised_again(weights: Tensor, values: Tensor) -> Tensor:
 def weights_cut(weights: Tensor, values: Tensor) -> Tensor:
     """The weights are detached from the graph, so attention cannot learn.
 
-    The values are right, but no gradient reaches the weights. Where to look is learnt through them.
+    The values are right, but no gradient reaches the weights. Where to look is learned through them.
     """
     return right.context_vector(weights.detach(), values)
 

@@ -275,7 +275,7 @@ class TokenClassifier(nn.Module):
 # ## `SpanPredictor`
 #
 # A question and a passage that answers it: `[CLS] question [SEP] passage [SEP]`. The answer is a piece
-# of the passage, so all there is to say is where it begins and where it ends. Two vectors are learnt,
+# of the passage, so all there is to say is where it begins and where it ends. Two vectors are learned,
 # one for each, and compared with every state:
 #
 # $$\mathrm{start}_i = S \cdot h_i \qquad \mathrm{end}_j = E \cdot h_j
@@ -316,7 +316,8 @@ class SpanPredictor(nn.Module):
         encoder: `encoder(tokens, segments) -> states (B, N, d)`.
         hidden_size: d.
 
-    Source: Devlin et al. (2019), section 4.2 and figure 4 (c).
+    Source: Devlin et al. (2019), section 4.2 and figure 4 (c); `longest` is in their program, not in
+    the paper.
     """
 
     def __init__(self, encoder: nn.Module, hidden_size: int):
@@ -649,7 +650,7 @@ class SpanPredictor(nn.Module):
 
 # %% answers
 # 1. With few stories it is worth most, with many least: what pre-training knows about words can
-#    be learnt from labels as well, once there are enough. For tags of these small stories even
+#    be learned from labels as well, once there are enough. For tags of these small stories even
 #    100 are a lot.
 # 2. Tags lose little: a word's part of speech is close to the surface of its state. Answers lose
 #    much: where an answer begins depends on the question, and states that were never asked one do

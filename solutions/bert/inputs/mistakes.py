@@ -509,8 +509,8 @@ def mask_always(
 ) -> Masked:
     """You make every chosen token [MASK].
 
-    [MASK] never comes in fine-tuning. If it stood at every place that is asked about, the model would
-    learn nothing about tokens that it can see: so 10 % become a random token and 10 % stay.
+    [MASK] never comes in fine-tuning. If it stood at every place that is asked about, no loss would
+    ask for the state of a token that the model sees: so 10 % become a random token and 10 % stay.
     """
     chosen = _chosen(tokens, special, generator, probability)
     return _masked(tokens, chosen, vocabulary_size, mask_id, generator, (1.0, 0.0))
@@ -682,8 +682,8 @@ def mask_fixed_number(
 ) -> Masked:
     """You choose a fixed number of tokens in each text.
 
-    The original program does about that, but here each token is chosen independently: the number
-    follows by itself, and is now larger, now smaller. torch.rand(...) < probability is all it takes.
+    The original program does about that. Here each token is chosen independently, as the check can
+    tell: the number differs from text to text. torch.rand(...) < probability is all it takes.
     """
     levels = torch.rand(tokens.shape, generator=generator).masked_fill(special, 2.0)
     rank = levels.argsort(dim=-1).argsort(dim=-1)

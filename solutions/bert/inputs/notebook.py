@@ -129,7 +129,7 @@ def wordpiece(word: str, vocabulary: Container[str], unknown: str = "[UNK]") -> 
 # | segment | 0 | 0 | 0 | 0 | 1 | 1 | 1 |
 # | position | 0 | 1 | 2 | 3 | 4 | 5 | 6 |
 #
-# The positions are learnt, not sines, so a row may have at most $N_{\max}$ = `max_length` tokens; nothing is multiplied by
+# The positions are learned, not sines, so a row may have at most $N_{\max}$ = `max_length` tokens; nothing is multiplied by
 # $\sqrt d$ as in the Transformer. Without `segments` all tokens are in segment 0, which has a vector like any
 # other. Padding gets a vector too; it is the encoder's mask that keeps it from being seen.
 #
@@ -434,7 +434,7 @@ def next_sentence_pairs(
 # _ = axes.set(xlabel="chosen tokens in an input", ylabel="inputs", xticks=numbers)
 
 # %% [markdown]
-# And at last the vectors. The layers have not learnt anything yet; but already the same token has another vector
+# And at last the vectors. The layers have not learned anything yet; but already the same token has another vector
 # at another place, and in the other sentence.
 
 # %% demo vectors

@@ -450,8 +450,8 @@ class HeadWithoutTransform(_Head):
 class HeadUsualEps(_Head):
     """Your LayerNorm has another eps.
 
-    It is computed with torch's 1e-5 in place of the eps that the constructor was given. Where
-    states vary little that is seen; use self.norm.
+    It is computed with torch's 1e-5 in place of the eps that the constructor was given. Where the
+    components of a state vary little, the difference shows; use self.norm.
     """
 
     def transformed(self, states: Tensor) -> Tensor:

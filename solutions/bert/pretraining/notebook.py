@@ -1,7 +1,7 @@
 # %% [markdown]
 # # BERT II: pre-training
 #
-# BERT is a Transformer's encoder that has learnt from plain text, in two tasks that need no labels:
+# BERT is a Transformer's encoder that has learned from plain text, in two tasks that need no labels:
 # fill in words that were hidden, and tell whether one sentence follows another. In this notebook you
 # put the encoder together, build the heads of both tasks, and write the loss. At the end your own
 # BERT is pre-trained on small stories and fills in masked words.
@@ -413,7 +413,7 @@ def pretraining_loss(
 # keep(model, "bert-stories")  # for finetuning.ipynb
 
 # %% [markdown]
-# How much has it learnt? On stories that it has never seen: how many of the chosen words it guesses,
+# How much has it learned? On stories that it has never seen: how many of the chosen words it guesses,
 # and of how many pairs it knows whether they belong together. To compare: how many words one would
 # guess by always saying the most frequent one.
 

@@ -2,8 +2,8 @@
 # # Show, attend and tell I: looking at a picture
 #
 # A picture has no words that an encoder could read one by one. Xu et al. (2015) make a list all the same:
-# the last map of a convolutional network has a vector for each place of the picture, and before each word
-# of the caption the decoder chooses among the places. In this notebook you build that list, two ways of
+# the last map of a convolutional network has a vector for each location of the picture, and before each word
+# of the caption the decoder chooses among the locations. In this notebook you build that list, two ways of
 # choosing, and the two losses that go with them. In `captioner.ipynb` a decoder uses them.
 #
 # {{ exercises }}
@@ -11,9 +11,9 @@
 # **Before you begin.** You need nothing; the score is that of `bahdanau/scores.ipynb`. The ideas are explained in [Chapter 5](../../book/05_captioning.md). Minutes are half to one
 # and a half times those of the table, as you know torch better or less well.
 #
-# **Shapes.** $B$ pictures in the batch, $C$ channels, $H$ rows and $W$ columns of a map, $N = HW$ places,
+# **Shapes.** $B$ pictures in the batch, $C$ channels, $H$ rows and $W$ columns of a map, $N = HW$ locations,
 # $T$ words of a caption, $d_q$ the size of a query (the decoder's state), $d_k$ of an annotation, $d$ of the
-# hidden layer that compares them. All places of a picture are real, so nothing masks them. Captions differ
+# hidden layer that compares them. All locations of a picture are real, so nothing masks them. Captions differ
 # in length: their mask is boolean, and `True` means *a real word*.
 
 # %% setup
@@ -36,19 +36,19 @@ from torch import Tensor, nn
 #
 # A network that only has to name a picture flattens its last map into one long vector, and what was where
 # is lost. Here the map is kept. Its number at channel $c$, row $i$ and column $j$ describes what the
-# network found around that place, so the $C$ numbers of one place together are its *annotation*. What the
+# network found around that location, so the $C$ numbers of one location together are its *annotation*. What the
 # decoder needs is a list of them, row by row, as one reads:
 #
 # $$a_{n} = \mathrm{map}[:, \lfloor n / W \rfloor, n \bmod W], \quad n = 0, \dots, HW - 1
 # \qquad \mathrm{map}: (B, C, H, W),\quad a: (B, HW, C)$$
 #
 # Each annotation keeps its numbers together. Look at one small map before you trust a `reshape`: the shape
-# may be right while the numbers of a place are scattered over the list.
+# may be right while the numbers of a location are scattered over the list.
 
 
 # %% exercise
 def annotation_vectors(feature_map: Tensor) -> Tensor:
-    """Turn a feature map into one vector for each place of the picture, row by row.
+    """Turn a feature map into one vector for each location of the picture, row by row.
 
     a_i = feature_map[:, :, i // W, i % W],  i = 0 ... HW - 1
 
@@ -69,7 +69,7 @@ def annotation_vectors(feature_map: Tensor) -> Tensor:
 # ## `SoftAttention`
 #
 # Where to look is decided like in [Chapter 3](../../book/03_bahdanau.md): a small network compares the decoder's state with
-# each annotation, and a softmax over the places makes weights of it.
+# each annotation, and a softmax over the locations makes weights of it.
 #
 # $$e_i = v^\top \tanh\left(W h_{t-1} + U a_i\right), \qquad
 # \alpha_i = \frac{\exp e_i}{\sum_k \exp e_k}$$
@@ -88,17 +88,17 @@ def annotation_vectors(feature_map: Tensor) -> Tensor:
 # $w_\beta$ and $b_\beta$.
 
 # %% hints
-# * Two questions are asked of the same state: *where* to look (a weight for each place) and *how
+# * Two questions are asked of the same state: *where* to look (a weight for each location) and *how
 #   much* it counts (one number).
-# * The scores are those of Bahdanau's attention, with a query that needs an axis for the places.
-#   No mask: every place is real.
+# * The scores are those of Bahdanau's attention, with a query that needs an axis for the locations.
+#   No mask: every location is real.
 # * `beta` takes off the last axis of what the linear layer returns. In `forward` it needs an axis
 #   again, to multiply the context; the weights are returned as they are.
 
 
 # %% exercise
 class SoftAttention(nn.Module):
-    """Soft attention over the places of a picture, with a gate on the context.
+    """Soft attention over the locations of a picture, with a gate on the context.
 
     e_i = v^T tanh(W h_{t-1} + U a_i),  alpha = softmax(e),  beta = sigmoid(w_beta h_{t-1} + b_beta),
     z = beta sum_i alpha_i a_i
@@ -137,7 +137,7 @@ class SoftAttention(nn.Module):
 
         Args:
             query: the decoder's state h_{t-1}, (B, d_q).
-            annotations: (B, N, d_k); every place is real, so there is no mask.
+            annotations: (B, N, d_k); every location is real, so there is no mask.
 
         Returns:
             gated context z (B, d_k) and weights alpha (B, N).
@@ -153,30 +153,30 @@ class SoftAttention(nn.Module):
 # %% [markdown]
 # ## `doubly_stochastic_penalty`
 #
-# The weights of one word sum to 1 over the places: the softmax sees to that. Nothing says that a place
+# The weights of one word sum to 1 over the locations: the softmax sees to that. Nothing says that a location
 # gets any look in the whole caption; the decoder could stare at one spot from the first word to the last.
-# So a second sum is asked for: what a place gets from *all words together* should come near to 1.
+# So a second sum is asked for: what a location gets from *all words together* should come near to 1.
 #
 # $$L = \frac{1}{B} \sum_b \sum_i \left(1 - \sum_t m_{t}\, \alpha_{ti}\right)^2
 # \qquad \alpha: (B, T, N),\quad m: (B, T) \text{ bool},\quad L: ()$$
 #
-# Both sums cannot be 1 everywhere unless there are as many words as places; the paper hopes for places that
+# Both sums cannot be 1 everywhere unless there are as many words as locations; the paper hopes for locations that
 # are not left out. Added to the loss with a small factor $\lambda$, it is a push, not a law.
 #
 # After its last word a caption is padding, and the weights there mean nothing. A caption without any real
 # word has a penalty of 0, not the $N$ that the formula would give it, and still counts as one of the $B$ pictures.
 
 # %% hints
-# * There are two sums, over words and over places. Which of them is inside the square?
+# * There are two sums, over words and over locations. Which of them is inside the square?
 # * First take out the words that are padding (their weights may be any numbers), then add over
-#   words: one sum for each place.
+#   words: one sum for each location.
 # * A caption without words has sums of 0, and the formula would give $N$. Set its penalty to 0,
 #   and still divide by $B$.
 
 
 # %% exercise
 def doubly_stochastic_penalty(weights: Tensor, mask: Tensor) -> Tensor:
-    """Punish places that get less or more than one look in all.
+    """Punish locations that get less or more than one look in all.
 
     L = mean over the batch of sum_i (1 - sum_t m_t alpha_{ti})^2
 
@@ -199,30 +199,30 @@ def doubly_stochastic_penalty(weights: Tensor, mask: Tensor) -> Tensor:
 # %% [markdown]
 # ## `hard_attention`
 #
-# Soft attention sees a mixture of all places. *Hard* attention looks at one place at a time, like an eye. Which
-# one is decided by lot, and the weights are the chances:
+# Soft attention sees a mixture of all locations. *Hard* attention looks at one location at a time. Which
+# one is drawn at random, with the weights as probabilities (the paper calls the categorical distribution Multinoulli):
 #
 # $$s \sim \mathrm{Multinoulli}(\alpha), \qquad z = \sum_i s_i a_i, \qquad
-# \log p(s) = \log \alpha_i \text{ at the place drawn}$$
+# \log p(s) = \log \alpha_i \text{ at the location drawn}$$
 #
 # $$\alpha, s: (B, N),\quad a: (B, N, d_v),\quad z: (B, d_v),\quad \log p(s): (B,)$$
 #
-# $s$ is one-hot: 1 at the place drawn and 0 elsewhere. Each picture has a draw of its own. A place of weight
+# $s$ is one-hot: 1 at the location drawn and 0 elsewhere. Each picture has a draw of its own. A location of weight
 # 0 is never drawn, but it stands in the row: mind the logarithm of 0.
 #
 # **Chance that can be repeated.** Everything is drawn with the `generator`, so that the same seed gives the
-# same places; with `None`, torch's own generator draws. The check passes generators of several seeds and
+# same locations; with `None`, torch's own generator draws. The check passes generators of several seeds and
 # looks at what must hold for *any* way of drawing: how you draw is up to you.
 #
-# **Gradients.** A lot that was drawn has no gradient, the sample is a constant. Still two things learn: the
+# **Gradients.** A draw has no gradient, the sample is a constant. Still two things learn: the
 # values, through $z$, and the weights, through $\log p(s)$. The next exercise turns that into a loss.
 
 # %% hints
-# * Draw one place for each picture. `torch.multinomial` does that for rows of probabilities, and
+# * Draw one location for each picture. `torch.multinomial` does that for rows of probabilities, and
 #   takes the generator.
-# * One-hot rows are zeros with a 1 written in at the place (`scatter`), in the dtype of the
+# * One-hot rows are zeros with a 1 written in at the location (`scatter`), in the dtype of the
 #   weights. The context is the product of the sample with the values.
-# * For $\log p(s)$ pick the weight at the place *first* and take its logarithm then. A logarithm
+# * For $\log p(s)$ pick the weight at the location *first* and take its logarithm then. A logarithm
 #   of the whole row would meet the zeros.
 
 
@@ -230,14 +230,14 @@ def doubly_stochastic_penalty(weights: Tensor, mask: Tensor) -> Tensor:
 def hard_attention(
     weights: Tensor, values: Tensor, generator: torch.Generator | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Look at one place only, drawn with the weights as probabilities.
+    """Look at one location only, drawn with the weights as probabilities.
 
-    s ~ Multinoulli(alpha),  z = sum_i s_i a_i,  log p(s) = log alpha_i at the place drawn
+    s ~ Multinoulli(alpha),  z = sum_i s_i a_i,  log p(s) = log alpha_i at the location drawn
 
     Args:
         weights: alpha, (B, N), rows sum to 1; some may be exactly 0.
         values: a, (B, N, d_v).
-        generator: draws the places; torch's own generator if None.
+        generator: draws the locations; torch's own generator if None.
 
     Returns:
         context (B, d_v), the sample s as one-hot rows (B, N) in the weights' dtype, and log p(s),
@@ -256,7 +256,7 @@ def hard_attention(
 # %% [markdown]
 # ## `reinforce_loss`
 #
-# Where hard attention looked cannot be improved by following the gradient back through the lot. Williams
+# Where hard attention looked cannot be improved by following the gradient back through the draw. Williams
 # (1992) found another way, REINFORCE: let the model look, see how good the caption became (its reward $R$),
 # and make looks that were followed by a good caption more probable. What is usual, the *baseline* $b$, is
 # subtracted first: better than usual is praised, worse than usual is blamed.
@@ -286,7 +286,7 @@ def reinforce_loss(
     L = - mean over the batch of (R - b) sum_t m_t log p(s_t)
 
     Args:
-        log_prob: log p(s_t) of the places drawn, (B, T).
+        log_prob: log p(s_t) of the locations drawn, (B, T).
         reward: R, (B,); no gradient flows into it.
         baseline: b, a number or (B,); no gradient flows into it.
         mask: bool (B, T), True = a real word.
@@ -306,14 +306,14 @@ def reinforce_loss(
 # %% [markdown]
 # ## See it learn
 #
-# One picture of nine places, and nothing to see but a number: the place in the middle pays 10, all others pay
-# 9. The model knows only what the place it looked at has paid. Its scores start at 0, so that all places
+# One picture of nine locations, and nothing to see but a number: the location in the middle pays 10, all others pay
+# 9. The model knows only what the location it looked at has paid. Its scores start at 0, so that all locations
 # have the same weight. The next cell lets it look 300 times, in batches of 8, once with the mean reward so far
-# as a baseline and once without one, and draws the weight of the place in the middle, for ten seeds each.
+# as a baseline and once without one, and draws the weight of the location in the middle, for ten seeds each.
 
 # %% demo look
 # def learn(seed, with_baseline, places=9, looks=300, batch=8, rate=0.2):
-#     """Return the weight of the place in the middle after each batch of looks."""
+#     """Return the weight of the location in the middle after each batch of looks."""
 #     generator = torch.Generator().manual_seed(seed)
 #     pays = torch.full((places,), 9.0)
 #     pays[places // 2] = 10.0
@@ -342,11 +342,11 @@ def reinforce_loss(
 #     for seed in range(10):
 #         panel.plot(learn(seed, with_baseline), color=style.SERIES[0], alpha=0.5, linewidth=1)
 #     panel.set(title="with a baseline" if with_baseline else "without", xlabel="batches of looks")
-# panels[0].set(ylabel="weight of the best place", ylim=(0, 1.02))
+# panels[0].set(ylabel="weight of the best location", ylim=(0, 1.02))
 
 # %% [markdown] play-text-rewards
-# **Predict, then run.** Let the best place pay 1 and all others 0 (`less`, `more`): does the baseline still help? And with 100
-# places?
+# **Predict, then run.** Let the best location pay 1 and all others 0 (`less`, `more`): does the baseline still help? And with 100
+# locations?
 
 # %% play rewards
 # places, rate, batch = 9, 0.2, 8
@@ -355,27 +355,27 @@ def reinforce_loss(
 #     runs = [learn(seed, with_baseline, places, rate=rate, batch=batch) for seed in range(5)]
 #     mean = torch.tensor(runs).mean(dim=0)
 #     axes.plot(mean, label="with a baseline" if with_baseline else "without")
-# axes.set(xlabel="batches of looks", ylabel="weight of the best place", ylim=(0, 1.02))
+# axes.set(xlabel="batches of looks", ylabel="weight of the best location", ylim=(0, 1.02))
 # _ = axes.legend()
 
 # %% [markdown] questions
 # **To think about.**
 #
-# 1. Without a baseline all rewards are positive, so every place that is looked at becomes more probable. Why do
-#    some runs find the best place all the same, and what happens in the others?
-# 2. Give the place in the middle a reward of 1 and all others 0. Does the baseline still help?
+# 1. Without a baseline all rewards are positive, so every location that is looked at becomes more probable. Why do
+#    some runs find the best location all the same, and what happens in the others?
+# 2. Give the location in the middle a reward of 1 and all others 0. Does the baseline still help?
 # 3. Soft attention on this picture would return the mean of all rewards. What could it learn from that?
 
 # %% answers
-# 1. Every place drawn is pushed up by about 9 or 10, so what counts is how often it is drawn, and
+# 1. Every location drawn is pushed up by about 9 or 10, so what counts is how often it is drawn, and
 #    only a tenth of the push is about quality. In runs that drew the middle often in the
-#    beginning, it wins. In the others a place that happened to be drawn first is drawn ever more
+#    beginning, it wins. In the others a location that happened to be drawn first is drawn ever more
 #    often, and the weights settle there: rich get richer.
 # 2. Less. With rewards of 1 and 0 a draw that found nothing pushes nothing, and one that found
 #    the middle pushes it up: zero is a fair baseline already. At the start the usual reward is
 #    1/9, which changes little. The baseline matters when all rewards share a large part that says
 #    nothing.
 # 3. A lot, and at once: the mean of the rewards, $\sum_i \alpha_i R_i$, has a gradient with
-#    respect to each weight, which says of every place whether it pays more than the mean. Soft
-#    attention needs no draws. But it is allowed to look at all places in each step, which is what
+#    respect to each weight, which says of every location whether it pays more than the mean. Soft
+#    attention needs no draws. But it is allowed to look at all locations in each step, which is what
 #    hard attention was to avoid.

@@ -87,8 +87,8 @@ class StateAndMemoryAlike(CaptionDecoder):
 class StartsWithoutTanh(CaptionDecoder):
     """The start has no tanh.
 
-    h_0 and c_0 are tanh of a linear layer, so that they begin in the range in which an LSTM keeps its
-    state.
+    h_0 and c_0 are tanh of a linear layer, so that both begin between -1 and 1. That is also where
+    an LSTM keeps h.
     """
 
     def start(self, annotations: Tensor) -> State:

@@ -10,7 +10,7 @@
 # **Before you begin.** You need `attention.ipynb`, solved. The ideas are explained in [Chapter 5](../../book/05_captioning.md). Minutes are half to one
 # and a half times those of the table, as you know torch better or less well.
 #
-# **Shapes.** $B$ pictures in the batch, $N$ places of a picture, $T$ words of a caption, $V$ words in the
+# **Shapes.** $B$ pictures in the batch, $N$ locations of a picture, $T$ words of a caption, $V$ words in the
 # vocabulary, $d$ the size of a state, $e$ of an embedding, $d_k$ of an annotation.
 
 # %% setup
@@ -47,7 +47,7 @@ from torch import Tensor, nn
 #    (h_t, c_t) = \mathrm{LSTM}\left([E y_{t-1} ; z_t],\, (h_{t-1}, c_{t-1})\right)
 #    \qquad E y: (B, e),\quad z: (B, d_k)$$
 #
-# 3. **`readout`.** Three things speak about the next word: the word before, the state, and what is seen right
+# 3. **`readout`.** Three vectors speak about the next word: the word before, the state, and what is seen right
 #    now. They are added, and one more layer scores the vocabulary.
 #
 #    $$\mathrm{logits}_t = L_o\left(E y_{t-1} + L_h h_t + L_z z_t\right) + b_o
@@ -74,8 +74,8 @@ from torch import Tensor, nn
 class CaptionDecoder(nn.Module):
     """An LSTM that describes a picture, looking at it before every word.
 
-    (h_0, c_0) = (tanh(W_h a + b_h), tanh(W_c a + b_c)),  a = mean_i a_i
-    z_t = attention(h_{t-1}, a),  (h_t, c_t) = LSTM([E y_{t-1}; z_t], (h_{t-1}, c_{t-1}))
+    (h_0, c_0) = (tanh(W_h m + b_h), tanh(W_c m + b_c)),  m = mean_i a_i
+    z_t = attention(h_{t-1}, a_1 ... a_N),  (h_t, c_t) = LSTM([E y_{t-1}; z_t], (h_{t-1}, c_{t-1}))
     logits_t = L_o (E y_{t-1} + L_h h_t + L_z z_t) + b_o
 
     Parameters: `embedding.weight` E (V, e); `first_state.weight` W_h (d, d_k) and `.bias`;
@@ -186,11 +186,11 @@ class CaptionDecoder(nn.Module):
 # The next cells put it to work. They need the check above to pass, and those of `attention.ipynb`. Save that
 # notebook: the next cell reads from the disk your `annotation_vectors`, your `SoftAttention` and your penalty (for question 1).
 #
-# The pictures are drawn by the course: two or three things on a grey ground, each with a caption such as "a
+# The pictures are drawn by the course: two or three objects on a grey ground, each with a caption such as "a
 # small red circle above a blue square". Since they are drawn, the course knows which pixels every word is
 # about. Nobody tells the model: it sees pictures and captions, nothing else.
 #
-# First a small convolutional network learns to name single things; its last map, 8 by 8 places, becomes the
+# First a small convolutional network learns to name single objects; its last map, 8 by 8 locations, becomes the
 # list of annotations. Then your decoder learns from the annotations of 3,000 pictures. Both together take half a
 # minute to a minute and a half on a CPU. With `COURSEKIT_SIZE=full`, set before you start Jupyter, there are more pictures and
 # more epochs.
@@ -273,9 +273,9 @@ class CaptionDecoder(nn.Module):
 # print(f"{right:.0%} of the captions are right in every word")
 
 # %% [markdown]
-# And this is where it looked: first the picture itself, then one for each word. The brighter a place, the larger its weight. The lines above the pictures compare that with
-# the truth: for each kind of word the mean share of the weight that lies on the things the word is about, when the
-# model reads the true caption, against the share of the picture that these things cover.
+# And this is where it looked: first the picture itself, then one for each word. The brighter a location, the larger its weight. The lines above the pictures compare that with
+# the truth: for each kind of word the mean share of the weight that lies on the objects the word is about, when the
+# model reads the true caption, against the share of the picture that these objects cover.
 
 # %% demo picture
 # import matplotlib.pyplot as plt
@@ -324,30 +324,30 @@ class CaptionDecoder(nn.Module):
 # one thing in the copy, and train again:
 #
 # 1. Add `0.01 * doubly_stochastic_penalty(weights, batch.mask)` to the loss. Does the model look elsewhere, and
-#    are the captions better or worse? How many words would a caption need to give all 64 places their look?
+#    are the captions better or worse? How many words would a caption need to give all 64 locations their look?
 # 2. Let `SoftAttention.beta` return ones. Which words did the gate close for? (Print `look.beta(...)` for
 #    the states of one caption.)
-# 3. Find a wrong word and look at the places it came from. Did the model look at the right thing and misname
-#    it, or did it look at the wrong thing?
+# 3. Find a wrong word and look at the locations it came from. Did the model look at the right object and misname
+#    it, or did it look at the wrong object?
 
 # %% answers
-# 1. 64 places have 64 units of attention to get, and a caption of ten words has ten units to
-#    give: it would need 64 words to give each place its look. So the penalty cannot be met; it
-#    spreads the weights, and with them away from the things that are described. Expect captions
-#    to be no better and looks to be blunter. Pictures like these have places not worth a look.
+# 1. 64 locations have 64 units of attention to get, and a caption of ten words has ten units to
+#    give: it would need 64 words to give each location its look. So the penalty cannot be met; it
+#    spreads the weights, and with them away from the objects that are described. Expect captions
+#    to be no better and looks to be blunter. Pictures like these have locations not worth a look.
 # 2. For words that the picture does not decide: *a*, and the end of the caption. The number that
-#    `beta` gives before those is lower than before colours and shapes, if the gate has learnt it;
+#    `beta` gives before those is lower than before colours and shapes, if the gate has learned it;
 #    without the gate the decoder has to ignore the context by other means, and on a small task it
 #    can.
-# 3. Both occur. If the weight lies on the right thing and the word is wrong, the annotation or
+# 3. Both occur. If the weight lies on the right object and the word is wrong, the annotation or
 #    the vocabulary's layer confused, for example, two colours or two sizes. If the weight lies on
-#    another thing, the word usually fits that one. The second kind shows when two things of a
+#    another object, the word usually fits that one. The second kind shows when two objects of a
 #    picture share a colour or a form.
 
 # %% [markdown] open-task
 # ## An open task
 #
-# Get nine in ten captions right in every word within three minutes of training. Where do the mistakes come from: from the map (8 by 8 places,
+# Get nine in ten captions right in every word within three minutes of training. Where do the mistakes come from: from the map (8 by 8 locations,
 # 50 channels), from the look or from the words? Count the wrong words by their kind before you change anything.
 #
 # | | |

@@ -117,7 +117,7 @@ def negatives_forgotten(center: Tensor, context: Tensor, negatives: Tensor) -> T
     """The negatives are not used.
 
     If only true neighbours are seen, the answer yes is always right: the loss falls to 0 when all
-    vectors grow in the same direction, and nothing is learnt. The K random words prevent that.
+    vectors grow in the same direction, and nothing is learned. The K random words prevent that.
     """
     yes, _ = _dots(center, context, negatives)
     return -F.logsigmoid(yes).mean()
@@ -201,7 +201,7 @@ def cosine_for_dot_product(center: Tensor, context: Tensor, negatives: Tensor) -
 
     The cosine lies between -1 and 1, so that the model could never be more than 73 % sure of
     anything. The length of a vector counts in training; people take the cosine afterwards, to
-    compare the vectors they have learnt.
+    compare the vectors they have learned.
     """
     v, u, n = (F.normalize(x, dim=-1) for x in (center, context, negatives))
     return right.negative_sampling_loss(v, u, n)
@@ -466,7 +466,7 @@ class ModelSoftmaxOverBatch(_Model):
 class ModelVectorsCut(_Model):
     """The vectors are detached from the graph, so that words cannot learn.
 
-    The scores are right, but no gradient reaches C. That the vectors are learnt together with the
+    The scores are right, but no gradient reaches C. That the vectors are learned together with the
     rest is the idea of the paper: detach(), .data or no_grad() prevents it.
     """
 

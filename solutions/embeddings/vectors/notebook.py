@@ -100,9 +100,9 @@ def negative_sampling_loss(center: Tensor, context: Tensor, negatives: Tensor) -
 # ## `NeuralLanguageModel`
 #
 # A model that counts knows only the word sequences it has met. Bengio et al. (2003) predict the next
-# word from the *vectors* of the last $n$ words: what is learnt about *the cat sleeps* then also
+# word from the *vectors* of the last $n$ words: what is learned about *the cat sleeps* then also
 # serves *the dog sleeps*, if *cat* and *dog* have similar vectors. The vectors, rows of a matrix $C$,
-# are parameters like all others and are learnt together with them.
+# are parameters like all others and are learned together with them.
 #
 # $$x = \left[C(w_{t-n}); \dots; C(w_{t-1})\right] \qquad
 # y = b + W x + U \tanh\left(d + H x\right)$$

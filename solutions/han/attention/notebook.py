@@ -63,7 +63,7 @@ from solutions.bahdanau.scores import context_vector, masked_softmax
 
 # %% exercise
 class AttentionPooling(nn.Module):
-    """Attention without a query from outside: a learnt vector asks which states are informative.
+    """Attention without a query from outside: a learned vector asks which states are informative.
 
     u_j = tanh(W h_j + b),  alpha = softmax over the real j of u_j^T u_w,  s = sum_j alpha_j h_j
 
@@ -178,7 +178,7 @@ class AttentionPooling(nn.Module):
 # print("least weight:", ", ".join(words[i] for i in order[-12:]))
 
 # %% [markdown] play-text-sentence
-# **Predict, then run.** The model knows words, but not their order. Which sentences does it get wrong, whatever it has learnt?
+# **Predict, then run.** The model knows words, but not their order. Which sentences does it get wrong, whatever it has learned?
 # Write one.
 
 # %% play sentence

@@ -185,7 +185,7 @@ class NetworkReadsOn(_Network):
     """Your word GRU reads on from one sentence to the next.
 
     Each sentence is read by itself, from a state of zeros, in both directions: (B, L, T) is read as
-    B L short sequences of T words. What comes before a sentence is the sentence GRU's affair.
+    B L short sequences of T words. What comes before a sentence is read by the sentence GRU.
     """
 
     def words(self, embedded: Tensor, real: Tensor) -> Tensor:

@@ -76,7 +76,7 @@ def read(rnn: nn.Module, x: Tensor, lengths: Tensor) -> Tensor:
 #   and attentions then see three axes, as always.
 # * **Lengths come from the ids.** A word is real if its id is not 0; a sentence is real if it has a
 #   word.
-# * **Empty sentences.** Behind the last sentence that has words there is only padding, which the
+# * **Empty sentences.** After the last sentence that has words there is only padding, which the
 #   sentence GRU must not read. An empty sentence *between* others is read: its vector is 0, the GRU
 #   takes a step, but the sentence attention gives it no weight. So the length of a document is the
 #   place of its last sentence that has words, not the number of those that have.

@@ -66,7 +66,7 @@ def window_cuts_fraction(position: Tensor, lengths: Tensor, D: float, N: int) ->
 def window_over_padding(position: Tensor, lengths: Tensor, D: float, N: int) -> Tensor:
     """Your window is not cut at the end of the sentence.
 
-    Behind a sentence's last word stands padding. A position belongs to the window only if it is a
+    After a sentence's last word comes padding. A position belongs to the window only if it is a
     real word too: s < length, which differs from sentence to sentence.
     """
     return _gaps(position, N).abs() <= D
@@ -513,7 +513,7 @@ class LocalWithoutGaussian(_Local):
     """The Gaussian is missing for the predicted position.
 
     "predictive" multiplies the softmax's weights by the Gaussian around p (equation 10). Without it
-    no gradient reaches W and v: the window is a yes or no, and p would never be learnt.
+    no gradient reaches W and v: the window is a yes or no, and p would never be learned.
     """
 
     def shaped(self, alpha: Tensor, centre: Tensor) -> Tensor:
@@ -613,7 +613,7 @@ class LocalPositionOfN(_Local):
 class LocalOverPadding(_Local):
     """Your window is not cut at the end of the sentence.
 
-    Behind a sentence's last word stands padding, and it is attended to here. Padding is never in
+    After a sentence's last word comes padding, and it is attended to here. Padding is never in
     the window, also not where a short sentence has ended long ago.
     """
 

@@ -13,7 +13,7 @@
 # and a half times those of the table, as you know torch better or less well.
 #
 # **Positions** count from 0, like indices in Python, and are *real numbers*: the decoder may look at
-# 3.4. They are never rounded. The paper counts from 1; nothing else changes.
+# 3.4. They are never rounded. The paper counts from 1. What that changes for the last word is said at `predicted_position`.
 #
 # **Shapes.** $B$ sentences in the batch, $N$ source positions, of which the first $S$ are real words
 # (`lengths`, a different $S$ for each sentence) and the rest padding. So $S$ is here, as in the paper, the length of
@@ -384,7 +384,7 @@ class LocalAttention(nn.Module):
 # Where does the predicted one go?
 #
 # **Do not be surprised** if the kind that cannot know the order wins. Its window always lies where the sentence is,
-# $D = 4$ makes it wider than half of it, and the encoder carries the rest. The predicted centre has to be learnt, and the
+# $D = 4$ makes it wider than half of it, and the encoder carries the rest. The predicted centre has to be learned, and the
 # Gaussian shrinks all that lies away from it, also while it is still wrong: pale rows and outlined squares without colour
 # are the model's, no mistake of yours. The paper's gain was found on long sentences with far more training.
 

@@ -461,7 +461,7 @@ def concat_query_forgotten(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) ->
 def concat_scaled(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) -> Tensor:
     """Your scores are divided by the square root of d.
 
-    Scaling is for dot products, whose size grows with d by itself. v is learnt, and learns its own
+    Scaling is for dot products, whose size grows with d by itself. v is learned, and learns its own
     scale.
     """
     return right.concat_score(query, keys, W, v) / len(v) ** 0.5
@@ -547,7 +547,7 @@ def location_sigmoid(query: Tensor, W: Tensor) -> Tensor:
 def location_scaled(query: Tensor, W: Tensor) -> Tensor:
     """Your scores are divided by the square root of the query's size.
 
-    Scaling is for dot products of query and key. W is learnt, and learns its own scale.
+    Scaling is for dot products of query and key. W is learned, and learns its own scale.
     """
     return right.location_score(query, W) / query.shape[-1] ** 0.5
 

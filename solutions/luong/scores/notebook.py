@@ -221,9 +221,10 @@ def concat_score(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) -> Tensor:
 # $$e = W q
 # \qquad q: (B, d_q) \text{ or } (B, T, d_q),\quad W: (N, d_q),\quad e: (B, N) \text{ or } (B, T, N)$$
 #
-# $W$ has a row for every position, so a model with this score has a longest sentence it can read. In
-# the paper equation 8 has the softmax in it; here it comes later, in `attention`, as for the other
-# scores.
+# $W$ has a row for every position up to the longest sentence. Of a shorter sentence the paper takes as many rows as
+# it has words (footnote 6); here `attention` masks the positions after its end. For a sentence with more than $N$ words
+# there are no weights beyond position $N$. In the paper equation 8 has the softmax in it; here it comes later, in
+# `attention`, as for the other scores.
 
 
 # %% exercise
@@ -342,7 +343,7 @@ class Score(nn.Module):
     Parameters: `W` and, for "concat", `v`, of the shapes that the functions above take. The matrix
     of "general" is W / sqrt(d_k): Adam moves each entry of a matrix by about the learning rate, and
     over d_q d_k products that would be a leap of the scores at every step. Any matrix can still be
-    learnt.
+    learned.
 
     Raises:
         ValueError: an unknown kind, or sizes that differ for a dot product.
@@ -542,7 +543,7 @@ class GlobalAttention(nn.Module):
 # 1. Without parameters a dot product is no better than guessing in the rotated world. In a translator it works
 #    all the same. Which parameters learn there what $W$ learns here?
 # 2. "general" answers questions about words it has never seen, "concat" hardly better than by
-#    guessing. What has each of them learnt? (Look at the cosine, and at the number of parameters.)
+#    guessing. What has each of them learned? (Look at the cosine, and at the number of parameters.)
 # 3. Give the words different lengths: leave out the division in `make_words`. Which questions does the
 #    dot product now get wrong, even in one space?
 # 4. Give "concat" more words to learn from, or more hidden units. Does it find the rotation?
@@ -554,7 +555,7 @@ class GlobalAttention(nn.Module):
 #    only $W$ could do it.
 # 2. "general" learns 36 numbers, and the cosine says which: the world's own matrix, up to scale.
 #    A rotation is the same for known and for new words, so it carries over. "concat" has many
-#    more numbers and with twelve words finds an answer for those twelve: it has learnt who is
+#    more numbers and with twelve words finds an answer for those twelve: it has learned who is
 #    asked for by which query, not how the space was turned.
 # 3. Questions after short words. The dot product is length times length times cosine, so a long
 #    word can beat the one that was asked for although it points elsewhere. "One space" is not

@@ -514,8 +514,8 @@ class ClassifierMasksWithZero(_Classifier):
 class ClassifierEmptyGetsPadding(_Classifier):
     """You let a sentence without any word attend to its padding.
 
-    pack_padded_sequence needs lengths of at least 1, but that is its affair alone: make the mask
-    from the lengths as they were given. A sentence without words has weights of 0 everywhere.
+    Only pack_padded_sequence needs lengths of at least 1. Make the mask from the lengths as they
+    were given. A sentence without words has weights of 0 everywhere.
     """
 
     def marks(self, tokens: Tensor, lengths: Tensor) -> Tensor:

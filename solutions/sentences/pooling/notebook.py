@@ -311,7 +311,7 @@ class AttentionClassifier(nn.Module):
 # )
 # V, e, d = len(vocabulary), 32, 32
 # build = {
-#     "last state": lambda: PooledClassifier(V, e, d, at_last_word, classes=2),
+# "at the last word": lambda: PooledClassifier(V, e, d, at_last_word, classes=2),
 #     "mean": lambda: PooledClassifier(V, e, d, masked_mean, classes=2),
 #     "maximum": lambda: PooledClassifier(V, e, d, masked_max, classes=2),
 #     "attention": lambda: AttentionClassifier(V, e, d, attention_size=32, classes=2),
@@ -329,12 +329,13 @@ class AttentionClassifier(nn.Module):
 #         decay=True,
 #     )
 #     found = accuracy(models[name], text_batches(test, 100, seed=0))
-#     print(f"{name:<11} {found:6.1%} of the test reviews are right")
+#     print(f"{name:<16} {found:6.1%} of the test reviews are right")
 
 # %% [markdown]
 # Attention is not ahead here: the maximum is about as good, although it compares numbers one by one. In these reviews a
 # few strong words decide, and a maximum finds a strong word, wherever it stands; what it cannot do is say *which* word it
-# was. So read the table as: choosing helps against the last state and the mean, and there is more than one way to choose.
+# was. So read the table as: choosing helps against the mean and against the states at the last word (question 1 asks whether
+# that is a fair rival), and there is more than one way to choose.
 #
 # And where did the attention look? A review's deciding words are few. How much of the weight do
 # they get?
@@ -392,7 +393,7 @@ class AttentionClassifier(nn.Module):
 # %% answers
 # 1. One word: the last. At the last word the backward network has only just begun; its state is
 #    that of a one-word sentence. `h_n` holds its state at the *first* word instead. Take the
-#    forward half at `lengths - 1` and the backward half at 0. The comparison "last state" in the
+#    forward half at `lengths - 1` and the backward half at 0. The row "at the last word" in the
 #    table above is therefore a little unfair to it.
 # 2. Look at some: often at words of praise or blame that belong to somebody else, to what a
 #    friend said or what was expected; sometimes at the right ones, and the negation was read
@@ -400,6 +401,6 @@ class AttentionClassifier(nn.Module):
 # 3. A state is no word. The state at the word after *not* has read *not*, and the backward state
 #    has read what follows: "not good" fits into that one vector. Weights tell where a vector was
 #    taken from, and not what was in it.
-# 4. Little. Without the query the score is $v^\top \tanh(U h_j)$, which is learnt attention as in
+# 4. Little. Without the query the score is $v^\top \tanh(U h_j)$, which is learned attention as in
 #    the next notebooks: "what matters in reviews" hardly depends on this review's final state.
 #    Try it: set `W` to 0 and freeze it.

@@ -163,7 +163,7 @@ class HopsReshaped(_Attention):
 class HopsScaled(_Attention):
     """Your scores are divided by the square root of a size.
 
-    That belongs to the dot products of the Transformer. Here W_s2 is learnt, and nothing is scaled.
+    That belongs to the dot products of the Transformer. Here W_s2 is learned, and nothing is scaled.
     """
 
     def weighed(self, scores: Tensor, real: Tensor) -> Tensor:
@@ -207,8 +207,8 @@ def _eye(A: Tensor) -> Tensor:
 def penalty_without_square(A: Tensor) -> Tensor:
     """Your norm is not squared.
 
-    The penalty is the squared Frobenius norm: the sum of the squares, without a root. The root's
-    gradient would also be infinite where the hops are just right.
+    The penalty is the squared Frobenius norm: the sum of the squares, without a root. The root has
+    no gradient where the hops are just right, and near that point one that does not get smaller.
     """
     return (A @ A.transpose(1, 2) - _eye(A)).norm(dim=(1, 2)).mean()
 
@@ -278,7 +278,7 @@ def penalty_of_absolute_values(A: Tensor) -> Tensor:
 def penalty_of_mean_overlap(A: Tensor) -> Tensor:
     """Your overlap is averaged over the batch before the norm is taken.
 
-    Then the surplus of one sentence could make up for the lack of another. Take the norm of each
+    Then too much overlap in one sentence could cancel too little in another. Take the norm of each
     sentence, then the mean.
     """
     return ((A @ A.transpose(1, 2)).mean(dim=0) - _eye(A)).square().sum()
@@ -427,8 +427,8 @@ class StructuredReluTwice(_Classifier):
 class StructuredEmptyGetsPadding(_Classifier):
     """You let a sentence without any word attend to its padding.
 
-    pack_padded_sequence needs lengths of at least 1, but that is its affair alone: make the mask
-    from the lengths as they were given.
+    Only pack_padded_sequence needs lengths of at least 1. Make the mask from the lengths as they
+    were given.
     """
 
     def marks(self, tokens: Tensor, lengths: Tensor) -> Tensor:

@@ -4,7 +4,7 @@
 # One average of the states is one idea of what matters. A review of a hotel may praise the room and
 # blame the breakfast, and what is worth keeping of it does not fit into one average. Lin et al.
 # (2017) look at a sentence $r$ times, and keep all $r$ averages: the sentence becomes a *matrix*.
-# And nobody asks from outside: what to look for is learnt. In this notebook you write this
+# And nobody asks from outside: what to look for is learned. In this notebook you write this
 # attention, the penalty that keeps the looks apart, and the classifier on top.
 #
 # {{ exercises }}
@@ -52,7 +52,7 @@ from solutions.bahdanau.scores import masked_softmax
 #
 # * The softmax runs over the *words*: each hop spreads a weight of 1 over the sentence, whatever
 #   the other hops do.
-# * There is no query. The rows of $W_{s2}$ play its part; they are learnt, and the same for all
+# * There is no query. The rows of $W_{s2}$ play its part; they are learned, and the same for all
 #   sentences.
 # * The paper does not speak of padding; here its weight is exactly 0. A sentence without any word
 #   has a matrix of 0 and weights of 0.
@@ -116,7 +116,8 @@ class StructuredSelfAttention(nn.Module):
 # $$P = \left\| A A^\top - I \right\|_F^2 = \sum_{k=1}^{r} \sum_{l=1}^{r} \left( \sum_{j=1}^{N} A_{kj} A_{lj} - [k = l] \right)^2
 # \qquad A: (B, r, N)$$
 #
-# The result is one number: the mean of $P$ over the sentences of the batch. The diagonal has a say
+# The result is one number: the mean of $P$ over the sentences of the batch. A sentence without words has weights of 0
+# everywhere; the formula holds for it as it stands, and gives $P = r$. The diagonal has a say
 # too. The overlap of a hop with itself is 1 only if all its weight lies on one word, so that the
 # penalty also makes hops *narrow*.
 

@@ -143,7 +143,7 @@ def candidate_only(x: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
 
 
 def state_detached(x: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
-    """The old state is detached from the graph, so nothing is learnt across words.
+    """The old state is detached from the graph, so nothing is learned across words.
 
     The values are right, but no gradient reaches h. Through it each word learns from what comes
     after it.
@@ -258,7 +258,7 @@ def second_bias_forgotten(x: Tensor, state: State, *weights: Tensor) -> State:
 
 
 def memory_detached(x: Tensor, state: State, *weights: Tensor) -> State:
-    """The memory is detached from the graph, so nothing is learnt over long distances.
+    """The memory is detached from the graph, so nothing is learned over long distances.
 
     The values are right, but no gradient reaches c. The way back through the memory is what the
     LSTM was made for.

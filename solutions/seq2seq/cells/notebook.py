@@ -303,7 +303,7 @@ def lstm_cell(
 
 # %% answers
 # 1. $h' = n = \tanh(W_n x + b_n + U_n h + b'_n)$: the plain recurrent cell. Both gates can be
-#    learnt away, so a GRU can do whatever a plain cell can.
+#    learned away, so a GRU can do whatever a plain cell can.
 # 2. $h' = z \odot h + (1 - z) \odot n$ is an average of the old number and of a tanh, and an
 #    average of numbers between $-1$ and 1 lies there too. In $c' = f \odot c + i \odot g$ the two
 #    gates do not have to sum to 1: with both near 1 the memory grows by up to 1 with each word.

@@ -620,8 +620,8 @@ class query_matrix_left_out(_Steps):
 class key_matrix_for_the_query(_Steps):
     """Your query goes through the matrix of the keys.
 
-    With one matrix for both, the scores of a word and itself are always high, and who asks whom
-    makes no difference. Queries have a matrix of their own, W^Q.
+    With one matrix for both, a word's score with itself is never negative, and who asks whom makes
+    no difference. Queries have a matrix of their own, W^Q.
     """
 
     def _ask(self, query: Tensor) -> Tensor:

@@ -123,8 +123,9 @@ def scaled_dot_product_attention(
 # ## `split_heads`
 #
 # One attention gives each word one average. But a word may want to look in several places for
-# several reasons: at its verb, at the noun it stands for. So the vectors are cut into $h$ pieces,
-# and an attention of its own, a *head*, works on each piece.
+# several reasons: at its verb, at the noun it stands for. So each word gets $h$ vectors, and
+# an attention of its own, a *head*, works on each of them. In `MultiHeadAttention` a matrix projects a word to all $h$
+# vectors at once, side by side; here you take its result apart.
 #
 # $$x: (B, T, d) \;\longrightarrow\; (B, h, T, d/h)$$
 #
@@ -188,7 +189,7 @@ def merge_heads(x: Tensor) -> Tensor:
 # %% [markdown]
 # ## `MultiHeadAttention`
 #
-# Which pieces the heads compare should not be left to chance: matrices are learnt that lead into a
+# Which pieces the heads compare should not be left to chance: matrices are learned that lead into a
 # subspace for each head, one for its queries, one for its keys, one for its values. A last matrix
 # $W^O$ mixes what the heads have found.
 #
@@ -455,7 +456,7 @@ class MultiHeadAttention(nn.Module):
 # 3. Nothing: the product of a query and a key is the same. So $W^Q$ and $W^K$ are not determined
 #    by what the attention computes, only their product is, for each head $W_i^Q {W_i^K}^\top$, a
 #    matrix of rank at most $d/h$.
-# 4. Its weight is 1 whatever is learnt, so the output is $W^O$ applied to its own value, plus a
+# 4. Its weight is 1 whatever is learned, so the output is $W^O$ applied to its own value, plus a
 #    bias. It does not depend on $W^Q$ or $W^K$, nor on any other word.
 # 5. $100{,}000^2$ weights of 4 bytes are $4 \cdot 10^{10}$ bytes: 40 gigabytes for one head of
 #    one layer. This is why fast versions never store the table.

@@ -87,7 +87,7 @@ def sinusoidal_positions(length: int, size: int) -> Tensor:
 # ## `layer_norm`
 #
 # Layers that add their result to what they were given make vectors grow. A LayerNorm brings each
-# vector back to mean 0 and variance 1, and then lets a learnt gain $g$ and bias $b$ choose what suits
+# vector back to mean 0 and variance 1, and then lets a learned gain $g$ and bias $b$ choose what suits
 # the next layer:
 #
 # $$\mu = \frac{1}{d} \sum_{k=1}^{d} x_k, \qquad

@@ -438,7 +438,7 @@ def noam_learning_rate(step: int, model_size: int, warmup: int) -> float:
 #     )
 
 # %% [markdown]
-# First, with random weights, what has to hold whatever is learnt: another word at the end of the
+# First, with random weights, what has to hold whatever is learned: another word at the end of the
 # target changes no logit before it, and `step` says what `forward` says.
 
 # %% demo cause
@@ -579,7 +579,7 @@ def noam_learning_rate(step: int, model_size: int, warmup: int) -> float:
 #    it with the loss of the last epoch.
 # 4. Beyond 14 words. It has never seen the vectors of those positions, in the source or in the
 #    target, and no end of a sentence so late: translations stop early or lose clauses. Sinusoids
-#    *have* values there, but nothing was learnt about them.
+#    *have* values there, but nothing was learned about them.
 
 # %% [markdown] open-task
 # ## An open task

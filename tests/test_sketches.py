@@ -1,0 +1,31 @@
+"""Sketches, by which an answer is compared with what known mistakes give."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder import sketches
+from autograder.execution import Outcome
+from autograder.exercise import Call, Case
+from autograder.sketches import agree, sketch
+
+CASE = Case("one", {}, (Call("", (), ("x",)),))
+
+
+def of(tensor: torch.Tensor) -> float:
+    return sketch(CASE, Outcome({"x": tensor}), None)
+
+
+def test_sketches_differ_where_outputs_do():
+    x = torch.arange(6.0).reshape(2, 3)
+    others = [x + 1e-2, x.flip(0), x.reshape(3, 2), x * torch.inf, x * torch.nan, x[:, :2]]
+    assert agree(of(x), of(x.double())) and agree(of(x), of(x + 1e-9))
+    assert not any(agree(of(x), of(other)) for other in others)
+
+
+def test_what_an_answer_returns_by_the_million_is_not_kept():
+    """Only the shape counts: else a class of such answers would take all memory."""
+    kept = sketches._weights.cache_info().currsize
+    large = torch.zeros(sketches._NUMBERS_AT_MOST + 1, dtype=torch.uint8)
+    assert agree(of(large), of(large + 1)) and not agree(of(large), of(large[:-1]))
+    assert sketches._weights.cache_info().currsize <= kept + 1
