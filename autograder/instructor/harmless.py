@@ -9,8 +9,10 @@ from __future__ import annotations
 import base64
 import binascii
 import html
+import json
 import re
 import struct
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autograder.sandboxed.wire import text_of
@@ -19,6 +21,7 @@ LINE_AT_MOST, TEXT_AT_MOST, CELL_AT_MOST = 2_000, 25_000, 200_000  # characters
 COLOURED_AT_MOST, _COLOURED_CELL = 100_000, 10_000  # characters of code, of a page and of a cell
 PICTURE_AT_MOST = 1 << 20
 PIXELS_AT_MOST = 1 << 25  # a small file may unfold to gigabytes
+_PAGE_AT_MOST, _PAGE_PIXELS_AT_MOST = 8 << 20, 1 << 26  # characters and pixels of all outputs
 
 # What a terminal or a browser obeys and does not show: control characters, changes of direction,
 # separators of lines, marks without width, and the bytes of a name that is not UTF-8.
@@ -138,6 +141,31 @@ def for_csv_id(text: str) -> str:
 
 def _quote(text: str) -> str:
     return text if _NUMBER.fullmatch(text) else _FORMULA.sub(r"\1'", text)
+
+
+class Room:
+    """How much the outputs of a page may still hold: a browser has to show them all at once."""
+
+    def __init__(self) -> None:
+        self._characters, self._pixels = _PAGE_AT_MOST, _PAGE_PIXELS_AT_MOST
+
+    def fit(self, outputs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """Return a cell's outputs, as `plain_outputs` gives them, or a sentence in their place."""
+        pictures = [o["data"]["image/png"] for o in outputs if "image/png" in o.get("data", ())]
+        characters = len(json.dumps(outputs))
+        pixels = sum(map(_count_pixels, pictures))
+        if characters > self._characters or pixels > self._pixels:
+            said = "This output is not shown: the page has too much of it."
+            return [{"output_type": "stream", "name": "stderr", "text": said}]
+        self._characters -= characters
+        self._pixels -= pixels
+        return list(outputs)
+
+
+def _count_pixels(picture: str) -> int:
+    """Return width times height of a PNG file as base64."""
+    width, height = struct.unpack(">II", base64.b64decode(picture[:32])[16:24])
+    return int(width * height)
 
 
 def png(text: Any) -> str:

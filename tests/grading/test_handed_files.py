@@ -14,6 +14,7 @@ from autograder.exercises import EXERCISES
 from autograder.instructor.grading import handed_files, rebuilding, submissions
 from autograder.instructor.grading.course import Course, digest, put
 from autograder.instructor.grading.handed_files import DEPTH_AT_MOST, FILES_AT_MOST, list_files
+from autograder.instructor.grading.preprocessors import UnopenedExporter
 from autograder.instructor.grading.rebuilding import rebuild
 from autograder.instructor.grading.source import read_sources
 from autograder.instructor.grading.submissions import (
@@ -273,6 +274,12 @@ def test_a_file_takes_the_place_of_a_folder_of_its_name(tmp_path):
     (tmp_path / "data" / "more").mkdir(parents=True)
     put(tmp_path, {"data": b"x"}, 0o644)
     assert (tmp_path / "data").read_bytes() == b"x"
+
+
+def test_nbgraders_own_command_opens_nothing_that_was_handed_in(folder):
+    os.mkfifo(folder / "scores.ipynb")
+    page, _ = UnopenedExporter().from_filename(str(folder / "scores.ipynb"))
+    assert json.loads(page)["cells"] == []
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import base64
 import csv
 import io
 import json
@@ -47,7 +48,7 @@ from autograder.instructor.grading.preprocessors import HarmlessLog
 from autograder.instructor.grading.records import ExerciseResult, NotebookResult
 from autograder.instructor.grading.sandbox import plain_outputs
 from autograder.instructor.grading.submissions import Handed, read_folder
-from autograder.instructor.harmless import COLOURED_AT_MOST, takes_long_to_colour
+from autograder.instructor.harmless import COLOURED_AT_MOST, Room, takes_long_to_colour
 from autograder.instructor.reporting.page import page as report
 from autograder.instructor.reporting.scores import CellScore, Person, Score
 from tests.conftest import ROOT
@@ -191,6 +192,21 @@ def picture(width: int, height: int) -> str:
 
     head = b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR" + struct.pack(">II", width, height)
     return base64.b64encode(head + b"\x08\x02\x00\x00\x00").decode()
+
+
+def test_a_page_has_room_for_so_many_characters_and_pixels():
+    text = [{"output_type": "stream", "name": "stdout", "text": "x" * (1 << 20)}]
+    room = Room()
+    shown = [room.fit(text) == text for _ in range(10)]
+    assert shown == [True] * 7 + [False] * 3
+    assert "not shown" in room.fit(text)[0]["text"]
+    small = [{"output_type": "stream", "name": "stdout", "text": "x"}]
+    assert room.fit(small) == small, "there is some room left"
+    head = b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR" + (1 << 12).to_bytes(4, "big") * 2
+    picture = harmless.png(base64.b64encode(head + bytes(9)).decode())
+    drawn = [{"output_type": "display_data", "data": {"image/png": picture}, "metadata": {}}]
+    room = Room()
+    assert [room.fit(drawn) == drawn for _ in range(6)] == [True] * 4 + [False] * 2
 
 
 SLOW_TO_COLOUR = {

@@ -33,6 +33,7 @@ from autograder.instructor.grading.submissions import Handed, defines
 from autograder.instructor.harmless import (
     CELL_AT_MOST,
     COLOURED_AT_MOST,
+    Room,
     for_lines,
     for_markdown,
     for_terminal,
@@ -154,9 +155,11 @@ class Grader:
             results.append(_make_result(cell, points, outcome, verdict, self._tests))
             rebuilt.page.cells[index].outputs = [nbformat.from_dict(card(verdict))]
         remarks = [*handed.remarks, *rebuilt.remarks, *_describe_stops(rebuilt, brought)]
-        for index, outputs in brought.outputs.items():
+        room = Room()
+        for index, outputs in sorted(brought.outputs.items()):
             if index < _PART and index not in rebuilt.graded:
-                rebuilt.page.cells[index].outputs = [nbformat.from_dict(o) for o in outputs]
+                shown = room.fit(outputs)
+                rebuilt.page.cells[index].outputs = [nbformat.from_dict(o) for o in shown]
         coloured = 0
         for cell in rebuilt.page.cells:
             if cell.cell_type == "code":  # what is read is what was run

@@ -31,18 +31,14 @@ from autograder.instructor.harmless import for_html, for_markdown, for_output
 Resources = dict[str, Any]
 
 
-class AnyNotebookExporter(NotebookExporter):
-    """Reads a file even if it is no valid notebook: the grader sees to that, and says so."""
+class UnopenedExporter(NotebookExporter):
+    """Opens no file: what was handed in may be a pipe, or of any size, and is read by our own."""
 
     def from_filename(
         self, filename: str, resources: Resources | None = None, **given: Any
     ) -> tuple[NotebookNode, Resources]:
-        """Convert a file."""
-        try:
-            return super().from_filename(filename, resources=resources, **given)
-        except Exception:  # whatever is wrong with it, the file is read once more by us
-            page = nbformat.v4.new_notebook()
-            return self.from_notebook_node(page, resources=resources, **given)
+        """Convert an empty notebook, which the preprocessors replace."""
+        return self.from_notebook_node(nbformat.v4.new_notebook(), resources=resources, **given)
 
 
 _until_exit = ExitStack()
@@ -137,6 +133,6 @@ def configure(config: Config) -> None:
     config.HTMLExporter.preprocessors = [EscapeNames]
     log = {"class": f"{__name__}.{HarmlessLog.__name__}"}
     config.NbGrader.logging_config = {"formatters": {"console": log}}
-    config.Autograde.exporter_class = AnyNotebookExporter
+    config.Autograde.exporter_class = UnopenedExporter
     config.Autograde.sanitize_preprocessors = [Rebuild]
     config.Autograde.autograde_preprocessors = [GradeApart]

@@ -35,7 +35,8 @@ _BOOTSTRAP = (
     "import sys; sys.path[:0] = sys.argv[3].split(':'); "
     "from autograder.sandboxed.parent import main; main(int(sys.argv[1]), sys.argv[2] == 'walled')"
 )
-# Where things lie in the sandbox: no path of the instructor's machine is to be seen.
+# Where things lie in the sandbox: what Python says there names no path of the instructor's machine.
+# (/proc/self/mountinfo does; there is nothing to be gained by the name of a folder.)
 _PYTHON, _PACKAGES, _COURSE = "/python", "/packages", "/course"
 # Files by which an installation remembers where the course's folder is.
 _NAMES_A_PLACE = ("__editable__*", "__pycache__/__editable__*", "*.dist-info/direct_url.json")
