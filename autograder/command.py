@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +20,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _report(commands.add_parser("report", help="write the instructor's page about an assignment"))
     _bundle(commands.add_parser("bundle", help="write what students get, without any answer"))
     given = parser.parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal may not have every letter of a name
+            stream.reconfigure(errors="backslashreplace")
     try:
         from autograder.instructor.grading.sandbox import Sandbox, SandboxError
     except ModuleNotFoundError as error:

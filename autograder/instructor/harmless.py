@@ -26,7 +26,8 @@ _PAGE_AT_MOST, _PAGE_PIXELS_AT_MOST = 8 << 20, 1 << 26  # characters and pixels 
 # What a terminal or a browser obeys and does not show: control characters, changes of direction,
 # separators of lines, marks without width, and the bytes of a name that is not UTF-8.
 _UNSEEN = (
-    "\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\x00-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f"
 )
 _IN_LINES = re.compile(f"(?![\n\t])[{_UNSEEN}]")

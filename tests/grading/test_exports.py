@@ -6,6 +6,7 @@ The formats are read back by the rules of the platforms' own importers, as far a
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import logging
 import re
@@ -363,11 +364,13 @@ def test_gradescope_folders_by_email_and_for_odd_ids(graded, tmp_path):
     assert results_of(folder, "ben")["score"] == graded.total("ben")
 
     odd = Class(tmp_path)
-    for name in ("../../up", "..", "a/b", "한글"):
+    for name in ("../../up", "..", "a/b", "한글", "😀" * 30):
         odd.hand_in(name)
     folder = export(Gradescope, odd, tmp_path / "odd" / "g")
     written = [path.relative_to(folder).parts for path in folder.rglob("results.json")]
-    assert sorted(parts[0] for parts in written) == ["%2E%2E", "..%2F..%2Fup", "a%2Fb", "한글"]
+    long = hashlib.sha256(("😀" * 30).encode()).hexdigest()
+    wanted = ["%2E%2E", "..%2F..%2Fup", "a%2Fb", "한글", long]
+    assert sorted(parts[0] for parts in written) == sorted(wanted)
     assert {parts[1:] for parts in written} == {(ASSIGNMENT, "results.json")}
     assert len(list((tmp_path / "odd").iterdir())) == 1
 

@@ -9,6 +9,7 @@ import io
 import json
 import logging
 import re
+import sys
 import time
 import unicodedata
 from collections import Counter
@@ -38,6 +39,7 @@ from nbconvert.exporters import HTMLExporter
 from nbconvert.filters import markdown2html
 from small_class import MINE
 
+from autograder.command import main
 from autograder.exercises import EXERCISES
 from autograder.instructor import commands, harmless
 from autograder.instructor.exports import Canvas, Gradescope, Moodle
@@ -192,6 +194,20 @@ def picture(width: int, height: int) -> str:
 
     head = b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR" + struct.pack(">II", width, height)
     return base64.b64encode(head + b"\x08\x02\x00\x00\x00").decode()
+
+
+@pytest.mark.parametrize("sign", "\u3164\u180e\xad\u1160\u202e\x1b")
+def test_what_cannot_be_seen_is_written(sign):
+    assert harmless.for_terminal(f"a{sign}b") == f"a{ascii(sign)[1:-1]}b"
+
+
+def test_a_terminal_need_not_have_every_letter_of_a_name(monkeypatch, tmp_path):
+    said = io.BytesIO()
+    monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(said, encoding="ascii"))
+    monkeypatch.chdir(tmp_path)
+    assert main(["show", "김철수", "--course", "/nowhere/과제"]) == 2
+    sys.stderr.flush()
+    assert b"/nowhere/\\uacfc\\uc81c" in said.getvalue()
 
 
 def test_a_page_has_room_for_so_many_characters_and_pixels():

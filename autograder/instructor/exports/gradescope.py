@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 from traitlets import CaselessStrEnum
 
 from autograder.instructor.exports.base import Export, Grades, number, stop
-from autograder.instructor.grading.course import write_whole
+from autograder.instructor.grading.course import NAME_AT_MOST, write_whole
 from autograder.instructor.grading.records import ExerciseResult, NotebookResult
 from autograder.instructor.harmless import for_lines, for_terminal
 from autograder.instructor.reporting import words
@@ -170,4 +171,7 @@ def _round(value: float, digits: int = 10) -> float:
 
 def _safe(name: str) -> str:
     """Return a name that is one folder, whatever a student's id is."""
-    return _UNSAFE.sub(lambda match: "".join(f"%{b:02X}" for b in match[0].encode()), name) or "_"
+    safe = _UNSAFE.sub(lambda match: "".join(f"%{b:02X}" for b in match[0].encode()), name) or "_"
+    if len(safe.encode()) <= NAME_AT_MOST:
+        return safe
+    return hashlib.sha256(name.encode()).hexdigest()  # 30 emoji are 360 signs
