@@ -44,15 +44,19 @@ def bleu_interval(
     """Return the ends of the 95 % interval of a BLEU score over test sets like this one.
 
     From the sentences of the test set as many are drawn with replacement, again and again, and
-    scored; the interval is the middle 95 % of these scores. It says how much depends on which
-    sentences are tested, and nothing of how much depends on the seed of the training.
+    scored. The interval is as wide as the middle 95 % of these scores and lies around their mean,
+    as sacrebleu gives it. It says how much depends on which sentences are tested, and nothing of
+    how much depends on the seed of the training.
 
     Args:
         hypotheses: translations, as for `bleu`, with the same errors.
         references: for each its reference.
         resamples: how often a test set is drawn.
 
-    Source: Koehn (2004), section 3.
+    Returns:
+        lower and upper end, on the scale of `bleu`, 0 to 100.
+
+    Source: Koehn (2004), "Statistical significance tests for machine translation evaluation".
     """
     result, signature = _score(hypotheses, references, resamples)
     found = json.loads(result.format(width=4, is_json=True, signature=signature))

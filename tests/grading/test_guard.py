@@ -8,6 +8,7 @@ import shutil
 import signal
 import sqlite3
 import time
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -338,6 +339,22 @@ def test_an_assignment_of_which_a_killed_run_wrote_a_part_is_written_whole(
                 for cell in getattr(notebook, f"{kind}_cells")
             } == cells
         monkeypatch.setattr(course.GenerateAssignmentApp, "start", fail)
+
+
+@pytest.mark.parametrize("mask", [0o077, 0o022])
+def test_a_file_of_points_is_no_more_open_than_the_users_umask_allows(tmp_path, mask):
+    before = os.umask(mask)
+    try:
+        write_whole(tmp_path / "grades.csv", b"ada,4")
+        assert os.umask(mask) == mask, "it is as it was"
+    finally:
+        os.umask(before)
+    assert (tmp_path / "grades.csv").stat().st_mode & 0o777 == 0o666 & ~mask
+
+
+def test_a_lost_gradebook_is_named_without_its_password():
+    here = SimpleNamespace(db_url="postgresql://ada:secret@host/grades")
+    assert "ada:***@host" in Course.lost_gradebook(here, 2)
 
 
 def test_a_full_disk_leaves_the_old_page_and_nothing_else(tmp_path, monkeypatch):

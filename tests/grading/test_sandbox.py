@@ -200,7 +200,7 @@ class TestWalls:
 
     @pytest.mark.slow
     def test_what_it_does_not_take_is_one_students_trouble(self, sandbox):
-        with pytest.raises(NotTakenError):
+        with pytest.raises(NotTakenError, match="runs other notebooks"):
             sandbox.run([{"index": 0, "source": "\x01" * (HEADER_AT_MOST // 6)}])
         assert shown(sandbox, "1 + 1") == "2"
 

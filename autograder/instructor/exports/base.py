@@ -111,7 +111,7 @@ class Export(ExportPlugin):
             stop(f"{path} is a folder; name a file after --to.")
         page = io.StringIO(newline="")
         csv.writer(page, lineterminator="\r\n").writerows(rows)
-        write_whole(path, page.getvalue().encode("utf-8"), 0o644)
+        write_whole(path, page.getvalue().encode("utf-8"))
         self.log.info("Wrote the grades to %s", path)
 
 

@@ -68,7 +68,7 @@ class Gradescope(Export):
                 folder = path / self._folder(person) / _safe(name)
                 folder.mkdir(parents=True, exist_ok=True)
                 text = json.dumps(page, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-                write_whole(folder / "results.json", text.encode("utf-8"), 0o644)
+                write_whole(folder / "results.json", text.encode("utf-8"))
                 written += 1
         self.log.info("Wrote %d results.json below %s", written, path)
 

@@ -140,8 +140,9 @@ class Course:
 
     def lost_gradebook(self, pages: int) -> str:
         """Return what to do if the gradebook knows nothing of so many students' graded pages."""
+        url = make_url(self.db_url).render_as_string(hide_password=True)
         return (
-            f"There are graded pages of {pages} students, but the gradebook {self.db_url} knows "
+            f"There are graded pages of {pages} students, but the gradebook {url} knows "
             "nothing of them. Put a copy of it back in its place: points given by hand are in it "
             "alone. To begin anew, move the graded pages away."
         )
@@ -269,8 +270,17 @@ def put(folder: Path, files: Mapping[str, bytes], permissions: int) -> None:
             path.unlink()
 
 
-def write_whole(path: Path, content: bytes, permissions: int) -> None:
-    """Write a file whole or not at all; whoever has it open sees the old one to its end."""
+def write_whole(path: Path, content: bytes, permissions: int | None = None) -> None:
+    """Write a file whole or not at all; whoever has it open sees the old one to its end.
+
+    Args:
+        path: of the file.
+        content: of the file.
+        permissions: its mode; if None, what the user's umask leaves of 666, as `open` does.
+    """
+    if permissions is None:
+        os.umask(mask := os.umask(0o077))
+        permissions = 0o666 & ~mask
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
     try:
         with os.fdopen(handle, "wb") as page:

@@ -405,12 +405,14 @@ class _Class:
         return written
 
     def _copy_beside(self, student: str) -> None:
-        """Copy what nbgrader copies; its own function takes a name's brackets for a pattern."""
+        """Copy what nbgrader copies, but for what a browser would run.
+
+        nbgrader's own function takes a name's brackets for a pattern.
+        """
         folder = self._course.autograded(self._assignment, student)
         to = self._course.feedback(self._assignment, student)
         to.mkdir(parents=True, exist_ok=True)
         for name in find_all_files(str(folder), self._course.directory.ignore):
-            # What a browser would run is not put beside the pages, nor in place of one.
             if Path(name).suffix.lower() not in (".ipynb", *_ACTIVE):
                 target = to / Path(name).relative_to(folder)
                 target.parent.mkdir(parents=True, exist_ok=True)

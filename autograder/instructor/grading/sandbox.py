@@ -252,8 +252,11 @@ class Sandbox:
             if not last:  # it may have been killed for want of memory
                 self._begin_anew()
         why = self._why_not()
-        if (cells or files) and self._takes_nothing():
-            raise NotTakenError(why)
+        if (cells or files) and self._runs_an_empty_notebook():
+            raise NotTakenError(
+                "the sandbox runs other notebooks, but not this one; look at its cells and at the "
+                "files beside it"
+            )
         raise SandboxError(why)
 
     def _begin_anew(self) -> None:
@@ -261,7 +264,7 @@ class Sandbox:
             self.close()
             self._begin()
 
-    def _takes_nothing(self) -> bool:
+    def _runs_an_empty_notebook(self) -> bool:
         """Tell whether a new sandbox takes a submission in which there is nothing."""
         self._begin_anew()
         try:

@@ -49,7 +49,7 @@ _COLOURS = {
 def write(facts: Facts, to: Path) -> None:
     """Write the page; the folder of the file is made if need be."""
     to.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(to, page(facts).encode(), 0o644)
+    write_whole(to, page(facts).encode())
 
 
 def page(facts: Facts) -> str:
