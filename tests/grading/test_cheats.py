@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import pkgutil
+import re
 import shutil
+from pathlib import Path
 
 import pytest
 from cheats import Cheat, cheats
 from cheats.course import POINTS, OurClass, graded_by_ours
 from cheats.injecting import active
+
+from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -32,6 +37,28 @@ def gets_what_it_deserves(graded: OurClass, cheat: Cheat) -> None:
     else:
         assert dict(result.points) == deserved
     assert list(result.harm) == []
+
+
+def exists(name: str) -> bool:
+    """Tell whether there is a module, or something in one, of a dotted name."""
+    try:
+        pkgutil.resolve_name(name)
+    except (ImportError, AttributeError):
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    "path", sorted((Path(__file__).parent / "cheats").glob("*.py")), ids=lambda path: path.stem
+)
+def test_cheats_aim_at_what_there_is(path):
+    """A cheat that names a module of another time finds nothing, and proves nothing."""
+    text = path.read_text("utf-8")
+    dotted = set(re.findall(r"\b(?:autograder|solutions)(?:\.[a-zA-Z_]\w*)+(?!\w*/)", text))
+    assert [name for name in sorted(dotted) if not exists(name) and name != "autograder.py"] == []
+    places = set(re.findall(r'"((?:solutions|tests|autograder)/[\w/]+\w)"', text))
+    made = {place for place in places if "__pycache__" in place}
+    assert [place for place in sorted(places - made) if not (ROOT / place).exists()] == []
 
 
 @needs_sandbox

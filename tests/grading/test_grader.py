@@ -49,6 +49,7 @@ def grade(
     answers: list[str],
     beside: str = "",
     pages: list | None = None,
+    reviews: list[str] | None = None,
 ) -> list[ExerciseResult]:
     """Grade the exercise's notebook with each of the answers in turn.
 
@@ -58,6 +59,7 @@ def grade(
         answers: what stands in its cell.
         beside: code for two more cells, at the notebook's beginning and at its end.
         pages: takes the graded pages.
+        reviews: takes what a person is told.
     """
     declared = EXERCISES[exercise]
     released = ROOT / "exercises" / declared.assignment / f"{declared.notebook}.ipynb"
@@ -73,6 +75,8 @@ def grade(
         handed = Handed(tuple(cells_of(nbformat.writes(page).encode())))
         graded = grader.grade("ada", declared.notebook, handed, {}, only=[exercise])
         pages.append(graded.page)
+        if reviews is not None:
+            reviews.append(graded.result.review)
         results += [r for r in graded.result.exercises if r.exercise == exercise]
     return results
 
@@ -113,6 +117,26 @@ def test_an_operator_that_is_the_whole_answer_is_refused(exercise, open_for):
         assert result.points == 0.0, way
         # What a cell cannot prepare is missing where the answer needs it.
         assert (result.outcome == "refused") == (way in WAYS), (way, result)
+
+
+OFF = "import autograder.refusing as look\nlook._FAMILIES[{!r}] = look._Family('x^')"
+CALLS = {
+    "layer_norm": "def layer_norm(x, weight, bias, eps=1e-5):\n"
+    "    return torch.nn.functional.layer_norm(x, weight.shape, weight, bias, eps)",
+    "rms_norm": "def rms_norm(x, weight, eps=1e-6):\n"
+    "    return torch.nn.functional.rms_norm(x, weight.shape, weight, eps)",
+}
+
+
+@pytest.mark.parametrize("exercise", CALLS)
+def test_who_switches_the_look_out_off_is_looked_at(exercise, open_for):
+    reviews: list[str] = []
+    (result,) = grade(open_for, exercise, [CALLS[exercise]], OFF.format(exercise), reviews=reviews)
+    assert "to the last bit" in reviews[0], result
+    (result,) = grade(
+        open_for, exercise, [inspect.getsource(solution(EXERCISES[exercise]))], reviews=reviews
+    )
+    assert result.points == result.max_points and reviews[1] == ""
 
 
 @pytest.mark.parametrize("exercise", ["layer_norm", "scaled_dot_product_attention"])

@@ -7,6 +7,7 @@ does not help, and the rest with it; so one bad line costs nothing but itself.
 from __future__ import annotations
 
 import ast
+import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,8 @@ import nbformat
 from nbformat import NotebookNode
 from torch import Tensor
 
+from autograder.exercise import Exercise
+from autograder.instructor.grading.operators import NOT_TELLING
 from autograder.instructor.grading.rebuilding import Rebuilt, rebuild
 from autograder.instructor.grading.records import ExerciseResult, NotebookResult
 from autograder.instructor.grading.sandbox import End, Run, Sandbox
@@ -152,6 +155,8 @@ class Grader:
                 review.append(f"{cell.exercise.name}: the time for the whole submission was over.")
             if (ended and not verdict.passed) or answer == "unusable":
                 review.append(f"{cell.exercise.name}: {verdict.headline}")
+            if verdict.passed and self._looks_called(index, cell.exercise, rebuilt, brought):
+                review.append(_CALLED.format(name=cell.exercise.name))
             results.append(_make_result(cell, points, outcome, verdict, self._tests))
             rebuilt.page.cells[index].outputs = [nbformat.from_dict(card(verdict))]
         remarks = [*handed.remarks, *rebuilt.remarks, *_describe_stops(rebuilt, brought)]
@@ -295,6 +300,18 @@ class Grader:
         )
         return without_verdict(exercise, sentence), "stopped"
 
+    def _looks_called(
+        self, index: int, exercise: Exercise, rebuilt: Rebuilt, brought: _Brought
+    ) -> bool:
+        """Tell whether a right answer may have called the operator that it had to write."""
+        if exercise.name in NOT_TELLING and not any(
+            _BEHIND_THE_SCENES.search(c.source)
+            for n, c in enumerate(rebuilt.page.cells)
+            if n not in rebuilt.graded and c.cell_type == "code"
+        ):
+            return False
+        return self._secret.looks_called(exercise, *brought.answers[index])
+
     def _try_parts(
         self,
         index: int,
@@ -411,6 +428,14 @@ def make_fingerprints(sources: Mapping[str, Source]) -> dict[str, str]:
     return {exercise.name: fingerprint(exercise) for exercise in list_exercises(sources)}
 
 
+_CALLED = (
+    "{name}: it gives what torch's own operator gives, to the last bit. Calling that is forbidden, "
+    "and was not noticed: look at the cells before it."
+)
+# What a notebook has no need of and who wants to switch off the look-out has.
+_BEHIND_THE_SCENES = re.compile(
+    r"autograder\.|EXERCISES|refus|ctypes|_dispatch|__import__|importlib"
+)
 _BORROWED = (
     "This notebook imports the course's solutions; only an answer of your own can be graded, so "
     "remove the import and write it yourself."

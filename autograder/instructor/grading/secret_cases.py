@@ -24,6 +24,7 @@ from autograder.comparing import TOLERANCE, Expected
 from autograder.execution import Outcome
 from autograder.exercise import Case, Exercise
 from autograder.instructor.expected import expected
+from autograder.instructor.grading import operators
 from autograder.instructor.harmless import for_lines
 from autograder.instructor.hidden_tests import DRAWS, misconceptions
 from autograder.instructor.mistakes import known_mistakes
@@ -53,6 +54,7 @@ class SecretCases:
                 self.cases[part_key(exercise, number)] = some
         self._expected: dict[int, Expected] = {}
         self._mistakes: dict[str, list[Misconception]] = {}
+        self._operators: dict[tuple[int, torch.dtype], Mapping[str, Tensor]] = {}
         # torch's gradients and the caches are used by one thread at a time.
         self._lock = threading.Lock()
 
@@ -83,6 +85,28 @@ class SecretCases:
         with self._lock:
             cases = self.cases[part_key(exercise, part)]
             return self._judge(exercise, cases, header, tensors, []).passed
+
+    def looks_called(
+        self, exercise: Exercise, header: Mapping[str, Any], tensors: Mapping[str, Tensor]
+    ) -> bool:
+        """Tell whether a right answer is the forbidden operator's result to the last bit."""
+        if exercise.name not in operators.OPERATORS:
+            return False
+        with self._lock:
+            trials = self._trials(exercise, self.cases[exercise.name], header, tensors)
+            theirs = [(t, self._by_operator(exercise, t.case, t.dtype)) for t in trials]
+        return operators.looks_called([(t, found) for t, found in theirs if found])
+
+    def _by_operator(
+        self, exercise: Exercise, case: Case, dtype: torch.dtype
+    ) -> Mapping[str, Tensor]:
+        """Return what the operator gives, or {} where its last bits are the solution's, too."""
+        key = id(case), dtype
+        if key not in self._operators:
+            found = operators.compute(exercise, case, dtype)
+            telling = operators.is_telling(exercise, case, dtype, found)
+            self._operators[key] = found if telling else {}
+        return self._operators[key]
 
     def _judge(
         self,

@@ -170,7 +170,7 @@ for name, module in sorted(sys.modules.items()):
         except (OSError, TypeError) as error:
             print(error)
 """,
-        "try:\n    import autograder.instructor.hidden_tests, solutions.bahdanau.misconceptions\n"
+        "try:\n    import autograder.instructor.hidden_tests, solutions.bahdanau.scores.mistakes\n"
         "except ImportError as error:\n    print(error)",
     ),
     _one(

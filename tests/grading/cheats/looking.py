@@ -137,9 +137,10 @@ def seen(**given):
         "oracle-imported",
         "the instructor's way to a solution is the answer",
         """
+from autograder.exercises import EXERCISES
 from autograder.instructor.expected import solution
 for name in ("masked_softmax", "additive_score", "AdditiveAttention"):
-    STOLEN[name] = solution(autograder.EXERCISES[name])
+    STOLEN[name] = solution(EXERCISES[name])
 """,
     ),
     thief(
@@ -148,7 +149,7 @@ for name in ("masked_softmax", "additive_score", "AdditiveAttention"):
         "any loaded function of the exercise's name that is not one's own",
         """
 import gc
-for name in ("autograder.instructor.mistakes", "solutions.bahdanau.misconceptions"):
+for name in ("autograder.instructor.mistakes", "solutions.bahdanau.scores.mistakes"):
     try:
         __import__(name)
     except ImportError:

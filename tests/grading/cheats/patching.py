@@ -17,10 +17,13 @@ def module(name):
         return type(sys)(name)
 
 JUDGES = [
-    module("autograder." + name)
-    for name in ("checking", "verdicts", "comparing", "execution", "exercise", "cards",
-                 "instructor.hidden_tests", "instructor.expected", "sandbox.plain",
-                 "sandbox.worker", "sandbox.wire")
+    module(name)
+    for name in (
+        "autograder.checking", "autograder.verdicts", "autograder.comparing",
+        "autograder.execution", "autograder.exercise", "autograder.cards",
+        "autograder.instructor.hidden_tests", "autograder.instructor.expected",
+        "autograder.sandboxed.plain", "autograder.sandboxed.worker", "autograder.sandboxed.wire",
+    )
 ]
 """
 

@@ -74,7 +74,7 @@ for entry in sys.path:
         "the right answers of our own tests",
         """
 import autograder
-bank = Path(autograder.__file__).parents[1] / "tests/bank/bahdanau"
+bank = Path(autograder.__file__).parents[1] / "solutions/bahdanau/scores/answers"
 for name in ("masked_softmax", "additive_score", "AdditiveAttention"):
     space = {}
     exec((bank / f"{name}.py").read_text(), space)

@@ -1,0 +1,111 @@
+"""What torch's own operators give where an exercise asks to write one, to be compared with answers.
+
+While answers are tried, a look-out in the student's process takes the operators away
+(`autograder.refusing`). Code in the same process can switch it off. What comes back is therefore
+compared here: an operator adds in an order of its own, so that its last bits are its own, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from autograder.execution import perform
+from autograder.exercise import Case, Exercise
+from autograder.instructor.expected import solution
+from autograder.verdicts import Trial
+
+Tensors = Mapping[str, Tensor]
+_WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+FEWEST = 3  # cases in which the last bits tell
+
+
+def _gru(i: Tensors, case: Case) -> Sequence[Tensor]:
+    return [torch.gru_cell(i["x"], i["h"], *(i[name] for name in _WEIGHTS))]
+
+
+def _lstm(i: Tensors, case: Case) -> Sequence[Tensor]:
+    return torch.lstm_cell(i["x"], (i["h"], i["c"]), *(i[name] for name in _WEIGHTS))
+
+
+def _layer_norm(i: Tensors, case: Case) -> Sequence[Tensor]:
+    shape, eps = i["x"].shape[-1:], case.given.get("eps", 1e-5)
+    return [F.layer_norm(i["x"], shape, i["weight"], i["bias"], eps)]
+
+
+def _rms_norm(i: Tensors, case: Case) -> Sequence[Tensor]:
+    return [F.rms_norm(i["x"], i["x"].shape[-1:], i["weight"], case.given.get("eps", 1e-6))]
+
+
+def _attention(i: Tensors, case: Case) -> Sequence[Tensor]:
+    return [F.scaled_dot_product_attention(i["query"], i["key"], i["value"], i.get("mask"))]
+
+
+def _grouped_attention(i: Tensors, case: Case) -> Sequence[Tensor]:
+    given = i["query"], i["key"], i["value"], i.get("mask")
+    return [F.scaled_dot_product_attention(*given, enable_gqa=True)]
+
+
+def _loss(i: Tensors, case: Case) -> Sequence[Tensor]:
+    real = i["targets"] != case.given.get("pad_id", 0)
+    smoothing = case.given["smoothing"]
+    return [F.cross_entropy(i["logits"][real], i["targets"][real], label_smoothing=smoothing)]
+
+
+OPERATORS: Mapping[str, Callable[[Tensors, Case], Sequence[Tensor]]] = {
+    "gru_cell": _gru,
+    "lstm_cell": _lstm,
+    "layer_norm": _layer_norm,
+    "rms_norm": _rms_norm,
+    "scaled_dot_product_attention": _attention,
+    "grouped_query_attention": _grouped_attention,
+    "label_smoothed_loss": _loss,
+}
+# Who writes these in the plainest way takes the operator's own steps, with the same last bits.
+NOT_TELLING = ("gru_cell", "rms_norm")
+
+
+def compute(exercise: Exercise, case: Case, dtype: torch.dtype) -> dict[str, Tensor]:
+    """Return what the operator gives on a case, its first outputs only; {} where it fails.
+
+    It also fails where it gives no numbers: an average over nothing.
+    """
+    given = {n: t.to(dtype) if t.is_floating_point() else t for n, t in case.inputs.items()}
+    try:
+        found = OPERATORS[exercise.name](given, case)
+    except (KeyError, RuntimeError, ValueError, TypeError):
+        return {}
+    if not all(tensor.isfinite().all() for tensor in found):
+        return {}
+    names = [name for call in case.calls for name in call.returned]
+    return dict(zip(names, found, strict=False))
+
+
+def gives_the_same(outputs: Tensors, operators: Tensors) -> bool:
+    """Tell whether outputs are the operator's to the last bit."""
+    return all(
+        name in outputs
+        and outputs[name].dtype == tensor.dtype
+        and torch.equal(outputs[name], tensor)
+        for name, tensor in operators.items()
+    )
+
+
+def is_telling(exercise: Exercise, case: Case, dtype: torch.dtype, operators: Tensors) -> bool:
+    """Tell whether the solution gives other last bits than the operator."""
+    mine = perform(solution(exercise), exercise, case, dtype).outputs
+    return bool(operators) and not gives_the_same(mine, operators)
+
+
+def looks_called(trials: Sequence[tuple[Trial, Tensors]]) -> bool:
+    """Tell whether an answer gives the operator's bits wherever they tell.
+
+    Args:
+        trials: each with the operator's outputs, of cases in which they differ from the solution's.
+    """
+    return len(trials) >= FEWEST and all(
+        gives_the_same(trial.outcome.outputs, operators) for trial, operators in trials
+    )

@@ -1,0 +1,75 @@
+"""An answer that calls the operator it had to write is known by its last bits, and no other is."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+import torch
+from bank import entries
+
+from autograder.execution import perform
+from autograder.exercises import EXERCISES
+from autograder.instructor.expected import expected, solution
+from autograder.instructor.grading import operators
+from autograder.instructor.grading.operators import NOT_TELLING, OPERATORS
+from autograder.verdicts import DTYPES, Trial
+
+HONEST = [e for e in entries() if e.right and e.exercise in OPERATORS]
+
+
+@cache
+def telling(name):
+    """Cases, with what the operator gives, in which its last bits are not the solution's."""
+    exercise = EXERCISES[name]
+    found = []
+    for case in exercise.draw(5) + exercise.draw(6):
+        for dtype in DTYPES:
+            theirs = operators.compute(exercise, case, dtype)
+            if operators.is_telling(exercise, case, dtype, theirs):
+                found.append((case, dtype, theirs))
+    return found
+
+
+def tried(answer, name):
+    exercise = EXERCISES[name]
+    return [
+        (Trial(c, dtype, expected(exercise, c), perform(answer, exercise, c, dtype)), theirs)
+        for c, dtype, theirs in telling(name)
+    ]
+
+
+def test_every_forbidden_operator_is_known():
+    assert set(OPERATORS) == {name for name, e in EXERCISES.items() if e.forbidden}
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_an_operator_is_known_by_its_bits(name):
+    exercise = EXERCISES[name]
+    assert len(telling(name)) >= operators.FEWEST
+    trials = []
+    for case, dtype, theirs in telling(name):
+        outcome = perform(solution(exercise), exercise, case, dtype)
+        outcome.outputs.update(theirs)
+        trials.append((Trial(case, dtype, expected(exercise, case), outcome), theirs))
+    assert operators.looks_called(trials)
+    assert not operators.looks_called(trials[: operators.FEWEST - 1]), "so few are chance"
+
+
+@pytest.mark.parametrize("entry", HONEST, ids=lambda e: e.name)
+def test_an_honest_answer_is_not_taken_for_it(entry):
+    torch.set_num_threads(1)
+    if entry.exercise not in NOT_TELLING:
+        trials = tried(entry.answer, entry.exercise)
+        same = sum(operators.gives_the_same(t.outcome.outputs, theirs) for t, theirs in trials)
+        assert same <= len(trials) / 2, "far from all of them"
+
+
+@pytest.mark.parametrize("name", NOT_TELLING)
+def test_where_the_bits_do_not_tell_an_honest_answer_has_most_of_them(name):
+    most = 0.0
+    for entry in (e for e in HONEST if e.exercise == name):
+        trials = tried(entry.answer, name)
+        same = sum(operators.gives_the_same(t.outcome.outputs, theirs) for t, theirs in trials)
+        most = max(most, same / len(trials))
+    assert most > 0.5
