@@ -15,7 +15,9 @@ from autograder.instructor.grading import operators
 from autograder.instructor.grading.operators import NOT_TELLING, OPERATORS
 from autograder.verdicts import DTYPES, Trial
 
-HONEST = [e for e in entries() if e.right and e.exercise in OPERATORS]
+HONEST = [
+    e for e in entries() if e.right and e.exercise in OPERATORS and e.exercise not in NOT_TELLING
+]
 
 
 @cache
@@ -59,17 +61,6 @@ def test_an_operator_is_known_by_its_bits(name):
 @pytest.mark.parametrize("entry", HONEST, ids=lambda e: e.name)
 def test_an_honest_answer_is_not_taken_for_it(entry):
     torch.set_num_threads(1)
-    if entry.exercise not in NOT_TELLING:
-        trials = tried(entry.answer, entry.exercise)
-        same = sum(operators.gives_the_same(t.outcome.outputs, theirs) for t, theirs in trials)
-        assert same <= len(trials) / 2, "far from all of them"
-
-
-@pytest.mark.parametrize("name", NOT_TELLING)
-def test_where_the_bits_do_not_tell_an_honest_answer_has_most_of_them(name):
-    most = 0.0
-    for entry in (e for e in HONEST if e.exercise == name):
-        trials = tried(entry.answer, name)
-        same = sum(operators.gives_the_same(t.outcome.outputs, theirs) for t, theirs in trials)
-        most = max(most, same / len(trials))
-    assert most > 0.5
+    trials = tried(entry.answer, entry.exercise)
+    same = sum(operators.gives_the_same(t.outcome.outputs, theirs) for t, theirs in trials)
+    assert same <= len(trials) / 2, "far from all of them"
