@@ -273,7 +273,6 @@ def over_picture(
     regions: Sequence[Any] | None = None,
     columns: int = 6,
     width: float = 7.0,
-    title: str | None = None,
 ) -> Figure:
     """Draw attention over a picture: the picture, then once for each word where it was looked at.
 
@@ -287,7 +286,6 @@ def over_picture(
         regions: for each word the places that it is about, bool (N,), or None; drawn as outlines.
         columns: panels in a row.
         width: of the figure, in inches.
-        title: the figure's title.
 
     Returns:
         The figure: panel 0 is the picture, panel 1 + t is word t.
@@ -317,10 +315,23 @@ def over_picture(
     for t, word in enumerate(words):
         ax = axes.flat[t + 1]
         look(ax, image, matrix[t], None if regions is None else regions[t])
-        ax.set_title(word, fontsize=9, weight="normal", loc="center", pad=3)
-    if title:
-        figure.suptitle(title, fontsize=10)
+        ax.set_title(word, fontsize=9, loc="center")
+    label_pictures(figure)
     return figure
+
+
+def label_pictures(figure: Figure) -> None:
+    """Make a figure of photographs fit for a light and for a dark page.
+
+    Its paper is taken away, and each panel's title, in the middle, becomes a dark label with light
+    letters.
+    """
+    figure.patch.set_alpha(0)
+    colour = style.DARK
+    label = {"facecolor": colour["panel"], "edgecolor": "none", "boxstyle": "round,pad=0.25"}
+    for ax in figure.axes:
+        if ax.get_title():
+            ax.title.set(color=colour["ink"], weight="normal", bbox=label)
 
 
 def look(ax: Axes, picture: Any, weights: Any, region: Any = None) -> None:

@@ -202,7 +202,7 @@ def test_the_picture_is_drawn_once_for_each_word_with_its_region():
     regions = [captioning.places(scene.region(t)) for t in range(len(scene.words))]
     with matplotlib.rc_context():
         style.use()
-        figure = plots.over_picture(scene.picture, scene.words, perfect(scene), regions, title="x")
+        figure = plots.over_picture(scene.picture, scene.words, perfect(scene), regions)
         axes = figure.axes
         titles = [ax.get_title(loc="center") for ax in axes]
         assert titles[1 : len(scene.words) + 1] == list(scene.words)
@@ -214,6 +214,9 @@ def test_the_picture_is_drawn_once_for_each_word_with_its_region():
         assert axes[1].lines == [] or len(axes[1].lines) == 0  # "a" is about nothing
         assert len(axes[2].lines) >= 4
         assert all(len(ax.images) <= 1 for ax in axes)
+        label = axes[1].title
+        assert label.get_color() != label.get_bbox_patch().get_facecolor()
+        assert figure.patch.get_alpha() == 0, "the page shines through"
         plt.close(figure)
         with pytest.raises(ValueError, match=r"weights must have the shape \(2, n \* n\)"):
             plots.over_picture(scene.picture, ["a", "b"], np.ones((2, 63)))

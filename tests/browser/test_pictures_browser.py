@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
+from PIL import Image
 
 pytestmark = pytest.mark.browser
 
@@ -39,3 +42,14 @@ def test_a_wide_picture_is_not_made_small_on_a_phone_but_scrolls(visit, scheme):
     wider = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert page.evaluate(wider) <= 0
     assert opened.problems() == {}
+
+
+@pytest.mark.parametrize("page", [PAGE, "book/01_why_attention.html", "book/05_captioning.html"])
+def test_no_picture_stands_in_a_white_box_on_a_dark_page(visit, page):
+    pictures = visit(page, scheme="dark").page.locator(".cell_output img")
+    assert pictures.count()
+    for i in range(pictures.count()):
+        shown = Image.open(io.BytesIO(pictures.nth(i).screenshot())).convert("L")
+        across, down = shown.width - 1, shown.height - 1
+        corners = [shown.getpixel((x, y)) for x in (2, across - 2) for y in (2, down - 2)]
+        assert max(corners) < 60, (i, corners)
