@@ -8,11 +8,13 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
+from autograder.instructor.grading.cluster import Clock, say_begun
 from tests.conftest import copy_course
 from tests.grading.test_class_run import RIGHT, WRONG, hand_in, kept, scores, start
 
@@ -122,6 +124,38 @@ def test_a_class_is_graded_though_a_worker_is_killed(course, cluster):
     again = start(course)
     out, error = again.communicate(timeout=300)
     assert "bahdanau: 0 graded, 16 unchanged" in out, error
+
+
+END = threading.Event()
+
+
+def wait_for_the_end(name):
+    say_begun("here")
+    END.wait(60)
+    return name
+
+
+def test_what_waits_behind_a_slow_task_is_not_late():
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+        ) as local,
+        Client(local, set_as_default=False) as client,
+    ):
+        clock = Clock(client, "here")
+        slow, queued = (
+            client.submit(wait_for_the_end, name, pure=False) for name in ("slow", "queued")
+        )
+        until = time.monotonic() + 60
+        while not (late := clock.find_late(0.5)) and time.monotonic() < until:
+            time.sleep(0.1)
+        time.sleep(0.6)
+        assert clock.find_late(0.5) == late == {slow.key: local.workers[0].address}
+        assert {slow.key, queued.key} == set(next(iter(client.processing().values())))
+        END.set()
+        assert client.gather([slow, queued]) == ["slow", "queued"]
 
 
 def test_nobody_at_the_address(course):

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent import futures
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import nbformat
@@ -50,8 +50,40 @@ class _Sent:
 
     task: Task
     future: Any
-    since: float = field(default_factory=time.monotonic)
     late: bool = False
+
+
+class Clock:
+    """When tasks began, as their workers say; what waits in a worker's queue has not begun.
+
+    Args:
+        client: of the scheduler.
+        topic: under which the workers speak.
+    """
+
+    def __init__(self, client: Any, topic: str):
+        self._began: dict[str, tuple[float, str]] = {}
+        client.subscribe_topic(topic, self._hear)
+
+    def _hear(self, event: tuple[float, Data]) -> None:
+        _, said = event
+        # Again, if it begins again elsewhere.
+        self._began[said["key"]] = time.monotonic(), said["worker"]
+
+    def find_late(self, seconds: float) -> dict[str, str]:
+        """Return the tasks that began longer ago, ended ones too, with their workers' addresses."""
+        now = time.monotonic()
+        return {
+            key: worker for key, (began, worker) in self._began.items() if now - began > seconds
+        }
+
+
+def say_begun(topic: str) -> None:
+    """Tell that the task begins in which this is called, on a worker."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    worker.log_event(topic, {"key": worker.get_current_task(), "worker": worker.address})
 
 
 class Cluster:
@@ -79,8 +111,10 @@ class Cluster:
             raise CourseError(f"No Dask scheduler answers at {address}: {error}") from error
         settings = work.course.settings
         self._ended = threading.Event()
+        run = secrets.token_hex(8)
+        self._clock = Clock(self._client, run)
         self._setup: Data = {
-            "run": secrets.token_hex(8),
+            "run": run,
             "assignment": work.assignment,
             "sources": {
                 name: (nbformat.writes(source.page), source.code_stub)
@@ -134,16 +168,14 @@ class Cluster:
         self._ended.clear()
         if ended := [sent for sent in waiting.values() if sent.future.done()]:
             return ended
-        at_work = {key: where for where, keys in self._client.processing().items() for key in keys}
-        for key, sent in waiting.items():
-            if key not in at_work:
-                sent.since = time.monotonic()  # it has not begun, or begins again elsewhere
-            elif time.monotonic() - sent.since > seconds:
-                sent.future.cancel()
-                sent.late = True
-                with suppress(Exception):  # it takes the connection with it
-                    self._client.run(os._exit, 1, workers=[at_work[key]], wait=False)
-                ended.append(sent)
+        late = self._clock.find_late(seconds)
+        for key in waiting.keys() & late.keys():
+            sent = waiting[key]
+            sent.future.cancel()
+            sent.late = True
+            with suppress(Exception):  # it takes the connection with it
+                self._client.run(os._exit, 1, workers=[late[key]], wait=False)
+            ended.append(sent)
         return ended
 
     def _finish(self, sent: _Sent, guard: Guard) -> Outcome:
@@ -170,6 +202,7 @@ _opened = ExitStack()  # their sandboxes
 
 def grade_task(setup: Data, task: Data) -> list[Data]:
     """Grade one task on a worker."""
+    say_begun(setup["run"])
     until = time.monotonic() + setup["settings"]["submission_seconds"]
     graded = run_tasks(_grader(setup), _unpack_task(task), until)
     return [{"result": g.result.as_json(), "page": nbformat.writes(g.page)} for g in graded]
