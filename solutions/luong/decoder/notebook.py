@@ -73,8 +73,8 @@ def attentional_state(context: Tensor, state: Tensor, W: Tensor) -> Tensor:
 #
 # 1. **Move on.** $h_t = f\left(h_{t-1},\, [E y_{t-1} ; \tilde h_{t-1}]\right)$: a GRU cell that reads
 #    the word before and the attentional state of the step before, in this order.
-# 2. **Attend.** The *new* state is the query: $c_t = \sum_s \alpha_{ts}\, \bar h_s$, with the weights
-#    $\alpha_t$ computed from $h_t$ and the keys $\bar h_s$.
+# 2. **Attend.** The *new* state is the query: $c_t = \sum_s a_t(s)\, \bar h_s$, with the weights
+#    $a_t$ computed from $h_t$ and the keys $\bar h_s$.
 # 3. **Join.** $\tilde h_t = \tanh\left(W_c\,[c_t ; h_t]\right)$.
 # 4. **Score the words.** $\mathrm{logits}_t = W_s\, \tilde h_t$, and
 #    $p(y_t \mid y_1, \dots, y_{t-1}, x) = \mathrm{softmax}(\mathrm{logits}_t)$.
@@ -92,7 +92,7 @@ def attentional_state(context: Tensor, state: Tensor, W: Tensor) -> Tensor:
 # | | Bahdanau | Luong |
 # | --- | --- | --- |
 # | the query for word $t$ | $s_{t-1}$, the old state | $h_t$, the new state |
-# | the way to the word | $s_{t-1} \to \alpha_t \to c_t \to s_t \to$ word | $h_{t-1} \to h_t \to \alpha_t \to c_t \to \tilde h_t \to$ word |
+# | the way to the word | $s_{t-1} \to \alpha_t \to c_t \to s_t \to$ word | $h_{t-1} \to h_t \to a_t \to c_t \to \tilde h_t \to$ word |
 # | how the past of attention comes back | $c_t$ goes into the cell | $\tilde h_{t-1}$ goes into the cell |
 #
 # The decoder does not know what attention it uses; it is given one and calls
