@@ -70,9 +70,9 @@ def _grade(given: argparse.Namespace, course: Course, started: Sandbox | None) -
             with work.here(started) as machine:
                 summary = work.start(machine, progress.tick, progress.busy, progress.say)
     print(text(work, summary, time.monotonic() - began))
-    students = [*summary.graded, *summary.failed]
-    if students and not given.no_feedback:
-        _write_feedback(course, given.assignment, students)
+    if not given.no_feedback:  # also of those whom a run graded that was cut off
+        graded = set(course.graded_students(given.assignment))
+        _write_feedback(course, given.assignment, [s for s in work.students if s in graded])
     return 0
 
 
@@ -133,6 +133,12 @@ def text(work: Run, summary: Summary, seconds: float) -> str:
     if summary.failed:
         lines.append(f"{len(summary.failed)} could not be graded, and are tried again next time:")
         lines += [_line(f"{student}: {why}") for student, why in sorted(summary.failed.items())]
+    if work.others:
+        more = f" and {len(work.others) - 20} more" if len(work.others) > 20 else ""
+        names = for_terminal(", ".join(work.others[:20]))
+        lines.append(
+            f"{len(work.others)} have handed in no folder {work.assignment!r}: {names}{more}"
+        )
     if work.skipped:
         lines.append(f"{len(work.skipped)} folders were left out; rename them:")
         lines += [_line(f"{name}: {why}") for name, why in sorted(work.skipped.items())]

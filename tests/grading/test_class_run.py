@@ -124,7 +124,9 @@ def test_a_class_from_nothing_to_points_and_again(course):
     }
 
     # Nothing has changed, so nothing is graded.
+    shutil.rmtree(course / "feedback" / "ada")  # as if that run had been cut off before it
     assert "bahdanau: 0 graded, 3 unchanged" in grade(course)
+    assert (course / "feedback" / "ada" / ASSIGNMENT / "scores.html").exists()
     assert kept(course) == first
 
     # One notebook of one student has changed, and only that one is graded.
@@ -179,6 +181,21 @@ def test_correcting_one_exercises_tests_grades_that_exercise_alone(course, tmp_p
     now = {c.id: c.get("outputs") for c in nbformat.read(page, 4).cells if c.id[:5] == "test-"}
     assert [name for name in cards if cards[name] != now[name]] == ["test-context_vector"]
     assert scores(course) == {"ada": 4.0}
+
+
+def test_why_a_person_should_look_at_an_exercise_outlives_another_exercises_grading():
+    def result(review, **reviews):
+        exercises = tuple(
+            records.ExerciseResult(name, name, 1.0, 1.0, "right", "", review=reviews.get(name, ""))
+            for name in ("one", "two")
+        )
+        return records.NotebookResult("ada", "a", "n", "1", exercises, review=review)
+
+    old = result("one: look.", one="one: look.")
+    for only, review in (({"two"}, "two: look. one: look."), ({"one", "two"}, "two: look.")):
+        now = records.merged(old, result("two: look.", two="two: look."), only)
+        assert now.review == review
+        assert records.NotebookResult.from_json(now.as_json()) == now
 
 
 def test_one_exercise_on_demand(course):

@@ -19,7 +19,9 @@ from small_class import ALL_POINTS, ASSIGNMENT, MINE, POINTS, Class, Found
 from traitlets.config import Config
 
 from autograder.instructor.exports import Canvas, Gradescope, Moodle, moodle
+from autograder.instructor.exports.base import Matcher
 from autograder.instructor.grading.records import ExerciseResult, NotebookResult
+from autograder.instructor.reporting.scores import Person
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 
@@ -265,13 +267,13 @@ def test_moodle_says_which_scores_it_would_refuse(graded, tmp_path, caplog):
 def test_moodle_worksheet_is_filled_in(graded, tmp_path, caplog):
     sheet = tmp_path / "sheet.csv"
     head = "Identifier,Full name,Email address,Status,Grade,Maximum Grade,"
-    head += "Last modified (grade),Feedback comments"
+    head += "Last modified (grade),Feedback comments,Online text"
     lines = [
         head,
-        "Participant 1,Ada Lovelace,A@X.ORG,Submitted,,20.00,-,",
-        "Participant 2,김 철수,,Submitted,3.00,20.00,-,old",
-        "Participant 3,Fay Absent,fay@x.org,No submission,7.00,20.00,-,kept",
-        "Participant 4,Ned Nobody,ned@x.org,No submission,,20.00,-,",
+        "Participant 1,Ada Lovelace,A@X.ORG,Submitted,,20.00,-,,my essay",
+        "Participant 2,김 철수,,Submitted,3.00,20.00,-,old,",
+        "Participant 3,Fay Absent,fay@x.org,No submission,7.00,20.00,-,kept,",
+        "Participant 4,Ned Nobody,ned@x.org,No submission,,20.00,-,,ada",
     ]
     sheet.write_text("\n".join(lines), encoding="utf-8-sig")
     chulsoo = graded.gradebook.find_student("chulsoo")
@@ -281,8 +283,8 @@ def test_moodle_worksheet_is_filled_in(graded, tmp_path, caplog):
     assert [row[0] for row in rows[1:]] == [f"Participant {i}" for i in range(1, 5)]
     assert float(rows[1][4]) == graded.total("ada")
     assert rows[1][7].startswith("masked_softmax: ")
-    assert rows[3][4:] == ["7.00", "20.00", "-", "kept"]
-    assert rows[4][4] == ""
+    assert rows[3][4:] == ["7.00", "20.00", "-", "kept", ""]
+    assert rows[4][4] == "", "what a student writes draws nobody's grade"
     assert chulsoo.first_name == "철수"
     assert rows[2][4] == "3.00", "the name is in another order there, so nothing is guessed"
     assert "chulsoo" in caplog.text
@@ -291,6 +293,19 @@ def test_moodle_worksheet_is_filled_in(graded, tmp_path, caplog):
     with pytest.raises(SystemExit, match="has no column 'Note'"):
         settings = {"worksheet": str(sheet), "worksheet_grade": "Note"}
         export(Moodle, graded, tmp_path / "m.csv", **settings)
+
+
+def test_who_takes_anothers_id_as_a_name_gets_nothing_of_theirs():
+    bora = Person("bora", email="bora@x.org")
+    rows = [["1", "Bora Kim", "bora@x.org"], ["2", "bora", "eve@x.org"]]
+    assert Matcher(rows).find(bora) is None
+    assert Matcher(rows[:1]).find(bora) == 0
+
+
+def test_a_place_that_cannot_be_written_gets_a_sentence(graded, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SystemExit, match=r"The folder .*file could not be made"):
+        export(Moodle, graded, tmp_path / "file" / "m.csv")
 
 
 # Gradescope

@@ -177,7 +177,17 @@ def test_nothing_that_a_browser_runs_is_put_beside_the_pages_or_in_place_of_one(
     folder = course / "autograded" / "ada" / ASSIGNMENT
     for name in ("scores.html", "evil.SVG", "notes.txt"):
         (folder / name).write_text("a student's own")
-    feedback(course)
+    to = course / "feedback" / "ada" / ASSIGNMENT
+    for place in (
+        folder / "translator.html",
+        to / "scores.html",
+        to / "old.html",
+        to / "notes.txt",
+    ):
+        place.mkdir(parents=True)
+        (place / "a.txt").write_text("a student's own")
+    done = feedback(course)
+    assert "12 pages written, 0 unchanged, 0 failed" in done.stdout, done
     to = course / "feedback" / "ada" / ASSIGNMENT
     assert sorted(path.name for path in to.iterdir()) == [
         "notes.txt",

@@ -14,11 +14,18 @@ from broken.handing import reference
 
 from autograder.exercises import EXERCISES
 from autograder.instructor.expected import solution
-from autograder.instructor.grading.grader import Grader, _keep_definitions, open_grader
+from autograder.instructor.grading.grader import (
+    Grader,
+    _imports_solutions,
+    _keep_definitions,
+    open_grader,
+)
+from autograder.instructor.grading.operators import OPERATORS
 from autograder.instructor.grading.records import ExerciseResult
+from autograder.instructor.grading.sandbox import End, Run, Times
 from autograder.instructor.grading.settings import Grading
 from autograder.instructor.grading.source import read_sources
-from autograder.instructor.grading.submissions import Handed, cells_of
+from autograder.instructor.grading.submissions import Handed, StudentCell, cells_of
 from autograder.instructor.notebooks import SOLUTIONS
 from tests.conftest import ROOT
 from tests.ways_round import IN_A_CELL, WAYS
@@ -119,6 +126,35 @@ def test_an_operator_that_is_the_whole_answer_is_refused(exercise, open_for):
         assert (result.outcome == "refused") == (way in WAYS), (way, result)
 
 
+class HangingSandbox:
+    """A sandbox in which each cell that says so takes its full time, once in each go."""
+
+    times = Times()
+
+    def run(self, cells, beside, skip):
+        for cell in cells:
+            if "endless" in cell.get("source", "") and cell["index"] not in skip:
+                return Run(end=End(cell["index"], "time"))
+        return Run(answers={c["index"]: ({"answer": "missing"}, {}) for c in cells if "cases" in c})
+
+
+@pytest.mark.parametrize(("slow", "reached"), [(3, True), (4, False)])
+def test_what_comes_after_slow_cells_is_tried_or_looked_at(slow, reached):
+    sources = read_sources(SOLUTIONS / "bahdanau", "raise NotImplementedError()", EXERCISES)
+    tests = dict.fromkeys(sources["scores"].names.exercises, "")
+    grader = Grader("bahdanau", sources, HangingSandbox(), None, tests)
+    handed = Handed(tuple(StudentCell("code", f"endless({n})") for n in range(slow)))
+    result = grader.grade("ada", "scores", handed, {}).result
+    assert {e.outcome for e in result.exercises} == {"missing" if reached else "stopped"}
+    assert ("could not be tried" in result.review) != reached
+
+
+def test_a_students_own_module_is_not_the_courses():
+    assert not _imports_solutions("from solutions import helper")
+    for text in ("from solutions import bahdanau", "import solutions.bahdanau.scores as s"):
+        assert _imports_solutions(text)
+
+
 OFF = "import autograder.refusing as look\nlook._FAMILIES[{!r}] = look._Family('x^')"
 CALLS = {
     "layer_norm": "def layer_norm(x, weight, bias, eps=1e-5):\n"
@@ -132,7 +168,8 @@ CALLS = {
 def test_who_switches_the_look_out_off_is_looked_at(exercise, open_for):
     reviews: list[str] = []
     (result,) = grade(open_for, exercise, [CALLS[exercise]], OFF.format(exercise), reviews=reviews)
-    assert "to the last bit" in reviews[0], result
+    assert ("to the last bit" in reviews[0]) == (exercise in OPERATORS), result
+    assert "a cell with 'autograder.' can hide that" in reviews[0]
     (result,) = grade(
         open_for, exercise, [inspect.getsource(solution(EXERCISES[exercise]))], reviews=reviews
     )

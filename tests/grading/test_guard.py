@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -14,9 +15,10 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 from sqlalchemy import create_engine, text
+from sqlalchemy.exc import DatabaseError
 
 from autograder.instructor import commands
-from autograder.instructor.grading import class_run, course, gradebook, records
+from autograder.instructor.grading import class_run, course, gradebook, grader, records
 from autograder.instructor.grading.class_run import Run
 from autograder.instructor.grading.course import Course, CourseError, write_whole
 from autograder.instructor.grading.gradebook import Patience, explained
@@ -63,6 +65,7 @@ MISHAPS = {
     "fails": (fail, "The grader failed: ZeroDivisionError: our own"),
 }
 GOOD = ("ada", "zoe")
+TIME = "2030-05-01T10:00:00 UTC"
 
 
 def run(folder, students=(), force=False):
@@ -79,7 +82,9 @@ def graded(tmp_path_factory):
     folder = tmp_path_factory.mktemp("guarded")
     copy_course(folder)
     for student in (*GOOD, *MISHAPS):
-        hand_in(folder, student, RIGHT)
+        hand_in(folder, student, RIGHT, "yesterday" if student == "zoe" else TIME)
+    shutil.copytree(folder / "submitted" / "ada" / ASSIGNMENT, folder / "submitted" / "dora")
+    shutil.copytree(folder / "submitted" / "ada", folder / "submitted" / "eric" / "Bahdanau")
     for name in (b"__metadata__", b"\xff" * 70 + b".txt"):
         (folder / "submitted" / "zoe" / ASSIGNMENT / os.fsdecode(name)).write_bytes(b"x")
     # "fails" has been graded before, and is read badly the second time only.
@@ -104,6 +109,8 @@ def test_the_others_are_graded(graded):
     for student in GOOD:
         assert sum(r.points for (s, _), r in summary.results.items() if s == student) == 4.0
         assert (folder / "autograded" / student / ASSIGNMENT / "scores.ipynb").exists()
+    assert "timestamp.txt holds no time" in summary.results["zoe", "scores"].review
+    assert summary.results["ada", "scores"].review == ""
 
 
 @pytest.mark.parametrize("student", MISHAPS)
@@ -124,6 +131,8 @@ def test_a_submission_that_breaks_its_process_is_for_a_person(graded, student):
     # What was earned before is not lost.
     assert sum(r.points for r in mine) == (4.0 if student == "fails" else 0.0)
     page = nbformat.read(folder / "autograded" / student / ASSIGNMENT / "scores.ipynb", 4)
+    when = folder / "autograded" / student / ASSIGNMENT / "timestamp.txt"
+    assert when.read_text() == TIME, "nbgrader cannot give back what has none"
     told = any("could not be graded" in cell.source for cell in page.cells)
     assert told == (student != "fails")
     assert f"{student}: " in commands.text(work, summary, 1.0).split("could not be graded")[1]
@@ -141,6 +150,10 @@ def test_every_student_is_in_the_summary_and_can_be_shown(graded, monkeypatch, c
     work, summary = run(folder)
     said = commands.text(work, summary, 1.0)
     assert "0 graded, 7 unchanged" in said
+    assert (
+        "2 have handed in no folder 'bahdanau': dora (there is scores.ipynb), eric (there is "
+        "Bahdanau)" in said
+    )
     for student in (*GOOD, *MISHAPS):
         assert f"  {student:6}     4 of 20  .++..." in said
     from autograder.command import main
@@ -153,6 +166,50 @@ def test_every_student_is_in_the_summary_and_can_be_shown(graded, monkeypatch, c
     assert "masked_softmax: 0 of 2, unwritten\n    masked_softmax is not written yet" in shown
     assert main(["show", "eve"]) == 2
     assert "Nothing of eve has been graded: run autograder grade" in capsys.readouterr().err
+
+
+def test_an_error_of_the_grader_leaves_what_was_earned_and_a_full_disk_ends_the_run(
+    graded, monkeypatch
+):
+    folder, _, _ = graded
+    place = folder / "autograded" / "ada" / ASSIGNMENT / "scores.ipynb"
+    page = place.read_bytes()
+    for error in (ValueError("our own"), OSError(errno.ENOSPC, "No space", "/tmp/x")):
+
+        def break_down(*given, error=error):
+            raise error
+
+        monkeypatch.setattr(grader.Grader, "grade", break_down)
+        if isinstance(error, OSError):
+            with pytest.raises(CourseError, match="The disk is full; /tmp/x"):
+                run(folder, ["ada"], force=True)
+        else:
+            _, summary = run(folder, ["ada"], force=True)
+            assert "The grader failed: ValueError: our own" in summary.failed["ada"]
+        assert summary.results["ada", "scores"].points == 4.0
+        assert place.read_bytes() == page
+    monkeypatch.undo()
+    assert run(folder, ["ada"])[1].graded == ["ada"], "it is tried again"
+
+
+def test_what_an_assignment_gets_later_is_graded_too(tmp_path):
+    copy_course(tmp_path)
+    hand_in(tmp_path, "ada", RIGHT)
+    run(tmp_path)
+    url = f"sqlite:///{tmp_path / 'gradebook.db'}"
+    with Gradebook(url, "attention") as known:  # as if they had not been there yet
+        known.remove_notebook("translator", ASSIGNMENT)
+        cell = known.find_grade_cell("test-context_vector", "scores", ASSIGNMENT)
+        known.db.delete(cell)
+        known.db.commit()
+    assert run(tmp_path, force=True)[1].graded == ["ada"]
+    with Gradebook(url, "attention") as known:
+        submission = known.find_submission(ASSIGNMENT, "ada")
+        found = {(p.name, g.name): g.auto_score for p in submission.notebooks for g in p.grades}
+        comments = {(p.name, c.name) for p in submission.notebooks for c in p.comments}
+    assert found["scores", "test-context_vector"] == 1.0
+    assert found["translator", "test-AttentionDecoder"] == 0.0
+    assert ("translator", "AttentionDecoder") in comments
 
 
 def test_a_page_that_cannot_be_recorded_costs_one_student(graded, monkeypatch):
@@ -350,6 +407,36 @@ def test_a_file_of_points_is_no_more_open_than_the_users_umask_allows(tmp_path, 
     finally:
         os.umask(before)
     assert (tmp_path / "grades.csv").stat().st_mode & 0o777 == 0o666 & ~mask
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("this is no Python", "nbgrader_config.py cannot be used: SyntaxError"),
+        ("c.Grading.workers = many", "nbgrader_config.py cannot be used: NameError"),
+        ("c.Grading.cell_seconds = '60'", "A setting in nbgrader_config.py is wrong: "),
+        ("c.Grading.exercises = 'no.such'", "is wrong: No module named 'no'"),
+        ("c.CourseDirectory.db_url = 'gradebook'", "is wrong: Could not parse"),
+    ],
+)
+def test_a_mistake_in_the_settings_gets_a_sentence(tmp_path, line, sentence):
+    copy_course(tmp_path)
+    with (tmp_path / "nbgrader_config.py").open("a") as page:
+        page.write(f"\n{line}\n")
+    with pytest.raises(CourseError, match=re.escape(sentence)):
+        Course(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (DatabaseError("", {}, ValueError("no such column: x")), "run nbgrader db upgrade, then"),
+        (FileNotFoundError(errno.ENOENT, "No usable temporary directory"), "make room there"),
+    ],
+)
+def test_what_is_not_damaged_is_not_called_so(error, sentence):
+    with pytest.raises(CourseError, match=sentence), explained("sqlite:///gradebook.db"):
+        raise error
 
 
 def test_a_lost_gradebook_is_named_without_its_password():

@@ -47,6 +47,30 @@ def folder(tmp_path):
     return path
 
 
+# What nbgrader needs, and what a notebook leaves to its data
+
+
+def test_nbgraders_own_files_are_read_whatever_else_is_there(folder, monkeypatch):
+    monkeypatch.setattr(submissions, "BESIDE_AT_MOST", 3000)
+    for name in ("timestamp.txt", "submission_secret.txt"):
+        (folder / name).write_bytes(b"2030")
+    for number in range(FILES_AT_MOST):
+        (folder / f"a{number:03}.png").write_bytes(b"")
+    (folder / "a000.png").write_bytes(bytes(3000))
+    beside = read_folder(folder, NAMES).beside
+    assert beside["timestamp.txt"] == beside["submission_secret.txt"] == b"2030"
+    assert len(beside["a000.png"]) == 3000
+
+
+def test_a_large_notebook_takes_no_room_from_its_data(folder, monkeypatch):
+    monkeypatch.setattr(submissions, "BESIDE_AT_MOST", 3000)
+    (folder / "scores.ipynb").write_bytes(notebook(ANSWER, "#" * 2000))
+    (folder / "vectors.txt").write_bytes(bytes(2900))
+    submission = read_folder(folder, NAMES)
+    assert len(submission.beside["vectors.txt"]) == 2900
+    assert submission.notebooks["scores"].review == ""
+
+
 # Names that are no text
 
 

@@ -12,12 +12,11 @@ from autograder.execution import perform
 from autograder.exercises import EXERCISES
 from autograder.instructor.expected import expected, solution
 from autograder.instructor.grading import operators
-from autograder.instructor.grading.operators import NOT_TELLING, OPERATORS
+from autograder.instructor.grading.operators import OPERATORS
 from autograder.verdicts import DTYPES, Trial
 
-HONEST = [
-    e for e in entries() if e.right and e.exercise in OPERATORS and e.exercise not in NOT_TELLING
-]
+HONEST = [e for e in entries() if e.right and e.exercise in OPERATORS]
+NOT_TELLING = {"gru_cell", "lstm_cell", "rms_norm"}
 
 
 @cache
@@ -42,7 +41,7 @@ def tried(answer, name):
 
 
 def test_every_forbidden_operator_is_known():
-    assert set(OPERATORS) == {name for name, e in EXERCISES.items() if e.forbidden}
+    assert set(OPERATORS) | NOT_TELLING == {name for name, e in EXERCISES.items() if e.forbidden}
 
 
 @pytest.mark.parametrize("name", OPERATORS)

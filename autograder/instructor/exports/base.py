@@ -77,7 +77,10 @@ class Export(ExportPlugin):
         url = gradebook.engine.url.render_as_string(hide_password=False)
         results = {name: records.read(url, name) for name in assignments}
         path = Path(self.to or self.default_to)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            stop(f"The folder {path.parent} could not be made: {error.strerror}.")
         self.write(Grades(assignments, chosen, by_assignment, results), path)
 
     def write(self, grades: Grades, path: Path) -> None:
@@ -105,13 +108,16 @@ class Export(ExportPlugin):
         """Write rows as CSV in UTF-8.
 
         Raises:
-            SystemExit: the destination is a folder.
+            SystemExit: the destination is a folder, or cannot be written.
         """
         if path.is_dir():
             stop(f"{path} is a folder; name a file after --to.")
         page = io.StringIO(newline="")
         csv.writer(page, lineterminator="\r\n").writerows(rows)
-        write_whole(path, page.getvalue().encode("utf-8"))
+        try:
+            write_whole(path, page.getvalue().encode("utf-8"))
+        except OSError as error:
+            stop(f"{path} could not be written: {error.strerror}.")
         self.log.info("Wrote the grades to %s", path)
 
 
@@ -175,9 +181,11 @@ class Matcher:
 
     def find(self, person: Person) -> int | None:
         """Return the row that is this student's and nobody else's, or None."""
-        for key in (person.lms_id, person.id, person.email, person.name):
-            places = self._rows.get(key.casefold(), set()) if key else set()
-            if len(places) == 1 and not places <= self._taken:
-                self._taken |= places
-                return next(iter(places))
-        return None
+        keys = [key for key in (person.lms_id, person.id, person.email, person.name) if key]
+        found = [self._rows.get(key.casefold(), set()) for key in keys]
+        alone = [places for places in found if len(places) == 1]
+        # Who may choose a name can choose another's id: then two keys lead to two rows.
+        if not alone or any(places != alone[0] for places in alone) or alone[0] <= self._taken:
+            return None
+        self._taken |= alone[0]
+        return next(iter(alone[0]))

@@ -124,8 +124,8 @@ class Moodle(Export):
             )
         grade = head.index(self.worksheet_grade)
         comment = head.index(self.worksheet_feedback) if self.worksheet_feedback in head else None
-        own = (grade, comment)
-        matcher = Matcher([[c for i, c in enumerate(row) if i not in own] for row in students])
+        # Who it is stands before the grade, what students write ("Online text") after it.
+        matcher = Matcher([row[:grade] for row in students])
         strangers = []
         for person in grades.people:
             place = matcher.find(person)

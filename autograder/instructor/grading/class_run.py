@@ -36,7 +36,13 @@ from autograder.instructor.grading.machines import (
 from autograder.instructor.grading.records import NotebookResult, merged
 from autograder.instructor.grading.sandbox import Sandbox
 from autograder.instructor.grading.source import Source, list_exercises
-from autograder.instructor.grading.submissions import Handed, Submission, read_folder
+from autograder.instructor.grading.submissions import (
+    Handed,
+    Submission,
+    read_folder,
+    read_nbgraders,
+    with_review,
+)
 
 
 @dataclass
@@ -68,6 +74,7 @@ class Run:
 
     Attributes:
         skipped: folders that can be no student's, and why.
+        others: whose folder holds nothing for the assignment; nobody if students are given.
 
     Raises:
         CourseError: there is no such assignment, student or exercise.
@@ -103,6 +110,7 @@ class Run:
                 f"{course.submitted(assignment, missing[0])}."
             )
         self.students = list(students) or there
+        self.others = [] if students else course.others(assignment)
         if not self.students and not self.skipped:
             raise CourseError(
                 f"Nobody has handed in {assignment}: put each student's notebooks into "
@@ -193,8 +201,9 @@ class Run:
         assert done is not None
         for result in done.results:
             summary.results[student, result.notebook] = result
-        if why:
-            summary.failed[student] = why
+        failed = [result.review for result in done.results if not result.digest]
+        if failed:
+            summary.failed[student] = why or failed[0]
         else:
             summary.graded.append(student)
 
@@ -211,18 +220,24 @@ class Run:
 
         What an earlier run gave stays, and a person looks at it; the next run tries again.
         """
-        folder = self.course.autograded(self.assignment, student)
-        files, results = {}, []
+        files = read_nbgraders(self.course.submitted(self.assignment, student))
+        timestamp = self.course.timestamp(Submission({}, files))
+        results = []
         for name, source in self.sources.items():
-            path, before = folder / f"{name}.ipynb", kept.get(name)
             failed = fail(source, self.assignment, student, why, self.tests)
-            if before is not None and path.exists():
-                results.append(replace(before, digest="", review=failed.result.review))
-                files[path.name] = path.read_bytes()
-            else:
-                results.append(failed.result)
-                files[path.name] = _as_bytes(failed.page)
-        return Done(tuple(results), files, frozenset(), None)
+            result, files[f"{name}.ipynb"] = self._keep_earlier(failed, kept.get(name))
+            results.append(result)
+        return Done(tuple(results), files, frozenset(), timestamp)
+
+    def _keep_earlier(
+        self, failed: Graded, before: NotebookResult | None
+    ) -> tuple[NotebookResult, bytes]:
+        """Return what an earlier run gave a notebook that could not be graded, and its page."""
+        result = failed.result
+        path = self.course.autograded(self.assignment, result.student) / f"{result.notebook}.ipynb"
+        if before is None or not path.exists():
+            return result, _as_bytes(failed.page)
+        return replace(before, digest="", review=result.review), path.read_bytes()
 
     def read(self, student: str, before: Before) -> Task | None:
         """Return what is to be done for a student, or None if nothing is."""
@@ -239,7 +254,9 @@ class Run:
     ) -> Task:
         notebooks: dict[str, Handed] = {}
         only: dict[str, frozenset[str] | None] = {}
+        untimed = "timestamp.txt" in submission.beside and not self.course.timestamp(submission)
         for name, handed in submission.notebooks.items():
+            handed = with_review(handed, _UNTIMED) if untimed else handed
             now = replace(handed, digest=digest(handed, submission.beside))
             old = before.get(name)
             wanted = self._choose_exercises(name, now, old, student)
@@ -277,6 +294,10 @@ class Run:
                 continue
             page, result, only = of_notebook.page, of_notebook.result, task.only.get(name)
             old = task.before.get(name)
+            if not result.digest:
+                result, files[path.name] = self._keep_earlier(of_notebook, old)
+                results.append(result)
+                continue
             if only is not None and old is not None:
                 result = merged(old, result, only)
                 page = _keep_old_cards(page, path, only)
@@ -304,6 +325,10 @@ class Run:
             yield
 
 
+_UNTIMED = (
+    "timestamp.txt holds no time, so nobody knows whether this is late, and nbgrader cannot list "
+    "the submissions: correct or remove the file."
+)
 # What is wrong with the disk or with the rights to it, and not with one file's name.
 _OF_THE_DISK = (
     errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import logging
 import os
@@ -13,13 +14,22 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
+from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps.baseapp import NbGrader
 from nbgrader.apps.generateassignmentapp import GenerateAssignmentApp
 from nbgrader.plugins import BasePlugin
-from nbgrader.preprocessors import AssignLatePenalties, ClearSolutions
+from nbgrader.preprocessors import (
+    AssignLatePenalties,
+    ClearSolutions,
+    ComputeChecksums,
+    LockCells,
+    SaveCells,
+)
 from nbgrader.utils import is_ignored, parse_utc
 from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError
+from traitlets import TraitError
 
 from autograder.instructor.grading.settings import Grading
 from autograder.instructor.grading.source import Source, read_sources
@@ -56,14 +66,25 @@ class Course:
             )
         with _in_folder(folder):
             app = _App()
-            app.initialize([])
+            app.raise_config_file_errors = True
+            try:
+                app.initialize([])
+            except Exception as error:  # whatever is wrong in a file of Python
+                raise CourseError(
+                    f"{folder / 'nbgrader_config.py'} cannot be used: {type(error).__name__}: "
+                    f"{error}; correct it."
+                ) from error
         self.app = app
         self.directory = app.coursedir
         if db_url:
             self.directory.db_url = db_url
         self.root = Path(self.directory.root)
-        self.settings = Grading(parent=app)
-        self.exercises = self.settings.load_exercises()
+        try:
+            make_url(self.db_url)
+            self.settings = Grading(parent=app)
+            self.exercises = self.settings.load_exercises()
+        except (TraitError, ArgumentError, ImportError, AttributeError) as error:
+            raise CourseError(f"A setting in nbgrader_config.py is wrong: {error}") from error
 
     @property
     def db_url(self) -> str:
@@ -123,9 +144,28 @@ class Course:
         return sorted(
             path.name
             for path in parent.iterdir()
-            if path.name not in excluded
-            and os.path.lexists(self._path(folder, path.name, assignment))
+            if path.name not in excluded and _is_there(self._path(folder, path.name, assignment))
         )
+
+    def others(self, assignment: str) -> list[str]:
+        """Return whose folder holds nothing for an assignment, and what it may be instead."""
+        parent = self.root / self.directory.submitted_directory
+        if not parent.is_dir():
+            return []
+        there = {path.name for path in parent.iterdir() if path.is_dir()}
+        found = []
+        for name in sorted(there - set(self.students(assignment))):
+            try:
+                beside = [p.name for p in self.submitted(assignment, name).parent.iterdir()]
+            except OSError:
+                beside = []
+            alike = [
+                other
+                for other in beside
+                if other.casefold() == assignment.casefold() or other.endswith(".ipynb")
+            ]
+            found.append(f"{name} (there is {sorted(alike)[0]})" if alike else name)
+        return found
 
     def check_gradebook(self) -> None:
         """See that the gradebook is there, if anything has been graded.
@@ -194,7 +234,11 @@ class Course:
                     for kind in ("grade", "solution", "source")
                     for cell in getattr(notebook, f"{kind}_cells")
                 }
-                if cells <= there or known.submissions:
+                if cells <= there:
+                    return
+                if known.submissions:  # nbgrader's command adds nothing to what was handed in
+                    for source in sources.values():
+                        self._add_cells(assignment, source)
                     return
         with tempfile.TemporaryDirectory() as folder, _in_folder(self.root):
             app = GenerateAssignmentApp()
@@ -213,6 +257,13 @@ class Course:
                     f"nbgrader generate_assignment {assignment} to see why."
                 ) from error
 
+    def _add_cells(self, assignment: str, source: Source) -> None:
+        """Write a notebook's cells into the gradebook, as nbgrader's command does, and keep all."""
+        about = {"notebook": source.name, "assignment": assignment, "db_url": self.db_url}
+        page = copy.deepcopy(source.page)
+        for step in (LockCells, ClearSolutions, ComputeChecksums, _AddCells):
+            page, _ = step(parent=self.app).preprocess(page, {"nbgrader": about})
+
     def kept(self, folder: Path, beside: Mapping[str, bytes]) -> dict[str, bytes]:
         """Return the files beside the notebooks that nbgrader would copy too.
 
@@ -225,6 +276,29 @@ class Course:
             and len(name.encode("utf-8", "replace")) <= NAME_AT_MOST
             and not is_ignored(str(folder / name), self.directory.ignore)
         }
+
+
+class _AddCells(SaveCells):
+    """Writes a notebook's cells into the gradebook, and leaves what is there."""
+
+    def _create_notebook(self, nb: NotebookNode) -> None:
+        where = self.notebook_id, self.assignment_id
+        self.gradebook.update_or_create_notebook(*where)
+        for kind in ("grade", "solution", "task", "source"):
+            write = getattr(self.gradebook, f"update_or_create_{kind}_cell")
+            for name, about in getattr(self, f"new_{kind}_cells").items():
+                write(name, *where, **about)
+
+
+def _is_there(path: Path) -> bool:
+    """Tell whether there is anything, also where that cannot be looked at."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def find_fault_in_name(student: str) -> str:

@@ -10,6 +10,7 @@ import hashlib
 import json
 import logging
 import re
+import shutil
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import as_completed
@@ -413,10 +414,11 @@ class _Class:
         to = self._course.feedback(self._assignment, student)
         to.mkdir(parents=True, exist_ok=True)
         for name in find_all_files(str(folder), self._course.directory.ignore):
-            if Path(name).suffix.lower() not in (".ipynb", *_ACTIVE):
-                target = to / Path(name).relative_to(folder)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                write_whole(target, Path(name).read_bytes(), 0o644)
+            path = Path(name)
+            # A folder that is called as a page would stand in its place.
+            if path.parent == folder and path.suffix.lower() not in (".ipynb", *_ACTIVE):
+                _clear(to / path.name)
+                write_whole(to / path.name, path.read_bytes(), 0o644)
 
     def _list_pages(self, students: Iterable[str], written: Written) -> Iterator[Page]:
         """Yield what pages there are to be, and remove those that are not to be."""
@@ -433,8 +435,9 @@ class _Class:
             to = self._course.feedback(self._assignment, student)
             names = sorted(path.stem for path in folder.glob("*.ipynb"))
             for path in to.glob("*.html"):
+                _clear(path)
                 if path.stem not in names:
-                    path.unlink()
+                    path.unlink(missing_ok=True)
             for name in names:
                 if (grades := known.get((student, name))) is None:
                     written.failed.append(
@@ -464,6 +467,12 @@ class _Class:
             return dict(json.loads(self._record.read_text("utf-8")))
         except (OSError, ValueError):
             return {}
+
+
+def _clear(path: Path) -> None:
+    """Remove a folder that is in a file's place."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
 
 
 _ACTIVE = (".html", ".htm", ".xhtml", ".xht", ".shtml", ".mhtml", ".svg", ".xml", ".xsl")

@@ -70,7 +70,7 @@ def explained(db_url: str) -> Iterator[None]:
     except DatabaseError as error:
         raise CourseError(_explain_database(db_url, str(error.orig))) from error
     except OSError as error:
-        if error.errno is None or error.filename is None:
+        if error.errno is None or (error.filename is None and error.errno not in _OF_TEMPFILE):
             raise
         raise CourseError(_explain_disk(error)) from error
 
@@ -87,6 +87,7 @@ def _explain_database(db_url: str, said: str) -> str:
         ("readonly", "cannot be written: get the right to write to it and to its folder"),
         ("unable to open", "cannot be opened: get the right to read and write it and its folder"),
         ("disk I/O", "cannot be read or written, because the disk fails: see to it"),
+        ("no such ", "is of an older nbgrader: copy it, and run nbgrader db upgrade"),
     ):
         if sign in said:
             return f"{what} {sentence}, {again}"
@@ -96,12 +97,18 @@ def _explain_database(db_url: str, said: str) -> str:
     )
 
 
+# What has no file's name: no place for temporary files takes one, or a pipe or a handle is missing.
+_OF_TEMPFILE = (errno.ENOENT, errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE)
+
+
 def _explain_disk(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return (
-            f"The disk is full; {error.filename} could not be written: make room, then run the "
-            "same command again; what was written before is kept."
+            f"The disk is full; {error.filename or 'a file'} could not be written: make room, then "
+            "run the same command again; what was written before is kept."
         )
+    if error.filename is None:  # tempfile says so if none of its places takes a file
+        return f"{error.strerror or error}: make room there, then run the same command again."
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return f"You have no right to write or read {error.filename}: get it, then run this again."
     return f"{error.filename}: {error.strerror}."
@@ -202,13 +209,13 @@ class Writer:
         self, student: str, result: NotebookResult, unanswered: set[str], late: float
     ) -> None:
         database = self._gradebook.db
-        page = database.execute(
-            select(SubmittedNotebook.__table__.c.id)
-            .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
-            .where(Notebook.name == result.notebook)
-            .where(SubmittedNotebook.assignment_id == self._submission_id(student))
-        ).scalar_one()
-        grades = self._grades(page)
+        page = self._page(student, result.notebook)
+        grades = self._grades(page) if page else {}
+        if page is None or any(e.grade_id not in grades for e in result.exercises):
+            self._complete(student)
+            page = self._page(student, result.notebook)
+            assert page is not None
+            grades = self._grades(page)
         score = 0.0
         for exercise in result.exercises:
             cell = grades.get(exercise.grade_id)
@@ -237,6 +244,37 @@ class Writer:
             .where(SubmittedNotebook.__table__.c.id == page)
             .values(late_submission_penalty=self._late_penalty(student, score, late))
         )
+
+    def _page(self, student: str, notebook: str) -> str | None:
+        """Return what nbgrader calls a notebook of a submission; None if it knows of none."""
+        found: str | None = self._gradebook.db.execute(
+            select(SubmittedNotebook.__table__.c.id)
+            .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
+            .where(Notebook.name == notebook)
+            .where(SubmittedNotebook.assignment_id == self._submission_id(student))
+        ).scalar_one_or_none()
+        return found
+
+    def _complete(self, student: str) -> None:
+        """Add what nbgrader's `add_submission` would, had the assignment been then as it is now."""
+        database = self._gradebook.db
+        submission = self._gradebook.find_submission(self._assignment, student)
+        pages = {page.notebook_id: page for page in submission.notebooks}
+        for notebook in submission.assignment.notebooks:
+            if notebook.id not in pages:
+                page = SubmittedNotebook(notebook_id=notebook.id, assignment_id=submission.id)
+                database.add(page)
+                database.flush()  # it gets its id
+                pages[notebook.id] = page
+            page = pages[notebook.id]
+            for kind, there, cells in (
+                (Grade, page.grades, [*notebook.grade_cells, *notebook.task_cells]),
+                (Comment, page.comments, [*notebook.solution_cells, *notebook.task_cells]),
+            ):
+                known = {entry.cell_id for entry in there}
+                new = [cell for cell in cells if cell.id not in known]
+                database.add_all([kind(cell_id=cell.id, notebook_id=page.id) for cell in new])
+        database.flush()
 
     def _submission_id(self, student: str) -> str:
         return str(self._gradebook.find_submission(self._assignment, student).id)

@@ -12,6 +12,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import nbformat
@@ -19,7 +20,6 @@ from nbformat import NotebookNode
 from torch import Tensor
 
 from autograder.exercise import Exercise
-from autograder.instructor.grading.operators import NOT_TELLING
 from autograder.instructor.grading.rebuilding import Rebuilt, rebuild
 from autograder.instructor.grading.records import ExerciseResult, NotebookResult
 from autograder.instructor.grading.sandbox import End, Run, Sandbox
@@ -42,10 +42,11 @@ from autograder.instructor.harmless import (
     for_terminal,
     takes_long_to_colour,
 )
+from autograder.instructor.notebooks import SOLUTIONS
 from autograder.verdicts import Verdict
 
 GOES_AT_MOST = 40  # how often a notebook is run, if its cells keep ending the process
-HANGS_AT_MOST = 3  # how many of them may take their full time
+HANGS_AT_MOST = 3  # how many of them may take their full time; the rest is then run without them
 _PART = 1_000_000  # indexes from here on are parts of an exercise
 
 Answer = tuple[Mapping[str, Any], Mapping[str, Tensor]]
@@ -127,7 +128,7 @@ class Grader:
         brought = _Brought(until=until)
         if handed.cells is not None:
             self._run_until_done(rebuilt, beside, wanted, refused, brought)
-        results, review = [], [handed.review] if handed.review else []
+        results = []
         for index, cell in rebuilt.graded.items():
             assert cell.exercise is not None
             if handed.cells is None:
@@ -151,13 +152,16 @@ class Grader:
             answer = brought.answers.get(index, ({}, {}))[0].get("answer")
             # A thread of another cell may have ended the process, or written to the channel.
             ended = brought.stopped.get(index) in ("exit", "killed", "broken")
-            if brought.late() and outcome in ("stopped", "missing"):
-                review.append(f"{cell.exercise.name}: the time for the whole submission was over.")
-            if (ended and not verdict.passed) or answer == "unusable":
-                review.append(f"{cell.exercise.name}: {verdict.headline}")
-            if verdict.passed and self._looks_called(index, cell.exercise, rebuilt, brought):
-                review.append(_CALLED.format(name=cell.exercise.name))
-            results.append(_make_result(cell, points, outcome, verdict, self._tests))
+            name, review = cell.exercise.name, []
+            if brought.late() and outcome in ("stopped", "missing") and name in wanted:
+                review.append(f"{name}: the time for the whole submission was over.")
+            lost = outcome == "stopped" and index not in brought.stopped
+            if (ended and not verdict.passed) or answer == "unusable" or lost:
+                review.append(f"{name}: {verdict.headline}")
+            if verdict.passed and cell.exercise.forbidden:
+                review += self._find_doubts(index, cell.exercise, rebuilt, brought)
+            mine = _make_result(cell, points, outcome, verdict, self._tests)
+            results.append(replace(mine, review=for_terminal(" ".join(dict.fromkeys(review)))))
             rebuilt.page.cells[index].outputs = [nbformat.from_dict(card(verdict))]
         remarks = [*handed.remarks, *rebuilt.remarks, *_describe_stops(rebuilt, brought)]
         room = Room()
@@ -184,7 +188,7 @@ class Grader:
             handed.digest,
             tuple(results),
             tuple(remarks),
-            for_terminal(" ".join(dict.fromkeys(review))),
+            " ".join(filter(None, [for_terminal(handed.review), *(r.review for r in results)])),
             round(time.monotonic() - started, 3),
         )
         return Graded(result, rebuilt.page)
@@ -214,7 +218,7 @@ class Grader:
         """Run the notebook until it comes to its end or has been tried often enough."""
         goes = 0
         hangs = 0
-        while goes < GOES_AT_MOST and hangs < HANGS_AT_MOST and not brought.late():
+        while goes < GOES_AT_MOST and hangs <= HANGS_AT_MOST and not brought.late():
             cells = []
             for index, cell in enumerate(rebuilt.page.cells):
                 graded = rebuilt.graded.get(index)
@@ -300,17 +304,18 @@ class Grader:
         )
         return without_verdict(exercise, sentence), "stopped"
 
-    def _looks_called(
+    def _find_doubts(
         self, index: int, exercise: Exercise, rebuilt: Rebuilt, brought: _Brought
-    ) -> bool:
-        """Tell whether a right answer may have called the operator that it had to write."""
-        if exercise.name in NOT_TELLING and not any(
-            _BEHIND_THE_SCENES.search(c.source)
-            for n, c in enumerate(rebuilt.page.cells)
-            if n not in rebuilt.graded and c.cell_type == "code"
-        ):
-            return False
-        return self._secret.looks_called(exercise, *brought.answers[index])
+    ) -> Iterator[str]:
+        """Yield why a right answer may have called the operator that it had to write."""
+        if self._secret.looks_called(exercise, *brought.answers[index]):
+            yield _CALLED.format(name=exercise.name)
+        for n, cell in enumerate(rebuilt.page.cells):
+            if n in rebuilt.graded or cell.cell_type != "code":
+                continue
+            if found := _BEHIND_THE_SCENES.search(cell.source):
+                yield _MAY_HAVE_CALLED.format(name=exercise.name, found=found[0])
+                return
 
     def _try_parts(
         self,
@@ -432,9 +437,14 @@ _CALLED = (
     "{name}: it gives what torch's own operator gives, to the last bit. Calling that is forbidden, "
     "and was not noticed: look at the cells before it."
 )
+_MAY_HAVE_CALLED = (
+    "{name}: it may call torch's own operator, which is forbidden: a cell with {found!r} can hide "
+    "that; look at it."
+)
 # What a notebook has no need of and who wants to switch off the look-out has.
 _BEHIND_THE_SCENES = re.compile(
-    r"autograder\.|EXERCISES|refus|ctypes|_dispatch|__import__|importlib"
+    r"autograder\.|EXERCISES|refus|ctypes|_dispatch|__import__|importlib|sys\.modules|\bgc\."
+    r"|_getframe|f_back|f_locals|__dict__|__globals__|__builtins__|__subclasses__|inspect\.stack"
 )
 _BORROWED = (
     "This notebook imports the course's solutions; only an answer of your own can be graded, so "
@@ -560,12 +570,16 @@ def _imports_solutions(text: str) -> bool:
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        if any(f"{name}.".startswith(_OURS) and name != "solutions" for name in names):
+        if any(f"{name}.".startswith(_list_ours()) for name in names):
             return True
     return False
 
 
-_OURS = ("solutions.", "autograder.instructor.")
+@cache
+def _list_ours() -> tuple[str, ...]:
+    """Return how names begin that are the course's; a student may have a solutions.py, too."""
+    mine = sorted(f"solutions.{path.name}." for path in SOLUTIONS.iterdir() if path.is_dir())
+    return *mine, "autograder.instructor."
 
 
 def _add_note(page: NotebookNode, remarks: list[str]) -> None:

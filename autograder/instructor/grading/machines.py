@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -99,6 +100,8 @@ def run_tasks(grader: Grader, task: Task, until: float | None = None) -> list[Gr
         except (SandboxError, MemoryError):
             raise  # nobody's can be graded; or the guard says it
         except Exception as error:  # a mistake of ours must not end the class's run
+            if is_of_the_disk(error):
+                raise
             why = f"The grader failed: {type(error).__name__}: {str(error)[:300]}"
             page_and_result = grader.fail(task.student, name, why)
         graded.append(page_and_result)
@@ -141,13 +144,24 @@ def outcome_of(future: Future[Outcome], guard: Guard) -> Outcome:
 
     Raises:
         SandboxError: there is no sandbox any more.
+        OSError: the disk is full.
     """
     try:
         return future.result()
     except SandboxError:
         raise  # nobody's can be graded
     except Exception as error:
+        if is_of_the_disk(error):
+            raise
         return Failed(guard.explain(error))
+
+
+def is_of_the_disk(error: BaseException) -> bool:
+    """Tell whether there is no room for anybody's files, or too many are open."""
+    return isinstance(error, OSError) and error.errno in _NO_ROOM
+
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE)
 
 
 _working: list[tuple[Run, Grader | None]] = []  # what a process under guard works on

@@ -45,6 +45,7 @@ class ExerciseResult:
         headline: one sentence for the student.
         misconception: slug of the known mistake that it is, or "".
         tests: fingerprint of the tests it was graded with.
+        review: why a person should look at it, a sentence for the instructor, or "".
     """
 
     exercise: str
@@ -55,6 +56,7 @@ class ExerciseResult:
     headline: str
     misconception: str = ""
     tests: str = ""
+    review: str = ""
 
     def __post_init__(self) -> None:
         if self.outcome not in OUTCOMES:
@@ -168,11 +170,15 @@ def read(db_url: str, assignment: str = "", student: str = "") -> list[NotebookR
 
 
 def merged(old: NotebookResult, new: NotebookResult, only: Iterable[str]) -> NotebookResult:
-    """Return the new result for the exercises of `only`, the old one for the others."""
+    """Return the new result for the exercises of `only`, the old one for the others.
+
+    Why a person should look at one of the others holds on.
+    """
     wanted = set(only)
     kept = {result.exercise: result for result in old.exercises}
     exercises = tuple(
         result if result.exercise in wanted else kept.get(result.exercise, result)
         for result in new.exercises
     )
-    return replace(new, exercises=exercises)
+    reviews = [new.review, *(r.review for r in exercises if r.exercise not in wanted)]
+    return replace(new, exercises=exercises, review=" ".join(filter(None, reviews)))

@@ -116,19 +116,20 @@ def read_folder(folder: Path, names: Mapping[str, Names]) -> Submission:
     if not folder.is_dir():
         return _refuse(names, f"{readable(folder.name)} is a file in place of a folder.")
     files: list[_File] = []
-    beside: dict[str, bytes] = {}
+    beside = read_nbgraders(folder)
     missing: list[str] = []
-    room, notebooks_room = BESIDE_AT_MOST, NOTEBOOKS_AT_MOST
+    room, notebooks_room = {True: BESIDE_AT_MOST, False: BESIDE_AT_MOST}, NOTEBOOKS_AT_MOST
     paths, more = list_files(folder)
     for path in paths:
         name = readable(path.relative_to(folder).as_posix())
         found = []
         if path.suffix.lower() == ".ipynb":
             found.append(_notebook(path, name, notebooks_room))
-        if path.parent == folder:
-            content = read_file(path, room)
+        if path.parent == folder and name not in beside:
+            kind = path.suffix.lower() == ".ipynb"  # a large notebook takes no room from the data
+            content = read_file(path, room[kind])
             if isinstance(content, bytes):
-                room -= len(content)
+                room[kind] -= len(content)
                 beside[name] = content
                 if path.suffix.lower() != ".ipynb" and _may_be_a_notebook(content):
                     found.append(_notebook(path, name, notebooks_room))
@@ -155,13 +156,25 @@ def read_folder(folder: Path, names: Mapping[str, Names]) -> Submission:
     return Submission(notebooks, beside)
 
 
+def read_nbgraders(folder: Path) -> dict[str, bytes]:
+    """Return the files that nbgrader puts into a submission, and asks for when it is given back."""
+    if folder.is_symlink() or folder.parent.is_symlink():
+        return {}
+    found = {name: read_file(folder / name, _NBGRADERS_AT_MOST) for name in _NBGRADERS}
+    return {name: content for name, content in found.items() if isinstance(content, bytes)}
+
+
+_NBGRADERS = ("timestamp.txt", "submission_secret.txt")
+_NBGRADERS_AT_MOST = 1 << 16
+
+
 def _refuse(names: Mapping[str, Names], why: str) -> Submission:
     return Submission({n: Handed(None, "", (why,), why) for n in names})
 
 
 def _is_usual(path: Path) -> bool:
     """Tell whether a file is a notebook, or one that nbgrader puts there."""
-    return path.suffix.lower() == ".ipynb" or path.name == "timestamp.txt"
+    return path.suffix.lower() == ".ipynb" or path.name in _NBGRADERS
 
 
 _MORE = (
@@ -172,8 +185,13 @@ _MORE = (
 
 def _with_remark(handed: Handed, remark: str) -> Handed:
     """Return what was handed in with a remark that a person should see, too."""
-    review = f"{handed.review} {remark}".strip()
-    return replace(handed, remarks=(*handed.remarks, remark), review=review)
+    handed = with_review(handed, remark)
+    return replace(handed, remarks=(*handed.remarks, remark))
+
+
+def with_review(handed: Handed, why: str) -> Handed:
+    """Return what was handed in with one more reason why a person should look at it."""
+    return replace(handed, review=f"{handed.review} {why}".strip())
 
 
 def _may_be_a_notebook(content: bytes) -> bool:
