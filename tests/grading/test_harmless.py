@@ -319,6 +319,7 @@ def summary(results: list[NotebookResult]) -> str:
         assignment=ASSIGNMENT,
         students=[r.student for r in results],
         skipped={r.student: r.review for r in results},
+        others=[r.student for r in results],
         exercises=[e for e in EXERCISES.values() if e.assignment == ASSIGNMENT],
     )
     kept = {(r.student, r.notebook): r for r in results}

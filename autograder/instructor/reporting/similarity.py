@@ -43,7 +43,6 @@ EVIDENCE_TOGETHER = 36.0
 """Bits that must be shared where several exercises are added up: chance has more room there."""
 
 LONGEST = 40_000
-LONGEST_LINE = 1_000
 """So many characters of an answer are read; nobody writes more by hand."""
 
 _SHORT = 3  # a statement of so few tokens, "return weights", is everybody's
@@ -170,10 +169,10 @@ def statements(text: str) -> Iterator[Statement]:
     What cannot be read to its end, and so earns nothing either, is read as far as it goes.
     """
     line: list[str] = []
-    # Python's tokenizer takes time with the square of a line's length.
-    short = [row for row in text[:LONGEST].splitlines(keepends=True) if len(row) <= LONGEST_LINE]
     try:
-        for token in tokenize.generate_tokens(io.StringIO("".join(short)).readline):
+        for token in tokenize.generate_tokens(io.StringIO(text[:LONGEST]).readline):
+            if token.type == tokenize.ERRORTOKEN and token.string in "'\"":
+                return  # a string without end; after it each quote is looked at to the line's end
             if token.type in (tokenize.NEWLINE, tokenize.ENDMARKER) or token.string == ";":
                 if len(line) > _SHORT and line[0] not in _HEADS.split():
                     yield _number(line)
