@@ -2,6 +2,7 @@
 
 with kept_in(folder):
     train(model, ...)  # keeps its state after each epoch, and goes on from what is kept there
+    told = once(model, lambda: predict(model))  # not again, if it is kept there
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import hashlib
 import itertools
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -27,8 +28,8 @@ _files: ContextVar[Iterator[Path] | None] = ContextVar("files", default=None)
 def kept_in(folder: Path) -> Iterator[None]:
     """Let each training inside keep its state in `folder`: the first in 1.pt, the next in 2.pt.
 
-    What runs inside has to call `train` for the same trainings in the same order when it is
-    repeated. A file is used only if the model began with the same weights.
+    What runs inside has to call `train` and `once` for the same trainings and results in the same
+    order when it is repeated. A file is used only if the model began with the same weights.
     """
     token = _files.set(folder / f"{i}.pt" for i in itertools.count(1))
     try:
@@ -53,17 +54,8 @@ class Checkpoint:
 
     def load(self) -> dict[str, Any] | None:
         """Put model, optimizer and random generators back; return the rest that was kept."""
-        if self.path is None or not self.path.exists():
-            return None
-        try:
-            kept = torch.load(self.path, map_location="cpu", weights_only=True)
-        except Exception as error:  # torch names no error of its own for a broken file
-            print(
-                f"{self.path} cannot be read ({type(error).__name__}); this training begins anew."
-            )
-            return None
-        if kept["began"] != self.began:
-            print(f"{self.path} is of a model with other first weights; this training begins anew.")
+        kept = _read(self.path, self.began)
+        if kept is None:
             return None
         self.model.load_state_dict(kept["model"])
         self.optimizer.load_state_dict(kept["optimizer"])
@@ -80,10 +72,9 @@ class Checkpoint:
         """Keep the state of now and the rest: numbers, texts, lists, dicts and tensors."""
         if self.path is None:
             return
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         name, keys, *others = np.random.get_state(legacy=True)
-        begun = self.path.with_suffix(".new")
-        torch.save(
+        _write(
+            self.path,
             {
                 "began": self.began,
                 "model": self.model.state_dict(),
@@ -94,9 +85,44 @@ class Checkpoint:
                 "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
                 "rest": rest,
             },
-            begun,
         )
-        os.replace(begun, self.path)  # a run that ends here leaves the file of before
+
+
+def once(model: nn.Module, compute: Callable[[], Any]) -> Any:
+    """Return what `compute()` returns, or returned before a stop, for a model with these weights.
+
+    It takes the next number among the files of `kept_in`. What is computed has to be made of
+    numbers, texts, lists, dicts and tensors, and must not draw at random.
+    """
+    files = _files.get()
+    if files is None:
+        return compute()
+    path, began = next(files), _checksum(model)
+    if (kept := _read(path, began)) is None:
+        kept = {"began": began, "result": compute()}
+        _write(path, kept)
+    return kept["result"]
+
+
+def _read(path: Path | None, began: str) -> dict[str, Any] | None:
+    if path is None or not path.exists():
+        return None
+    try:
+        kept = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # torch names no error of its own for a broken file
+        print(f"{path} cannot be read ({type(error).__name__}); this part begins anew.")
+        return None
+    if kept["began"] != began:
+        print(f"{path} is of a model with other first weights; this part begins anew.")
+        return None
+    return kept
+
+
+def _write(path: Path, kept: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    begun = path.with_suffix(".new")
+    torch.save(kept, begun)
+    os.replace(begun, path)  # a run that ends here leaves the file of before
 
 
 def _checksum(model: nn.Module) -> str:

@@ -37,6 +37,23 @@ def sentences(text: str) -> list[list[str]]:
     return [sentence for part in parts if (sentence := words(part))]
 
 
+def whole_texts(items: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Return the items whose text is no part of another one's, in their order.
+
+    SST-2's training part is made of the phrases of parse trees; this keeps the sentences.
+
+    Args:
+        items: texts and their labels; words are separated by spaces.
+    """
+    parts: set[tuple[str, ...]] = set()
+    for text, _ in items:
+        tokens = tuple(text.split())
+        for i in range(len(tokens)):
+            # All phrases that begin with token i, but for the text itself.
+            parts.update(tokens[i:j] for j in range(i + 1, len(tokens) + (i > 0)))
+    return [item for item in items if tuple(item[0].split()) not in parts]
+
+
 def encode_document(
     document: Sequence[Sequence[str]],
     vocabulary: WordVocabulary,

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from coursekit import training
-from coursekit.checkpoints import kept_in
+from coursekit.checkpoints import kept_in, once
 from coursekit.training import seed_everything, train
 from tests.test_training import batches, squared_error
 
@@ -102,7 +102,7 @@ def test_another_seed_begins_anew(tmp_path, capsys):
     straight = two_trainings(seed=2)
     with kept_in(tmp_path):
         assert_same(two_trainings(seed=2), straight)
-    assert "other first weights; this training begins anew." in capsys.readouterr().out
+    assert "other first weights; this part begins anew." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("rest", [b"", b"not a file of torch"])
@@ -129,3 +129,27 @@ def test_no_half_written_file_is_left_behind(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="no space"), kept_in(tmp_path):
         two_trainings(epochs=1)
     assert (tmp_path / "1.pt").read_bytes() == before and not (tmp_path / "2.pt").exists()
+
+
+def test_a_result_is_computed_once_for_the_same_weights(tmp_path, capsys):
+    model, asked = nn.Linear(3, 1), []
+
+    def result(text):
+        def compute():
+            asked.append(text)
+            return {"told": [0, 1], "text": text}
+
+        return once(model, compute)
+
+    assert result("not kept")["text"] == "not kept"
+    assert not list(tmp_path.iterdir())
+    for _ in range(2):
+        with kept_in(tmp_path):
+            assert result("a") == {"told": [0, 1], "text": "a"}
+            assert result("b")["text"] == "b"
+    assert asked == ["not kept", "a", "b"]
+    with torch.no_grad():
+        model.weight += 1
+    with kept_in(tmp_path):
+        assert result("new")["text"] == "new", "other weights, other results"
+    assert "other first weights; this part begins anew." in capsys.readouterr().out

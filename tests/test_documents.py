@@ -13,6 +13,7 @@ from coursekit.documents import (
     sentences,
     text_batch,
     text_batches,
+    whole_texts,
     words,
 )
 from coursekit.vocabulary import UNK, WordVocabulary
@@ -22,6 +23,13 @@ def test_words():
     assert words("It's GOOD,<br />really good!") == ["it's", "good", ",", "really", "good", "!"]
     assert words("좋아요 :)") == ["좋아요", ":", ")"]
     assert words("") == words("  <br/> ") == []
+
+
+def test_whole_texts_are_those_that_no_other_contains():
+    phrases = [("a dog sleeps .", 1), ("dog sleeps", 1), ("a cat .", 0), ("a cat", 0), ("cat", 0)]
+    assert whole_texts(phrases) == [("a dog sleeps .", 1), ("a cat .", 0)]
+    assert whole_texts([("at a cat", 0), ("a cat", 1)]) == [("at a cat", 0)]
+    assert whole_texts([("a", 0), ("cat a", 1), ("a a", 1)]) == [("cat a", 1), ("a a", 1)]
 
 
 def test_sentences_end_at_marks_and_line_breaks():

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from book.runs import minilm, minilm_heads
-from book.runs.bert import judge
+from book.runs.bert import encoder_of, judge
 from coursekit import datasets
 from coursekit.wordpiece import SPECIAL, WordPieceVocabulary
 from solutions.bert.inputs import BertEmbeddings
@@ -49,6 +49,91 @@ def test_features_of_pairs_are_symmetric_and_those_of_texts_are_the_means():
     assert (minilm.features(Counts(), single) == means.numpy()).all()
 
 
+SENTENCES = [("a dog sleeps .", 1), ("dog sleeps", 1), ("a cat .", 0), ("a cat", 0), ("cat", 0)]
+
+
+@pytest.mark.parametrize("validation", [0, 4])
+def test_regularisation_is_chosen_by_labels_that_were_not_seen(validation):
+    labels = [0, 1] * 10
+    training = len(labels) - validation
+    asked: dict[float, list[int]] = {}
+
+    def fit(rows, strength):
+        def tell(held):
+            assert not set(held) & set(rows)
+            asked.setdefault(strength, []).extend(held)
+            return [labels[r] if strength == 3.0 else 0 for r in held]
+
+        return tell
+
+    best, strength = minilm.fit_best(fit, labels, training)
+    assert strength == 3.0
+    held_out = range(training, len(labels)) if validation else range(training)
+    assert all(sorted(rows) == list(held_out) for rows in asked.values())
+    assert len(asked) == len(minilm.REGULARISATIONS)
+    with pytest.raises(AssertionError):
+        best([0])  # it has seen all rows to train on
+
+
+def small(**changed):
+    options = minilm.parser().parse_args(["--updates", "120", "--turn", "40", "--dropout", "0"])
+    vars(options).update(width=16, layers=1, heads=2, learning_rate=0.01, rate_from_nothing=0.01)
+    vars(options).update(changed)
+    return options
+
+
+def small_parts(validation):
+    items = [(*PIECES.encode(text), label) for text, label in SENTENCES] * 4
+    return {"train": items, "validation": items[:5] if validation else [], "test": items[:5]}
+
+
+@pytest.mark.parametrize("validation", [False, True])
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_an_encoder_is_tuned_from_weights_that_are_given_and_from_nothing(validation, precision):
+    options = small(precision=precision)
+    start = minilm.encoder_of(options, len(PIECES)).state_dict()
+    for state in (None, {name: weight.clone() for name, weight in start.items()}):
+        _, told, run = minilm.tune(small_parts(validation), state, len(PIECES), options, seed=1)
+        assert told == [label for _, label in SENTENCES]
+        assert run["updates"] == 120 and len(run["history"]) == 3 * validation
+        assert run["best_update"] in ((40, 80, 120) if validation else (120,))
+
+
+def test_the_table_of_published_word_pieces_stays_as_it_is(monkeypatch):
+    made = []
+    monkeypatch.setattr(
+        minilm, "encoder_of", lambda *given: made.append(encoder_of(*given)) or made[-1]
+    )
+    options = small()
+    start = encoder_of(options, len(PIECES)).state_dict()
+    for state in (None, start):
+        minilm.tune(small_parts(False), state, len(PIECES), options, seed=1)
+    table, other = "embeddings.token.weight", "layers.0.inner.weight"
+    nothing, published = (encoder.cpu().state_dict() for encoder in made)
+    assert torch.equal(published[table], start[table])
+    assert not torch.equal(published[other], start[other])
+    assert not torch.equal(nothing[table], start[table])
+
+
+def test_a_run_names_what_each_way_reaches_and_shows_what_changed():
+    options = small(labels=10, ways=["bag", "fine-tuned"], length=512, looks=3)
+    model = torch.nn.Module()
+    model.encoder = minilm.encoder_of(options, len(PIECES))
+    texts = dict.fromkeys(("train", "validation", "test"), SENTENCES * 4)
+    parts = {part: small_parts(False)["train"] for part in texts}
+    run = minilm.one(model, texts, parts, PIECES, options, 1)
+    assert run["labels"] == 10 and run["test_texts"] == 20
+    assert run["metrics"]["commonest_class"] == 0.6
+    assert {"accuracy_bag", "accuracy"} <= set(run["metrics"])
+    assert run["updates"] == 120 and "accuracy_from_scratch" not in run["metrics"]
+    assert [look["label"] for look in run["looks"]] == [label for _, label in SENTENCES[:3]]
+    for look in run["looks"]:
+        assert look["tokens"][0] == "[CLS]" and look["before"] != look["after"]
+        for weights in (look["before"], look["after"]):
+            assert len(weights) == len(look["tokens"])
+            assert sum(weights) == pytest.approx(1, abs=1e-5)
+
+
 def test_a_correction_of_low_rank_changes_nothing_at_first_and_is_all_that_is_trained():
     torch.manual_seed(0)
     encoder = BertEncoder(BertEmbeddings(9, 8, 6), [BertLayer(8, 2, 12) for _ in range(2)]).eval()
@@ -75,6 +160,21 @@ def test_glue_s_measures():
     assert measured["f1"] == pytest.approx(0.8)
     assert measured["matthews"] == pytest.approx(2 / 3)
     assert judge([0, 0], [0, 1])["f1"] == judge([0, 0], [0, 1])["matthews"] == 0
+
+
+def test_an_interval_holds_what_is_measured_and_narrows_with_more_texts():
+    rng = torch.Generator().manual_seed(0)
+    widths = []
+    for number in (100, 2500):
+        labels = torch.randint(2, (number,), generator=rng).tolist()
+        told = [label ^ (i % 5 == 0) for i, label in enumerate(labels)]
+        measured, found = judge(told, labels), minilm.intervals(told, labels)
+        for name, (low, high) in found.items():
+            assert low < measured[name] < high
+        widths.append(found["accuracy"][1] - found["accuracy"][0])
+    assert widths[0] == pytest.approx(2 * 1.96 * 0.4 / 10, rel=0.15)  # of a binomial share
+    assert widths[1] == pytest.approx(widths[0] / 5, rel=0.2)
+    assert minilm.intervals([0, 0], [0, 0])["f1"] == [0.0, 0.0]
 
 
 def test_what_a_head_looks_at():

@@ -17,7 +17,7 @@ from autograder.instructor.grading.course import Course, CourseError
 from autograder.instructor.grading.gradebook import Patience, explained
 from autograder.instructor.grading.records import NotebookResult
 from autograder.instructor.grading.sandbox import Sandbox, SandboxError
-from autograder.instructor.harmless import for_terminal
+from autograder.instructor.harmless import LINE_AT_MOST, for_lines, for_terminal
 
 
 def run(given: argparse.Namespace, started: Sandbox | None) -> int:
@@ -34,6 +34,15 @@ def run(given: argparse.Namespace, started: Sandbox | None) -> int:
         return others[given.command](given)
     except (CourseError, SandboxError) as error:
         print(f"autograder: {for_terminal(str(error))}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        if error.filename is None:  # not about a file: a fault of ours
+            raise
+        print(
+            f"autograder: {for_terminal(f'{error.filename}: {error.strerror}')}. Mend that and run "
+            "the same command again; what is graded is kept.",
+            file=sys.stderr,
+        )
         return 2
     except KeyboardInterrupt:
         print(
@@ -196,7 +205,7 @@ def show(given: argparse.Namespace) -> int:
             f"{' in ' + given.assignment if given.assignment else ''}: run autograder grade first."
         )
     for line in (line for result in wanted for line in _describe(result)):
-        print(line[: len(line) - len(line.lstrip(" "))] + for_terminal(line))
+        print(" ".join(for_lines(line, LINE_AT_MOST).splitlines()))
     return 0
 
 
@@ -210,10 +219,14 @@ def _describe(result: NotebookResult) -> list[str]:
     lines += [f"  to be looked at: {result.review}"] if result.review else []
     lines += [f"  remark: {remark}" for remark in result.remarks]
     for e in result.exercises:
-        lines.append(f"  {e.exercise}: {e.points:g} of {e.max_points:g}, {e.outcome}")
+        judged = e.cases and e.outcome != "unwritten"
+        tried = f", tried on {e.cases} case{'s' * (e.cases > 1)}" if judged else ""
+        lines.append(f"  {e.exercise}: {e.points:g} of {e.max_points:g}, {e.outcome}{tried}")
+        lines += [f"    to be looked at: {e.review}"] if e.review else []
         if e.outcome != "right":
             known = f" [{e.misconception}]" if e.misconception else ""
             lines.append(f"    {e.headline}{known}")
+            lines += [f"      {line}".rstrip() for line in e.details]
     return lines
 
 

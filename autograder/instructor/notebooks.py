@@ -27,6 +27,7 @@ import ast
 import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,6 +55,22 @@ from autograder.instructor import examine
 
 examine({name})
 ### END HIDDEN TESTS"""
+
+
+class SourceError(ValueError):
+    """A source notebook cannot be used; the sentence says which and why."""
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Say of which file it is, whatever is wrong in one that a person wrote."""
+    try:
+        yield
+    except SourceError:
+        raise
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        raise SourceError(f"{path} cannot be used: {why}; correct it.") from error
 
 
 def masters(solutions: Path = SOLUTIONS) -> list[Path]:
@@ -85,8 +102,14 @@ def notebook(master: Path, exercises: Mapping[str, Exercise], alone: bool = Fals
         alone: make the edition for learning alone, not the one for a class.
 
     Raises:
-        ValueError: a code cell has no name, two cells share one, or an exercise is not declared.
+        SourceError: a code cell has no name, two cells share one, an exercise is not declared, or
+            the file cannot be read as a master.
     """
+    with explained(master):
+        return _notebook(master, exercises, alone)
+
+
+def _notebook(master: Path, exercises: Mapping[str, Exercise], alone: bool) -> NotebookNode:
     cells = [*_cells(master, exercises)]
     for cell in cells:
         if cell.cell_type == "markdown" and not alone:
@@ -98,7 +121,7 @@ def notebook(master: Path, exercises: Mapping[str, Exercise], alone: bool = Fals
             options.grade_id = cell.id = "title" if number == 0 else f"text-{after}"
     ids = [cell.id for cell in cells]
     if twice := sorted({name for name in ids if ids.count(name) > 1}):
-        raise ValueError(f"{master}: two cells are named {twice[0]!r}; give one another name.")
+        raise SourceError(f"{master}: two cells are named {twice[0]!r}; give one another name.")
     return nbformat.v4.new_notebook(cells=cells, metadata=NotebookNode(_METADATA))
 
 
@@ -134,7 +157,7 @@ def _cells(master: Path, exercises: Mapping[str, Exercise]) -> Iterator[Notebook
             yield _cell("code", kind[0], inline(text, given))
             given += f"{text}\n"
         else:
-            raise ValueError(f"{master}: a cell has no name: {text[:60]!r}.")
+            raise SourceError(f"{master}: a cell has no name: {text[:60]!r}.")
 
 
 _HINTS = "\n\n<details><summary>Hint 1</summary>"
@@ -148,7 +171,7 @@ def _folded(master: Path, bodies: list[tuple[list[str], str]]) -> list[tuple[lis
             kept.append((kind, text))
             continue
         if not kept or kept[-1][0][:1] != ["[markdown]"]:
-            raise ValueError(f"{master}: {kind[0]} stand below a text cell, and nowhere else.")
+            raise SourceError(f"{master}: {kind[0]} stand below a text cell, and nowhere else.")
         folds = _fold(kind[0], _uncommented(text))
         kept[-1] = kept[-1][0], "\n".join([kept[-1][1], *(f"# {line}".rstrip() for line in folds)])
     return kept
@@ -190,7 +213,7 @@ def _stub(master: Path, text: str) -> Stub:
     kinds = (ast.FunctionDef, ast.ClassDef)
     public = [s for s in ast.parse(text).body if isinstance(s, kinds) and s.name[0] != "_"]
     if len(public) != 1:
-        raise ValueError(
+        raise SourceError(
             f"{master}: an exercise's cell defines one public name, not {[s.name for s in public]}."
         )
     first, *others = (ast.get_docstring(public[0]) or "").split("\n\n")
@@ -204,7 +227,7 @@ def _stub(master: Path, text: str) -> Stub:
 
 def _declared(master: Path, name: str, exercises: Mapping[str, Exercise]) -> Exercise:
     if name not in exercises:
-        raise ValueError(
+        raise SourceError(
             f"{master}: the exercise {name!r} is not declared; declare it in "
             f"autograder/exercises/{master.parent.parent.name}/{master.parent.name}.py."
         )

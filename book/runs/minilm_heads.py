@@ -10,10 +10,8 @@ and those of `transformers` with the same weights. Needs transformers (pip insta
 from __future__ import annotations
 
 import argparse
-import math
 import time
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -23,7 +21,7 @@ from coursekit.bert import EncodedPair, pad_items
 from coursekit.metrics import entropy
 
 from .commands import command
-from .minilm import HEADS, LAYERS, POSITIONS, WIDTH, published
+from .minilm import HEADS, LAYERS, POSITIONS, WIDTH, published, weights_of
 
 
 def parser() -> argparse.ArgumentParser:
@@ -31,27 +29,6 @@ def parser() -> argparse.ArgumentParser:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--sentences", type=int, default=0, help="0: all")
     return arguments
-
-
-def weights_of(encoder: nn.Module, item: EncodedPair) -> Iterator[Tensor]:
-    """Yield the attention weights (h, N, N) of each layer for one text."""
-    heard: list[Tensor] = []
-
-    def hear(attention: Any, given: Any) -> None:
-        x, _ = given
-        q, k = (
-            part(x).unflatten(-1, (attention.heads, -1)).transpose(1, 2)  # (1, h, N, d / h)
-            for part in (attention.query, attention.key)
-        )
-        heard.append((q @ k.mT / math.sqrt(q.shape[-1])).softmax(-1)[0])  # (h, N, N)
-
-    layers: Any = encoder.layers
-    hooks = [layer.attention.register_forward_pre_hook(hear) for layer in layers]
-    tokens, segments, _ = pad_items([item])
-    encoder(tokens, segments)
-    for hook in hooks:
-        hook.remove()
-    yield from heard
 
 
 def habits(weights: Tensor, special: Sequence[int], last: int) -> dict[str, Tensor]:

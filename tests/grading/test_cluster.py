@@ -149,10 +149,12 @@ def test_what_waits_behind_a_slow_task_is_not_late():
             client.submit(wait_for_the_end, name, pure=False) for name in ("slow", "queued")
         )
         until = time.monotonic() + 60
-        while not (late := clock.find_late(0.5)) and time.monotonic() < until:
+        while not (late := clock.find_late(0.5, client.nthreads())) and time.monotonic() < until:
             time.sleep(0.1)
         time.sleep(0.6)
-        assert clock.find_late(0.5) == late == {slow.key: local.workers[0].address}
+        now = clock.find_late(0.5, client.nthreads())
+        assert now == late == {slow.key: local.workers[0].address}
+        assert clock.find_late(0.5, ["tcp://another:1"]) == {}, "it begins again elsewhere"
         assert {slow.key, queued.key} == set(next(iter(client.processing().values())))
         END.set()
         assert client.gather([slow, queued]) == ["slow", "queued"]

@@ -162,7 +162,7 @@ def test_every_student_is_in_the_summary_and_can_be_shown(graded, monkeypatch, c
     assert main(["show", "ada"]) == 0
     shown = capsys.readouterr().out
     assert "bahdanau/scores: 4 of 10 points, graded 20" in shown
-    assert "context_vector: 1 of 1, right" in shown
+    assert re.search(r"  context_vector: 1 of 1, right, tried on [1-9]\d* cases\n", shown)
     assert "masked_softmax: 0 of 2, unwritten\n    masked_softmax is not written yet" in shown
     assert main(["show", "eve"]) == 2
     assert "Nothing of eve has been graded: run autograder grade" in capsys.readouterr().err
@@ -425,6 +425,54 @@ def test_a_mistake_in_the_settings_gets_a_sentence(tmp_path, line, sentence):
         page.write(f"\n{line}\n")
     with pytest.raises(CourseError, match=re.escape(sentence)):
         Course(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (
+            lambda text: text.replace("### END SOLUTION", "# end"),
+            "scores/notebook.py cannot be used",
+        ),
+        (lambda text: "# %% [markdown\n" + text, "scores/notebook.py cannot be used"),
+        (lambda text: text.encode("utf-16").decode("latin-1"), "scores/notebook.py cannot be used"),
+        ("{", "extra.ipynb cannot be used: NotJSONError"),
+        ("{}", "extra.ipynb cannot be used: "),
+    ],
+)
+def test_a_mistake_in_a_source_notebook_gets_a_sentence(tmp_path, change, sentence, capsys):
+    copy_course(tmp_path)
+    folder = tmp_path / "solutions" / ASSIGNMENT
+    if isinstance(change, str):
+        (folder / "extra.ipynb").write_text(change)
+    else:
+        master = folder / "scores" / "notebook.py"
+        master.write_text(change(master.read_text(encoding="utf-8")), encoding="utf-8")
+    given = SimpleNamespace(command="feedback", course=tmp_path, db=None, workers=0)
+    given.assignment, given.student = ASSIGNMENT, []
+    assert commands.run(given, None) == 2
+    said = capsys.readouterr().err
+    assert sentence in said and said.endswith("; correct it.\n") and said.count("\n") == 1
+
+
+def test_a_folder_that_cannot_be_read_gets_a_sentence(tmp_path, monkeypatch, capsys):
+    copy_course(tmp_path)
+    folder = tmp_path / "autograded"
+    folder.mkdir()
+    real = course.Path.iterdir
+
+    def refuse(path):
+        if path == folder:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return real(path)
+
+    monkeypatch.setattr(course.Path, "iterdir", refuse)
+    given = SimpleNamespace(command="feedback", course=tmp_path, db=None, workers=0)
+    given.assignment, given.student = ASSIGNMENT, []
+    assert commands.run(given, None) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"autograder: {folder}: Permission denied. Mend that and run")
+    assert said.count("\n") == 1
 
 
 @pytest.mark.parametrize(

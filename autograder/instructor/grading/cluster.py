@@ -10,7 +10,7 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent import futures
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
@@ -70,12 +70,16 @@ class Clock:
         # Again, if it begins again elsewhere.
         self._began[said["key"]] = time.monotonic(), said["worker"]
 
-    def find_late(self, seconds: float) -> dict[str, str]:
-        """Return the tasks that began longer ago, ended ones too, with their workers' addresses."""
+    def find_late(self, seconds: float, workers: Collection[str]) -> dict[str, str]:
+        """Return the tasks that began longer ago, ended ones too, with their workers' addresses.
+
+        Args:
+            seconds: how long a task may take.
+            workers: who is there; what began with another waits for a second beginning.
+        """
         now = time.monotonic()
-        return {
-            key: worker for key, (began, worker) in self._began.items() if now - began > seconds
-        }
+        began = list(self._began.items())  # the client's own thread writes to it
+        return {key: by for key, (at, by) in began if by in workers and now - at > seconds}
 
 
 def say_begun(topic: str) -> None:
@@ -168,7 +172,7 @@ class Cluster:
         self._ended.clear()
         if ended := [sent for sent in waiting.values() if sent.future.done()]:
             return ended
-        late = self._clock.find_late(seconds)
+        late = self._clock.find_late(seconds, self._client.nthreads())
         for key in waiting.keys() & late.keys():
             sent = waiting[key]
             sent.future.cancel()

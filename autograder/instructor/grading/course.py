@@ -34,6 +34,7 @@ from traitlets import TraitError
 from autograder.instructor.grading.settings import Grading
 from autograder.instructor.grading.source import Source, read_sources
 from autograder.instructor.grading.submissions import Handed, Submission
+from autograder.instructor.notebooks import SourceError
 
 NAME_AT_MOST = 255  # bytes of a file's name, on nearly all file systems
 
@@ -69,6 +70,8 @@ class Course:
             app.raise_config_file_errors = True
             try:
                 app.initialize([])
+            except SourceError as error:  # the settings read all masters
+                raise CourseError(str(error)) from error
             except Exception as error:  # whatever is wrong in a file of Python
                 raise CourseError(
                     f"{folder / 'nbgrader_config.py'} cannot be used: {type(error).__name__}: "
@@ -100,11 +103,14 @@ class Course:
         """Read the sources of an assignment.
 
         Raises:
-            CourseError: there is no such assignment.
+            CourseError: there is no such assignment, or one of its notebooks cannot be used.
         """
         folder = self._path(self.directory.source_directory, ".", assignment)
         stub = ClearSolutions(parent=self.app).code_stub.get("python", "")
-        sources = read_sources(folder, stub, self.exercises)
+        try:
+            sources = read_sources(folder, stub, self.exercises)
+        except SourceError as error:
+            raise CourseError(str(error)) from error
         if not sources:
             there = sorted(p.name for p in folder.parent.glob("*") if list(p.glob("*/notebook.py")))
             raise CourseError(

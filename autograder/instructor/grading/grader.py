@@ -47,6 +47,7 @@ from autograder.verdicts import Verdict
 
 GOES_AT_MOST = 40  # how often a notebook is run, if its cells keep ending the process
 HANGS_AT_MOST = 3  # how many of them may take their full time; the rest is then run without them
+DETAILS_AT_MOST = 4_000  # characters that are recorded of the case in which an answer is wrong
 _PART = 1_000_000  # indexes from here on are parts of an exercise
 
 Answer = tuple[Mapping[str, Any], Mapping[str, Tensor]]
@@ -425,6 +426,8 @@ def _make_result(
         for_terminal(verdict.headline.split("\n")[0]),
         verdict.misconception,
         tests[cell.exercise.name],
+        cases=verdict.cases,
+        details=tuple(for_lines("\n".join(verdict.details), DETAILS_AT_MOST).splitlines()),
     )
 
 

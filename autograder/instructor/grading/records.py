@@ -46,6 +46,8 @@ class ExerciseResult:
         misconception: slug of the known mistake that it is, or "".
         tests: fingerprint of the tests it was graded with.
         review: why a person should look at it, a sentence for the instructor, or "".
+        cases: on how many cases the answer was tried; 0 if it could not be tried.
+        details: lines that show the smallest case in which it is wrong.
     """
 
     exercise: str
@@ -57,6 +59,8 @@ class ExerciseResult:
     misconception: str = ""
     tests: str = ""
     review: str = ""
+    cases: int = 0
+    details: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.outcome not in OUTCOMES:
@@ -100,7 +104,10 @@ class NotebookResult:
     def from_json(cls, text: str) -> NotebookResult:
         """Return what `as_json` wrote."""
         given: dict[str, Any] = json.loads(text)
-        given["exercises"] = tuple(ExerciseResult(**entry) for entry in given["exercises"])
+        given["exercises"] = tuple(
+            ExerciseResult(**entry | {"details": tuple(entry.get("details", ()))})
+            for entry in given["exercises"]
+        )
         given["remarks"] = tuple(given["remarks"])
         return cls(**given)
 

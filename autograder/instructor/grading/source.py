@@ -128,17 +128,23 @@ def read_sources(
         exercises: of the course, by name.
 
     Raises:
-        ValueError: a graded cell checks no exercise of the course.
+        SourceError: one of them cannot be used.
     """
-    pages: dict[str, NotebookNode] = {}
-    if folder.is_dir():
-        for master in notebooks.masters(folder.parent):
-            if master.parent.parent == folder:
-                pages[master.parent.name] = notebooks.notebook(master, exercises)
-        for path in sorted(folder.glob("*.ipynb")):
-            if path.stem not in pages:
-                pages[path.stem] = nbformat.read(path, 4)
-    return {n: read_page(n, page, code_stub, exercises) for n, page in pages.items()}
+    found: dict[str, Source] = {}
+    if not folder.is_dir():
+        return found
+    for master in notebooks.masters(folder.parent):
+        if master.parent.parent == folder:
+            name = master.parent.name
+            page = notebooks.notebook(master, exercises)
+            with notebooks.explained(master):
+                found[name] = read_page(name, page, code_stub, exercises)
+    for path in sorted(folder.glob("*.ipynb")):
+        if path.stem not in found:
+            with notebooks.explained(path):
+                page = nbformat.read(path, 4)
+                found[path.stem] = read_page(path.stem, page, code_stub, exercises)
+    return found
 
 
 def list_exercises(sources: Mapping[str, Source]) -> list[Exercise]:
@@ -153,7 +159,7 @@ def read_page(
     """Return the source that a notebook is.
 
     Raises:
-        ValueError: a graded cell checks no exercise of the course.
+        SourceError: a graded cell checks no exercise of the course.
     """
     released = copy.deepcopy(page)
     config = Config()
@@ -174,7 +180,7 @@ def read_page(
         if is_grade(cell):
             role = "graded"
             if exercise is None or is_solution(cell):
-                raise ValueError(
+                raise notebooks.SourceError(
                     f"{name}: the graded cell {identity!r} checks none of the course's exercises; "
                     "declare the exercise in autograder/exercises, or grade this assignment with "
                     "nbgrader's own preprocessors."

@@ -607,6 +607,90 @@ class SpanPredictor(nn.Module):
 #     print("The weights are not there yet: run the cell above when there is a network.")
 
 # %% [markdown]
+# ## A task from 200 labels
+#
+# Labels cost work, so the question is how far a few of them get you. The next cell takes 200 sentences of film
+# reviews, each labelled good or bad, and trains your `SequenceClassifier` on nothing else: once on your encoder with the
+# published weights, once on the same encoder with fresh ones. Beside them stands a classifier that counts words and
+# pairs of words. All are tested on the 872 sentences that SST-2 sets apart.
+#
+# It takes three to five minutes on two cores, and needs the weights of the cell above and the labelled sentences (4 MB). The
+# table of word pieces stays as it is: half of all parameters are in it, and 200 sentences contain few of its 30,522 pieces.
+
+# %% demo labels
+# from coursekit.bags import BagClassifier
+# from coursekit.documents import whole_texts, words
+#
+#
+# def verdict_loss(model, batch):
+#     return F.cross_entropy(model(batch.tokens, batch.segments), batch.labels)
+#
+#
+# def verdicts(classifier, texts):
+#     """The class of each text, 0 bad or 1 good."""
+#     tokens, segments, _ = (part.to(device()) for part in pad_items([(*names.encode(t), 0) for t in texts]))
+#     with torch.no_grad():
+#         return classifier(tokens, segments).argmax(-1).tolist()
+#
+#
+# def learn(model, freeze):
+#     """Fine-tune a classifier on the labelled sentences; return it with its share of right verdicts."""
+#     seed_everything(1)
+#     classifier = SequenceClassifier(copy.deepcopy(model.encoder), 384, classes=2, dropout=0.1)
+#     classifier.pooler.load_state_dict(model.pooler.state_dict())
+#     classifier.encoder.embeddings.token.weight.requires_grad_(not freeze)
+#     items = [(*names.encode(text), label) for text, label in labelled]
+#     train(
+#         classifier,
+#         lambda epoch: labelled_batches(items, 16, epoch),
+#         verdict_loss,
+#         epochs=24,
+#         learning_rate=1e-4,
+#         decay=True,
+#         progress=False,
+#     )
+#     told = [v for i in range(0, len(tested), 100) for v in verdicts(classifier, [t for t, _ in tested[i : i + 100]])]
+#     return classifier, sum(v == label for v, (_, label) in zip(told, tested)) / len(tested)
+#
+#
+# try:
+#     reviews = datasets.load("sst-2")
+#     weights = datasets.load("minilm-l6")
+# except datasets.DatasetError as error:
+#     print(error, "What 50 and what 500 labels are worth is shown in chapter 9.", sep="\n")
+# else:
+#     whole, tested = whole_texts(reviews.train), reviews.validation
+#     order = torch.randperm(len(whole), generator=torch.Generator().manual_seed(1)).tolist()
+#     labelled = [whole[i] for i in order[:200]]
+#     bag = BagClassifier("logistic regression", ngrams=2)
+#     bag.fit([words(text) for text, _ in labelled], [label for _, label in labelled])
+#     told = bag.predict([words(text) for text, _ in tested])
+#     right = sum(v == label for v, (_, label) in zip(told, tested)) / len(tested)
+#     print(f"words and pairs of words  {right:.1%} of the verdicts are right")
+#     seed_everything(1)
+#     fresh = initialise(build(len(names), 384, 6, 12, 1536, max_length=512))
+#     _, right = learn(fresh, freeze=False)
+#     print(f"your encoder, fresh       {right:.1%}")
+#     critic, right = learn(small, freeze=True)
+#     print(f"your encoder, published   {right:.1%}")
+
+# %% [markdown] play-text-verdict
+# **Predict, then run.** None of these is among the 200. Which of them will the classifier get wrong? Then write your own.
+
+# %% play verdict
+# LINES = [
+#     "a film that i will not forget",
+#     "you will not laugh once",
+#     "it could have been a good film",
+#     "nothing in it is less than splendid",
+# ]
+# if "critic" in globals():
+#     for line, verdict in zip(LINES, verdicts(critic, LINES)):
+#         print(f"{('bad', 'good')[verdict]:<6}{line}")
+# else:
+#     print("There is no classifier yet: run the cell above when there is a network.")
+
+# %% [markdown]
 # ## The weights of the original
 #
 # The same in the size of BERT base: 12 layers of 768 numbers and 12 heads. The next cell downloads
