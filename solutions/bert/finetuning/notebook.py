@@ -541,14 +541,14 @@ class SpanPredictor(nn.Module):
 #
 # Your own BERT once more, in another size: 6 layers of 384 numbers and 12 heads. The next cell
 # downloads weights that others have published (*all-MiniLM-L6-v2*, 91 MB, once; they stay in your
-# cache folder) and gives them to your `load_pretrained`. They come from two steps: a small encoder
-# learned to imitate a large one, then it was trained on a billion pairs of sentences, so that
-# sentences that belong together have nearly the same *mean state*. It never had a head for masked
+# cache folder) and gives them to your `load_pretrained`. They come from two steps: a narrow
+# encoder learned to imitate a wider one, then it was trained on a billion pairs of sentences, so that
+# the *mean states* of sentences that belong together are closer than those of others. It never had a head for masked
 # words.
 #
 # With such weights you have a search that goes by meaning: the mean state of a question against
-# those of some sentences. It needs a network, or the data folder of your class. Nothing below
-# depends on it.
+# those of some sentences. It needs a network, or the data folder of your class. Of the cells
+# below only those of the next section depend on it.
 
 # %% demo real
 # from coursekit import datasets
@@ -611,8 +611,8 @@ class SpanPredictor(nn.Module):
 #
 # Labels cost work, so the question is how far a few of them get you. The next cell takes 200 sentences of film
 # reviews, each labelled good or bad, and trains your `SequenceClassifier` on nothing else: once on your encoder with the
-# published weights, once on the same encoder with fresh ones. Beside them stands a classifier that counts words and
-# pairs of words. All are tested on the 872 sentences that SST-2 sets apart.
+# published weights, once on the same encoder with fresh ones. Beside them stands logistic regression on words and pairs
+# of words. All are tested on the 872 sentences that SST-2 sets apart.
 #
 # It takes three to five minutes on two cores, and needs the weights of the cell above and the labelled sentences (4 MB). The
 # table of word pieces stays as it is: half of all parameters are in it, and 200 sentences contain few of its 30,522 pieces.
