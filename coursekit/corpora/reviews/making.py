@@ -92,7 +92,7 @@ class _Writer:
         return self.fill(self.random.choice(templates), self.rating, self.other_rating(100))
 
     def idle(self) -> str:
-        """Return a sentence that says nothing about the verdict."""
+        """Return a sentence that does not decide the verdict."""
         if self.chance(OPINION):
             other = self.other_rating(AGAINST)
             # Opinions of others as often as opinions inside the story or beside the thing.
