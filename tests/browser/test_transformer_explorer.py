@@ -118,7 +118,7 @@ def test_colours_are_the_weights_of_the_chosen_head(visit, state, model):
         assert "layer 2, head 3" in explorer.locator(".tf-told").inner_text()
 
 
-def test_knobs_change_the_translation_as_in_torch(visit, state, model):
+def test_knobs_change_the_translation_as_in_torch(visit, state, model, monkeypatch):
     opened = visit(PAGE)
     explorer = opened.page.locator(".transformer-explorer")
     words = state["examples"][0]["source"]
@@ -127,20 +127,20 @@ def test_knobs_change_the_translation_as_in_torch(visit, state, model):
     explorer.get_by_role("button", name="Switch this layer’s whole attention off").click()
     weight = model.decoder_layers[1].memory_attention.output.weight
     kept = weight.detach().clone()
-    with torch.no_grad():
-        weight.zero_()
-    expect(explorer, state, model, words)
-    with torch.no_grad():
-        weight.copy_(kept)
+    try:
+        with torch.no_grad():
+            weight.zero_()
+        expect(explorer, state, model, words)
+    finally:  # the other tests have the same model
+        with torch.no_grad():
+            weight.copy_(kept)
     told = explorer.locator(".tf-told").inner_text()
     assert told.startswith("The attention target to source of layer 2 is off: the translation")
     explorer.get_by_role("button", name="Undo all changes").click()
     expect(explorer, state, model, words)
     explorer.get_by_label("without positions").check()
-    plain = model.positions
-    model.positions = lambda length, size: torch.zeros(length, size)
+    monkeypatch.setattr(model, "positions", lambda length, size: torch.zeros(length, size))
     expect(explorer, state, model, words)
-    model.positions = plain
     opened.page.wait_for_function("location.hash.includes('without=positions')")
 
 

@@ -149,7 +149,7 @@ function render({ model, el }) {
       if (off.includes(name)) sets[layer - 1].add(head - 1);
     });
     const read = [...given.map((word) => ids.get(word)), eos];
-    found = { key, ...write(network, read, { bos, eos, most: 2 * read.length + 6, off: without, positions, causal }), source: [...given, words[eos]] };
+    found = { key, ...write(network, read, { bos, eos, most: 2 * read.length + 10, off: without, positions, causal }), source: [...given, words[eos]] };
   }
 
   const lookFrom = () => {

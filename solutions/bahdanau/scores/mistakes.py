@@ -99,9 +99,9 @@ def exponent_overflows(scores: Tensor, mask: Tensor) -> Tensor:
     exp(150) is beyond float32 and exp(-150) is 0 there. The softmax does not change when the same
     number is subtracted from all scores of a row: subtract the largest, as torch.softmax does.
     """
-    positive = scores.to(torch.float32).exp() * mask
+    positive = scores.exp() * mask
     total = positive.sum(-1, keepdim=True)
-    return (positive / total.masked_fill(total == 0, 1.0)).to(scores.dtype)
+    return positive / total.masked_fill(total == 0, 1.0)
 
 
 def log_of_weights(scores: Tensor, mask: Tensor) -> Tensor:

@@ -618,6 +618,7 @@ class SpanPredictor(nn.Module):
 # table of word pieces stays as it is: half of all parameters are in it, and 200 sentences contain few of its 30,522 pieces.
 
 # %% demo labels
+# from coursekit import datasets
 # from coursekit.bags import BagClassifier
 # from coursekit.documents import whole_texts, words
 #
@@ -653,12 +654,15 @@ class SpanPredictor(nn.Module):
 #     return classifier, sum(v == label for v, (_, label) in zip(told, tested)) / len(tested)
 #
 #
-# try:
-#     reviews = datasets.load("sst-2")
-#     weights = datasets.load("minilm-l6")
-# except datasets.DatasetError as error:
-#     print(error, "What 50 and what 500 labels are worth is shown in chapter 9.", sep="\n")
+# reviews = None
+# if "small" not in globals():
+#     print("The weights are not there yet: run the cell above when there is a network.")
 # else:
+#     try:
+#         reviews = datasets.load("sst-2")
+#     except datasets.DatasetError as error:
+#         print(error, "What 50 and what 500 labels are worth is shown in chapter 9.", sep="\n")
+# if reviews:
 #     whole, tested = whole_texts(reviews.train), reviews.validation
 #     order = torch.randperm(len(whole), generator=torch.Generator().manual_seed(1)).tolist()
 #     labelled = [whole[i] for i in order[:200]]
