@@ -62,7 +62,7 @@ class SourceError(ValueError):
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
+def named(path: Path) -> Iterator[None]:
     """Say of which file it is, whatever is wrong in one that a person wrote."""
     try:
         yield
@@ -105,7 +105,7 @@ def notebook(master: Path, exercises: Mapping[str, Exercise], alone: bool = Fals
         SourceError: a code cell has no name, two cells share one, an exercise is not declared, or
             the file cannot be read as a master.
     """
-    with explained(master):
+    with named(master):
         return _notebook(master, exercises, alone)
 
 

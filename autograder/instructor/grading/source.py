@@ -137,11 +137,11 @@ def read_sources(
         if master.parent.parent == folder:
             name = master.parent.name
             page = notebooks.notebook(master, exercises)
-            with notebooks.explained(master):
+            with notebooks.named(master):
                 found[name] = read_page(name, page, code_stub, exercises)
     for path in sorted(folder.glob("*.ipynb")):
         if path.stem not in found:
-            with notebooks.explained(path):
+            with notebooks.named(path):
                 page = nbformat.read(path, 4)
                 found[path.stem] = read_page(path.stem, page, code_stub, exercises)
     return found
