@@ -197,16 +197,28 @@ def test_what_an_assignment_gets_later_is_graded_too(tmp_path):
     hand_in(tmp_path, "ada", RIGHT)
     run(tmp_path)
     url = f"sqlite:///{tmp_path / 'gradebook.db'}"
-    with Gradebook(url, "attention") as known:  # as if they had not been there yet
+    forget_a_part(url)
+    assert run(tmp_path, force=True)[1].graded == ["ada"]
+    assert_whole(url)
+
+
+def forget_a_part(url):
+    """Take a notebook and a cell out of a gradebook, as if they had not been there yet."""
+    with Gradebook(url, "attention") as known:
         known.remove_notebook("translator", ASSIGNMENT)
         cell = known.find_grade_cell("test-context_vector", "scores", ASSIGNMENT)
-        known.db.delete(cell)
+        for entry in (*cell.grades, cell):
+            known.db.delete(entry)
         known.db.commit()
-    assert run(tmp_path, force=True)[1].graded == ["ada"]
+
+
+def assert_whole(url):
+    """Find the notebook and the cell in the gradebook again, graded."""
     with Gradebook(url, "attention") as known:
         submission = known.find_submission(ASSIGNMENT, "ada")
         found = {(p.name, g.name): g.auto_score for p in submission.notebooks for g in p.grades}
         comments = {(p.name, c.name) for p in submission.notebooks for c in p.comments}
+        assert submission.score == 4.0
     assert found["scores", "test-context_vector"] == 1.0
     assert found["translator", "test-AttentionDecoder"] == 0.0
     assert ("translator", "AttentionDecoder") in comments

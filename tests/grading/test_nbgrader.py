@@ -24,6 +24,7 @@ from autograder.instructor import examine, hidden_tests
 from autograder.instructor.mistakes import known_mistakes
 from autograder.instructor.notebooks import masters, notebook
 from tests.conftest import Course
+from tests.grading.test_class_run import grade
 
 ASSIGNMENT = "bahdanau"
 POINTS = {e.name: e.points for e in EXERCISES.values() if e.assignment == ASSIGNMENT}
@@ -178,6 +179,23 @@ def test_the_noise_is_not_in_the_graded_cells(graded):
         for cell in nbformat.read(path, 4).cells:
             if cell.id.startswith("test-"):
                 assert [o for o in cell.outputs if o.get("name") == "stderr"] == []
+
+
+def test_what_nbgrader_graded_the_courses_command_finds_unchanged(graded):
+    late = graded.folder / "submitted" / "untimed" / ASSIGNMENT
+    shutil.copytree(graded.folder / "submitted" / "untouched" / ASSIGNMENT, late)
+    (late / "timestamp.txt").write_text("")
+    try:
+        graded.nbgrader("autograde", ASSIGNMENT, "--student", "untimed")
+        with Gradebook(f"sqlite:///{graded.folder / 'gradebook.db'}") as gradebook:
+            pages = gradebook.find_submission(ASSIGNMENT, "untimed").notebooks
+            assert all(page.needs_manual_grade for page in pages)
+        assert f"{ASSIGNMENT}: 0 graded, {len(CLASS) + 2} unchanged" in grade(graded.folder)
+    finally:
+        for folder in ("submitted", "autograded"):
+            shutil.rmtree(graded.folder / folder / "untimed")
+        with Gradebook(f"sqlite:///{graded.folder / 'gradebook.db'}") as gradebook:
+            gradebook.remove_student("untimed")
 
 
 # Feedback

@@ -15,6 +15,7 @@ from nbgrader.api import Gradebook
 from autograder.instructor.grading import records
 from tests.conftest import copy_course
 from tests.grading.test_class_run import ASSIGNMENT, RIGHT, WRONG, grade, hand_in
+from tests.grading.test_guard import assert_whole, forget_a_part
 
 
 def _programs() -> Path | None:
@@ -92,6 +93,9 @@ def test_a_class_in_postgresql(server, tmp_path):
     assert "bahdanau: 0 graded, 2 unchanged" in grade(tmp_path)
     hand_in(tmp_path, "bora", RIGHT)
     assert "bahdanau: 1 graded, 1 unchanged" in grade(tmp_path)
+    forget_a_part(server)
+    assert "bahdanau: 2 graded, 0 unchanged" in grade(tmp_path, "--force")
+    assert_whole(server)
     # nbgrader's own command works on the same gradebook.
     done = subprocess.run(
         [sys.executable, "-m", "nbgrader", "export", "--to", "grades.csv"],

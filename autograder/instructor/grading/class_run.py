@@ -18,7 +18,6 @@ from sqlalchemy.exc import DatabaseError
 from autograder.instructor.grading.course import (
     Course,
     CourseError,
-    digest,
     find_fault_in_name,
     put,
 )
@@ -41,7 +40,6 @@ from autograder.instructor.grading.submissions import (
     Submission,
     read_folder,
     read_nbgraders,
-    with_review,
 )
 
 
@@ -254,10 +252,7 @@ class Run:
     ) -> Task:
         notebooks: dict[str, Handed] = {}
         only: dict[str, frozenset[str] | None] = {}
-        untimed = "timestamp.txt" in submission.beside and not self.course.timestamp(submission)
-        for name, handed in submission.notebooks.items():
-            handed = with_review(handed, _UNTIMED) if untimed else handed
-            now = replace(handed, digest=digest(handed, submission.beside))
+        for name, now in self.course.identify(submission).items():
             old = before.get(name)
             wanted = self._choose_exercises(name, now, old, student)
             if wanted is None or wanted:
@@ -325,10 +320,6 @@ class Run:
             yield
 
 
-_UNTIMED = (
-    "timestamp.txt holds no time, so nobody knows whether this is late, and nbgrader cannot list "
-    "the submissions: correct or remove the file."
-)
 # What is wrong with the disk or with the rights to it, and not with one file's name.
 _OF_THE_DISK = (
     errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE,

@@ -11,6 +11,7 @@ import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -33,10 +34,14 @@ from traitlets import TraitError
 
 from autograder.instructor.grading.settings import Grading
 from autograder.instructor.grading.source import Source, read_sources
-from autograder.instructor.grading.submissions import Handed, Submission
+from autograder.instructor.grading.submissions import Handed, Submission, with_review
 from autograder.instructor.notebooks import SourceError
 
 NAME_AT_MOST = 255  # bytes of a file's name, on nearly all file systems
+_UNTIMED = (
+    "timestamp.txt holds no time, so nobody knows whether this is late, and nbgrader cannot list "
+    "the submissions: correct or remove the file."
+)
 
 
 class CourseError(Exception):
@@ -208,6 +213,15 @@ class Course:
             return parse_utc(text) if text else None
         except Exception:  # the parser's own, of many kinds
             return None
+
+    def identify(self, submission: Submission) -> dict[str, Handed]:
+        """Return what was handed in for each notebook, with a digest that tells it from others."""
+        untimed = "timestamp.txt" in submission.beside and not self.timestamp(submission)
+        found = {}
+        for name, handed in submission.notebooks.items():
+            handed = with_review(handed, _UNTIMED) if untimed else handed
+            found[name] = replace(handed, digest=digest(handed, submission.beside))
+        return found
 
     def penalties(self) -> BasePlugin:
         """Return the plugin that knows the penalties for late submissions."""

@@ -20,12 +20,12 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from tornado.log import LogFormatter
 from traitlets.config import Config
 
-from autograder.instructor.grading.course import Course, digest
+from autograder.instructor.grading.course import Course
 from autograder.instructor.grading.gradebook import Writer
 from autograder.instructor.grading.grader import open_grader
 from autograder.instructor.grading.rebuilding import rebuild
 from autograder.instructor.grading.source import Source
-from autograder.instructor.grading.submissions import Handed, Submission, read_folder
+from autograder.instructor.grading.submissions import Submission, read_folder
 from autograder.instructor.harmless import for_html, for_markdown, for_output
 
 Resources = dict[str, Any]
@@ -93,14 +93,11 @@ class GradeApart(NbGraderPreprocessor):
         about = resources["nbgrader"]
         prepared = _assignment(resources)
         submission = prepared.read(about["student"])
-        handed: Handed = submission.notebooks[about["notebook"]]
-        handed = Handed(
-            handed.cells, digest(handed, submission.beside), handed.remarks, handed.review
-        )
+        course = prepared.course
+        handed = course.identify(submission)[about["notebook"]]
         graded = prepared.grader.grade(
             about["student"], about["notebook"], handed, submission.beside
         )
-        course = prepared.course
         untouched = prepared.sources[about["notebook"]].list_untouched(graded.page)
         with Writer(
             about["db_url"], course.course_id, about["assignment"], course.penalties()
