@@ -72,7 +72,7 @@ def cosines_by_words(texts: Sequence[str], questions: Sequence[str]) -> Tensor:
     """Return cosines (questions, texts) of words that are weighted by how rare they are."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    words = TfidfVectorizer(stop_words="english").fit(texts)
+    words = TfidfVectorizer().fit(texts)
     both = words.transform(questions) @ words.transform(texts).T  # rows have length 1
     return torch.from_numpy(both.toarray())
 
