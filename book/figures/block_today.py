@@ -13,7 +13,7 @@ BLUE, ORANGE, GREEN, PURPLE = style.SERIES[:4]
 MUTED = style.LIGHT["muted"]
 
 THEN = (
-    (2.2, "self-attention; heads:\n8 of queries, 8 of keys, values", BLUE),
+    (2.2, "self-attention: 8 heads of\nqueries, 8 of keys and values", BLUE),
     (4.3, "+", MUTED),
     (5.7, "LayerNorm", PURPLE),
     (7.9, "feed-forward: ReLU", GREEN),
@@ -24,7 +24,8 @@ NOW = (
     (1.5, "RMSNorm", PURPLE),
     (
         3.7,
-        "self-attention, fused; heads:\n8 of queries, 2 of keys, values;\n$R_p$ turns queries and keys",
+        "fused self-attention: 8 heads of\nqueries, 2 of keys and values;\n"
+        "$R_p$ turns queries and keys",
         BLUE,
     ),
     (5.8, "+", MUTED),
