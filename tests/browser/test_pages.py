@@ -87,6 +87,20 @@ def test_page_fits_a_phone(visit, path):
     assert opened.problems() == {}
 
 
+@pytest.mark.parametrize("path", CHAPTERS)
+def test_code_fits_its_column(visit, path):
+    """In a wide window no line of a chapter's code has to be scrolled to."""
+    too_long = visit(path, width=1440).page.evaluate(
+        """() => {
+             document.querySelectorAll('details').forEach(e => e.open = true);
+             const cut = e => e.scrollWidth > e.clientWidth;
+             const code = [...document.querySelectorAll('.cell_input pre')].filter(cut);
+             return code.map(e => e.textContent.trim().split('\\n')[0]);
+           }"""
+    )
+    assert too_long == []
+
+
 def test_search_finds_a_page(visit):
     opened = visit("search.html?q=attention")
     opened.page.wait_for_selector("ul.search li")

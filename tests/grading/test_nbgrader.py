@@ -182,9 +182,9 @@ def test_the_noise_is_not_in_the_graded_cells(graded):
 
 
 def test_what_nbgrader_graded_the_courses_command_finds_unchanged(graded):
-    late = graded.folder / "submitted" / "untimed" / ASSIGNMENT
-    shutil.copytree(graded.folder / "submitted" / "untouched" / ASSIGNMENT, late)
-    (late / "timestamp.txt").write_text("")
+    untimed = graded.folder / "submitted" / "untimed" / ASSIGNMENT
+    shutil.copytree(graded.folder / "submitted" / "untouched" / ASSIGNMENT, untimed)
+    (untimed / "timestamp.txt").write_text("")
     try:
         graded.nbgrader("autograde", ASSIGNMENT, "--student", "untimed")
         with Gradebook(f"sqlite:///{graded.folder / 'gradebook.db'}") as gradebook:
