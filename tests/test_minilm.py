@@ -75,6 +75,13 @@ def test_regularisation_is_chosen_by_labels_that_were_not_seen(validation):
         best([0])  # it has seen all rows to train on
 
 
+def test_a_run_says_how_much_of_the_texts_it_reads():
+    texts = [("a dog sleeps .", 1), ("a cat .", 0), ("a dog .", "a cat .", 1)]
+    items = [(*PIECES.encode(*text[:-1], longest=5), text[-1]) for text in texts]
+    assert [len(ids) for ids, _, _ in items] == [5, 5, 5]
+    assert minilm.reading(items, texts, PIECES) == {"whole_texts": 1 / 3, "pieces": 15 / 20}
+
+
 def small(**changed):
     options = minilm.parser().parse_args(["--updates", "120", "--turn", "40", "--dropout", "0"])
     vars(options).update(width=16, layers=1, heads=2, learning_rate=0.01, rate_from_nothing=0.01)

@@ -189,6 +189,21 @@ def received(encoder: nn.Module, item: EncodedPair) -> list[float]:
     return weights_of(encoder, item)[-1].mean(dim=(0, 1)).tolist()
 
 
+def reading(
+    items: Sequence[EncodedPair], texts: Sequence[Any], pieces: WordPieceVocabulary
+) -> dict[str, float]:
+    """Return how much of the texts is in the encoded items: share of whole texts, of all pieces."""
+    whole = [
+        len(pieces.encode(text[0], text[1] if len(text) == 3 else None, 1_000_000)[0])
+        for text in texts
+    ]
+    read = [len(ids) for ids, _, _ in items]
+    return {
+        "whole_texts": sum(a == b for a, b in zip(read, whole, strict=True)) / len(whole),
+        "pieces": sum(read) / sum(whole),
+    }
+
+
 def features(encoder: nn.Module, items: Sequence[EncodedPair]) -> np.ndarray:
     """Return what frozen states say of texts: the mean u, or of pairs |u - v| and u v."""
     if not any(1 in segments for _, segments, _ in items):
@@ -455,6 +470,7 @@ def one(
         "seed": seed,
         "labels": len(parts["train"]),
         "test_texts": len(labels),
+        "read": reading(parts["test"], texts["test"], pieces),
         "metrics": {"commonest_class": max(positive, 1 - positive)},
         "intervals": {},
     }

@@ -4,12 +4,9 @@ A function or class here is a mistake that people really make. The first line of
 the headline a student sees, the rest is the hint. Hints teach; they never show the code.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from solutions.bahdanau import scores as right
 
@@ -19,7 +16,7 @@ LOWEST = torch.finfo(torch.float32).min
 # masked_softmax
 
 
-def mask_ignored(scores: Tensor, mask: Tensor) -> Tensor:
+def mask_ignored(scores, mask):
     """The mask is not used: padding gets attention.
 
     Every row is spread over all N positions. A position where the mask is False must get a weight
@@ -28,7 +25,7 @@ def mask_ignored(scores: Tensor, mask: Tensor) -> Tensor:
     return scores.softmax(-1)
 
 
-def mask_inverted(scores: Tensor, mask: Tensor) -> Tensor:
+def mask_inverted(scores, mask):
     """The mask is read the wrong way round.
 
     In this course True means "a real word, may be attended", as in
@@ -38,7 +35,7 @@ def mask_inverted(scores: Tensor, mask: Tensor) -> Tensor:
     return right.masked_softmax(scores, ~mask)
 
 
-def mask_after_softmax(scores: Tensor, mask: Tensor) -> Tensor:
+def mask_after_softmax(scores, mask):
     """Your mask comes after the softmax, so the rows no longer sum to 1.
 
     The softmax has already given padding its share; setting those weights to 0 afterwards throws
@@ -47,7 +44,7 @@ def mask_after_softmax(scores: Tensor, mask: Tensor) -> Tensor:
     return scores.softmax(-1) * mask
 
 
-def mask_multiplied_before(scores: Tensor, mask: Tensor) -> Tensor:
+def mask_multiplied_before(scores, mask):
     """Masked scores are set to 0, but exp(0) is 1.
 
     A score of 0 is an ordinary score and gets an ordinary weight. To get a weight of 0, a score
@@ -56,7 +53,7 @@ def mask_multiplied_before(scores: Tensor, mask: Tensor) -> Tensor:
     return (scores * mask).softmax(-1)
 
 
-def empty_row_nan(scores: Tensor, mask: Tensor) -> Tensor:
+def empty_row_nan(scores, mask):
     """A row without any real position gives NaN.
 
     If every score of a row is minus infinity the softmax divides 0 by 0. Such rows occur (an empty
@@ -65,7 +62,7 @@ def empty_row_nan(scores: Tensor, mask: Tensor) -> Tensor:
     return scores.masked_fill(~mask, -torch.inf).softmax(-1)
 
 
-def empty_row_uniform(scores: Tensor, mask: Tensor) -> Tensor:
+def empty_row_uniform(scores, mask):
     """A row without any real position gets uniform weights over padding.
 
     A large negative number in place of minus infinity avoids NaN, but if all scores of a row are
@@ -74,7 +71,7 @@ def empty_row_uniform(scores: Tensor, mask: Tensor) -> Tensor:
     return scores.masked_fill(~mask, LOWEST).softmax(-1)
 
 
-def softmax_over_batch(scores: Tensor, mask: Tensor) -> Tensor:
+def softmax_over_batch(scores, mask):
     """Your softmax runs over the batch, not over the positions.
 
     Weights compare the source positions of one sentence with each other, so they sum to 1 along
@@ -84,7 +81,7 @@ def softmax_over_batch(scores: Tensor, mask: Tensor) -> Tensor:
     return filled.softmax(0) * mask
 
 
-def softmax_over_axis_one(scores: Tensor, mask: Tensor) -> Tensor:
+def softmax_over_axis_one(scores, mask):
     """Your softmax runs over axis 1, which is not always the last one.
 
     With scores (B, N) axis 1 and the last axis are the same, with scores (B, T, N) they are not.
@@ -93,7 +90,7 @@ def softmax_over_axis_one(scores: Tensor, mask: Tensor) -> Tensor:
     return filled.softmax(1) * mask
 
 
-def exponent_overflows(scores: Tensor, mask: Tensor) -> Tensor:
+def exponent_overflows(scores, mask):
     """exp of the raw scores overflows or vanishes when scores are large.
 
     exp(150) is beyond float32 and exp(-150) is 0 there. The softmax does not change when the same
@@ -104,7 +101,7 @@ def exponent_overflows(scores: Tensor, mask: Tensor) -> Tensor:
     return positive / total.masked_fill(total == 0, 1.0)
 
 
-def log_of_weights(scores: Tensor, mask: Tensor) -> Tensor:
+def log_of_weights(scores, mask):
     """You return logarithms of weights.
 
     log_softmax is made for losses. The weights themselves are wanted: between 0 and 1, summing
@@ -113,7 +110,7 @@ def log_of_weights(scores: Tensor, mask: Tensor) -> Tensor:
     return scores.masked_fill(~mask, torch.finfo(scores.dtype).min).log_softmax(-1) * mask
 
 
-def scores_overwritten(scores: Tensor, mask: Tensor) -> Tensor:
+def scores_overwritten(scores, mask):
     """The scores are overwritten.
 
     masked_fill_ and assignments to a slice write into the tensor that the caller still needs.
@@ -123,7 +120,7 @@ def scores_overwritten(scores: Tensor, mask: Tensor) -> Tensor:
     return scores.softmax(-1) * mask
 
 
-def weights_detached(scores: Tensor, mask: Tensor) -> Tensor:
+def weights_detached(scores, mask):
     """The weights are detached from the graph, so attention cannot learn.
 
     The values are right, but no gradient flows back into the scores: detach(), .data, no_grad() or
@@ -135,7 +132,7 @@ def weights_detached(scores: Tensor, mask: Tensor) -> Tensor:
 # additive_score
 
 
-def without_tanh(query: Tensor, keys: Tensor, W: Tensor, U: Tensor, v: Tensor) -> Tensor:
+def without_tanh(query, keys, W, U, v):
     """The tanh is missing.
 
     v^T (W s + U h) is v^T W s, the same for all positions, plus v^T U h, the same for all target
@@ -145,7 +142,7 @@ def without_tanh(query: Tensor, keys: Tensor, W: Tensor, U: Tensor, v: Tensor) -
     return ((query @ W.T).unsqueeze(1) + keys @ U.T) @ v
 
 
-def relu_for_tanh(query: Tensor, keys: Tensor, W: Tensor, U: Tensor, v: Tensor) -> Tensor:
+def relu_for_tanh(query, keys, W, U, v):
     """A ReLU stands where the paper has tanh.
 
     The score is v^T tanh(W s + U h). A ReLU makes another model; tanh keeps every hidden unit
@@ -154,7 +151,7 @@ def relu_for_tanh(query: Tensor, keys: Tensor, W: Tensor, U: Tensor, v: Tensor) 
     return torch.relu((query @ W.T).unsqueeze(1) + keys @ U.T) @ v
 
 
-def tanh_of_each_part(query: Tensor, keys: Tensor, W: Tensor, U: Tensor, v: Tensor) -> Tensor:
+def tanh_of_each_part(query, keys, W, U, v):
     """You take the tanh of W s and of U h separately.
 
     v^T (tanh(W s) + tanh(U h)) is again a sum of one part that knows the state only and one that
@@ -163,7 +160,7 @@ def tanh_of_each_part(query: Tensor, keys: Tensor, W: Tensor, U: Tensor, v: Tens
     return (torch.tanh(query @ W.T).unsqueeze(1) + torch.tanh(keys @ U.T)) @ v
 
 
-def tanh_outside(query: Tensor, keys: Tensor, W: Tensor, U: Tensor, v: Tensor) -> Tensor:
+def tanh_outside(query, keys, W, U, v):
     """Your tanh stands outside v.
 
     tanh(v^T (W s + U h)) squeezes the score itself into (-1, 1), so that no weight can ever be more
@@ -172,7 +169,7 @@ def tanh_outside(query: Tensor, keys: Tensor, W: Tensor, U: Tensor, v: Tensor) -
     return torch.tanh(((query @ W.T).unsqueeze(1) + keys @ U.T) @ v)
 
 
-def mean_over_hidden(query: Tensor, keys: Tensor, W: Tensor, U: Tensor, v: Tensor) -> Tensor:
+def mean_over_hidden(query, keys, W, U, v):
     """Your hidden units are averaged, not summed.
 
     v^T tanh(...) is a dot product: a sum over the d hidden units. Dividing by d flattens the
@@ -181,7 +178,7 @@ def mean_over_hidden(query: Tensor, keys: Tensor, W: Tensor, U: Tensor, v: Tenso
     return right.additive_score(query, keys, W, U, v) / len(v)
 
 
-def v_forgotten(query: Tensor, keys: Tensor, W: Tensor, U: Tensor, v: Tensor) -> Tensor:
+def v_forgotten(query, keys, W, U, v):
     """v is not used.
 
     The hidden units are only added up. v decides how much each of them counts, and in which
@@ -190,7 +187,7 @@ def v_forgotten(query: Tensor, keys: Tensor, W: Tensor, U: Tensor, v: Tensor) ->
     return torch.tanh((query @ W.T).unsqueeze(1) + keys @ U.T).sum(-1)
 
 
-def query_forgotten(query: Tensor, keys: Tensor, W: Tensor, U: Tensor, v: Tensor) -> Tensor:
+def query_forgotten(query, keys, W, U, v):
     """The query is not used.
 
     Without W s the score depends on the annotation alone, and every target word would look at the
@@ -199,7 +196,7 @@ def query_forgotten(query: Tensor, keys: Tensor, W: Tensor, U: Tensor, v: Tensor
     return torch.tanh(keys @ U.T) @ v
 
 
-def product_for_sum(query: Tensor, keys: Tensor, W: Tensor, U: Tensor, v: Tensor) -> Tensor:
+def product_for_sum(query, keys, W, U, v):
     """You multiply W s and U h instead of adding them.
 
     Additive attention owes its name to the sum inside the tanh: v^T tanh(W s + U h).
@@ -207,7 +204,7 @@ def product_for_sum(query: Tensor, keys: Tensor, W: Tensor, U: Tensor, v: Tensor
     return torch.tanh((query @ W.T).unsqueeze(1) * (keys @ U.T)) @ v
 
 
-def softmax_already(query: Tensor, keys: Tensor, W: Tensor, U: Tensor, v: Tensor) -> Tensor:
+def softmax_already(query, keys, W, U, v):
     """You have already taken the softmax.
 
     additive_score returns scores, any real numbers. They become weights later, in masked_softmax,
@@ -216,7 +213,7 @@ def softmax_already(query: Tensor, keys: Tensor, W: Tensor, U: Tensor, v: Tensor
     return right.additive_score(query, keys, W, U, v).softmax(-1)
 
 
-def scaled_score(query: Tensor, keys: Tensor, W: Tensor, U: Tensor, v: Tensor) -> Tensor:
+def scaled_score(query, keys, W, U, v):
     """Your score is divided by the square root of d.
 
     That is the scaling of dot products in the Transformer, three years later. The additive score
@@ -225,7 +222,7 @@ def scaled_score(query: Tensor, keys: Tensor, W: Tensor, U: Tensor, v: Tensor) -
     return right.additive_score(query, keys, W, U, v) / len(v) ** 0.5
 
 
-def score_detached(query: Tensor, keys: Tensor, W: Tensor, U: Tensor, v: Tensor) -> Tensor:
+def score_detached(query, keys, W, U, v):
     """The scores are detached from the graph, so W, U and v cannot learn.
 
     The values are right, but no gradient flows back: detach(), .data, no_grad() or a new tensor
@@ -237,7 +234,7 @@ def score_detached(query: Tensor, keys: Tensor, W: Tensor, U: Tensor, v: Tensor)
 # context_vector
 
 
-def mean_of_weighted(weights: Tensor, values: Tensor) -> Tensor:
+def mean_of_weighted(weights, values):
     """Your weighted values are averaged, not summed.
 
     The weights sum to 1 already, so the sum over j is the average. Dividing by N once more makes
@@ -246,7 +243,7 @@ def mean_of_weighted(weights: Tensor, values: Tensor) -> Tensor:
     return (weights.unsqueeze(-1) * values).mean(1)
 
 
-def plain_mean(weights: Tensor, values: Tensor) -> Tensor:
+def plain_mean(weights, values):
     """The weights are not used.
 
     This is the plain mean of all values, padding included: the same vector for each target word.
@@ -254,7 +251,7 @@ def plain_mean(weights: Tensor, values: Tensor) -> Tensor:
     return values.mean(1) + 0 * weights.sum()
 
 
-def plain_sum(weights: Tensor, values: Tensor) -> Tensor:
+def plain_sum(weights, values):
     """You sum the values without their weights.
 
     Each value h_j has to be multiplied by its weight alpha_j before the sum.
@@ -262,7 +259,7 @@ def plain_sum(weights: Tensor, values: Tensor) -> Tensor:
     return values.sum(1) + 0 * weights.sum()
 
 
-def hard_choice(weights: Tensor, values: Tensor) -> Tensor:
+def hard_choice(weights, values):
     """You take only the value with the largest weight.
 
     That is hard attention. Bahdanau's is soft: all values count, each with its weight, and so the
@@ -272,7 +269,7 @@ def hard_choice(weights: Tensor, values: Tensor) -> Tensor:
     return values[torch.arange(len(values)), best] + 0 * weights.sum()
 
 
-def softmax_again(weights: Tensor, values: Tensor) -> Tensor:
+def softmax_again(weights, values):
     """You put the weights through a softmax once more.
 
     They are weights already. A softmax of numbers between 0 and 1 is almost uniform, and it gives
@@ -281,7 +278,7 @@ def softmax_again(weights: Tensor, values: Tensor) -> Tensor:
     return (weights.softmax(-1).unsqueeze(1) @ values).squeeze(1)
 
 
-def normalised_again(weights: Tensor, values: Tensor) -> Tensor:
+def normalised_again(weights, values):
     """Your weights are divided by their sum.
 
     Rows of weights sum to 1, or to 0 for a sentence without any word, whose context is then 0;
@@ -290,7 +287,7 @@ def normalised_again(weights: Tensor, values: Tensor) -> Tensor:
     return ((weights / weights.sum(-1, keepdim=True)).unsqueeze(1) @ values).squeeze(1)
 
 
-def weights_cut(weights: Tensor, values: Tensor) -> Tensor:
+def weights_cut(weights, values):
     """The weights are detached from the graph, so attention cannot learn.
 
     The values are right, but no gradient reaches the weights. Where to look is learned through them.
@@ -298,7 +295,7 @@ def weights_cut(weights: Tensor, values: Tensor) -> Tensor:
     return right.context_vector(weights.detach(), values)
 
 
-def values_cut(weights: Tensor, values: Tensor) -> Tensor:
+def values_cut(weights, values):
     """The values are detached from the graph, so the encoder cannot learn through attention.
 
     The numbers are right, but no gradient reaches the annotations.
@@ -312,21 +309,19 @@ def values_cut(weights: Tensor, values: Tensor) -> Tensor:
 class _Attention(right.AdditiveAttention):
     """The right module in pieces, so that a mistake changes one of them."""
 
-    def combine(self, query: Tensor, projected: Tensor) -> Tensor:
+    def combine(self, query, projected):
         """Scores (B, N)."""
         return torch.tanh((query @ self.W.T).unsqueeze(1) + projected) @ self.v
 
-    def normalise(self, scores: Tensor, mask: Tensor) -> Tensor:
+    def normalise(self, scores, mask):
         """Weights (B, N)."""
         return right.masked_softmax(scores, mask)
 
-    def average(self, weights: Tensor, keys: Tensor, projected: Tensor) -> Tensor:
+    def average(self, weights, keys, projected):
         """Context (B, d_k)."""
         return right.context_vector(weights, keys)
 
-    def forward(
-        self, query: Tensor, keys: Tensor, mask: Tensor, projected_keys: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, query, keys, mask, projected_keys=None):
         """As in the reference."""
         projected = self.project(keys) if projected_keys is None else projected_keys
         weights = self.normalise(self.combine(query, projected), mask)
@@ -340,7 +335,7 @@ class ModuleWithoutTanh(_Attention):
     annotation; the softmax drops the first, and every target word looks at the same places.
     """
 
-    def combine(self, query: Tensor, projected: Tensor) -> Tensor:
+    def combine(self, query, projected):
         """Linear."""
         return ((query @ self.W.T).unsqueeze(1) + projected) @ self.v
 
@@ -351,7 +346,7 @@ class ModuleIgnoresMask(_Attention):
     Pass the mask on to masked_softmax; padding must get a weight of exactly 0.
     """
 
-    def normalise(self, scores: Tensor, mask: Tensor) -> Tensor:
+    def normalise(self, scores, mask):
         """Plain softmax."""
         return scores.softmax(-1)
 
@@ -362,7 +357,7 @@ class ModuleInvertsMask(_Attention):
     True means "a real word, may be attended". Here the weight lies on the padding.
     """
 
-    def normalise(self, scores: Tensor, mask: Tensor) -> Tensor:
+    def normalise(self, scores, mask):
         """Inverted."""
         return right.masked_softmax(scores, ~mask)
 
@@ -373,7 +368,7 @@ class ModuleMasksAfterSoftmax(_Attention):
     Padding has to be out before the sum in the denominator is taken; masked_softmax does it.
     """
 
-    def normalise(self, scores: Tensor, mask: Tensor) -> Tensor:
+    def normalise(self, scores, mask):
         """Too late."""
         return scores.softmax(-1) * mask
 
@@ -384,7 +379,7 @@ class ModuleSoftmaxOverBatch(_Attention):
     Weights compare the source positions of one sentence, so they sum to 1 along the last axis.
     """
 
-    def normalise(self, scores: Tensor, mask: Tensor) -> Tensor:
+    def normalise(self, scores, mask):
         """Wrong axis."""
         return softmax_over_batch(scores, mask)
 
@@ -396,7 +391,7 @@ class ModuleEmptyRowNan(_Attention):
     such a row must be 0.
     """
 
-    def normalise(self, scores: Tensor, mask: Tensor) -> Tensor:
+    def normalise(self, scores, mask):
         """NaN."""
         return empty_row_nan(scores, mask)
 
@@ -408,7 +403,7 @@ class ModuleEmptyRowUniform(_Attention):
     Weights and context of such a row must be 0.
     """
 
-    def normalise(self, scores: Tensor, mask: Tensor) -> Tensor:
+    def normalise(self, scores, mask):
         """Uniform."""
         return empty_row_uniform(scores, mask)
 
@@ -419,7 +414,7 @@ class ModuleHardChoice(_Attention):
     The context is the weighted sum of all annotations.
     """
 
-    def average(self, weights: Tensor, keys: Tensor, projected: Tensor) -> Tensor:
+    def average(self, weights, keys, projected):
         """Argmax."""
         return hard_choice(weights, keys)
 
@@ -431,7 +426,7 @@ class ModuleUniformContext(_Attention):
     sum weighted by alpha.
     """
 
-    def average(self, weights: Tensor, keys: Tensor, projected: Tensor) -> Tensor:
+    def average(self, weights, keys, projected):
         """Mean."""
         return plain_mean(weights, keys)
 
@@ -443,7 +438,7 @@ class ModuleWeightsCut(_Attention):
     no_grad() ends the graph.
     """
 
-    def normalise(self, scores: Tensor, mask: Tensor) -> Tensor:
+    def normalise(self, scores, mask):
         """Detached."""
         return right.masked_softmax(scores, mask).detach()
 
@@ -454,9 +449,7 @@ class ModuleSwapsResults(_Attention):
     forward returns the context first, then the weights.
     """
 
-    def forward(
-        self, query: Tensor, keys: Tensor, mask: Tensor, projected_keys: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, query, keys, mask, projected_keys=None):
         """Swapped."""
         context, weights = super().forward(query, keys, mask, projected_keys)
         return weights, context
@@ -469,7 +462,7 @@ class ModuleContextOfProjection(_Attention):
     annotations h_j themselves.
     """
 
-    def average(self, weights: Tensor, keys: Tensor, projected: Tensor) -> Tensor:
+    def average(self, weights, keys, projected):
         """Of U h."""
         return right.context_vector(weights, projected)
 
@@ -480,9 +473,7 @@ class ModuleProjectsTwice(_Attention):
     projected_keys holds U h_j already; forward must use it as it is.
     """
 
-    def forward(
-        self, query: Tensor, keys: Tensor, mask: Tensor, projected_keys: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, query, keys, mask, projected_keys=None):
         """U (U h), where the sizes allow it."""
         if projected_keys is not None:
             projected_keys = self.project(projected_keys)

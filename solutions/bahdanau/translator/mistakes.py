@@ -4,12 +4,9 @@ A function or class here is a mistake that people really make. The first line of
 the headline a student sees, the rest is the hint. Hints teach; they never show the code.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from solutions.bahdanau.translator import AttentionDecoder, BidirectionalEncoder
 
@@ -19,20 +16,20 @@ from solutions.bahdanau.translator import AttentionDecoder, BidirectionalEncoder
 class _Encoder(BidirectionalEncoder):
     """The right encoder in pieces."""
 
-    def read(self, tokens: Tensor, lengths: Tensor) -> Tensor:
+    def read(self, tokens, lengths):
         """States (B, S, 2d)."""
         annotations, _ = super().forward(tokens, lengths)
         return annotations
 
-    def start(self, annotations: Tensor, lengths: Tensor) -> Tensor:
+    def start(self, annotations, lengths):
         """First state (B, d)."""
         return torch.tanh(self.first_state(annotations[:, 0, self.rnn.hidden_size :]))
 
-    def finish(self, annotations: Tensor) -> Tensor:
+    def finish(self, annotations):
         """Annotations (B, S, 2d)."""
         return annotations
 
-    def forward(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, tokens, lengths):
         """As in the reference."""
         annotations = self.read(tokens, lengths)
         return self.finish(annotations), self.start(annotations, lengths)
@@ -46,7 +43,7 @@ class EncoderReadsPadding(_Encoder):
     neighbours. pack_padded_sequence keeps padding out.
     """
 
-    def read(self, tokens: Tensor, lengths: Tensor) -> Tensor:
+    def read(self, tokens, lengths):
         """Without packing."""
         return self.rnn(self.embedding(tokens))[0]
 
@@ -58,7 +55,7 @@ class EncoderStartsAtLastWord(_Encoder):
     arrives at the first word: position 0.
     """
 
-    def start(self, annotations: Tensor, lengths: Tensor) -> Tensor:
+    def start(self, annotations, lengths):
         """At the last word."""
         rows = torch.arange(len(lengths))
         last = annotations[rows, lengths - 1, self.rnn.hidden_size :]
@@ -72,7 +69,7 @@ class EncoderStartsForward(_Encoder):
     whole sentence and the first word last.
     """
 
-    def start(self, annotations: Tensor, lengths: Tensor) -> Tensor:
+    def start(self, annotations, lengths):
         """The last forward state."""
         rows = torch.arange(len(lengths))
         return torch.tanh(self.first_state(annotations[rows, lengths - 1, : self.rnn.hidden_size]))
@@ -84,7 +81,7 @@ class EncoderStartsForwardAtFirst(_Encoder):
     An annotation is [forward ; backward]: the backward state is its second half.
     """
 
-    def start(self, annotations: Tensor, lengths: Tensor) -> Tensor:
+    def start(self, annotations, lengths):
         """The first half."""
         return torch.tanh(self.first_state(annotations[:, 0, : self.rnn.hidden_size]))
 
@@ -95,7 +92,7 @@ class EncoderStartWithoutTanh(_Encoder):
     s_0 = tanh(W_s h): like all states of the decoder's RNN it lies between -1 and 1.
     """
 
-    def start(self, annotations: Tensor, lengths: Tensor) -> Tensor:
+    def start(self, annotations, lengths):
         """Linear."""
         return self.first_state(annotations[:, 0, self.rnn.hidden_size :])
 
@@ -106,7 +103,7 @@ class EncoderStartUnprojected(_Encoder):
     It has to pass through the layer first_state and a tanh: s_0 = tanh(W_s h).
     """
 
-    def start(self, annotations: Tensor, lengths: Tensor) -> Tensor:
+    def start(self, annotations, lengths):
         """No layer."""
         return annotations[:, 0, self.rnn.hidden_size :]
 
@@ -117,7 +114,7 @@ class EncoderSwapsHalves(_Encoder):
     h_j = [forward ; backward], in this order.
     """
 
-    def finish(self, annotations: Tensor) -> Tensor:
+    def finish(self, annotations):
         """Swapped."""
         ahead, back = annotations.chunk(2, -1)
         return torch.cat([back, ahead], -1)
@@ -130,7 +127,7 @@ class EncoderForgetsOrder(_Encoder):
     batch; enforce_sorted=False does both.
     """
 
-    def forward(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, tokens, lengths):
         """Sorted."""
         order = lengths.argsort(descending=True, stable=True)
         return super().forward(tokens[order], lengths[order])
@@ -143,7 +140,7 @@ class EncoderStatesCut(_Encoder):
     The numbers are right, but the gradient of the annotations does not reach the RNN.
     """
 
-    def finish(self, annotations: Tensor) -> Tensor:
+    def finish(self, annotations):
         """Detached."""
         return annotations.detach()
 
@@ -154,11 +151,11 @@ class EncoderStatesCut(_Encoder):
 class _Decoder(AttentionDecoder):
     """The right decoder in pieces."""
 
-    def inside(self, embedded: Tensor, states: Tensor, contexts: Tensor) -> Tensor:
+    def inside(self, embedded, states, contexts):
         """t_i."""
         return torch.tanh(self.hidden(torch.cat([embedded, states, contexts], -1)))
 
-    def readout(self, embedded: Tensor, states: Tensor, contexts: Tensor) -> Tensor:
+    def readout(self, embedded, states, contexts):
         """As in the reference."""
         return self.output(self.inside(embedded, states, contexts))
 
@@ -170,7 +167,7 @@ class DecoderQueryOfThisStep(_Decoder):
     s_{i-1}, because s_i needs c_i as its input. Attending with the new state is Luong's model.
     """
 
-    def step(self, embedded: Tensor, state: Tensor, *memory: Any) -> tuple[Tensor, Tensor, Tensor]:
+    def step(self, embedded, state, *memory):
         """Moves with the old context, then attends."""
         old, _ = self.attention(state, *memory)
         state = self.cell(torch.cat([embedded, old], -1), state)
@@ -185,9 +182,7 @@ class DecoderReadsOldState(_Decoder):
     s_{i-1} to readout.
     """
 
-    def forward(
-        self, tokens: Tensor, annotations: Tensor, mask: Tensor, first_state: Tensor
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, tokens, annotations, mask, first_state):
         """Reads too early."""
         embedded, state = self.embedding(tokens), first_state
         logits, weights = [], []
@@ -206,9 +201,7 @@ class DecoderLooksOnce(_Decoder):
     words is the model that Bahdanau et al. set out to improve.
     """
 
-    def forward(
-        self, tokens: Tensor, annotations: Tensor, mask: Tensor, first_state: Tensor
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, tokens, annotations, mask, first_state):
         """One context."""
         embedded, state = self.embedding(tokens), first_state
         context, alpha = self.attention(state, annotations, mask)
@@ -225,7 +218,7 @@ class DecoderSwapsCellInput(_Decoder):
     The GRU cell reads [E y_{i-1} ; c_i]: first the embedded word, then the context.
     """
 
-    def step(self, embedded: Tensor, state: Tensor, *memory: Any) -> tuple[Tensor, Tensor, Tensor]:
+    def step(self, embedded, state, *memory):
         """Swapped."""
         context, weights = self.attention(state, *memory)
         return self.cell(torch.cat([context, embedded], -1), state), context, weights
@@ -237,7 +230,7 @@ class DecoderSwapsReadout(_Decoder):
     It reads [E y_{i-1} ; s_i ; c_i]: the word, the state, the context.
     """
 
-    def inside(self, embedded: Tensor, states: Tensor, contexts: Tensor) -> Tensor:
+    def inside(self, embedded, states, contexts):
         """State first."""
         return torch.tanh(self.hidden(torch.cat([states, embedded, contexts], -1)))
 
@@ -248,7 +241,7 @@ class DecoderSwapsReadoutEnd(_Decoder):
     It reads [E y_{i-1} ; s_i ; c_i]: the word, the state, the context.
     """
 
-    def inside(self, embedded: Tensor, states: Tensor, contexts: Tensor) -> Tensor:
+    def inside(self, embedded, states, contexts):
         """Context before state."""
         return torch.tanh(self.hidden(torch.cat([embedded, contexts, states], -1)))
 
@@ -259,7 +252,7 @@ class DecoderContextLastInReadout(_Decoder):
     It reads [E y_{i-1} ; s_i ; c_i]: the word comes first.
     """
 
-    def inside(self, embedded: Tensor, states: Tensor, contexts: Tensor) -> Tensor:
+    def inside(self, embedded, states, contexts):
         """Word last."""
         return torch.tanh(self.hidden(torch.cat([states, contexts, embedded], -1)))
 
@@ -271,7 +264,7 @@ class DecoderReadoutWithoutTanh(_Decoder):
     layer.
     """
 
-    def inside(self, embedded: Tensor, states: Tensor, contexts: Tensor) -> Tensor:
+    def inside(self, embedded, states, contexts):
         """Linear."""
         return self.hidden(torch.cat([embedded, states, contexts], -1))
 
@@ -282,7 +275,7 @@ class DecoderReturnsProbabilities(_Decoder):
     readout returns the scores before the softmax; the loss takes the softmax itself.
     """
 
-    def readout(self, embedded: Tensor, states: Tensor, contexts: Tensor) -> Tensor:
+    def readout(self, embedded, states, contexts):
         """Softmax."""
         return super().readout(embedded, states, contexts).softmax(-1)
 
@@ -293,7 +286,7 @@ class DecoderReturnsLogProbabilities(_Decoder):
     readout returns the scores before the softmax; the loss takes the softmax itself.
     """
 
-    def readout(self, embedded: Tensor, states: Tensor, contexts: Tensor) -> Tensor:
+    def readout(self, embedded, states, contexts):
         """Log softmax."""
         return super().readout(embedded, states, contexts).log_softmax(-1)
 
@@ -304,9 +297,7 @@ class DecoderForgetsMask(_Decoder):
     Pass the mask you were given on to the attention; otherwise padding is attended to.
     """
 
-    def step(
-        self, embedded: Tensor, state: Tensor, annotations: Tensor, mask: Tensor, *projected: Any
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    def step(self, embedded, state, annotations, mask, *projected):
         """All real."""
         return super().step(embedded, state, annotations, torch.ones_like(mask), *projected)
 
@@ -317,9 +308,7 @@ class DecoderForgetsFirstState(_Decoder):
     s_0 is what the encoder says about the whole sentence; here the decoder starts from zeros.
     """
 
-    def forward(
-        self, tokens: Tensor, annotations: Tensor, mask: Tensor, first_state: Tensor
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, tokens, annotations, mask, first_state):
         """From zeros."""
         return super().forward(tokens, annotations, mask, torch.zeros_like(first_state))
 
@@ -331,9 +320,7 @@ class DecoderFeedsItself(_Decoder):
     tokens[:, i]. Reading one's own predictions is decoding, which comes later.
     """
 
-    def forward(
-        self, tokens: Tensor, annotations: Tensor, mask: Tensor, first_state: Tensor
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, tokens, annotations, mask, first_state):
         """Own predictions."""
         word, state = tokens[:, 0], first_state
         logits, weights = [], []
@@ -352,9 +339,7 @@ class DecoderStateStandsStill(_Decoder):
     Each step has to start from the state that the step before returned; here all start from s_0.
     """
 
-    def forward(
-        self, tokens: Tensor, annotations: Tensor, mask: Tensor, first_state: Tensor
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, tokens, annotations, mask, first_state):
         """Always s_0."""
         embedded = self.embedding(tokens)
         steps = [
@@ -372,9 +357,7 @@ class DecoderTimeFirst(_Decoder):
     along axis 1.
     """
 
-    def forward(
-        self, tokens: Tensor, annotations: Tensor, mask: Tensor, first_state: Tensor
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, tokens, annotations, mask, first_state):
         """Transposed."""
         logits, weights = super().forward(tokens, annotations, mask, first_state)
         return logits.transpose(0, 1), weights.transpose(0, 1)

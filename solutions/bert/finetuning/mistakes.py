@@ -4,9 +4,6 @@ Each class is one wrong implementation; the first line of its docstring is the t
 the rest the hint.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
@@ -14,16 +11,14 @@ from torch import Tensor, nn
 
 from solutions.bert import finetuning as right
 
-Checkpoint = Mapping[str, Tensor]
 
-
-def _tidy(name: str) -> str:
+def _tidy(name):
     """An entry's name without the prefix and without old words."""
     name = name.removeprefix("bert.").replace("LayerNorm.gamma", "LayerNorm.weight")
     return name.replace("LayerNorm.beta", "LayerNorm.bias")
 
 
-def _entry(name: str) -> str:
+def _entry(name):
     """The tidy name of the entry for a parameter of the model."""
     for ours, theirs in (
         ("encoder.embeddings.token", "embeddings.word_embeddings"),
@@ -48,13 +43,13 @@ def _entry(name: str) -> str:
     return name
 
 
-def _pairs(model: nn.Module, known: Checkpoint) -> Iterator[tuple[str, nn.Parameter, Any]]:
+def _pairs(model, known):
     """Each parameter of the model with its entry, or None."""
     for name, parameter in model.named_parameters():
         yield name, parameter, known.get(_entry(name))
 
 
-def _with_others(model: nn.Module, known: Checkpoint, ours: str, theirs: str) -> list[str]:
+def _with_others(model, known, ours, theirs):
     """Load, with the entries of a part taken for those of another."""
     found = {_tidy(name): tensor for name, tensor in known.items()}
     for kind in ("weight", "bias"):
@@ -64,7 +59,7 @@ def _with_others(model: nn.Module, known: Checkpoint, ours: str, theirs: str) ->
     return right.load_pretrained(model, found)
 
 
-def loads_without_prefix(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+def loads_without_prefix(model, state_dict):
     """You do not find names that begin with "bert.".
 
     A checkpoint that was saved with heads has its encoder inside a part called bert, one that was
@@ -74,7 +69,7 @@ def loads_without_prefix(model: nn.Module, state_dict: Checkpoint) -> list[str]:
     return right.load_pretrained(model, kept)
 
 
-def loads_with_prefix_only(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+def loads_with_prefix_only(model, state_dict):
     """You find only names that begin with "bert.".
 
     A checkpoint that was saved with heads has its encoder inside a part called bert, one that was
@@ -84,7 +79,7 @@ def loads_with_prefix_only(model: nn.Module, state_dict: Checkpoint) -> list[str
     return right.load_pretrained(model, kept)
 
 
-def loads_new_names_only(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+def loads_new_names_only(model, state_dict):
     """You do not find the old names LayerNorm.gamma and LayerNorm.beta.
 
     The first checkpoints were made from TensorFlow's, whose layer norm has a gamma and a beta. They
@@ -94,7 +89,7 @@ def loads_new_names_only(model: nn.Module, state_dict: Checkpoint) -> list[str]:
     return right.load_pretrained(model, kept)
 
 
-def loads_gamma_as_bias(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+def loads_gamma_as_bias(model, state_dict):
     """You mix up gamma and beta.
 
     The layer norm multiplies by gamma, so that it is the weight, and adds beta, which is the bias.
@@ -106,7 +101,7 @@ def loads_gamma_as_bias(model: nn.Module, state_dict: Checkpoint) -> list[str]:
     return right.load_pretrained(model, renamed)
 
 
-def loads_layer_one_twice(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+def loads_layer_one_twice(model, state_dict):
     """Your layer 10 gets the weights of layer 1.
 
     "encoder.layer.1" is also the beginning of "encoder.layer.10". Look for the number with the dot
@@ -122,7 +117,7 @@ def loads_layer_one_twice(model: nn.Module, state_dict: Checkpoint) -> list[str]
     return right.load_pretrained(model, firsts)
 
 
-def loads_norms_swapped(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+def loads_norms_swapped(model, state_dict):
     """The two layer norms of a layer are swapped.
 
     attention.output.LayerNorm comes after the attention: it is attention_norm. output.LayerNorm, at
@@ -138,7 +133,7 @@ def loads_norms_swapped(model: nn.Module, state_dict: Checkpoint) -> list[str]:
     return right.load_pretrained(model, turned)
 
 
-def loads_turned_matrices(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+def loads_turned_matrices(model, state_dict):
     """You transpose the matrices of the linear layers.
 
     A checkpoint of torch holds them as nn.Linear does, (out, in), and so does your model. Only
@@ -154,7 +149,7 @@ def loads_turned_matrices(model: nn.Module, state_dict: Checkpoint) -> list[str]
     return missing
 
 
-def loads_what_it_finds(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+def loads_what_it_finds(model, state_dict):
     """You only report a missing part of the encoder.
 
     A BERT with one layer that was never trained computes nonsense, and nobody reads a list of names.
@@ -169,7 +164,7 @@ def loads_what_it_finds(model: nn.Module, state_dict: Checkpoint) -> list[str]:
     return missing
 
 
-def loads_with_key_error(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+def loads_with_key_error(model, state_dict):
     """Your code raises a KeyError for what is missing.
 
     That is Python's word for a dict without the key. Whoever calls load_pretrained is told what is
@@ -182,7 +177,7 @@ def loads_with_key_error(model: nn.Module, state_dict: Checkpoint) -> list[str]:
     return right.load_pretrained(model, state_dict)
 
 
-def loads_with_torchs_error(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+def loads_with_torchs_error(model, state_dict):
     """For a tensor of another shape, you let torch's own RuntimeError through.
 
     copy_ and load_state_dict notice that the shapes do not fit, but when they do, parts of the model
@@ -195,7 +190,7 @@ def loads_with_torchs_error(model: nn.Module, state_dict: Checkpoint) -> list[st
     return right.load_pretrained(model, state_dict)
 
 
-def loads_before_it_looks(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+def loads_before_it_looks(model, state_dict):
     """You copy weights before you have looked at all of them.
 
     When the error comes, part of the model is already another one. First look whether everything is
@@ -216,7 +211,7 @@ def loads_before_it_looks(model: nn.Module, state_dict: Checkpoint) -> list[str]
     return missing
 
 
-def loads_shapes_that_repeat(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+def loads_shapes_that_repeat(model, state_dict):
     """You repeat a tensor of another shape until it fits.
 
     copy_ fills a whole row with a single number, and says nothing. Compare the shapes before you
@@ -229,7 +224,7 @@ def loads_shapes_that_repeat(model: nn.Module, state_dict: Checkpoint) -> list[s
     return right.load_pretrained(model, found)
 
 
-def loads_shapes_left_out(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+def loads_shapes_left_out(model, state_dict):
     """You leave out a head of another shape like a missing one.
 
     A head that is not there is no mistake. One that is there with another shape is: the model was
@@ -243,7 +238,7 @@ def loads_shapes_left_out(model: nn.Module, state_dict: Checkpoint) -> list[str]
     return right.load_pretrained(model, found)
 
 
-def loads_returns_their_names(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+def loads_returns_their_names(model, state_dict):
     """You list the checkpoint's names for what is missing.
 
     The list says which parameters of the model keep their values, in the model's own names, such as
@@ -252,7 +247,7 @@ def loads_returns_their_names(model: nn.Module, state_dict: Checkpoint) -> list[
     return [_entry(name) for name in right.load_pretrained(model, state_dict)]
 
 
-def loads_returns_what_is_left(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+def loads_returns_what_is_left(model, state_dict):
     """Your list holds what the model does not need.
 
     What the checkpoint has on top is left out without a word. The list says what the checkpoint does
@@ -263,7 +258,7 @@ def loads_returns_what_is_left(model: nn.Module, state_dict: Checkpoint) -> list
     return [name for name in state_dict if _tidy(name) not in needed]
 
 
-def loads_returns_what_was_found(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+def loads_returns_what_was_found(model, state_dict):
     """Your list holds the parameters that were loaded.
 
     It says which ones were not: they keep their values, and somebody has to train them.
@@ -272,7 +267,7 @@ def loads_returns_what_was_found(model: nn.Module, state_dict: Checkpoint) -> li
     return [name for name, _ in model.named_parameters() if name not in missing]
 
 
-def loads_returns_sorted(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+def loads_returns_sorted(model, state_dict):
     """Your names are in the order of the alphabet, not in the model's.
 
     The list has the order of model.named_parameters().
@@ -280,7 +275,7 @@ def loads_returns_sorted(model: nn.Module, state_dict: Checkpoint) -> list[str]:
     return sorted(right.load_pretrained(model, state_dict))
 
 
-def loads_returns_nothing_missing(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+def loads_returns_nothing_missing(model, state_dict):
     """Your list is always empty.
 
     A checkpoint may lack the pooler or the heads. Their names are returned, so that whoever calls
@@ -290,7 +285,7 @@ def loads_returns_nothing_missing(model: nn.Module, state_dict: Checkpoint) -> l
     return []
 
 
-def loads_tied_weight_as_missing(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+def loads_tied_weight_as_missing(model, state_dict):
     """You call head.embedding.weight missing.
 
     It is the token embedding of the encoder, under a second name: model.named_parameters() names it
@@ -301,7 +296,7 @@ def loads_tied_weight_as_missing(model: nn.Module, state_dict: Checkpoint) -> li
     return [name for name, _ in members if name in missing]
 
 
-def loads_decoder_weight(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+def loads_decoder_weight(model, state_dict):
     """You load the decoder's weights into the head.
 
     The head has no matrix of its own: its embedding is the encoder's. What a checkpoint calls
@@ -316,7 +311,7 @@ def loads_decoder_weight(model: nn.Module, state_dict: Checkpoint) -> list[str]:
     return missing
 
 
-def loads_without_copying(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+def loads_without_copying(model, state_dict):
     """Your model and the checkpoint share their tensors.
 
     parameter.data = tensor copies nothing: the first step of training changes the checkpoint too.
@@ -330,7 +325,7 @@ def loads_without_copying(model: nn.Module, state_dict: Checkpoint) -> list[str]
     return missing
 
 
-def loads_and_empties_the_dict(model: nn.Module, state_dict: Any) -> list[str]:
+def loads_and_empties_the_dict(model, state_dict):
     """You take the entries out of the dict that was passed.
 
     pop and del change the checkpoint of whoever called: a second model could not be filled from it.
@@ -342,7 +337,7 @@ def loads_and_empties_the_dict(model: nn.Module, state_dict: Any) -> list[str]:
     return missing
 
 
-def loads_an_embedding_for_the_head(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+def loads_an_embedding_for_the_head(model, state_dict):
     """Your head gets an embedding of its own.
 
     The head scores tokens with the encoder's token embedding itself. With a copy the two go different
@@ -356,7 +351,7 @@ def loads_an_embedding_for_the_head(model: nn.Module, state_dict: Checkpoint) ->
     return missing
 
 
-def loads_and_freezes(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+def loads_and_freezes(model, state_dict):
     """Your loaded parameters are frozen.
 
     Fine-tuning changes all of them: after loading, each parameter still requires a gradient.
@@ -367,7 +362,7 @@ def loads_and_freezes(model: nn.Module, state_dict: Checkpoint) -> list[str]:
     return missing
 
 
-def loads_the_first_layer_alone(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+def loads_the_first_layer_alone(model, state_dict):
     """Only the first layer is loaded; the others keep their values.
 
     The table shows layer 0 as an example. A model may have any number of layers, and each of them
@@ -382,7 +377,7 @@ def loads_the_first_layer_alone(model: nn.Module, state_dict: Checkpoint) -> lis
     return missing
 
 
-def loads_pooler_into_the_head(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+def loads_pooler_into_the_head(model, state_dict):
     """Your head's linear layer gets the pooler's weights.
 
     Both are d x d, so nothing complains. The pooler's are pooler.dense, the head's
@@ -391,7 +386,7 @@ def loads_pooler_into_the_head(model: nn.Module, state_dict: Checkpoint) -> list
     return _with_others(model, state_dict, _entry("head.transform"), _entry("pooler"))
 
 
-def loads_norm_of_embeddings_into_the_head(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+def loads_norm_of_embeddings_into_the_head(model, state_dict):
     """Your head's norm gets the weights of the embeddings' norm.
 
     Both have d gains and d biases, so nothing complains. The head's norm is
@@ -400,7 +395,7 @@ def loads_norm_of_embeddings_into_the_head(model: nn.Module, state_dict: Checkpo
     return _with_others(model, state_dict, _entry("head.norm"), _entry("encoder.embeddings.norm"))
 
 
-def loads_what_can_be_reshaped(model: nn.Module, state_dict: Checkpoint) -> list[str]:
+def loads_what_can_be_reshaped(model, state_dict):
     """A tensor of another shape is reshaped until it fits.
 
     The same number of elements is not enough: reshaped, the numbers of a matrix land in other rows
@@ -416,23 +411,23 @@ def loads_what_can_be_reshaped(model: nn.Module, state_dict: Checkpoint) -> list
 class _Sequence(right.SequenceClassifier):
     """The right classifier in pieces, so that a mistake changes one of them."""
 
-    def read(self, tokens: Tensor, segments: Tensor | None) -> Tensor:
+    def read(self, tokens, segments):
         """(B, N, d)."""
         return self.encoder(tokens, segments)
 
-    def chosen(self, states: Tensor) -> Tensor:
+    def chosen(self, states):
         """(B, d)."""
         return states[:, 0]
 
-    def pooled(self, state: Tensor) -> Tensor:
+    def pooled(self, state):
         """(B, d)."""
         return torch.tanh(self.pooler(state))
 
-    def said(self, c: Tensor) -> Tensor:
+    def said(self, c):
         """(B, C)."""
         return self.output(c)
 
-    def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
+    def forward(self, tokens, segments=None):
         """As in the reference."""
         return self.said(self.pooled(self.chosen(self.read(tokens, segments))))
 
@@ -443,7 +438,7 @@ class SequenceWithoutSegments(_Sequence):
     Pairs of sentences are told apart by them. Hand them on, whether they are ids or None.
     """
 
-    def read(self, tokens: Tensor, segments: Tensor | None) -> Tensor:
+    def read(self, tokens, segments):
         """Tokens alone."""
         return self.encoder(tokens, None)
 
@@ -454,7 +449,7 @@ class SequenceOfTheMean(_Sequence):
     The paper takes the state of [CLS], the first token. The mean would also take in padding.
     """
 
-    def chosen(self, states: Tensor) -> Tensor:
+    def chosen(self, states):
         """Mean."""
         return states.mean(dim=1)
 
@@ -465,7 +460,7 @@ class SequenceOfTheLast(_Sequence):
     The last position is [SEP] or padding. The paper takes the state of [CLS], the first token.
     """
 
-    def chosen(self, states: Tensor) -> Tensor:
+    def chosen(self, states):
         """Last."""
         return states[:, -1]
 
@@ -476,7 +471,7 @@ class SequenceOfTheLargest(_Sequence):
     That is max-pooling. The paper takes the state of [CLS], the first token.
     """
 
-    def chosen(self, states: Tensor) -> Tensor:
+    def chosen(self, states):
         """Maximum."""
         return states.max(dim=1).values
 
@@ -488,7 +483,7 @@ class SequenceWithoutPooler(_Sequence):
     from pre-training, where they served the next-sentence task.
     """
 
-    def pooled(self, state: Tensor) -> Tensor:
+    def pooled(self, state):
         """As it is."""
         return state
 
@@ -500,7 +495,7 @@ class SequenceWithoutTanh(_Sequence):
     map.
     """
 
-    def pooled(self, state: Tensor) -> Tensor:
+    def pooled(self, state):
         """Linear."""
         return self.pooler(state)
 
@@ -511,7 +506,7 @@ class SequenceTanhFirst(_Sequence):
     c = tanh(W_p h_0 + b_p): first the projection, then the tanh.
     """
 
-    def pooled(self, state: Tensor) -> Tensor:
+    def pooled(self, state):
         """The other way."""
         return self.pooler(torch.tanh(state))
 
@@ -522,7 +517,7 @@ class SequenceWithRelu(_Sequence):
     c = tanh(W_p h_0 + b_p).
     """
 
-    def pooled(self, state: Tensor) -> Tensor:
+    def pooled(self, state):
         """ReLU."""
         return self.pooler(state).relu()
 
@@ -533,7 +528,7 @@ class SequenceReturnsProbabilities(_Sequence):
     forward returns the scores before the softmax; the loss takes it itself.
     """
 
-    def said(self, c: Tensor) -> Tensor:
+    def said(self, c):
         """Softmax."""
         return self.output(c).softmax(dim=-1)
 
@@ -545,7 +540,7 @@ class SequenceOfAllTokens(_Sequence):
     [CLS] alone: (B, C).
     """
 
-    def chosen(self, states: Tensor) -> Tensor:
+    def chosen(self, states):
         """All of them."""
         return states
 
@@ -556,7 +551,7 @@ class SequenceOfTheSecond(_Sequence):
     [CLS] is the first token, at position 0.
     """
 
-    def chosen(self, states: Tensor) -> Tensor:
+    def chosen(self, states):
         """Behind [CLS]."""
         return states[:, min(1, states.shape[1] - 1)]
 
@@ -568,7 +563,7 @@ class SequencePooledTwice(_Sequence):
     pooled before.
     """
 
-    def pooled(self, state: Tensor) -> Tensor:
+    def pooled(self, state):
         """And again."""
         return super().pooled(super().pooled(state))
 
@@ -580,7 +575,7 @@ class SequenceWithResidual(_Sequence):
     b_p).
     """
 
-    def pooled(self, state: Tensor) -> Tensor:
+    def pooled(self, state):
         """Plus h_0."""
         return state + super().pooled(state)
 
@@ -588,19 +583,19 @@ class SequenceWithResidual(_Sequence):
 class _Token(right.TokenClassifier):
     """The right classifier in pieces, so that a mistake changes one of them."""
 
-    def read(self, tokens: Tensor, segments: Tensor | None) -> Tensor:
+    def read(self, tokens, segments):
         """(B, N, d)."""
         return self.encoder(tokens, segments)
 
-    def chosen(self, states: Tensor) -> Tensor:
+    def chosen(self, states):
         """(B, N, d)."""
         return states
 
-    def said(self, states: Tensor) -> Tensor:
+    def said(self, states):
         """(B, N, C)."""
         return self.output(states)
 
-    def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
+    def forward(self, tokens, segments=None):
         """As in the reference."""
         return self.said(self.chosen(self.read(tokens, segments)))
 
@@ -611,7 +606,7 @@ class TokensWithoutSegments(_Token):
     Hand them on, whether they are ids or None; the encoder knows what None means.
     """
 
-    def read(self, tokens: Tensor, segments: Tensor | None) -> Tensor:
+    def read(self, tokens, segments):
         """Tokens alone."""
         return self.encoder(tokens, None)
 
@@ -623,7 +618,7 @@ class TokensFirstAlone(_Token):
     (B, N, C).
     """
 
-    def chosen(self, states: Tensor) -> Tensor:
+    def chosen(self, states):
         """First."""
         return states[:, 0]
 
@@ -635,7 +630,7 @@ class TokensWithoutFirst(_Token):
     positions; the loss leaves out what has no label.
     """
 
-    def chosen(self, states: Tensor) -> Tensor:
+    def chosen(self, states):
         """From 1."""
         return states[:, 1:]
 
@@ -646,7 +641,7 @@ class TokensWithTanh(_Token):
     The pooler's tanh belongs to the state of [CLS]. Here logits_i = W h_i + b.
     """
 
-    def chosen(self, states: Tensor) -> Tensor:
+    def chosen(self, states):
         """tanh."""
         return torch.tanh(states)
 
@@ -657,7 +652,7 @@ class TokensReturnProbabilities(_Token):
     forward returns the scores before the softmax; the loss takes it itself.
     """
 
-    def said(self, states: Tensor) -> Tensor:
+    def said(self, states):
         """Softmax."""
         return self.output(states).softmax(dim=-1)
 
@@ -669,7 +664,7 @@ class TokensClassesFirst(_Token):
     transposes.
     """
 
-    def said(self, states: Tensor) -> Tensor:
+    def said(self, states):
         """(B, C, N)."""
         return self.output(states).transpose(1, 2)
 
@@ -680,7 +675,7 @@ class TokensWithoutBias(_Token):
     logits_i = W h_i + b.
     """
 
-    def said(self, states: Tensor) -> Tensor:
+    def said(self, states):
         """W alone."""
         return states @ self.output.weight.T
 
@@ -692,7 +687,7 @@ class TokensAllLikeTheFirst(_Token):
     h_i.
     """
 
-    def chosen(self, states: Tensor) -> Tensor:
+    def chosen(self, states):
         """[CLS], N times."""
         return states[:, :1].expand_as(states)
 
@@ -703,7 +698,7 @@ class TokensSoftmaxOverTokens(_Token):
     forward returns logits. And classes compete at each token, not the tokens for a class.
     """
 
-    def said(self, states: Tensor) -> Tensor:
+    def said(self, states):
         """Axis 1."""
         return self.output(states).softmax(dim=1)
 
@@ -715,7 +710,7 @@ class TokensWithFirst(_Token):
     state alone.
     """
 
-    def chosen(self, states: Tensor) -> Tensor:
+    def chosen(self, states):
         """h_i + h_0."""
         return states + states[:, :1]
 
@@ -723,37 +718,35 @@ class TokensWithFirst(_Token):
 class _Span(right.SpanPredictor):
     """The right predictor in pieces, so that a mistake changes one of them."""
 
-    def read(self, tokens: Tensor, segments: Tensor | None) -> Tensor:
+    def read(self, tokens, segments):
         """(B, N, d)."""
         return self.encoder(tokens, segments)
 
-    def scored(self, states: Tensor) -> tuple[Tensor, Tensor]:
+    def scored(self, states):
         """(B, N) each."""
         return states @ self.start, states @ self.end
 
-    def forward(self, tokens: Tensor, segments: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def forward(self, tokens, segments=None):
         """As in the reference."""
         return self.scored(self.read(tokens, segments))
 
-    def orderly(self, first: Tensor, last: Tensor, longest: int) -> Tensor:
+    def orderly(self, first, last, longest):
         """Which pairs of places may be an answer, (N, N)."""
         return (last >= first) & (last - first < longest)
 
-    def within(self, passage: Tensor) -> Tensor:
+    def within(self, passage):
         """(B, N, N)."""
         return passage[:, :, None] & passage[:, None]
 
-    def sums(self, starts: Tensor, ends: Tensor) -> Tensor:
+    def sums(self, starts, ends):
         """(B, N, N)."""
         return starts[:, :, None] + ends[:, None]
 
-    def hidden(self, sums: Tensor, allowed: Tensor) -> Tensor:
+    def hidden(self, sums, allowed):
         """(B, N, N)."""
         return sums.masked_fill(~allowed, -torch.inf)
 
-    def best(
-        self, start_scores: Tensor, end_scores: Tensor, passage: Tensor, longest: int = 30
-    ) -> tuple[Tensor, Tensor]:
+    def best(self, start_scores, end_scores, passage, longest=30):
         """As in the reference."""
         N = start_scores.shape[1]
         places = torch.arange(N)
@@ -768,7 +761,7 @@ class SpanWithoutSegments(_Span):
     They tell the question from the passage. Hand them on, whether they are ids or None.
     """
 
-    def read(self, tokens: Tensor, segments: Tensor | None) -> Tensor:
+    def read(self, tokens, segments):
         """Tokens alone."""
         return self.encoder(tokens, None)
 
@@ -779,7 +772,7 @@ class SpanSwapped(_Span):
     forward returns the scores of the beginnings first, S . h_i, then those of the ends, E . h_j.
     """
 
-    def scored(self, states: Tensor) -> tuple[Tensor, Tensor]:
+    def scored(self, states):
         """Swapped."""
         return states @ self.end, states @ self.start
 
@@ -791,7 +784,7 @@ class SpanReturnsProbabilities(_Span):
     best compares sums of scores.
     """
 
-    def scored(self, states: Tensor) -> tuple[Tensor, Tensor]:
+    def scored(self, states):
         """Softmax."""
         return (states @ self.start).softmax(dim=1), (states @ self.end).softmax(dim=1)
 
@@ -802,7 +795,7 @@ class SpanLogProbabilities(_Span):
     forward returns the products as they are. The loss takes the log-softmax itself.
     """
 
-    def scored(self, states: Tensor) -> tuple[Tensor, Tensor]:
+    def scored(self, states):
         """Log-softmax."""
         return (states @ self.start).log_softmax(dim=1), (states @ self.end).log_softmax(dim=1)
 
@@ -814,7 +807,7 @@ class SpanAnyOrder(_Span):
     and set those of pairs in the wrong order to minus infinity.
     """
 
-    def orderly(self, first: Tensor, last: Tensor, longest: int) -> Tensor:
+    def orderly(self, first, last, longest):
         """Any."""
         return torch.ones_like(last >= first)
 
@@ -825,7 +818,7 @@ class SpanOutsideThePassage(_Span):
     Question, [CLS], [SEP] and padding have scores too. Both ends must stand where passage is True.
     """
 
-    def within(self, passage: Tensor) -> Tensor:
+    def within(self, passage):
         """Everywhere."""
         return torch.ones_like(super().within(passage))
 
@@ -836,7 +829,7 @@ class SpanBeginsInThePassage(_Span):
     The end must stand where passage is True, too.
     """
 
-    def within(self, passage: Tensor) -> Tensor:
+    def within(self, passage):
         """First."""
         return passage[:, :, None].expand(-1, -1, passage.shape[1])
 
@@ -847,7 +840,7 @@ class SpanEndsInThePassage(_Span):
     The beginning must stand where passage is True, too.
     """
 
-    def within(self, passage: Tensor) -> Tensor:
+    def within(self, passage):
         """Last."""
         return passage[:, None].expand(-1, passage.shape[1], -1)
 
@@ -858,7 +851,7 @@ class SpanOfAnyLength(_Span):
     It has at most longest tokens: last - first + 1 <= longest.
     """
 
-    def orderly(self, first: Tensor, last: Tensor, longest: int) -> Tensor:
+    def orderly(self, first, last, longest):
         """Only in order."""
         return last >= first
 
@@ -870,7 +863,7 @@ class SpanOneTooLong(_Span):
     last < first + longest.
     """
 
-    def orderly(self, first: Tensor, last: Tensor, longest: int) -> Tensor:
+    def orderly(self, first, last, longest):
         """<=."""
         return (last >= first) & (last - first <= longest)
 
@@ -881,7 +874,7 @@ class SpanOneTooShort(_Span):
     An answer from first to last has last - first + 1 tokens, and may have longest of them.
     """
 
-    def orderly(self, first: Tensor, last: Tensor, longest: int) -> Tensor:
+    def orderly(self, first, last, longest):
         """One less, but an answer of one token always."""
         return (last >= first) & ((last - first < longest - 1) | (last == first))
 
@@ -892,7 +885,7 @@ class SpanOfTwoAtLeast(_Span):
     An answer may begin and end with the same token: i <= j.
     """
 
-    def orderly(self, first: Tensor, last: Tensor, longest: int) -> Tensor:
+    def orderly(self, first, last, longest):
         """Later, if that is possible at all."""
         later = (last > first) & (last - first < longest)
         return later if later.any() else last == first
@@ -905,7 +898,7 @@ class SpanGreedy(_Span):
     better end. All pairs have to be compared.
     """
 
-    def sums(self, starts: Tensor, ends: Tensor) -> Tensor:
+    def sums(self, starts, ends):
         """What begins best wins, whatever its end."""
         return 1e6 * starts[:, :, None] + ends[:, None]
 
@@ -916,7 +909,7 @@ class SpanWithoutHoles(_Span):
     Only its first and its last have to be: what stands between them may be anything.
     """
 
-    def within(self, passage: Tensor) -> Tensor:
+    def within(self, passage):
         """As many holes before the end as before the beginning."""
         holes = (~passage).cumsum(dim=1)
         return super().within(passage) & (holes[:, :, None] == holes[:, None])
@@ -928,7 +921,7 @@ class SpanHiddenByZero(_Span):
     If all scores are negative, 0 is the largest. Set them to minus infinity.
     """
 
-    def hidden(self, sums: Tensor, allowed: Tensor) -> Tensor:
+    def hidden(self, sums, allowed):
         """Times the mask."""
         return sums * allowed
 
@@ -939,9 +932,7 @@ class SpanEndsBehind(_Span):
     best returns the first and the last token of the answer, both of which belong to it.
     """
 
-    def best(
-        self, start_scores: Tensor, end_scores: Tensor, passage: Tensor, longest: int = 30
-    ) -> tuple[Tensor, Tensor]:
+    def best(self, start_scores, end_scores, passage, longest=30):
         """As a slice."""
         first, last = super().best(start_scores, end_scores, passage, longest)
         return first, last + 1
@@ -954,7 +945,7 @@ class SpanProductOfScores(_Span):
     the probabilities' shares: they are added.
     """
 
-    def sums(self, starts: Tensor, ends: Tensor) -> Tensor:
+    def sums(self, starts, ends):
         """Product."""
         return starts[:, :, None] * ends[:, None]
 
@@ -965,7 +956,7 @@ class SpanScaled(_Span):
     That belongs to attention. Here the scores are plain products, S . h_i and E . h_j.
     """
 
-    def scored(self, states: Tensor) -> tuple[Tensor, Tensor]:
+    def scored(self, states):
         """sqrt(d)."""
         starts, ends = super().scored(states)
         return starts / states.shape[-1] ** 0.5, ends / states.shape[-1] ** 0.5
@@ -977,7 +968,7 @@ class SpanLongestIsThirty(_Span):
     30 is only the default of the argument.
     """
 
-    def orderly(self, first: Tensor, last: Tensor, longest: int) -> Tensor:
+    def orderly(self, first, last, longest):
         """The default."""
         return super().orderly(first, last, 30)
 
@@ -988,7 +979,7 @@ class SpanSumOfProbabilities(_Span):
     The best pair has the largest *product* of probabilities, which is the largest sum of scores.
     """
 
-    def sums(self, starts: Tensor, ends: Tensor) -> Tensor:
+    def sums(self, starts, ends):
         """Softmax first."""
         return super().sums(starts.softmax(1), ends.softmax(1))
 
@@ -999,9 +990,7 @@ class SpanReturnsLength(_Span):
     It returns the first and the last token of the answer, both as positions in the row.
     """
 
-    def best(
-        self, start_scores: Tensor, end_scores: Tensor, passage: Tensor, longest: int = 30
-    ) -> tuple[Tensor, Tensor]:
+    def best(self, start_scores, end_scores, passage, longest=30):
         """How many."""
         first, last = super().best(start_scores, end_scores, passage, longest)
         return first, last - first + 1

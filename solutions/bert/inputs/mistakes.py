@@ -4,29 +4,18 @@ Each function or class is one wrong implementation; the first line of its docstr
 the card, the rest the hint.
 """
 
-from __future__ import annotations
-
 import random
-from collections.abc import Container
 from itertools import pairwise
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from solutions.bert import inputs as right
 
 # wordpiece
 
 
-def _spelt(
-    word: str,
-    vocabulary: Container[str],
-    unknown: str = "[UNK]",
-    mark: str = "##",
-    later_only: bool = True,
-    longest: int | None = 100,
-) -> list[str]:
+def _spelt(word, vocabulary, unknown="[UNK]", mark="##", later_only=True, longest=100):
     """The longest pieces from left to right, with one thing changed."""
     if longest is not None and len(word) > longest:
         return [unknown]
@@ -42,9 +31,7 @@ def _spelt(
     return pieces
 
 
-def pieces_without_marks(
-    word: str, vocabulary: Container[str], unknown: str = "[UNK]"
-) -> list[str]:
+def pieces_without_marks(word, vocabulary, unknown="[UNK]"):
     """The marks ## are missing.
 
     "able" begins a word, "##able" continues one: they are two pieces with two ids. From the second
@@ -53,9 +40,7 @@ def pieces_without_marks(
     return _spelt(word, vocabulary, unknown, mark="")
 
 
-def pieces_marked_from_the_first(
-    word: str, vocabulary: Container[str], unknown: str = "[UNK]"
-) -> list[str]:
+def pieces_marked_from_the_first(word, vocabulary, unknown="[UNK]"):
     """Your first piece has the marks ##, too.
 
     ## says that a piece continues a word. The first one begins it, and stands in the vocabulary as
@@ -64,9 +49,7 @@ def pieces_marked_from_the_first(
     return _spelt(word, vocabulary, unknown, later_only=False)
 
 
-def pieces_returned_without_marks(
-    word: str, vocabulary: Container[str], unknown: str = "[UNK]"
-) -> list[str]:
+def pieces_returned_without_marks(word, vocabulary, unknown="[UNK]"):
     """You look the marks ## up, but do not return them.
 
     The list holds the pieces as they stand in the vocabulary: their ids are looked up next, and
@@ -75,9 +58,7 @@ def pieces_returned_without_marks(
     return [piece.removeprefix("##") for piece in _spelt(word, vocabulary, unknown)]
 
 
-def pieces_shortest_first(
-    word: str, vocabulary: Container[str], unknown: str = "[UNK]"
-) -> list[str]:
+def pieces_shortest_first(word, vocabulary, unknown="[UNK]"):
     """You take the shortest piece, not the longest.
 
     Begin with all that is left of the word and make it shorter until it is a piece. Beginning with
@@ -97,9 +78,7 @@ def pieces_shortest_first(
     return pieces
 
 
-def pieces_with_unknown_among_them(
-    word: str, vocabulary: Container[str], unknown: str = "[UNK]"
-) -> list[str]:
+def pieces_with_unknown_among_them(word, vocabulary, unknown="[UNK]"):
     """You keep the pieces found so far in front of [UNK].
 
     If some part of a word has no piece, the whole word is unknown: the list holds the sign for
@@ -120,9 +99,7 @@ def pieces_with_unknown_among_them(
     return pieces
 
 
-def pieces_with_unknown_letters(
-    word: str, vocabulary: Container[str], unknown: str = "[UNK]"
-) -> list[str]:
+def pieces_with_unknown_letters(word, vocabulary, unknown="[UNK]"):
     """You make one letter [UNK] and go on spelling after it.
 
     If some part of a word has no piece, the whole word is unknown: the list holds the sign for
@@ -140,16 +117,14 @@ def pieces_with_unknown_letters(
     return pieces
 
 
-def pieces_with_another_try(
-    word: str, vocabulary: Container[str], unknown: str = "[UNK]"
-) -> list[str]:
+def pieces_with_another_try(word, vocabulary, unknown="[UNK]"):
     """Where the longest piece leads nowhere, you try a shorter one.
 
     WordPiece is greedy: a piece that was taken is not given back. Trying all spellings finds more
     words, but takes much longer, and gives other pieces than the model was trained with.
     """
 
-    def rest(start: int) -> list[str] | None:
+    def rest(start):
         if start == len(word):
             return []
         sign = "##" if start else ""
@@ -165,9 +140,7 @@ def pieces_with_another_try(
     return [unknown] if found is None else found
 
 
-def pieces_of_long_words(
-    word: str, vocabulary: Container[str], unknown: str = "[UNK]"
-) -> list[str]:
+def pieces_of_long_words(word, vocabulary, unknown="[UNK]"):
     """You spell words of more than 100 characters.
 
     They are seldom words: an address, a line of code. Looking for their pieces takes time that grows
@@ -176,7 +149,7 @@ def pieces_of_long_words(
     return _spelt(word, vocabulary, unknown, longest=None)
 
 
-def pieces_up_to_99(word: str, vocabulary: Container[str], unknown: str = "[UNK]") -> list[str]:
+def pieces_up_to_99(word, vocabulary, unknown="[UNK]"):
     """You call a word of exactly 100 characters unknown.
 
     More than 100 are too many; 100 are not.
@@ -184,9 +157,7 @@ def pieces_up_to_99(word: str, vocabulary: Container[str], unknown: str = "[UNK]
     return _spelt(word, vocabulary, unknown, longest=99)
 
 
-def pieces_unknown_written_in(
-    word: str, vocabulary: Container[str], unknown: str = "[UNK]"
-) -> list[str]:
+def pieces_unknown_written_in(word, vocabulary, unknown="[UNK]"):
     """You write [UNK] into the code.
 
     What stands for an unknown word is the third argument; "[UNK]" is only its default.
@@ -194,9 +165,7 @@ def pieces_unknown_written_in(
     return _spelt(word, vocabulary)
 
 
-def pieces_of_an_empty_word(
-    word: str, vocabulary: Container[str], unknown: str = "[UNK]"
-) -> list[str]:
+def pieces_of_an_empty_word(word, vocabulary, unknown="[UNK]"):
     """You call an empty word unknown.
 
     It has no letter that could not be spelt: its list of pieces is empty.
@@ -204,9 +173,7 @@ def pieces_of_an_empty_word(
     return _spelt(word, vocabulary, unknown) or [unknown]
 
 
-def pieces_in_lower_case(
-    word: str, vocabulary: Container[str], unknown: str = "[UNK]"
-) -> list[str]:
+def pieces_in_lower_case(word, vocabulary, unknown="[UNK]"):
     """You lower-case the word.
 
     That happens before, if the vocabulary is lower-cased; some are not. Take the letters as they
@@ -215,9 +182,7 @@ def pieces_in_lower_case(
     return _spelt(word.lower(), vocabulary, unknown)
 
 
-def pieces_of_the_beginning(
-    word: str, vocabulary: Container[str], unknown: str = "[UNK]"
-) -> list[str]:
+def pieces_of_the_beginning(word, vocabulary, unknown="[UNK]"):
     """Where no piece is found, you return the pieces so far.
 
     If some part of a word has no piece, the whole word is unknown: the list holds the sign for
@@ -227,9 +192,7 @@ def pieces_of_the_beginning(
     return spelt[:-1] if spelt[-1:] == [unknown] and len(word) <= 100 else spelt
 
 
-def pieces_none_if_unknown(
-    word: str, vocabulary: Container[str], unknown: str = "[UNK]"
-) -> list[str]:
+def pieces_none_if_unknown(word, vocabulary, unknown="[UNK]"):
     """You return an empty list for a word that cannot be spelt.
 
     Something has to stand for it, or the sentence would lose a word: the list holds the sign for
@@ -239,7 +202,7 @@ def pieces_none_if_unknown(
     return [] if spelt == [unknown] and len(word) <= 100 else spelt
 
 
-def pieces_fewest(word: str, vocabulary: Container[str], unknown: str = "[UNK]") -> list[str]:
+def pieces_fewest(word, vocabulary, unknown="[UNK]"):
     """You look for the spelling with the fewest pieces.
 
     WordPiece is greedy: from left to right, the longest piece that fits, even if another choice
@@ -257,7 +220,7 @@ def pieces_fewest(word: str, vocabulary: Container[str], unknown: str = "[UNK]")
     return best.get(0, [unknown])
 
 
-def pieces_from_the_end(word: str, vocabulary: Container[str], unknown: str = "[UNK]") -> list[str]:
+def pieces_from_the_end(word, vocabulary, unknown="[UNK]"):
     """You cut the word from its end.
 
     The longest piece is taken at the *beginning* of what is left of the word, so that the pieces
@@ -287,7 +250,7 @@ class EmbeddingsWithoutPosition(right.BertEmbeddings):
     dog" are the same to BERT.
     """
 
-    def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
+    def forward(self, tokens, segments=None):
         """Two of three."""
         kinds = torch.zeros_like(tokens) if segments is None else segments
         return self.norm(self.token(tokens) + self.segment(kinds))
@@ -300,7 +263,7 @@ class EmbeddingsWithoutSegment(right.BertEmbeddings):
     every token.
     """
 
-    def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
+    def forward(self, tokens, segments=None):
         """Two of three."""
         places = torch.arange(tokens.shape[1])
         return self.norm(self.token(tokens) + self.position(places))
@@ -313,7 +276,7 @@ class EmbeddingsWithoutDefaultSegment(right.BertEmbeddings):
     is added to every token.
     """
 
-    def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
+    def forward(self, tokens, segments=None):
         """Left out."""
         total = self.token(tokens) + self.position(torch.arange(tokens.shape[1]))
         if segments is not None:
@@ -327,7 +290,7 @@ class EmbeddingsWithoutNorm(right.BertEmbeddings):
     BERT normalises the sum of the three vectors before its first layer: the output is norm(sum).
     """
 
-    def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
+    def forward(self, tokens, segments=None):
         """The sum."""
         kinds = torch.zeros_like(tokens) if segments is None else segments
         places = torch.arange(tokens.shape[1])
@@ -341,7 +304,7 @@ class EmbeddingsNormEach(right.BertEmbeddings):
     size training has given it.
     """
 
-    def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
+    def forward(self, tokens, segments=None):
         """Three times."""
         kinds = torch.zeros_like(tokens) if segments is None else segments
         places = self.norm(self.position(torch.arange(tokens.shape[1])))
@@ -354,7 +317,7 @@ class EmbeddingsNormTokens(right.BertEmbeddings):
     First the three vectors are added, then the sum is normalised.
     """
 
-    def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
+    def forward(self, tokens, segments=None):
         """Too early."""
         kinds = torch.zeros_like(tokens) if segments is None else segments
         places = self.position(torch.arange(tokens.shape[1]))
@@ -368,7 +331,7 @@ class EmbeddingsScaled(right.BertEmbeddings):
     positions and scales nothing.
     """
 
-    def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
+    def forward(self, tokens, segments=None):
         """With the factor of chapter 8."""
         kinds = torch.zeros_like(tokens) if segments is None else segments
         words = self.token(tokens) * self.token.embedding_dim**0.5
@@ -381,7 +344,7 @@ class EmbeddingsBackwards(right.BertEmbeddings):
     The first token of a row, [CLS], is at position 0.
     """
 
-    def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
+    def forward(self, tokens, segments=None):
         """The other way."""
         kinds = torch.zeros_like(tokens) if segments is None else segments
         places = torch.arange(tokens.shape[1]).flip(0)
@@ -395,7 +358,7 @@ class EmbeddingsCountRows(right.BertEmbeddings):
     all rows.
     """
 
-    def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
+    def forward(self, tokens, segments=None):
         """Axis 0."""
         kinds = torch.zeros_like(tokens) if segments is None else segments
         places = self.position(torch.arange(len(tokens)) % self.position.num_embeddings)
@@ -405,19 +368,19 @@ class EmbeddingsCountRows(right.BertEmbeddings):
 class _Embeddings(right.BertEmbeddings):
     """The right embeddings in pieces, so that a mistake changes one of them."""
 
-    def words(self, tokens: Tensor) -> Tensor:
+    def words(self, tokens):
         """(B, N, d)."""
         return self.token(tokens)
 
-    def kinds(self, tokens: Tensor, segments: Tensor | None) -> Tensor:
+    def kinds(self, tokens, segments):
         """Which segment, (B, N)."""
         return torch.zeros_like(tokens) if segments is None else segments
 
-    def places(self, tokens: Tensor, kinds: Tensor) -> Tensor:
+    def places(self, tokens, kinds):
         """Which position, (N,) or (B, N)."""
         return torch.arange(tokens.shape[1])
 
-    def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
+    def forward(self, tokens, segments=None):
         """As in the reference."""
         kinds = self.kinds(tokens, segments)
         places = self.position(self.places(tokens, kinds))
@@ -431,7 +394,7 @@ class EmbeddingsOneSegment(_Embeddings):
     belongs to the first sentence or to the second.
     """
 
-    def kinds(self, tokens: Tensor, segments: Tensor | None) -> Tensor:
+    def kinds(self, tokens, segments):
         """Always 0."""
         return torch.zeros_like(tokens)
 
@@ -442,7 +405,7 @@ class EmbeddingsPositionsAgain(_Embeddings):
     Positions run through the whole row, both sentences; which of the two it is, the segments say.
     """
 
-    def places(self, tokens: Tensor, kinds: Tensor) -> Tensor:
+    def places(self, tokens, kinds):
         """Counted in each segment."""
         places = super().places(tokens, kinds) - kinds * (kinds == 0).sum(1, keepdim=True)
         return places.clamp(min=0)
@@ -455,7 +418,7 @@ class EmbeddingsPaddingNotCounted(_Embeddings):
     by the mask. (RoBERTa's positions know about padding.)
     """
 
-    def places(self, tokens: Tensor, kinds: Tensor) -> Tensor:
+    def places(self, tokens, kinds):
         """Real tokens alone."""
         real = (tokens != 0).long()
         return (real.cumsum(1) - 1).clamp(min=0) * real
@@ -468,25 +431,15 @@ class EmbeddingsPaddingZero(_Embeddings):
     attention.
     """
 
-    def words(self, tokens: Tensor) -> Tensor:
+    def words(self, tokens):
         """0 for id 0."""
         return self.token(tokens) * (tokens != 0).unsqueeze(-1)
 
 
 # mask_tokens
 
-Masked = tuple[Tensor, Tensor]
-Generator = torch.Generator | None
 
-
-def _masked(
-    tokens: Tensor,
-    chosen: Tensor,
-    vocabulary_size: int,
-    mask_id: int,
-    generator: Generator,
-    shares: tuple[float, float] = (0.8, 0.1),
-) -> Masked:
+def _masked(tokens, chosen, vocabulary_size, mask_id, generator, shares=(0.8, 0.1)):
     """What becomes of the chosen tokens: [MASK] and a random one with these probabilities."""
     fate = torch.rand(tokens.shape, generator=generator)
     other = torch.randint(vocabulary_size, tokens.shape, generator=generator)
@@ -495,18 +448,11 @@ def _masked(
     return torch.where(replaced, other, inputs), torch.where(chosen, tokens, -100)
 
 
-def _chosen(tokens: Tensor, special: Tensor, generator: Generator, probability: float) -> Tensor:
+def _chosen(tokens, special, generator, probability):
     return (torch.rand(tokens.shape, generator=generator) < probability) & ~special
 
 
-def mask_always(
-    tokens: Tensor,
-    special: Tensor,
-    vocabulary_size: int,
-    mask_id: int,
-    generator: Generator = None,
-    probability: float = 0.15,
-) -> Masked:
+def mask_always(tokens, special, vocabulary_size, mask_id, generator=None, probability=0.15):
     """You make every chosen token [MASK].
 
     [MASK] never comes in fine-tuning. If it stood at every place that is asked about, no loss would
@@ -516,14 +462,7 @@ def mask_always(
     return _masked(tokens, chosen, vocabulary_size, mask_id, generator, (1.0, 0.0))
 
 
-def mask_or_stay(
-    tokens: Tensor,
-    special: Tensor,
-    vocabulary_size: int,
-    mask_id: int,
-    generator: Generator = None,
-    probability: float = 0.15,
-) -> Masked:
+def mask_or_stay(tokens, special, vocabulary_size, mask_id, generator=None, probability=0.15):
     """You make no chosen token a random one.
 
     Of the chosen tokens 80 % become [MASK] and 10 % a random token; the last 10 % stay. Because a
@@ -533,14 +472,7 @@ def mask_or_stay(
     return _masked(tokens, chosen, vocabulary_size, mask_id, generator, (0.8, 0.0))
 
 
-def mask_or_replace(
-    tokens: Tensor,
-    special: Tensor,
-    vocabulary_size: int,
-    mask_id: int,
-    generator: Generator = None,
-    probability: float = 0.15,
-) -> Masked:
+def mask_or_replace(tokens, special, vocabulary_size, mask_id, generator=None, probability=0.15):
     """You leave no chosen token as it is.
 
     Of the chosen tokens 10 % stay, and are predicted all the same: so the state of a token that is
@@ -551,13 +483,8 @@ def mask_or_replace(
 
 
 def mask_tenth_of_the_rest(
-    tokens: Tensor,
-    special: Tensor,
-    vocabulary_size: int,
-    mask_id: int,
-    generator: Generator = None,
-    probability: float = 0.15,
-) -> Masked:
+    tokens, special, vocabulary_size, mask_id, generator=None, probability=0.15
+):
     """You make a tenth of what is not masked random, not a tenth of all chosen tokens.
 
     After 80 % have become [MASK], one half of the remaining 20 % is 10 % of all. A second draw with
@@ -567,14 +494,7 @@ def mask_tenth_of_the_rest(
     return _masked(tokens, chosen, vocabulary_size, mask_id, generator, (0.8, 0.02))
 
 
-def mask_special_too(
-    tokens: Tensor,
-    special: Tensor,
-    vocabulary_size: int,
-    mask_id: int,
-    generator: Generator = None,
-    probability: float = 0.15,
-) -> Masked:
+def mask_special_too(tokens, special, vocabulary_size, mask_id, generator=None, probability=0.15):
     """You choose special tokens like any other.
 
     [CLS], [SEP] and padding are no words: there is nothing to learn from guessing them. Where special
@@ -584,14 +504,7 @@ def mask_special_too(
     return _masked(tokens, chosen, vocabulary_size, mask_id, generator)
 
 
-def mask_only_special(
-    tokens: Tensor,
-    special: Tensor,
-    vocabulary_size: int,
-    mask_id: int,
-    generator: Generator = None,
-    probability: float = 0.15,
-) -> Masked:
+def mask_only_special(tokens, special, vocabulary_size, mask_id, generator=None, probability=0.15):
     """The mask of special tokens is read the wrong way round.
 
     special is True for the tokens that are *not* to be chosen: the choice needs ~special.
@@ -601,13 +514,8 @@ def mask_only_special(
 
 
 def mask_labels_everywhere(
-    tokens: Tensor,
-    special: Tensor,
-    vocabulary_size: int,
-    mask_id: int,
-    generator: Generator = None,
-    probability: float = 0.15,
-) -> Masked:
+    tokens, special, vocabulary_size, mask_id, generator=None, probability=0.15
+):
     """Your labels hold the true id of every token.
 
     The loss counts all labels but -100. With a label everywhere the model would mostly learn to copy
@@ -619,13 +527,8 @@ def mask_labels_everywhere(
 
 
 def mask_labels_of_padding(
-    tokens: Tensor,
-    special: Tensor,
-    vocabulary_size: int,
-    mask_id: int,
-    generator: Generator = None,
-    probability: float = 0.15,
-) -> Masked:
+    tokens, special, vocabulary_size, mask_id, generator=None, probability=0.15
+):
     """Your labels are 0 where nothing is to be predicted, not -100.
 
     0 is the id of a token: the loss would ask for it at all those places. -100 is what
@@ -636,14 +539,7 @@ def mask_labels_of_padding(
     return inputs, labels.masked_fill(~chosen, 0)
 
 
-def mask_labels_after(
-    tokens: Tensor,
-    special: Tensor,
-    vocabulary_size: int,
-    mask_id: int,
-    generator: Generator = None,
-    probability: float = 0.15,
-) -> Masked:
+def mask_labels_after(tokens, special, vocabulary_size, mask_id, generator=None, probability=0.15):
     """You take the labels from what the model sees.
 
     It would have to answer [MASK] to [MASK]. The labels are the ids of tokens, before anything was
@@ -655,13 +551,8 @@ def mask_labels_after(
 
 
 def mask_labels_where_changed(
-    tokens: Tensor,
-    special: Tensor,
-    vocabulary_size: int,
-    mask_id: int,
-    generator: Generator = None,
-    probability: float = 0.15,
-) -> Masked:
+    tokens, special, vocabulary_size, mask_id, generator=None, probability=0.15
+):
     """You give no label to chosen tokens that stay as they are.
 
     The 10 % that stay are predicted too: that is what they were chosen for. Only where a token was
@@ -672,14 +563,7 @@ def mask_labels_where_changed(
     return inputs, torch.where(inputs != tokens, tokens, -100)
 
 
-def mask_fixed_number(
-    tokens: Tensor,
-    special: Tensor,
-    vocabulary_size: int,
-    mask_id: int,
-    generator: Generator = None,
-    probability: float = 0.15,
-) -> Masked:
+def mask_fixed_number(tokens, special, vocabulary_size, mask_id, generator=None, probability=0.15):
     """You choose a fixed number of tokens in each text.
 
     The original program does about that. Here each token is chosen independently, as the check can
@@ -691,14 +575,7 @@ def mask_fixed_number(
     return _masked(tokens, rank < count, vocabulary_size, mask_id, generator)
 
 
-def mask_whole_texts(
-    tokens: Tensor,
-    special: Tensor,
-    vocabulary_size: int,
-    mask_id: int,
-    generator: Generator = None,
-    probability: float = 0.15,
-) -> Masked:
+def mask_whole_texts(tokens, special, vocabulary_size, mask_id, generator=None, probability=0.15):
     """You let one number decide for a whole text.
 
     Then nearly all texts are left as they are, and of the others every token is hidden, with nothing
@@ -709,14 +586,7 @@ def mask_whole_texts(
     return _masked(tokens, chosen, vocabulary_size, mask_id, generator)
 
 
-def mask_same_places(
-    tokens: Tensor,
-    special: Tensor,
-    vocabulary_size: int,
-    mask_id: int,
-    generator: Generator = None,
-    probability: float = 0.15,
-) -> Masked:
+def mask_same_places(tokens, special, vocabulary_size, mask_id, generator=None, probability=0.15):
     """You choose the same places in all texts of the batch.
 
     torch.rand needs the whole shape of tokens; numbers for one text are repeated for all of them.
@@ -727,13 +597,8 @@ def mask_same_places(
 
 
 def mask_ignores_generator(
-    tokens: Tensor,
-    special: Tensor,
-    vocabulary_size: int,
-    mask_id: int,
-    generator: Generator = None,
-    probability: float = 0.15,
-) -> Masked:
+    tokens, special, vocabulary_size, mask_id, generator=None, probability=0.15
+):
     """You do not draw everything with the generator.
 
     With a generator the same seed hides the same tokens and replaces them by the same ones, so that
@@ -744,13 +609,8 @@ def mask_ignores_generator(
 
 
 def mask_with_fixed_seed(
-    tokens: Tensor,
-    special: Tensor,
-    vocabulary_size: int,
-    mask_id: int,
-    generator: Generator = None,
-    probability: float = 0.15,
-) -> Masked:
+    tokens, special, vocabulary_size, mask_id, generator=None, probability=0.15
+):
     """You set a seed inside the function.
 
     Then every batch hides the tokens at the same places, in every epoch. Whoever calls the function
@@ -762,13 +622,8 @@ def mask_with_fixed_seed(
 
 
 def mask_fifteen_always(
-    tokens: Tensor,
-    special: Tensor,
-    vocabulary_size: int,
-    mask_id: int,
-    generator: Generator = None,
-    probability: float = 0.15,
-) -> Masked:
+    tokens, special, vocabulary_size, mask_id, generator=None, probability=0.15
+):
     """You write 0.15 into the code.
 
     How many tokens are chosen is the last argument; 0.15 is only its default.
@@ -778,13 +633,8 @@ def mask_fifteen_always(
 
 
 def mask_writes_into_tokens(
-    tokens: Tensor,
-    special: Tensor,
-    vocabulary_size: int,
-    mask_id: int,
-    generator: Generator = None,
-    probability: float = 0.15,
-) -> Masked:
+    tokens, special, vocabulary_size, mask_id, generator=None, probability=0.15
+):
     """You write the masks into the tokens that were passed.
 
     Then the next epoch begins with tokens that are hidden already, and the true ones are lost. Work
@@ -797,27 +647,24 @@ def mask_writes_into_tokens(
 
 # next_sentence_pairs
 
-Pairs = list[tuple[Any, Any, bool]]
-Documents = list[list[Any]]
 
-
-def _number(n: int, generator: Generator) -> int:
+def _number(n, generator):
     return int(torch.randint(n, (), generator=generator))
 
 
-def _elsewhere(documents: Documents, own: int, generator: Generator) -> Any:
+def _elsewhere(documents, own, generator):
     """A sentence of another document."""
     others = [d for i, d in enumerate(documents) if i != own and d]
     document = others[_number(len(others), generator)]
     return document[_number(len(document), generator)]
 
 
-def _refuse(documents: Documents) -> None:
+def _refuse(documents):
     if sum(map(bool, documents)) < 2:
         raise ValueError("There must be two documents with a sentence.")
 
 
-def pairs_negative_from_own_document(documents: Documents, generator: Generator = None) -> Pairs:
+def pairs_negative_from_own_document(documents, generator=None):
     """Your wrong second sentences come from the same document.
 
     Sentences of one document are about one thing, and one of them may even be the next. The negative
@@ -833,7 +680,7 @@ def pairs_negative_from_own_document(documents: Documents, generator: Generator 
     return pairs
 
 
-def pairs_negative_from_anywhere(documents: Documents, generator: Generator = None) -> Pairs:
+def pairs_negative_from_anywhere(documents, generator=None):
     """Your wrong second sentences may come from the same document.
 
     They are drawn from all sentences, and so from time to time from the document itself. Leave its
@@ -850,7 +697,7 @@ def pairs_negative_from_anywhere(documents: Documents, generator: Generator = No
     return pairs
 
 
-def pairs_without_negatives(documents: Documents, generator: Generator = None) -> Pairs:
+def pairs_without_negatives(documents, generator=None):
     """All your pairs are true ones.
 
     If every answer is yes, there is nothing to learn: for about half of the pairs, a fair coin says
@@ -860,7 +707,7 @@ def pairs_without_negatives(documents: Documents, generator: Generator = None) -
     return [(*pair, True) for document in documents for pair in pairwise(document)]
 
 
-def pairs_of_both_kinds(documents: Documents, generator: Generator = None) -> Pairs:
+def pairs_of_both_kinds(documents, generator=None):
     """You make two pairs of each sentence, a true one and a wrong one.
 
     There is one pair for each two neighbours, and a coin decides which kind it is.
@@ -874,7 +721,7 @@ def pairs_of_both_kinds(documents: Documents, generator: Generator = None) -> Pa
     return pairs
 
 
-def pairs_that_do_not_overlap(documents: Documents, generator: Generator = None) -> Pairs:
+def pairs_that_do_not_overlap(documents, generator=None):
     """You leave out every second sentence as a first one.
 
     A document of sentences 1, 2, 3, 4 gives the neighbours (1, 2), (2, 3) and (3, 4), not only (1, 2)
@@ -889,7 +736,7 @@ def pairs_that_do_not_overlap(documents: Documents, generator: Generator = None)
     ]
 
 
-def pairs_across_documents(documents: Documents, generator: Generator = None) -> Pairs:
+def pairs_across_documents(documents, generator=None):
     """You pair the last sentence of a document with the first of the next document.
 
     They do not follow each other. Neighbours are looked for in each document by itself.
@@ -903,7 +750,7 @@ def pairs_across_documents(documents: Documents, generator: Generator = None) ->
     ]
 
 
-def pairs_shuffled(documents: Documents, generator: Generator = None) -> Pairs:
+def pairs_shuffled(documents, generator=None):
     """Your pairs are in another order.
 
     They come in the order of the documents, and in a document in the order of its sentences. What is
@@ -913,7 +760,7 @@ def pairs_shuffled(documents: Documents, generator: Generator = None) -> Pairs:
     return [pairs[i] for i in torch.randperm(len(pairs), generator=generator).tolist()]
 
 
-def pairs_with_class_zero(documents: Documents, generator: Generator = None) -> Pairs:
+def pairs_with_class_zero(documents, generator=None):
     """is_next is the wrong way round.
 
     It is True for a true pair. That class 0 means "is next" is a matter of the loss, in the next
@@ -923,7 +770,7 @@ def pairs_with_class_zero(documents: Documents, generator: Generator = None) -> 
     return [(first, second, not is_next) for first, second, is_next in pairs]
 
 
-def pairs_first_of_the_next_document(documents: Documents, generator: Generator = None) -> Pairs:
+def pairs_first_of_the_next_document(documents, generator=None):
     """Your negative is always the same sentence of a document.
 
     If only first sentences are wrong ones, the model learns to know first sentences. Any sentence of
@@ -940,7 +787,7 @@ def pairs_first_of_the_next_document(documents: Documents, generator: Generator 
     return pairs
 
 
-def pairs_ignore_generator(documents: Documents, generator: Generator = None) -> Pairs:
+def pairs_ignore_generator(documents, generator=None):
     """You do not draw everything with the generator.
 
     Python's random and torch's own generator know nothing of the seed that the caller has chosen.
@@ -958,7 +805,7 @@ def pairs_ignore_generator(documents: Documents, generator: Generator = None) ->
     return pairs
 
 
-def pairs_with_fixed_seed(documents: Documents, generator: Generator = None) -> Pairs:
+def pairs_with_fixed_seed(documents, generator=None):
     """You set a seed inside the function.
 
     Then every call draws the same pairs, in every epoch. Whoever calls the function decides about
@@ -967,7 +814,7 @@ def pairs_with_fixed_seed(documents: Documents, generator: Generator = None) -> 
     return right.next_sentence_pairs(documents, torch.Generator().manual_seed(0))
 
 
-def pairs_found_by_index(documents: Documents, generator: Generator = None) -> Pairs:
+def pairs_found_by_index(documents, generator=None):
     """You look the place of a sentence up with index().
 
     A sentence that stands twice has two places, and index() always finds the first one. Count the
@@ -984,7 +831,7 @@ def pairs_found_by_index(documents: Documents, generator: Generator = None) -> P
     return pairs
 
 
-def pairs_without_error(documents: Documents, generator: Generator = None) -> Pairs:
+def pairs_without_error(documents, generator=None):
     """You make pairs of a single document.
 
     There is no other document that a negative could come from. Say so with a ValueError, instead of

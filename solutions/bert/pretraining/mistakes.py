@@ -4,13 +4,10 @@ Each function or class is one wrong implementation; the first line of its docstr
 the card, the rest the hint.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
 
 from solutions.bert import pretraining as right
 
@@ -18,27 +15,25 @@ from solutions.bert import pretraining as right
 class _Encoder(right.BertEncoder):
     """The right encoder in pieces, so that a mistake changes one of them."""
 
-    def embedded(self, tokens: Tensor, segments: Tensor | None) -> Tensor:
+    def embedded(self, tokens, segments):
         """(B, N, d)."""
         return self.embeddings(tokens, segments)
 
-    def real(self, tokens: Tensor) -> Tensor:
+    def real(self, tokens):
         """Where no padding is, (B, N)."""
         return tokens != self.pad_id
 
-    def seen(self, tokens: Tensor, mask: Tensor | None) -> Tensor:
+    def seen(self, tokens, mask):
         """What may be attended, (B, 1, N) or (B, N, N)."""
         return self.real(tokens)[:, None] if mask is None else mask
 
-    def stacked(self, states: Tensor, mask: Tensor) -> Tensor:
+    def stacked(self, states, mask):
         """(B, N, d)."""
         for layer in self.layers:
             states = layer(states, mask)
         return states
 
-    def forward(
-        self, tokens: Tensor, segments: Tensor | None = None, mask: Tensor | None = None
-    ) -> Tensor:
+    def forward(self, tokens, segments=None, mask=None):
         """As in the reference."""
         return self.stacked(self.embedded(tokens, segments), self.seen(tokens, mask))
 
@@ -50,7 +45,7 @@ class EncoderWithoutSegments(_Encoder):
     they are ids or None. The embeddings know what None means.
     """
 
-    def embedded(self, tokens: Tensor, segments: Tensor | None) -> Tensor:
+    def embedded(self, tokens, segments):
         """Tokens alone."""
         return self.embeddings(tokens, None)
 
@@ -62,7 +57,7 @@ class EncoderAttendsToPadding(_Encoder):
     ids: True where the token is not padding, with an axis of 1 for the tokens that look.
     """
 
-    def seen(self, tokens: Tensor, mask: Tensor | None) -> Tensor:
+    def seen(self, tokens, mask):
         """Everything."""
         return torch.ones_like(tokens, dtype=torch.bool)[:, None] if mask is None else mask
 
@@ -73,7 +68,7 @@ class EncoderPaddingIsZero(_Encoder):
     That is right only where pad_id is 0. Compare with the pad_id that the constructor was given.
     """
 
-    def real(self, tokens: Tensor) -> Tensor:
+    def real(self, tokens):
         """0."""
         return tokens != 0
 
@@ -85,7 +80,7 @@ class EncoderMaskInverted(_Encoder):
     (torch's nn.MultiheadAttention reads boolean masks the other way round.)
     """
 
-    def real(self, tokens: Tensor) -> Tensor:
+    def real(self, tokens):
         """Inverted."""
         return tokens == self.pad_id
 
@@ -97,7 +92,7 @@ class EncoderMasksTheWrongAxis(_Encoder):
     of the tokens that are looked at: (B, 1, N).
     """
 
-    def seen(self, tokens: Tensor, mask: Tensor | None) -> Tensor:
+    def seen(self, tokens, mask):
         """(B, N, 1)."""
         return self.real(tokens)[:, :, None] if mask is None else mask
 
@@ -109,7 +104,7 @@ class EncoderForgetsTheMask(_Encoder):
     attended: with a causal mask, for example, the same stack becomes a left-to-right model.
     """
 
-    def seen(self, tokens: Tensor, mask: Tensor | None) -> Tensor:
+    def seen(self, tokens, mask):
         """Always of the ids."""
         return self.real(tokens)[:, None]
 
@@ -120,7 +115,7 @@ class EncoderAddsToTheMask(_Encoder):
     A mask that is given says everything. Look for padding only if there is none.
     """
 
-    def seen(self, tokens: Tensor, mask: Tensor | None) -> Tensor:
+    def seen(self, tokens, mask):
         """Both."""
         own = self.real(tokens)[:, None]
         return own if mask is None else own & mask
@@ -133,7 +128,7 @@ class EncoderIsCausal(_Encoder):
     words have to be masked for training.
     """
 
-    def seen(self, tokens: Tensor, mask: Tensor | None) -> Tensor:
+    def seen(self, tokens, mask):
         """Not what comes later."""
         N = tokens.shape[1]
         return super().seen(tokens, mask) & torch.ones(N, N, dtype=torch.bool).tril()
@@ -145,7 +140,7 @@ class EncoderOneLayer(_Encoder):
     Layer l reads what layer l - 1 has returned: H_l = layer_l(H_{l-1}, mask).
     """
 
-    def stacked(self, states: Tensor, mask: Tensor) -> Tensor:
+    def stacked(self, states, mask):
         """Not handed on."""
         found = states
         for layer in self.layers:
@@ -159,7 +154,7 @@ class EncoderBackwards(_Encoder):
     layers[0] reads the embeddings, and the last one of the list gives the result.
     """
 
-    def stacked(self, states: Tensor, mask: Tensor) -> Tensor:
+    def stacked(self, states, mask):
         """From the top."""
         for layer in reversed(self.layers):
             states = layer(states, mask)
@@ -173,7 +168,7 @@ class EncoderAddsResiduals(_Encoder):
     network. Nothing is added around a whole layer.
     """
 
-    def stacked(self, states: Tensor, mask: Tensor) -> Tensor:
+    def stacked(self, states, mask):
         """x + layer(x)."""
         for layer in self.layers:
             states = states + layer(states, mask)
@@ -187,7 +182,7 @@ class EncoderNormalisesTheEnd(_Encoder):
     last layer's result is normalised already.
     """
 
-    def stacked(self, states: Tensor, mask: Tensor) -> Tensor:
+    def stacked(self, states, mask):
         """Once more."""
         return F.layer_norm(super().stacked(states, mask), states.shape[-1:])
 
@@ -198,7 +193,7 @@ class EncoderSkipsTheFirstLayer(_Encoder):
     layers[0] is a layer of the stack like the others; the embeddings stand apart from the list.
     """
 
-    def stacked(self, states: Tensor, mask: Tensor) -> Tensor:
+    def stacked(self, states, mask):
         """From 1."""
         for layer in self.layers[1:]:
             states = layer(states, mask)
@@ -212,7 +207,7 @@ class EncoderMasksFuture(_Encoder):
     hidden.
     """
 
-    def seen(self, tokens: Tensor, mask: Tensor | None) -> Tensor:
+    def seen(self, tokens, mask):
         """Causal by default."""
         before = torch.ones(tokens.shape[1], tokens.shape[1], dtype=torch.bool).tril()
         return super().seen(tokens, None) & before if mask is None else mask
@@ -225,9 +220,7 @@ class EncoderKeepsSentencesApart(_Encoder):
     hidden. Segments are added to the embeddings, they mask nothing.
     """
 
-    def forward(
-        self, tokens: Tensor, segments: Tensor | None = None, mask: Tensor | None = None
-    ) -> Tensor:
+    def forward(self, tokens, segments=None, mask=None):
         """With a mask made of the segments."""
         if mask is None and segments is not None:
             mask = self.seen(tokens, None) & (segments[:, :, None] == segments[:, None])
@@ -240,14 +233,14 @@ class EncoderRepeatsTheFirstLayer(_Encoder):
     Each layer of the list has weights of its own, and reads what the one before returned.
     """
 
-    def stacked(self, states: Tensor, mask: Tensor) -> Tensor:
+    def stacked(self, states, mask):
         """One layer for all."""
         for _ in self.layers:
             states = self.layers[0](states, mask)
         return states
 
 
-def pool_without_tanh(states: Tensor, W: Tensor, b: Tensor) -> Tensor:
+def pool_without_tanh(states, W, b):
     """The tanh is missing.
 
     c = tanh(W h_0 + b). Without it this layer and the classifier after it would be one linear map.
@@ -255,7 +248,7 @@ def pool_without_tanh(states: Tensor, W: Tensor, b: Tensor) -> Tensor:
     return states[:, 0] @ W.T + b
 
 
-def pool_the_mean(states: Tensor, W: Tensor, b: Tensor) -> Tensor:
+def pool_the_mean(states, W, b):
     """You take the mean of all states, not the first one.
 
     BERT puts [CLS] before every input, and its state stands for the whole. The mean would also take
@@ -264,7 +257,7 @@ def pool_the_mean(states: Tensor, W: Tensor, b: Tensor) -> Tensor:
     return torch.tanh(states.mean(1) @ W.T + b)
 
 
-def pool_the_last(states: Tensor, W: Tensor, b: Tensor) -> Tensor:
+def pool_the_last(states, W, b):
     """You take the last state, not the first one.
 
     The last position is [SEP] or padding. [CLS] is the first token, and self-attention has let it
@@ -273,7 +266,7 @@ def pool_the_last(states: Tensor, W: Tensor, b: Tensor) -> Tensor:
     return torch.tanh(states[:, -1] @ W.T + b)
 
 
-def pool_the_largest(states: Tensor, W: Tensor, b: Tensor) -> Tensor:
+def pool_the_largest(states, W, b):
     """You take the largest of all states, component by component.
 
     That is max-pooling. BERT takes the state of the first token, [CLS].
@@ -281,7 +274,7 @@ def pool_the_largest(states: Tensor, W: Tensor, b: Tensor) -> Tensor:
     return torch.tanh(states.amax(1) @ W.T + b)
 
 
-def pool_the_first_sentence(states: Tensor, W: Tensor, b: Tensor) -> Tensor:
+def pool_the_first_sentence(states, W, b):
     """You take the first sentence of the batch, not the first token of each.
 
     Axis 0 is the batch. states[:, 0] is the first token of every sentence.
@@ -289,7 +282,7 @@ def pool_the_first_sentence(states: Tensor, W: Tensor, b: Tensor) -> Tensor:
     return torch.tanh(states[0] @ W.T + b)
 
 
-def pool_without_bias(states: Tensor, W: Tensor, b: Tensor) -> Tensor:
+def pool_without_bias(states, W, b):
     """The bias is missing.
 
     c = tanh(W h_0 + b), with b inside the tanh.
@@ -297,7 +290,7 @@ def pool_without_bias(states: Tensor, W: Tensor, b: Tensor) -> Tensor:
     return torch.tanh(states[:, 0] @ W.T)
 
 
-def pool_bias_outside(states: Tensor, W: Tensor, b: Tensor) -> Tensor:
+def pool_bias_outside(states, W, b):
     """You add the bias outside the tanh.
 
     c = tanh(W h_0 + b): first the whole linear map, then the tanh.
@@ -305,7 +298,7 @@ def pool_bias_outside(states: Tensor, W: Tensor, b: Tensor) -> Tensor:
     return torch.tanh(states[:, 0] @ W.T) + b
 
 
-def pool_not_transposed(states: Tensor, W: Tensor, b: Tensor) -> Tensor:
+def pool_not_transposed(states, W, b):
     """You do not transpose W.
 
     W is (d_out, d), as in nn.Linear, and a row of the batch stands on its left: h W^T.
@@ -313,7 +306,7 @@ def pool_not_transposed(states: Tensor, W: Tensor, b: Tensor) -> Tensor:
     return torch.tanh(states[:, 0] @ W + b)
 
 
-def pool_all_tokens(states: Tensor, W: Tensor, b: Tensor) -> Tensor:
+def pool_all_tokens(states, W, b):
     """You project all tokens, not the first one alone.
 
     The result has one vector for each sentence, (B, d_out): take states[:, 0] first.
@@ -321,7 +314,7 @@ def pool_all_tokens(states: Tensor, W: Tensor, b: Tensor) -> Tensor:
     return torch.tanh(states @ W.T + b)
 
 
-def pool_the_second(states: Tensor, W: Tensor, b: Tensor) -> Tensor:
+def pool_the_second(states, W, b):
     """You take the state of the second token, not that of the first.
 
     Positions are counted from 0, and [CLS] stands at position 0.
@@ -329,7 +322,7 @@ def pool_the_second(states: Tensor, W: Tensor, b: Tensor) -> Tensor:
     return torch.tanh(states[:, min(1, states.shape[1] - 1)] @ W.T + b)
 
 
-def pool_tanh_first(states: Tensor, W: Tensor, b: Tensor) -> Tensor:
+def pool_tanh_first(states, W, b):
     """Your tanh acts on the state, before the linear layer.
 
     c = tanh(W h_0 + b): first the linear map, then the tanh.
@@ -340,19 +333,19 @@ def pool_tanh_first(states: Tensor, W: Tensor, b: Tensor) -> Tensor:
 class _Head(right.MaskedLanguageModelHead):
     """The right head in pieces, so that a mistake changes one of them."""
 
-    def curved(self, x: Tensor) -> Tensor:
+    def curved(self, x):
         """GELU."""
         return F.gelu(x)
 
-    def transformed(self, states: Tensor) -> Tensor:
+    def transformed(self, states):
         """(..., d)."""
         return self.norm(self.curved(self.transform(states)))
 
-    def scored(self, transformed: Tensor) -> Tensor:
+    def scored(self, transformed):
         """(..., V)."""
         return transformed @ self.embedding.weight.T + self.bias
 
-    def forward(self, states: Tensor) -> Tensor:
+    def forward(self, states):
         """As in the reference."""
         return self.scored(self.transformed(states))
 
@@ -365,7 +358,7 @@ class HeadWithTanhGelu(_Head):
     approximate="tanh", which is in the authors' released code, differs in the fourth digit.
     """
 
-    def curved(self, x: Tensor) -> Tensor:
+    def curved(self, x):
         """tanh."""
         return F.gelu(x, approximate="tanh")
 
@@ -376,7 +369,7 @@ class HeadWithRelu(_Head):
     t = LayerNorm(GELU(W h + b)).
     """
 
-    def curved(self, x: Tensor) -> Tensor:
+    def curved(self, x):
         """ReLU."""
         return x.relu()
 
@@ -387,7 +380,7 @@ class HeadWithTanh(_Head):
     The tanh is that of pool_first. Here t = LayerNorm(GELU(W h + b)).
     """
 
-    def curved(self, x: Tensor) -> Tensor:
+    def curved(self, x):
         """tanh itself."""
         return x.tanh()
 
@@ -398,7 +391,7 @@ class HeadLinear(_Head):
     t = LayerNorm(GELU(W h + b)).
     """
 
-    def curved(self, x: Tensor) -> Tensor:
+    def curved(self, x):
         """Nothing."""
         return x
 
@@ -409,7 +402,7 @@ class HeadWithoutNorm(_Head):
     t = LayerNorm(GELU(W h + b)): it is self.norm.
     """
 
-    def transformed(self, states: Tensor) -> Tensor:
+    def transformed(self, states):
         """Not normalised."""
         return self.curved(self.transform(states))
 
@@ -420,7 +413,7 @@ class HeadNormFirst(_Head):
     t = LayerNorm(GELU(W h + b)): from the inside to the outside, projection, GELU, LayerNorm.
     """
 
-    def transformed(self, states: Tensor) -> Tensor:
+    def transformed(self, states):
         """The other way."""
         return self.curved(self.norm(self.transform(states)))
 
@@ -431,7 +424,7 @@ class HeadNormBeforeAll(_Head):
     t = LayerNorm(GELU(W h + b)): it is the last of the three.
     """
 
-    def transformed(self, states: Tensor) -> Tensor:
+    def transformed(self, states):
         """At the beginning."""
         return self.curved(self.transform(self.norm(states)))
 
@@ -442,7 +435,7 @@ class HeadWithoutTransform(_Head):
     Between them stand a projection, a GELU and a LayerNorm: t = LayerNorm(GELU(W h + b)).
     """
 
-    def transformed(self, states: Tensor) -> Tensor:
+    def transformed(self, states):
         """As they are."""
         return states
 
@@ -454,7 +447,7 @@ class HeadUsualEps(_Head):
     components of a state vary little, the difference shows; use self.norm.
     """
 
-    def transformed(self, states: Tensor) -> Tensor:
+    def transformed(self, states):
         """1e-5."""
         x = self.curved(self.transform(states))
         return F.layer_norm(x, x.shape[-1:], self.norm.weight, self.norm.bias)
@@ -466,7 +459,7 @@ class HeadWithoutBias(_Head):
     logits = E t + b_out. The embeddings are shared with the input, the bias is the head's own.
     """
 
-    def scored(self, transformed: Tensor) -> Tensor:
+    def scored(self, transformed):
         """E alone."""
         return transformed @ self.embedding.weight.T
 
@@ -478,7 +471,7 @@ class HeadDetached(_Head):
     looked up and as what is compared with.
     """
 
-    def scored(self, transformed: Tensor) -> Tensor:
+    def scored(self, transformed):
         """Cut."""
         return transformed @ self.embedding.weight.detach().T + self.bias
 
@@ -489,7 +482,7 @@ class HeadReturnsProbabilities(_Head):
     forward returns the scores before the softmax; the loss takes it itself.
     """
 
-    def scored(self, transformed: Tensor) -> Tensor:
+    def scored(self, transformed):
         """Softmax."""
         return super().scored(transformed).softmax(-1)
 
@@ -500,7 +493,7 @@ class HeadScaled(_Head):
     That belongs to attention. Here logits = E t + b_out.
     """
 
-    def scored(self, transformed: Tensor) -> Tensor:
+    def scored(self, transformed):
         """sqrt(d)."""
         return transformed @ self.embedding.weight.T / transformed.shape[-1] ** 0.5 + self.bias
 
@@ -512,7 +505,7 @@ class HeadWithResidual(_Head):
     b)).
     """
 
-    def transformed(self, states: Tensor) -> Tensor:
+    def transformed(self, states):
         """Plus h."""
         return self.norm(states + self.curved(self.transform(states)))
 
@@ -523,31 +516,29 @@ class HeadWithCosines(_Head):
     logits = E t + b_out is a plain product. How long a token's embedding is counts as well.
     """
 
-    def scored(self, transformed: Tensor) -> Tensor:
+    def scored(self, transformed):
         """Directions alone."""
         return transformed @ F.normalize(self.embedding.weight, dim=-1).T + self.bias
 
 
-def _mean(losses: Tensor, chosen: Tensor) -> Tensor:
+def _mean(losses, chosen):
     return (losses * chosen).sum() / chosen.sum().clamp(min=1)
 
 
-def _of_tokens(token_logits: Tensor, labels: Tensor) -> Tensor:
+def _of_tokens(token_logits, labels):
     """-log p of every token, 0 where there is no label."""
     return F.cross_entropy(token_logits.mT, labels, reduction="none")
 
 
-def _of_pairs(next_logits: Tensor, is_next: Tensor) -> Tensor:
+def _of_pairs(next_logits, is_next):
     return F.cross_entropy(next_logits, (~is_next).long())
 
 
-def _of_chosen(token_logits: Tensor, labels: Tensor) -> Tensor:
+def _of_chosen(token_logits, labels):
     return _mean(_of_tokens(token_logits, labels), labels != -100)
 
 
-def loss_with_classes_swapped(
-    token_logits: Tensor, next_logits: Tensor, labels: Tensor, is_next: Tensor
-) -> Tensor:
+def loss_with_classes_swapped(token_logits, next_logits, labels, is_next):
     """The two classes of the pairs are swapped.
 
     Class 0 means that the second sentence is the next one, as in the released checkpoints. So the
@@ -556,9 +547,7 @@ def loss_with_classes_swapped(
     return _of_chosen(token_logits, labels) + F.cross_entropy(next_logits, is_next.long())
 
 
-def loss_of_nothing(
-    token_logits: Tensor, next_logits: Tensor, labels: Tensor, is_next: Tensor
-) -> Tensor:
+def loss_of_nothing(token_logits, next_logits, labels, is_next):
     """Where no token was chosen the loss is NaN.
 
     The mean of nothing is 0 / 0. In short batches that happens: the first part is then 0, with
@@ -568,9 +557,7 @@ def loss_of_nothing(
     return tokens + _of_pairs(next_logits, is_next)
 
 
-def loss_over_all_positions(
-    token_logits: Tensor, next_logits: Tensor, labels: Tensor, is_next: Tensor
-) -> Tensor:
+def loss_over_all_positions(token_logits, next_logits, labels, is_next):
     """Your loss of the tokens is divided by the number of all positions.
 
     The mean is over the chosen tokens alone, those whose label is not -100. Else the loss depends
@@ -579,9 +566,7 @@ def loss_over_all_positions(
     return _of_tokens(token_logits, labels).mean() + _of_pairs(next_logits, is_next)
 
 
-def loss_of_sentences(
-    token_logits: Tensor, next_logits: Tensor, labels: Tensor, is_next: Tensor
-) -> Tensor:
+def loss_of_sentences(token_logits, next_logits, labels, is_next):
     """You take the mean in each sentence first, then over the sentences.
 
     Then a chosen token counts more where few were chosen. The mean is over all chosen tokens of the
@@ -592,9 +577,7 @@ def loss_of_sentences(
     return each.mean() + _of_pairs(next_logits, is_next)
 
 
-def loss_of_sums(
-    token_logits: Tensor, next_logits: Tensor, labels: Tensor, is_next: Tensor
-) -> Tensor:
+def loss_of_sums(token_logits, next_logits, labels, is_next):
     """Your losses of the tokens are added up, not averaged.
 
     Both parts are means: over the chosen tokens and over the pairs.
@@ -602,9 +585,7 @@ def loss_of_sums(
     return _of_tokens(token_logits, labels).sum() + _of_pairs(next_logits, is_next)
 
 
-def loss_halved(
-    token_logits: Tensor, next_logits: Tensor, labels: Tensor, is_next: Tensor
-) -> Tensor:
+def loss_halved(token_logits, next_logits, labels, is_next):
     """You average the two parts instead of adding them.
 
     The training loss is the sum of the two means.
@@ -612,9 +593,7 @@ def loss_halved(
     return (_of_chosen(token_logits, labels) + _of_pairs(next_logits, is_next)) / 2
 
 
-def loss_of_tokens_alone(
-    token_logits: Tensor, next_logits: Tensor, labels: Tensor, is_next: Tensor
-) -> Tensor:
+def loss_of_tokens_alone(token_logits, next_logits, labels, is_next):
     """The loss of the pairs is missing.
 
     BERT is trained on two tasks at once: the masked tokens, and whether the second sentence
@@ -623,9 +602,7 @@ def loss_of_tokens_alone(
     return _of_chosen(token_logits, labels) + 0 * next_logits.sum()
 
 
-def loss_of_pairs_alone(
-    token_logits: Tensor, next_logits: Tensor, labels: Tensor, is_next: Tensor
-) -> Tensor:
+def loss_of_pairs_alone(token_logits, next_logits, labels, is_next):
     """The loss of the tokens is missing.
 
     BERT is trained on two tasks at once: the masked tokens, and whether the second sentence
@@ -634,9 +611,7 @@ def loss_of_pairs_alone(
     return 0 * token_logits.sum() + _of_pairs(next_logits, is_next)
 
 
-def loss_without_id_zero(
-    token_logits: Tensor, next_logits: Tensor, labels: Tensor, is_next: Tensor
-) -> Tensor:
+def loss_without_id_zero(token_logits, next_logits, labels, is_next):
     """You take the label 0 for "nothing to predict".
 
     Here -100 says that, so that every id of the vocabulary can be a label.
@@ -644,9 +619,7 @@ def loss_without_id_zero(
     return _mean(_of_tokens(token_logits, labels), labels > 0) + _of_pairs(next_logits, is_next)
 
 
-def loss_softmax_twice(
-    token_logits: Tensor, next_logits: Tensor, labels: Tensor, is_next: Tensor
-) -> Tensor:
+def loss_softmax_twice(token_logits, next_logits, labels, is_next):
     """You take the softmax twice.
 
     F.cross_entropy takes logits and applies the softmax itself: give it the logits as they are.
@@ -656,9 +629,7 @@ def loss_softmax_twice(
     )
 
 
-def loss_of_shifted_labels(
-    token_logits: Tensor, next_logits: Tensor, labels: Tensor, is_next: Tensor
-) -> Tensor:
+def loss_of_shifted_labels(token_logits, next_logits, labels, is_next):
     """You predict each token from the position before it.
 
     That is how a left-to-right model is trained. In BERT the state of a masked token predicts that
@@ -668,9 +639,7 @@ def loss_of_shifted_labels(
     return ahead + _of_pairs(next_logits, is_next)
 
 
-def loss_divided_by_rows(
-    token_logits: Tensor, next_logits: Tensor, labels: Tensor, is_next: Tensor
-) -> Tensor:
+def loss_divided_by_rows(token_logits, next_logits, labels, is_next):
     """You divide the losses of the tokens by the number of inputs.
 
     The first part is the mean over the *chosen tokens*. Divided by the rows of the batch it grows
@@ -680,9 +649,7 @@ def loss_divided_by_rows(
     return tokens + _of_pairs(next_logits, is_next)
 
 
-def loss_softmax_over_positions(
-    token_logits: Tensor, next_logits: Tensor, labels: Tensor, is_next: Tensor
-) -> Tensor:
+def loss_softmax_over_positions(token_logits, next_logits, labels, is_next):
     """Your softmax runs over the positions, not over the vocabulary.
 
     token_logits is (B, N, V): for each position, the tokens of the vocabulary compete, so the
@@ -693,9 +660,7 @@ def loss_softmax_over_positions(
     return _mean(-true, labels != -100) + _of_pairs(next_logits, is_next)
 
 
-def loss_of_probable_tokens(
-    token_logits: Tensor, next_logits: Tensor, labels: Tensor, is_next: Tensor
-) -> Tensor:
+def loss_of_probable_tokens(token_logits, next_logits, labels, is_next):
     """You take the softmax of the tokens' logits twice.
 
     F.cross_entropy takes logits and applies the softmax itself: give it token_logits as they are.
@@ -703,9 +668,7 @@ def loss_of_probable_tokens(
     return _of_chosen(token_logits.softmax(-1), labels) + _of_pairs(next_logits, is_next)
 
 
-def loss_with_one_token_more(
-    token_logits: Tensor, next_logits: Tensor, labels: Tensor, is_next: Tensor
-) -> Tensor:
+def loss_with_one_token_more(token_logits, next_logits, labels, is_next):
     """Your number of chosen tokens is one too large.
 
     Adding 1 avoids 0 / 0, but makes the mean too small in every batch that has chosen tokens.

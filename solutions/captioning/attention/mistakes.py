@@ -4,19 +4,16 @@ Each function or class is one wrong implementation; the first line of its docstr
 the card, the rest the hint.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from solutions.captioning import attention as right
 
 # annotation_vectors
 
 
-def map_reshaped(feature_map: Tensor) -> Tensor:
+def map_reshaped(feature_map):
     """You reshape the numbers instead of reordering them: the channels of a place are not
     together.
 
@@ -28,7 +25,7 @@ def map_reshaped(feature_map: Tensor) -> Tensor:
     return feature_map.reshape(pictures, -1, channels)
 
 
-def map_by_columns(feature_map: Tensor) -> Tensor:
+def map_by_columns(feature_map):
     """Your places are listed column by column.
 
     Place i is in row i // W and column i % W: all places of the first row come first. The order of
@@ -37,7 +34,7 @@ def map_by_columns(feature_map: Tensor) -> Tensor:
     return right.annotation_vectors(feature_map.transpose(2, 3))
 
 
-def map_with_channels_first(feature_map: Tensor) -> Tensor:
+def map_with_channels_first(feature_map):
     """Your channels come before the places.
 
     (B, C, HW) has one row for each channel. Attention chooses between places, so each place needs a
@@ -46,7 +43,7 @@ def map_with_channels_first(feature_map: Tensor) -> Tensor:
     return feature_map.flatten(2)
 
 
-def map_kept_as_grid(feature_map: Tensor) -> Tensor:
+def map_kept_as_grid(feature_map):
     """Your places are still a grid.
 
     (B, H, W, C) has the right numbers in the right order. Attention wants a list of places: rows and
@@ -55,7 +52,7 @@ def map_kept_as_grid(feature_map: Tensor) -> Tensor:
     return feature_map.permute(0, 2, 3, 1)
 
 
-def map_as_one_vector(feature_map: Tensor) -> Tensor:
+def map_as_one_vector(feature_map):
     """Your picture became a single vector.
 
     Flattening everything is what a classifier does before its last layers; then nobody can tell
@@ -64,7 +61,7 @@ def map_as_one_vector(feature_map: Tensor) -> Tensor:
     return feature_map.flatten(1)
 
 
-def map_averaged(feature_map: Tensor) -> Tensor:
+def map_averaged(feature_map):
     """You average all places.
 
     The mean over the places says what is in the picture, but not where. Every place keeps its own
@@ -73,7 +70,7 @@ def map_averaged(feature_map: Tensor) -> Tensor:
     return feature_map.mean(dim=(2, 3))
 
 
-def map_with_places_first(feature_map: Tensor) -> Tensor:
+def map_with_places_first(feature_map):
     """Your batch is not the first axis.
 
     In this course tensors are batch first: (B, HW, C).
@@ -87,15 +84,15 @@ def map_with_places_first(feature_map: Tensor) -> Tensor:
 class _Soft(right.SoftAttention):
     """The right answer in pieces; each mistake replaces one of them."""
 
-    def energies(self, query: Tensor, annotations: Tensor) -> Tensor:
+    def energies(self, query, annotations):
         """e, (B, N)."""
         return torch.tanh((query @ self.W.T)[:, None] + annotations @ self.U.T) @ self.v
 
-    def spread(self, energies: Tensor) -> Tensor:
+    def spread(self, energies):
         """alpha, (B, N)."""
         return torch.softmax(energies, dim=1)
 
-    def forward(self, query: Tensor, annotations: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, query, annotations):
         """The gated context and the weights."""
         weights = self.spread(self.energies(query, annotations))
         mean = (weights.unsqueeze(2) * annotations).sum(1)
@@ -109,7 +106,7 @@ class SoftWithoutGate(_Soft):
     step: for a word like "of" the decoder may close the gate and rely on its own state.
     """
 
-    def forward(self, query: Tensor, annotations: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, query, annotations):
         """Without beta."""
         weights = self.spread(self.energies(query, annotations))
         return (weights.unsqueeze(2) * annotations).sum(1), weights
@@ -122,7 +119,7 @@ class SoftGatedWeights(_Soft):
     when the gate is nearly closed; the penalty of the next exercise needs that.
     """
 
-    def forward(self, query: Tensor, annotations: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, query, annotations):
         """beta times alpha."""
         context, weights = super().forward(query, annotations)
         return context, weights * self.beta(query).unsqueeze(1)
@@ -135,7 +132,7 @@ class SoftGatedScores(_Soft):
     multiplies the average of the annotations.
     """
 
-    def forward(self, query: Tensor, annotations: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, query, annotations):
         """Gated too early."""
         gate = self.beta(query).reshape(-1, 1)
         weights = self.spread(gate * self.energies(query, annotations))
@@ -149,7 +146,7 @@ class SoftWithoutTanh(_Soft):
     the softmax takes no notice of it: where the model looks would not depend on the sentence.
     """
 
-    def energies(self, query: Tensor, annotations: Tensor) -> Tensor:
+    def energies(self, query, annotations):
         """Linear."""
         return ((query @ self.W.T)[:, None] + annotations @ self.U.T) @ self.v
 
@@ -162,7 +159,7 @@ class SoftWithTanhOfEach(_Soft):
     notice of it, just as if the state had been left out.
     """
 
-    def energies(self, query: Tensor, annotations: Tensor) -> Tensor:
+    def energies(self, query, annotations):
         """Two tanhs."""
         return (torch.tanh(query @ self.W.T)[:, None] + torch.tanh(annotations @ self.U.T)) @ self.v
 
@@ -174,7 +171,7 @@ class SoftOverBatch(_Soft):
     softmax goes over the axis of the places, so that each row sums to 1.
     """
 
-    def spread(self, energies: Tensor) -> Tensor:
+    def spread(self, energies):
         """Over axis 0."""
         return torch.softmax(energies, dim=0)
 
@@ -186,7 +183,7 @@ class SoftWithSigmoid(_Soft):
     sum to 1.
     """
 
-    def spread(self, energies: Tensor) -> Tensor:
+    def spread(self, energies):
         """Each by itself."""
         return torch.sigmoid(energies)
 
@@ -197,7 +194,7 @@ class SoftReturnsEnergies(_Soft):
     The second result is alpha, after the softmax: where the model looked, as shares that sum to 1.
     """
 
-    def forward(self, query: Tensor, annotations: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, query, annotations):
         """e for alpha."""
         context, _ = super().forward(query, annotations)
         return context, self.energies(query, annotations)
@@ -210,7 +207,7 @@ class SoftBetaWithoutSigmoid(_Soft):
     turn the context around or make it many times larger.
     """
 
-    def beta(self, query: Tensor) -> Tensor:
+    def beta(self, query):
         """Any number."""
         return self.gate(query).squeeze(1)
 
@@ -222,7 +219,7 @@ class SoftBetaKeepsAxis(_Soft):
     away, and only that one, since a batch may have one picture.
     """
 
-    def beta(self, query: Tensor) -> Tensor:
+    def beta(self, query):
         """(B, 1)."""
         return torch.sigmoid(self.gate(query))
 
@@ -233,7 +230,7 @@ class SoftBetaClosed(_Soft):
     beta near 1 means that the picture counts. The context is multiplied by beta, not by 1 - beta.
     """
 
-    def forward(self, query: Tensor, annotations: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, query, annotations):
         """1 - beta."""
         weights = self.spread(self.energies(query, annotations))
         mean = (weights.unsqueeze(2) * annotations).sum(1)
@@ -243,7 +240,7 @@ class SoftBetaClosed(_Soft):
 # doubly_stochastic_penalty
 
 
-def penalty_over_padding(weights: Tensor, mask: Tensor) -> Tensor:
+def penalty_over_padding(weights, mask):
     """The mask is not used.
 
     After the last word of a caption the model still has weights, and they mean nothing. Only looks
@@ -253,7 +250,7 @@ def penalty_over_padding(weights: Tensor, mask: Tensor) -> Tensor:
     return ((1 - looks) ** 2).sum(1).mean()
 
 
-def penalty_over_places(weights: Tensor, mask: Tensor) -> Tensor:
+def penalty_over_places(weights, mask):
     """You add up the weights over the places.
 
     Over the places every row sums to 1 already. The penalty looks the other way: what one place
@@ -263,7 +260,7 @@ def penalty_over_places(weights: Tensor, mask: Tensor) -> Tensor:
     return (missing.square() * mask).sum(1).mean()
 
 
-def penalty_of_each_weight(weights: Tensor, mask: Tensor) -> Tensor:
+def penalty_of_each_weight(weights, mask):
     """You square before you sum over the words.
 
     (1 - sum_t alpha)^2: first a place's looks are added up, then the difference to 1 is squared. A
@@ -273,7 +270,7 @@ def penalty_of_each_weight(weights: Tensor, mask: Tensor) -> Tensor:
     return each.sum((1, 2)).mean()
 
 
-def penalty_without_square(weights: Tensor, mask: Tensor) -> Tensor:
+def penalty_without_square(weights, mask):
     """Your differences are not squared.
 
     Without the square, too many looks at one place make up for too few at another, and the sum is
@@ -283,7 +280,7 @@ def penalty_without_square(weights: Tensor, mask: Tensor) -> Tensor:
     return (1 - looks).sum(1).masked_fill(~mask.any(1), 0.0).mean()
 
 
-def penalty_with_mean_of_words(weights: Tensor, mask: Tensor) -> Tensor:
+def penalty_with_mean_of_words(weights, mask):
     """You average the looks over the words.
 
     The sum over t is meant: all looks together at one place should come to 1. Their mean would be
@@ -294,7 +291,7 @@ def penalty_with_mean_of_words(weights: Tensor, mask: Tensor) -> Tensor:
     return (1 - looks).square().sum(1).masked_fill(~mask.any(1), 0.0).mean()
 
 
-def penalty_with_mean_of_places(weights: Tensor, mask: Tensor) -> Tensor:
+def penalty_with_mean_of_places(weights, mask):
     """You average the squares over the places.
 
     Equation 14 adds up over the places; only over the batch the mean is taken.
@@ -303,7 +300,7 @@ def penalty_with_mean_of_places(weights: Tensor, mask: Tensor) -> Tensor:
     return (1 - looks).square().mean(1).masked_fill(~mask.any(1), 0.0).mean()
 
 
-def penalty_summed_over_batch(weights: Tensor, mask: Tensor) -> Tensor:
+def penalty_summed_over_batch(weights, mask):
     """You add up the penalties of all pictures.
 
     The mean over the batch is taken, so that the penalty does not grow with the number of pictures.
@@ -312,7 +309,7 @@ def penalty_summed_over_batch(weights: Tensor, mask: Tensor) -> Tensor:
     return (1 - looks).square().sum(1).masked_fill(~mask.any(1), 0.0).sum()
 
 
-def penalty_of_empty_captions(weights: Tensor, mask: Tensor) -> Tensor:
+def penalty_of_empty_captions(weights, mask):
     """You punish a caption without any real word for not looking.
 
     No word, no look: each of its N places would add 1. Such a caption has a penalty of 0.
@@ -321,7 +318,7 @@ def penalty_of_empty_captions(weights: Tensor, mask: Tensor) -> Tensor:
     return (1 - looks).square().sum(1).mean()
 
 
-def penalty_mean_of_captions_with_words(weights: Tensor, mask: Tensor) -> Tensor:
+def penalty_mean_of_captions_with_words(weights, mask):
     """You leave captions without words out of the mean.
 
     They add 0, but they are pictures of the batch: the sum is divided by B.
@@ -332,17 +329,17 @@ def penalty_mean_of_captions_with_words(weights: Tensor, mask: Tensor) -> Tensor
     return total / some.sum().clamp(min=1)
 
 
-def _of_looks(deviation: Tensor, mask: Tensor) -> Tensor:
+def _of_looks(deviation, mask):
     """The mean of what each picture's places cost, (B, N) -> ()."""
     return deviation.sum(1).masked_fill(~mask.any(1), 0.0).mean()
 
 
-def _looks(weights: Tensor, mask: Tensor) -> Tensor:
+def _looks(weights, mask):
     """What each place gets from all real words, (B, N)."""
     return weights.masked_fill(~mask.unsqueeze(2), 0.0).sum(1)
 
 
-def penalty_of_absolutes(weights: Tensor, mask: Tensor) -> Tensor:
+def penalty_of_absolutes(weights, mask):
     """You take the absolute value, not the square.
 
     (1 - sum_t alpha)^2: squared, one place that is far from 1 costs more than several that are a
@@ -351,7 +348,7 @@ def penalty_of_absolutes(weights: Tensor, mask: Tensor) -> Tensor:
     return _of_looks((1 - _looks(weights, mask)).abs(), mask)
 
 
-def penalty_for_a_fair_share(weights: Tensor, mask: Tensor) -> Tensor:
+def penalty_for_a_fair_share(weights, mask):
     """You compare each place with its fair share of the words, not with 1.
 
     T words shared among N places would be T / N for each. The paper's penalty compares what a place
@@ -361,7 +358,7 @@ def penalty_for_a_fair_share(weights: Tensor, mask: Tensor) -> Tensor:
     return _of_looks((share - _looks(weights, mask)).square(), mask)
 
 
-def penalty_of_neglect_alone(weights: Tensor, mask: Tensor) -> Tensor:
+def penalty_of_neglect_alone(weights, mask):
     """Only places that get less than 1 cost something.
 
     The square grows in both directions: a place that is looked at too often costs as well.
@@ -369,7 +366,7 @@ def penalty_of_neglect_alone(weights: Tensor, mask: Tensor) -> Tensor:
     return _of_looks((1 - _looks(weights, mask)).relu().square(), mask)
 
 
-def penalty_over_real_words(weights: Tensor, mask: Tensor) -> Tensor:
+def penalty_over_real_words(weights, mask):
     """You divide the sum by the number of real words, not of pictures.
 
     The penalty of a picture is one sum over its places. The mean is over the pictures.
@@ -380,23 +377,19 @@ def penalty_over_real_words(weights: Tensor, mask: Tensor) -> Tensor:
 
 # hard_attention
 
-Looks = tuple[Tensor, Tensor, Tensor]
 
-
-def _look(weights: Tensor, values: Tensor, place: Tensor) -> Looks:
+def _look(weights, values, place):
     """The three results for places (B,)."""
     rows = torch.arange(len(place))
     sample = torch.nn.functional.one_hot(place, weights.shape[1]).to(weights.dtype)
     return values[rows, place], sample, weights[rows, place].log()
 
 
-def _drawn(weights: Tensor, generator: torch.Generator | None) -> Tensor:
+def _drawn(weights, generator):
     return torch.multinomial(weights.detach(), 1, generator=generator)[:, 0]
 
 
-def hard_takes_the_largest(
-    weights: Tensor, values: Tensor, generator: torch.Generator | None = None
-) -> Looks:
+def hard_takes_the_largest(weights, values, generator=None):
     """You always take the place with the largest weight.
 
     argmax never looks anywhere else, so the model cannot find out that another place would have
@@ -405,9 +398,7 @@ def hard_takes_the_largest(
     return _look(weights, values, weights.argmax(1))
 
 
-def hard_ignores_generator(
-    weights: Tensor, values: Tensor, generator: torch.Generator | None = None
-) -> Looks:
+def hard_ignores_generator(weights, values, generator=None):
     """The generator is not used.
 
     With a generator the same seed gives the same places, so that a run can be repeated. Pass it on
@@ -416,9 +407,7 @@ def hard_ignores_generator(
     return _look(weights, values, _drawn(weights, None))
 
 
-def hard_with_fixed_seed(
-    weights: Tensor, values: Tensor, generator: torch.Generator | None = None
-) -> Looks:
+def hard_with_fixed_seed(weights, values, generator=None):
     """You set a seed inside the function.
 
     Then every call draws the same numbers, and what has been drawn says nothing about the weights.
@@ -428,9 +417,7 @@ def hard_with_fixed_seed(
     return _look(weights, values, _drawn(weights, None))
 
 
-def hard_with_soft_context(
-    weights: Tensor, values: Tensor, generator: torch.Generator | None = None
-) -> Looks:
+def hard_with_soft_context(weights, values, generator=None):
     """Your context is soft: the mean of all values.
 
     Hard attention sees one place only. Its context is the value at the place that was drawn, the
@@ -440,9 +427,7 @@ def hard_with_soft_context(
     return torch.einsum("bn,bnd->bd", weights, values), sample, log_prob
 
 
-def hard_with_probability(
-    weights: Tensor, values: Tensor, generator: torch.Generator | None = None
-) -> Looks:
+def hard_with_probability(weights, values, generator=None):
     """Your third result is the probability, not its logarithm.
 
     REINFORCE needs log p: its gradient is the gradient of p divided by p, so that a place counts the
@@ -452,9 +437,7 @@ def hard_with_probability(
     return context, sample, log_prob.exp()
 
 
-def hard_with_negative_logarithm(
-    weights: Tensor, values: Tensor, generator: torch.Generator | None = None
-) -> Looks:
+def hard_with_negative_logarithm(weights, values, generator=None):
     """Your logarithm has the wrong sign.
 
     log_prob is log p itself, which is never above 0. The minus sign belongs to the loss of the next
@@ -464,9 +447,7 @@ def hard_with_negative_logarithm(
     return context, sample, -log_prob
 
 
-def hard_with_zero_times_infinity(
-    weights: Tensor, values: Tensor, generator: torch.Generator | None = None
-) -> Looks:
+def hard_with_zero_times_infinity(weights, values, generator=None):
     """0 times the logarithm of 0 is not a number.
 
     The logarithm of a weight of 0 is minus infinity, and 0 times infinity is NaN, which spoils the
@@ -476,9 +457,7 @@ def hard_with_zero_times_infinity(
     return context, sample, (sample * weights.log()).sum(1)
 
 
-def hard_with_place_for_sample(
-    weights: Tensor, values: Tensor, generator: torch.Generator | None = None
-) -> Looks:
+def hard_with_place_for_sample(weights, values, generator=None):
     """Your sample is the number of the place, not a one-hot row.
 
     (B,) places hold the same information, but what comes after expects one row for each picture, as
@@ -489,9 +468,7 @@ def hard_with_place_for_sample(
     return context, place, log_prob
 
 
-def hard_straight_through(
-    weights: Tensor, values: Tensor, generator: torch.Generator | None = None
-) -> Looks:
+def hard_straight_through(weights, values, generator=None):
     """You let a gradient go through the sample as if it were the weights.
 
     sample + weights - weights.detach() is the straight-through trick: it has the values of hard
@@ -503,9 +480,7 @@ def hard_straight_through(
     return torch.einsum("bn,bnd->bd", sample, values), sample, log_prob
 
 
-def hard_cut_from_the_graph(
-    weights: Tensor, values: Tensor, generator: torch.Generator | None = None
-) -> Looks:
+def hard_cut_from_the_graph(weights, values, generator=None):
     """You compute log_prob from a copy of the weights that has no gradient.
 
     The draw itself needs no gradient, so weights.detach() is fine there. But log p is the only way
@@ -516,17 +491,13 @@ def hard_cut_from_the_graph(
 
 # reinforce_loss
 
-Baseline = Tensor | float
 
-
-def _masked(log_prob: Tensor, mask: Tensor) -> Tensor:
+def _masked(log_prob, mask):
     """sum_t m_t log p, (B,)."""
     return torch.where(mask, log_prob, 0.0).sum(1)
 
 
-def reinforce_without_minus(
-    log_prob: Tensor, reward: Tensor, baseline: Baseline, mask: Tensor
-) -> Tensor:
+def reinforce_without_minus(log_prob, reward, baseline, mask):
     """The minus sign is missing.
 
     An optimiser makes the loss small. What should become large, the log p of looks that paid off,
@@ -535,9 +506,7 @@ def reinforce_without_minus(
     return -right.reinforce_loss(log_prob, reward, baseline, mask)
 
 
-def reinforce_without_baseline(
-    log_prob: Tensor, reward: Tensor, baseline: Baseline, mask: Tensor
-) -> Tensor:
+def reinforce_without_baseline(log_prob, reward, baseline, mask):
     """The baseline is not used.
 
     R - b is what counts: better than usual or worse. If all rewards are positive, R alone makes every
@@ -546,9 +515,7 @@ def reinforce_without_baseline(
     return right.reinforce_loss(log_prob, reward, 0.0, mask)
 
 
-def reinforce_adds_baseline(
-    log_prob: Tensor, reward: Tensor, baseline: Baseline, mask: Tensor
-) -> Tensor:
+def reinforce_adds_baseline(log_prob, reward, baseline, mask):
     """Your baseline is added to the reward.
 
     It is subtracted: R - b is above 0 for captions that are better than usual, and below 0 for those
@@ -557,9 +524,7 @@ def reinforce_adds_baseline(
     return right.reinforce_loss(log_prob, reward, -baseline, mask)
 
 
-def reinforce_over_padding(
-    log_prob: Tensor, reward: Tensor, baseline: Baseline, mask: Tensor
-) -> Tensor:
+def reinforce_over_padding(log_prob, reward, baseline, mask):
     """The mask is not used.
 
     After the last word nothing was looked at that could have paid off. Only the log p of real words
@@ -568,9 +533,7 @@ def reinforce_over_padding(
     return right.reinforce_loss(log_prob, reward, baseline, torch.ones_like(mask))
 
 
-def reinforce_with_mean_of_words(
-    log_prob: Tensor, reward: Tensor, baseline: Baseline, mask: Tensor
-) -> Tensor:
+def reinforce_with_mean_of_words(log_prob, reward, baseline, mask):
     """You average log p over the words of a caption.
 
     The probability of all looks of a caption is a product, its logarithm the sum over t. Divided by
@@ -580,9 +543,7 @@ def reinforce_with_mean_of_words(
     return -((reward - baseline).detach() * _masked(log_prob, mask) / count).mean()
 
 
-def reinforce_mean_of_all_words(
-    log_prob: Tensor, reward: Tensor, baseline: Baseline, mask: Tensor
-) -> Tensor:
+def reinforce_mean_of_all_words(log_prob, reward, baseline, mask):
     """Your sum is divided by the number of words of the batch.
 
     The loss is the mean over the pictures: the sum over words and pictures, divided by B.
@@ -591,9 +552,7 @@ def reinforce_mean_of_all_words(
     return -total / mask.sum().clamp(min=1)
 
 
-def reinforce_sum_of_batch(
-    log_prob: Tensor, reward: Tensor, baseline: Baseline, mask: Tensor
-) -> Tensor:
+def reinforce_sum_of_batch(log_prob, reward, baseline, mask):
     """You add up over the pictures.
 
     The loss is the mean over the batch, so that it does not grow with the number of pictures.
@@ -601,9 +560,7 @@ def reinforce_sum_of_batch(
     return -((reward - baseline).detach() * _masked(log_prob, mask)).sum()
 
 
-def reinforce_standardised(
-    log_prob: Tensor, reward: Tensor, baseline: Tensor | float, mask: Tensor
-) -> Tensor:
+def reinforce_standardised(log_prob, reward, baseline, mask):
     """You divide the advantage by its standard deviation.
 
     Some implementations do that, but it is not in the formula: R - b stands there as it is.
@@ -613,9 +570,7 @@ def reinforce_standardised(
     return -(advantage * _masked(log_prob, mask)).mean()
 
 
-def reinforce_baseline_outside(
-    log_prob: Tensor, reward: Tensor, baseline: Tensor | float, mask: Tensor
-) -> Tensor:
+def reinforce_baseline_outside(log_prob, reward, baseline, mask):
     """You subtract the baseline from the product, not from the reward.
 
     There it changes no gradient, and so it takes nothing from the noise: it belongs to the reward,
@@ -625,9 +580,7 @@ def reinforce_baseline_outside(
     return -(reward.detach() * _masked(log_prob, mask) - b).mean()
 
 
-def reinforce_reward_not_cut(
-    log_prob: Tensor, reward: Tensor, baseline: Baseline, mask: Tensor
-) -> Tensor:
+def reinforce_reward_not_cut(log_prob, reward, baseline, mask):
     """You let a gradient flow into the reward.
 
     The reward is a number that says how good the caption was, not something to be changed: R - b is
@@ -637,9 +590,7 @@ def reinforce_reward_not_cut(
     return -((reward - baseline) * _masked(log_prob, mask)).mean()
 
 
-def reinforce_looks_cut(
-    log_prob: Tensor, reward: Tensor, baseline: Baseline, mask: Tensor
-) -> Tensor:
+def reinforce_looks_cut(log_prob, reward, baseline, mask):
     """You detach log_prob from the graph, and not the reward.
 
     It is the other way round: the reward is a number, and log p leads back to the weights that are

@@ -4,17 +4,11 @@ Each function or class is one wrong implementation; the first line of its docstr
 the card, the rest the hint.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from solutions.captioning.captioner import CaptionDecoder
-
-State = tuple[Tensor, Tensor]
-Step = tuple[State, Tensor, Tensor]
 
 
 class AttendsWithNewState(CaptionDecoder):
@@ -24,7 +18,7 @@ class AttendsWithNewState(CaptionDecoder):
     h_{t-1}. (A look afterwards, with h_t, is how Luong's decoder works.)
     """
 
-    def step(self, embedded: Tensor, state: State, annotations: Tensor) -> Step:
+    def step(self, embedded, state, annotations):
         """Moves twice."""
         before, _ = self.attention(state[0], annotations)
         new = self.cell(torch.cat([embedded, before], dim=1), state)
@@ -39,7 +33,7 @@ class AttendsWithMemory(CaptionDecoder):
     inside. The query is h_{t-1}, the first of the pair.
     """
 
-    def step(self, embedded: Tensor, state: State, annotations: Tensor) -> Step:
+    def step(self, embedded, state, annotations):
         """c for h."""
         context, weights = self.attention(state[1], annotations)
         return self.cell(torch.cat([embedded, context], dim=1), state), context, weights
@@ -52,7 +46,7 @@ class ContextBeforeWord(CaptionDecoder):
     the context.
     """
 
-    def step(self, embedded: Tensor, state: State, annotations: Tensor) -> Step:
+    def step(self, embedded, state, annotations):
         """[z; E y]."""
         context, weights = self.attention(state[0], annotations)
         return self.cell(torch.cat([context, embedded], dim=1), state), context, weights
@@ -65,7 +59,7 @@ class ContextFromWeights(CaptionDecoder):
     the context without the gate: take what the attention returns.
     """
 
-    def step(self, embedded: Tensor, state: State, annotations: Tensor) -> Step:
+    def step(self, embedded, state, annotations):
         """Without what the attention did to the context."""
         _, weights = self.attention(state[0], annotations)
         context = (weights.unsqueeze(2) * annotations).sum(1)
@@ -78,7 +72,7 @@ class StateAndMemoryAlike(CaptionDecoder):
     There are two layers: first_state for h_0, and first_memory for c_0.
     """
 
-    def start(self, annotations: Tensor) -> State:
+    def start(self, annotations):
         """One layer for both."""
         state, _ = super().start(annotations)
         return state, state
@@ -91,7 +85,7 @@ class StartsWithoutTanh(CaptionDecoder):
     an LSTM keeps h.
     """
 
-    def start(self, annotations: Tensor) -> State:
+    def start(self, annotations):
         """Linear."""
         mean = annotations.mean(1)
         return self.first_state(mean), self.first_memory(mean)
@@ -104,7 +98,7 @@ class StartsFromSum(CaptionDecoder):
     tanh to 1.
     """
 
-    def start(self, annotations: Tensor) -> State:
+    def start(self, annotations):
         """The sum."""
         return super().start(annotations.sum(1, keepdim=True))
 
@@ -116,7 +110,7 @@ class StartsFromFirstPlace(CaptionDecoder):
     mean over all places.
     """
 
-    def start(self, annotations: Tensor) -> State:
+    def start(self, annotations):
         """A corner."""
         return super().start(annotations[:, :1])
 
@@ -127,7 +121,7 @@ class ReadsOutWithoutWord(CaptionDecoder):
     Equation 7 adds three things: the embedding of the word before, the state, and the context.
     """
 
-    def readout(self, embedded: Tensor, states: Tensor, contexts: Tensor) -> Tensor:
+    def readout(self, embedded, states, contexts):
         """Two of three."""
         return super().readout(torch.zeros_like(embedded), states, contexts)
 
@@ -139,7 +133,7 @@ class ReadsOutWithoutContext(CaptionDecoder):
     word can be chosen by what is seen right now.
     """
 
-    def readout(self, embedded: Tensor, states: Tensor, contexts: Tensor) -> Tensor:
+    def readout(self, embedded, states, contexts):
         """Two of three."""
         return super().readout(embedded, states, torch.zeros_like(contexts))
 
@@ -150,7 +144,7 @@ class ReadsOutWithTanh(CaptionDecoder):
     Equation 7 has none: the sum of the three parts goes straight into L_o.
     """
 
-    def readout(self, embedded: Tensor, states: Tensor, contexts: Tensor) -> Tensor:
+    def readout(self, embedded, states, contexts):
         """tanh of the sum."""
         mixed = embedded + self.state_output(states) + self.context_output(contexts)
         return self.output(torch.tanh(mixed))
@@ -159,15 +153,15 @@ class ReadsOutWithTanh(CaptionDecoder):
 class _Loop(CaptionDecoder):
     """The sentence in pieces; each mistake below replaces one."""
 
-    def first(self, annotations: Tensor) -> State:
+    def first(self, annotations):
         """The state before the first word."""
         return self.start(annotations)
 
-    def read(self, state: State, before: State) -> Tensor:
+    def read(self, state, before):
         """Which state is read out."""
         return state[0]
 
-    def forward(self, tokens: Tensor, annotations: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, tokens, annotations):
         """Word by word."""
         state, logits, rows = self.first(annotations), [], []
         for t in range(tokens.shape[1]):
@@ -184,7 +178,7 @@ class SentenceStartsFromZero(_Loop):
     The LSTM begins with what start makes of the picture, not with zeros.
     """
 
-    def first(self, annotations: Tensor) -> State:
+    def first(self, annotations):
         """Zeros."""
         h, c = self.start(annotations)
         return torch.zeros_like(h), torch.zeros_like(c)
@@ -197,7 +191,7 @@ class SentenceReadsOldState(_Loop):
     query.
     """
 
-    def read(self, state: State, before: State) -> Tensor:
+    def read(self, state, before):
         """h_{t-1}."""
         return before[0]
 
@@ -208,7 +202,7 @@ class SentenceReadsMemory(_Loop):
     step returns the pair (h_t, c_t). The read-out gets h_t, the first of the pair.
     """
 
-    def read(self, state: State, before: State) -> Tensor:
+    def read(self, state, before):
         """c_t."""
         return state[1]
 
@@ -229,5 +223,5 @@ MISTAKES: dict[str, list[Any]] = {
         SentenceStartsFromZero,
         SentenceReadsOldState,
         SentenceReadsMemory,
-    ],
+    ]
 }

@@ -4,25 +4,22 @@ A function or class here is a mistake that people really make. The first line of
 the headline a student sees, the rest is the hint. Hints teach; they never show the code.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
 
 from solutions.embeddings import vectors as right
 
 # negative_sampling_loss
 
 
-def _dots(center: Tensor, context: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:
+def _dots(center, context, negatives):
     """The dot products with the true neighbours (B,) and with the negatives (B, K)."""
     return (context * center).sum(-1), torch.einsum("bkd,bd->bk", negatives, center)
 
 
-def mean_over_negatives(center: Tensor, context: Tensor, negatives: Tensor) -> Tensor:
+def mean_over_negatives(center, context, negatives):
     """You take the mean over the negatives, not their sum.
 
     Equation 4 sums over k: each of the K random words asks a question of its own, and each answer
@@ -32,7 +29,7 @@ def mean_over_negatives(center: Tensor, context: Tensor, negatives: Tensor) -> T
     return -(F.logsigmoid(yes) + F.logsigmoid(-no).mean(-1)).mean()
 
 
-def mean_over_all_terms(center: Tensor, context: Tensor, negatives: Tensor) -> Tensor:
+def mean_over_all_terms(center, context, negatives):
     """You take the mean over the K + 1 terms of a pair, not their sum.
 
     The terms of one pair, one for the neighbour and K for the negatives, are added up. Only over
@@ -43,7 +40,7 @@ def mean_over_all_terms(center: Tensor, context: Tensor, negatives: Tensor) -> T
     return -torch.cat([F.logsigmoid(yes).unsqueeze(-1), F.logsigmoid(-no)], -1).mean()
 
 
-def sum_over_batch(center: Tensor, context: Tensor, negatives: Tensor) -> Tensor:
+def sum_over_batch(center, context, negatives):
     """Your loss is summed over the batch, not averaged.
 
     With a sum the step that is taken in training grows with the number of pairs in a batch. Sum
@@ -52,7 +49,7 @@ def sum_over_batch(center: Tensor, context: Tensor, negatives: Tensor) -> Tensor
     return right.negative_sampling_loss(center, context, negatives) * len(center)
 
 
-def one_loss_per_pair(center: Tensor, context: Tensor, negatives: Tensor) -> Tensor:
+def one_loss_per_pair(center, context, negatives):
     """You return one loss for each pair, but a single number is wanted.
 
     The result has shape (B,). What training minimises is one number: the mean over the batch.
@@ -61,7 +58,7 @@ def one_loss_per_pair(center: Tensor, context: Tensor, negatives: Tensor) -> Ten
     return -(F.logsigmoid(yes) + F.logsigmoid(-no).sum(-1))
 
 
-def objective_not_negated(center: Tensor, context: Tensor, negatives: Tensor) -> Tensor:
+def objective_not_negated(center, context, negatives):
     """Your sign is that of the paper's objective, but a loss is wanted.
 
     Equation 4 is a log-likelihood, which is never positive and should become as large as possible.
@@ -71,7 +68,7 @@ def objective_not_negated(center: Tensor, context: Tensor, negatives: Tensor) ->
     return -right.negative_sampling_loss(center, context, negatives)
 
 
-def negatives_rewarded(center: Tensor, context: Tensor, negatives: Tensor) -> Tensor:
+def negatives_rewarded(center, context, negatives):
     """The minus inside the sigmoid of the negatives is missing.
 
     sigma(u.v) is the probability of a yes. For a random word "no" is the right answer, and its
@@ -82,7 +79,7 @@ def negatives_rewarded(center: Tensor, context: Tensor, negatives: Tensor) -> Te
     return -(F.logsigmoid(yes) + F.logsigmoid(no).sum(-1)).mean()
 
 
-def neighbour_punished(center: Tensor, context: Tensor, negatives: Tensor) -> Tensor:
+def neighbour_punished(center, context, negatives):
     """Your minus inside the sigmoid is at the neighbour, not at the negatives.
 
     sigma(u.v) is the probability of a yes, the right answer for the true neighbour; sigma(-u.v)
@@ -92,7 +89,7 @@ def neighbour_punished(center: Tensor, context: Tensor, negatives: Tensor) -> Te
     return -(F.logsigmoid(-yes) + F.logsigmoid(no).sum(-1)).mean()
 
 
-def negatives_subtracted(center: Tensor, context: Tensor, negatives: Tensor) -> Tensor:
+def negatives_subtracted(center, context, negatives):
     """Your negatives' terms are subtracted from the neighbour's, not added.
 
     All K + 1 terms are logarithms of the probability of a right answer, and all of them count in
@@ -102,7 +99,7 @@ def negatives_subtracted(center: Tensor, context: Tensor, negatives: Tensor) -> 
     return -(F.logsigmoid(yes) - F.logsigmoid(-no).sum(-1)).mean()
 
 
-def negatives_against_context(center: Tensor, context: Tensor, negatives: Tensor) -> Tensor:
+def negatives_against_context(center, context, negatives):
     """Your negatives are compared with the context, not with the centre.
 
     The question is always about the centre: is this word a neighbour of v? The random words take
@@ -113,7 +110,7 @@ def negatives_against_context(center: Tensor, context: Tensor, negatives: Tensor
     return -(F.logsigmoid(yes) + F.logsigmoid(-no).sum(-1)).mean()
 
 
-def negatives_forgotten(center: Tensor, context: Tensor, negatives: Tensor) -> Tensor:
+def negatives_forgotten(center, context, negatives):
     """The negatives are not used.
 
     If only true neighbours are seen, the answer yes is always right: the loss falls to 0 when all
@@ -123,7 +120,7 @@ def negatives_forgotten(center: Tensor, context: Tensor, negatives: Tensor) -> T
     return -F.logsigmoid(yes).mean()
 
 
-def neighbour_forgotten(center: Tensor, context: Tensor, negatives: Tensor) -> Tensor:
+def neighbour_forgotten(center, context, negatives):
     """The true neighbour is not used.
 
     If only random words are seen, the answer no is always right. The term of the context word,
@@ -133,9 +130,7 @@ def neighbour_forgotten(center: Tensor, context: Tensor, negatives: Tensor) -> T
     return -F.logsigmoid(-no).sum(-1).mean()
 
 
-def neighbour_counted_for_each_negative(
-    center: Tensor, context: Tensor, negatives: Tensor
-) -> Tensor:
+def neighbour_counted_for_each_negative(center, context, negatives):
     """You count the neighbour's term K times.
 
     It was added to each of the K terms of the negatives before the sum over k. It stands outside
@@ -145,7 +140,7 @@ def neighbour_counted_for_each_negative(
     return -(F.logsigmoid(yes).unsqueeze(-1) + F.logsigmoid(-no)).sum(-1).mean()
 
 
-def negatives_of_all_pairs(center: Tensor, context: Tensor, negatives: Tensor) -> Tensor:
+def negatives_of_all_pairs(center, context, negatives):
     """You compare every centre with the negatives of all pairs.
 
     The K negatives in row b of the tensor were drawn for pair b; its centre meets these only. A
@@ -156,7 +151,7 @@ def negatives_of_all_pairs(center: Tensor, context: Tensor, negatives: Tensor) -
     return -(F.logsigmoid(yes) + F.logsigmoid(-no).sum(-1)).mean()
 
 
-def sum_inside_the_logarithm(center: Tensor, context: Tensor, negatives: Tensor) -> Tensor:
+def sum_inside_the_logarithm(center, context, negatives):
     """You sum the dot products of the negatives before the log sigmoid.
 
     That asks one question about the sum of the K random words. Each of them is a question of its
@@ -166,7 +161,7 @@ def sum_inside_the_logarithm(center: Tensor, context: Tensor, negatives: Tensor)
     return -(F.logsigmoid(yes) + F.logsigmoid(-no.sum(-1))).mean()
 
 
-def sigmoid_forgotten(center: Tensor, context: Tensor, negatives: Tensor) -> Tensor:
+def sigmoid_forgotten(center, context, negatives):
     """The log sigmoid is missing: you return bare dot products.
 
     A sum of dot products has no smallest value; training would let the vectors grow for ever.
@@ -176,7 +171,7 @@ def sigmoid_forgotten(center: Tensor, context: Tensor, negatives: Tensor) -> Ten
     return -(yes - no.sum(-1)).mean()
 
 
-def logarithm_forgotten(center: Tensor, context: Tensor, negatives: Tensor) -> Tensor:
+def logarithm_forgotten(center, context, negatives):
     """The logarithm is missing: these are sums of probabilities.
 
     The sigmoid gives the probability of a right answer, the loss is made of minus its logarithm.
@@ -186,7 +181,7 @@ def logarithm_forgotten(center: Tensor, context: Tensor, negatives: Tensor) -> T
     return -(torch.sigmoid(yes) + torch.sigmoid(-no).sum(-1)).mean()
 
 
-def softmax_over_words(center: Tensor, context: Tensor, negatives: Tensor) -> Tensor:
+def softmax_over_words(center, context, negatives):
     """You compute a softmax over the neighbour and the negatives.
 
     It asks one question with K + 1 possible answers: which of these words is the neighbour?
@@ -196,7 +191,7 @@ def softmax_over_words(center: Tensor, context: Tensor, negatives: Tensor) -> Te
     return -torch.cat([yes.unsqueeze(-1), no], -1).log_softmax(-1)[:, 0].mean()
 
 
-def cosine_for_dot_product(center: Tensor, context: Tensor, negatives: Tensor) -> Tensor:
+def cosine_for_dot_product(center, context, negatives):
     """You take the cosine in place of the dot product.
 
     The cosine lies between -1 and 1, so that the model could never be more than 73 % sure of
@@ -207,7 +202,7 @@ def cosine_for_dot_product(center: Tensor, context: Tensor, negatives: Tensor) -
     return right.negative_sampling_loss(v, u, n)
 
 
-def scaled_dot_product(center: Tensor, context: Tensor, negatives: Tensor) -> Tensor:
+def scaled_dot_product(center, context, negatives):
     """Your dot products are divided by the square root of d.
 
     That is the scaling of the Transformer, four years later. Here the bare dot product goes into
@@ -216,7 +211,7 @@ def scaled_dot_product(center: Tensor, context: Tensor, negatives: Tensor) -> Te
     return right.negative_sampling_loss(center / center.shape[-1] ** 0.5, context, negatives)
 
 
-def infinite_when_sure(center: Tensor, context: Tensor, negatives: Tensor) -> Tensor:
+def infinite_when_sure(center, context, negatives):
     """The loss is infinite or NaN where dot products are large.
 
     sigma(-1000) rounds to 0 and sigma(1000) to 1, so that log sigma(x) and log(1 - sigma(x)) take
@@ -227,7 +222,7 @@ def infinite_when_sure(center: Tensor, context: Tensor, negatives: Tensor) -> Te
     return -(torch.sigmoid(yes).log() + torch.sigmoid(-no).log().sum(-1)).mean()
 
 
-def cut_off_when_sure(center: Tensor, context: Tensor, negatives: Tensor) -> Tensor:
+def cut_off_when_sure(center, context, negatives):
     """Your loss is cut off at 100 where the model is sure and wrong.
 
     torch's binary_cross_entropy takes probabilities, and cuts their logarithms off at -100 because
@@ -240,7 +235,7 @@ def cut_off_when_sure(center: Tensor, context: Tensor, negatives: Tensor) -> Ten
     return -(kept + others.sum(-1)).mean()
 
 
-def loss_detached(center: Tensor, context: Tensor, negatives: Tensor) -> Tensor:
+def loss_detached(center, context, negatives):
     """The loss is detached from the graph, so the vectors cannot learn.
 
     The value is right, but no gradient flows back: detach(), .item(), .data, no_grad() or a new
@@ -249,7 +244,7 @@ def loss_detached(center: Tensor, context: Tensor, negatives: Tensor) -> Tensor:
     return right.negative_sampling_loss(center, context, negatives).detach()
 
 
-def negatives_detached(center: Tensor, context: Tensor, negatives: Tensor) -> Tensor:
+def negatives_detached(center, context, negatives):
     """The negatives are detached from the graph.
 
     The value is right, but no gradient reaches the negatives. Their vectors learn too: a random
@@ -264,19 +259,19 @@ def negatives_detached(center: Tensor, context: Tensor, negatives: Tensor) -> Te
 class _Model(right.NeuralLanguageModel):
     """The right model in pieces, so that a mistake changes one of them."""
 
-    def join(self, embedded: Tensor) -> Tensor:
+    def join(self, embedded):
         """The vectors (B, n, m) side by side, x (B, n m)."""
         return embedded.flatten(1)
 
-    def inside(self, x: Tensor) -> Tensor:
+    def inside(self, x):
         """The hidden layer (B, h)."""
         return torch.tanh(self.hidden(x))
 
-    def score(self, x: Tensor) -> Tensor:
+    def score(self, x):
         """The logits (B, V)."""
         return self.output(self.inside(x)) + self.direct(x)
 
-    def forward(self, context: Tensor) -> Tensor:
+    def forward(self, context):
         """As in the reference."""
         return self.score(self.join(self.embedding(context)))
 
@@ -289,7 +284,7 @@ class ModelWithoutTanh(_Model):
     that.
     """
 
-    def inside(self, x: Tensor) -> Tensor:
+    def inside(self, x):
         """Linear."""
         return self.hidden(x)
 
@@ -300,7 +295,7 @@ class ModelReluForTanh(_Model):
     The hidden layer is tanh(d + H x). A ReLU makes another model.
     """
 
-    def inside(self, x: Tensor) -> Tensor:
+    def inside(self, x):
         """ReLU."""
         return torch.relu(self.hidden(x))
 
@@ -311,11 +306,11 @@ class ModelTanhOfVectors(_Model):
     tanh(d + H x): the vectors pass through H first, and go as they are into W.
     """
 
-    def join(self, embedded: Tensor) -> Tensor:
+    def join(self, embedded):
         """Too early."""
         return torch.tanh(embedded.flatten(1))
 
-    def inside(self, x: Tensor) -> Tensor:
+    def inside(self, x):
         """Linear."""
         return self.hidden(x)
 
@@ -327,7 +322,7 @@ class ModelTanhOutside(_Model):
     probable as another. tanh belongs to the hidden layer, before U.
     """
 
-    def score(self, x: Tensor) -> Tensor:
+    def score(self, x):
         """Too late."""
         return torch.tanh(self.output(self.hidden(x)) + self.direct(x))
 
@@ -339,7 +334,7 @@ class ModelWithoutDirect(_Model):
     straight to the scores.
     """
 
-    def score(self, x: Tensor) -> Tensor:
+    def score(self, x):
         """No W x."""
         return self.output(self.inside(x))
 
@@ -351,7 +346,7 @@ class ModelDirectOnly(_Model):
     by one, never together.
     """
 
-    def score(self, x: Tensor) -> Tensor:
+    def score(self, x):
         """No U tanh(...)."""
         return self.direct(x) + self.output.bias
 
@@ -362,7 +357,7 @@ class ModelForgetsHiddenBias(_Model):
     tanh(d + H x): d shifts each hidden unit, so that it need not be 0 where H x is 0.
     """
 
-    def inside(self, x: Tensor) -> Tensor:
+    def inside(self, x):
         """No d."""
         return torch.tanh(x @ self.hidden.weight.T)
 
@@ -373,7 +368,7 @@ class ModelForgetsOutputBias(_Model):
     y = b + ...: b holds how frequent each word is whatever stands before it.
     """
 
-    def score(self, x: Tensor) -> Tensor:
+    def score(self, x):
         """No b."""
         return self.inside(x) @ self.output.weight.T + self.direct(x)
 
@@ -386,7 +381,7 @@ class ModelReversesWords(_Model):
     change places too.
     """
 
-    def join(self, embedded: Tensor) -> Tensor:
+    def join(self, embedded):
         """Reversed."""
         return embedded.flip(1).flatten(1)
 
@@ -399,7 +394,7 @@ class ModelMixesVectors(_Model):
     were joined.
     """
 
-    def join(self, embedded: Tensor) -> Tensor:
+    def join(self, embedded):
         """Transposed."""
         return embedded.transpose(1, 2).flatten(1)
 
@@ -411,7 +406,7 @@ class ModelAveragesWords(_Model):
     each place of the context has columns of its own in H and W.
     """
 
-    def join(self, embedded: Tensor) -> Tensor:
+    def join(self, embedded):
         """The mean at each place."""
         return embedded.mean(1, keepdim=True).expand_as(embedded).flatten(1)
 
@@ -422,7 +417,7 @@ class ModelSeesLastWordOnly(_Model):
     x holds the vectors of all n words. With one word alone this is a bigram model.
     """
 
-    def join(self, embedded: Tensor) -> Tensor:
+    def join(self, embedded):
         """Zeros for the others."""
         before = torch.zeros_like(embedded[:, :-1])
         return torch.cat([before, embedded[:, -1:]], 1).flatten(1)
@@ -434,7 +429,7 @@ class ModelReturnsProbabilities(_Model):
     forward returns the scores before the softmax; the loss takes the softmax itself.
     """
 
-    def score(self, x: Tensor) -> Tensor:
+    def score(self, x):
         """Softmax."""
         return super().score(x).softmax(-1)
 
@@ -445,7 +440,7 @@ class ModelReturnsLogProbabilities(_Model):
     forward returns the scores before the softmax; the loss takes the softmax itself.
     """
 
-    def score(self, x: Tensor) -> Tensor:
+    def score(self, x):
         """Log softmax."""
         return super().score(x).log_softmax(-1)
 
@@ -458,7 +453,7 @@ class ModelSoftmaxOverBatch(_Model):
     with each other.
     """
 
-    def score(self, x: Tensor) -> Tensor:
+    def score(self, x):
         """Axis 0."""
         return super().score(x).softmax(0)
 
@@ -470,7 +465,7 @@ class ModelVectorsCut(_Model):
     rest is the idea of the paper: detach(), .data or no_grad() prevents it.
     """
 
-    def join(self, embedded: Tensor) -> Tensor:
+    def join(self, embedded):
         """Detached."""
         return embedded.detach().flatten(1)
 
@@ -482,7 +477,7 @@ class ModelLogitsCut(_Model):
     the graph.
     """
 
-    def score(self, x: Tensor) -> Tensor:
+    def score(self, x):
         """Detached."""
         return super().score(x).detach()
 

@@ -4,12 +4,10 @@ Each class is one wrong implementation; the first line of its docstring is the t
 the rest the hint.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from solutions.han import attention as right
 
@@ -17,23 +15,23 @@ from solutions.han import attention as right
 class _Pooling(right.AttentionPooling):
     """The right pooling in pieces, so that a mistake changes one of them."""
 
-    def inside(self, states: Tensor) -> Tensor:
+    def inside(self, states):
         """u, (B, N, a)."""
         return self.projection(states).tanh()
 
-    def scored(self, u: Tensor) -> Tensor:
+    def scored(self, u):
         """(B, N)."""
         return u @ self.context
 
-    def weighed(self, scores: Tensor, mask: Tensor) -> Tensor:
+    def weighed(self, scores, mask):
         """(B, N)."""
         return scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(1) * mask
 
-    def summed(self, weights: Tensor, states: Tensor) -> Tensor:
+    def summed(self, weights, states):
         """(B, d)."""
         return (weights[:, None] @ states)[:, 0]
 
-    def forward(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, states, mask):
         """As in the reference."""
         weights = self.weighed(self.scored(self.inside(states)), mask)
         return self.summed(weights, states), weights
@@ -46,7 +44,7 @@ class PoolingWithoutTanh(_Pooling):
     adds the same number to every score, which the softmax takes out again.
     """
 
-    def inside(self, states: Tensor) -> Tensor:
+    def inside(self, states):
         """Linear."""
         return self.projection(states)
 
@@ -57,7 +55,7 @@ class PoolingWithRelu(_Pooling):
     u = tanh(W h + b) lies between -1 and 1 in every direction, and is compared with u_w.
     """
 
-    def inside(self, states: Tensor) -> Tensor:
+    def inside(self, states):
         """ReLU."""
         return self.projection(states).relu()
 
@@ -70,7 +68,7 @@ class PoolingWithoutBias(_Pooling):
     no bias; this one has.)
     """
 
-    def inside(self, states: Tensor) -> Tensor:
+    def inside(self, states):
         """W alone."""
         return (states @ self.projection.weight.T).tanh()
 
@@ -82,11 +80,11 @@ class PoolingTanhOfScore(_Pooling):
     prefer one word much to another.
     """
 
-    def inside(self, states: Tensor) -> Tensor:
+    def inside(self, states):
         """Linear."""
         return self.projection(states)
 
-    def scored(self, u: Tensor) -> Tensor:
+    def scored(self, u):
         """tanh here."""
         return (u @ self.context).tanh()
 
@@ -98,7 +96,7 @@ class PoolingAddsUp(_Pooling):
     model learns about being informative.
     """
 
-    def scored(self, u: Tensor) -> Tensor:
+    def scored(self, u):
         """Sum."""
         return u.sum(-1)
 
@@ -109,7 +107,7 @@ class PoolingScaled(_Pooling):
     That belongs to the dot products of the Transformer. Here the score is u^T u_w as it is.
     """
 
-    def scored(self, u: Tensor) -> Tensor:
+    def scored(self, u):
         """sqrt(a)."""
         return u @ self.context / len(self.context) ** 0.5
 
@@ -121,7 +119,7 @@ class PoolingOverSentences(_Pooling):
     one sentence sum to 1: axis 1.
     """
 
-    def weighed(self, scores: Tensor, mask: Tensor) -> Tensor:
+    def weighed(self, scores, mask):
         """Axis 0."""
         return scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(0) * mask
 
@@ -133,7 +131,7 @@ class PoolingAttendsToPadding(_Pooling):
     where the mask is False, before the softmax.
     """
 
-    def weighed(self, scores: Tensor, mask: Tensor) -> Tensor:
+    def weighed(self, scores, mask):
         """All real."""
         return scores.softmax(1)
 
@@ -145,7 +143,7 @@ class PoolingMaskedAfterwards(_Pooling):
     sum to 1. Mask the scores before it.
     """
 
-    def weighed(self, scores: Tensor, mask: Tensor) -> Tensor:
+    def weighed(self, scores, mask):
         """Times the mask."""
         return scores.softmax(1) * mask
 
@@ -156,7 +154,7 @@ class PoolingMaskedWithZero(_Pooling):
     exp(0) is 1, so that padding still takes its share of the softmax, often a large one.
     """
 
-    def weighed(self, scores: Tensor, mask: Tensor) -> Tensor:
+    def weighed(self, scores, mask):
         """0 for padding."""
         return (scores * mask).softmax(1) * mask
 
@@ -168,7 +166,7 @@ class PoolingOfNothing(_Pooling):
     rows any finite scores and set their weights to 0.
     """
 
-    def weighed(self, scores: Tensor, mask: Tensor) -> Tensor:
+    def weighed(self, scores, mask):
         """-inf."""
         return scores.masked_fill(~mask, -torch.inf).softmax(1)
 
@@ -180,7 +178,7 @@ class PoolingOfNothingIsAMean(_Pooling):
     is False everywhere, the weights are 0.
     """
 
-    def weighed(self, scores: Tensor, mask: Tensor) -> Tensor:
+    def weighed(self, scores, mask):
         """Not set to 0."""
         return scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(1)
 
@@ -191,7 +189,7 @@ class PoolingOfUnitLength(_Pooling):
     Its length is learned with it: the longer it is, the sharper the weights can be.
     """
 
-    def scored(self, u: Tensor) -> Tensor:
+    def scored(self, u):
         """Of a direction alone."""
         return u @ nn.functional.normalize(self.context, dim=0)
 
@@ -202,7 +200,7 @@ class PoolingDividedByWords(_Pooling):
     The weights sum to 1 already: the weighted sum is a mean.
     """
 
-    def forward(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, states, mask):
         """A mean twice."""
         pooled, weights = super().forward(states, mask)
         return pooled / mask.sum(1, keepdim=True).clamp(min=1), weights
@@ -215,7 +213,7 @@ class PoolingWithSigmoid(_Pooling):
     the words compete.
     """
 
-    def weighed(self, scores: Tensor, mask: Tensor) -> Tensor:
+    def weighed(self, scores, mask):
         """Sigmoid."""
         return scores.sigmoid() * mask
 
@@ -237,5 +235,5 @@ MISTAKES: dict[str, list[Any]] = {
         PoolingOfNothing,
         PoolingOfNothingIsAMean,
         PoolingWithSigmoid,
-    ],
+    ]
 }

@@ -4,12 +4,9 @@ Each class is one wrong implementation; the first line of its docstring is the t
 the rest the hint.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
-from torch import Tensor, nn
 
 from solutions.han import network as right
 
@@ -17,32 +14,32 @@ from solutions.han import network as right
 class _Network(right.HierarchicalAttentionNetwork):
     """The right network in pieces, so that a mistake changes one of them."""
 
-    def words(self, embedded: Tensor, real: Tensor) -> Tensor:
+    def words(self, embedded, real):
         """(B L, T, 2d)."""
         return right.read(self.word_rnn, embedded, real.sum(dim=1))
 
-    def extent(self, some: Tensor) -> Tensor:
+    def extent(self, some):
         """How many sentences of each document are read, (B,)."""
         numbers = torch.arange(some.shape[1]) + 1
         return numbers.where(some, torch.zeros_like(numbers)).max(dim=1).values
 
-    def sentences(self, vectors: Tensor, some: Tensor) -> Tensor:
+    def sentences(self, vectors, some):
         """(B, L, 2d)."""
         return right.read(self.sentence_rnn, vectors, self.extent(some))
 
-    def attendable(self, some: Tensor) -> Tensor:
+    def attendable(self, some):
         """The mask of the sentence attention, (B, L)."""
         return some
 
-    def said(self, document: Tensor) -> Tensor:
+    def said(self, document):
         """(B, C)."""
         return self.output(document)
 
-    def looks(self) -> tuple[nn.Module, nn.Module]:
+    def looks(self):
         """The two attentions."""
         return self.word_attention, self.sentence_attention
 
-    def forward(self, documents: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def forward(self, documents):
         """As in the reference."""
         B, L, T = documents.shape
         over_words, over_sentences = self.looks()
@@ -63,7 +60,7 @@ class NetworkReadsPaddedWords(_Network):
     given function read is for.
     """
 
-    def words(self, embedded: Tensor, real: Tensor) -> Tensor:
+    def words(self, embedded, real):
         """Not packed."""
         return self.word_rnn(embedded)[0]
 
@@ -75,7 +72,7 @@ class NetworkReadsPaddedSentences(_Network):
     longest document of the batch. Read each document up to its last sentence that has words.
     """
 
-    def sentences(self, vectors: Tensor, some: Tensor) -> Tensor:
+    def sentences(self, vectors, some):
         """Not packed."""
         return self.sentence_rnn(vectors)[0]
 
@@ -87,7 +84,7 @@ class NetworkCountsSentences(_Network):
     3 words] there are two, and the last is the third. Read up to the last sentence that has words.
     """
 
-    def extent(self, some: Tensor) -> Tensor:
+    def extent(self, some):
         """How many."""
         return some.sum(dim=1)
 
@@ -99,7 +96,7 @@ class NetworkDropsEmptySentences(_Network):
     empty sentence between others is read as a vector of zeros.
     """
 
-    def sentences(self, vectors: Tensor, some: Tensor) -> Tensor:
+    def sentences(self, vectors, some):
         """Moved together, read, moved back."""
         order = (~some).long().argsort(dim=1, stable=True)
         rows = torch.arange(len(some)).unsqueeze(1)
@@ -114,7 +111,7 @@ class NetworkAttendsToEmptySentences(_Network):
     attention is True where a sentence has a word, not where it stands before the document's end.
     """
 
-    def attendable(self, some: Tensor) -> Tensor:
+    def attendable(self, some):
         """Up to the last."""
         return torch.arange(some.shape[1]) < self.extent(some)[:, None]
 
@@ -126,7 +123,7 @@ class NetworkAttendsToPadding(_Network):
     that have a word.
     """
 
-    def attendable(self, some: Tensor) -> Tensor:
+    def attendable(self, some):
         """All."""
         return torch.ones_like(some)
 
@@ -138,7 +135,7 @@ class NetworkWithoutSentenceGru(_Network):
     a sentence is worth can depend on those around it. Here it gets the vectors themselves.
     """
 
-    def sentences(self, vectors: Tensor, some: Tensor) -> Tensor:
+    def sentences(self, vectors, some):
         """As they are."""
         return vectors
 
@@ -150,7 +147,7 @@ class NetworkOneAttention(_Network):
     vectors, u_w and u_s. On the sentences use sentence_attention.
     """
 
-    def looks(self) -> tuple[nn.Module, nn.Module]:
+    def looks(self):
         """One."""
         return self.word_attention, self.word_attention
 
@@ -162,7 +159,7 @@ class NetworkSwapsAttentions(_Network):
     document.
     """
 
-    def looks(self) -> tuple[nn.Module, nn.Module]:
+    def looks(self):
         """Swapped."""
         return self.sentence_attention, self.word_attention
 
@@ -174,7 +171,7 @@ class NetworkRefusesEmpty(_Network):
     they are.
     """
 
-    def extent(self, some: Tensor) -> Tensor:
+    def extent(self, some):
         """Refuses as torch does."""
         if not some.any(dim=1).all():
             raise RuntimeError("Length of all samples has to be greater than 0")
@@ -188,7 +185,7 @@ class NetworkReadsOn(_Network):
     B L short sequences of T words. What comes before a sentence is read by the sentence GRU.
     """
 
-    def words(self, embedded: Tensor, real: Tensor) -> Tensor:
+    def words(self, embedded, real):
         """All words of a document in one sequence."""
         batch = self._batch
         joined = real.reshape(batch, -1)
@@ -198,7 +195,7 @@ class NetworkReadsOn(_Network):
         states = right.read(self.word_rnn, words, joined.sum(dim=1))
         return states[rows, order.argsort(dim=1)].reshape(*real.shape, -1)
 
-    def forward(self, documents: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def forward(self, documents):
         """Remembers where documents end."""
         self._batch = len(documents)
         return super().forward(documents)
@@ -211,7 +208,7 @@ class NetworkReturnsProbabilities(_Network):
     and the loss takes the softmax itself.
     """
 
-    def said(self, document: Tensor) -> Tensor:
+    def said(self, document):
         """Softmax."""
         return self.output(document).softmax(1)
 
@@ -230,5 +227,5 @@ MISTAKES: dict[str, list[Any]] = {
         NetworkRefusesEmpty,
         NetworkReadsOn,
         NetworkReturnsProbabilities,
-    ],
+    ]
 }

@@ -4,19 +4,16 @@ Each function or class is one wrong implementation; the first line of its docstr
 the card, the rest the hint.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from solutions.luong import decoder as right
 
 # attentional_state
 
 
-def state_first(context: Tensor, state: Tensor, W: Tensor) -> Tensor:
+def state_first(context, state, W):
     """Context and state are joined in the wrong order.
 
     The paper joins [c; h]: the context first, so that the first a columns of W belong to it. With
@@ -25,7 +22,7 @@ def state_first(context: Tensor, state: Tensor, W: Tensor) -> Tensor:
     return right.attentional_state(state, context, W)
 
 
-def state_without_tanh(context: Tensor, state: Tensor, W: Tensor) -> Tensor:
+def state_without_tanh(context, state, W):
     """The tanh is missing.
 
     h~ = tanh(W [c; h]). Without it, W and the matrix W_s that scores the words would be two linear
@@ -34,7 +31,7 @@ def state_without_tanh(context: Tensor, state: Tensor, W: Tensor) -> Tensor:
     return torch.cat([context, state], dim=-1) @ W.T
 
 
-def state_with_relu(context: Tensor, state: Tensor, W: Tensor) -> Tensor:
+def state_with_relu(context, state, W):
     """A ReLU stands where the paper has tanh.
 
     h~ = tanh(W [c; h]): with input feeding h~ is read by the recurrent cell in the next step, and
@@ -43,7 +40,7 @@ def state_with_relu(context: Tensor, state: Tensor, W: Tensor) -> Tensor:
     return torch.relu(torch.cat([context, state], dim=-1) @ W.T)
 
 
-def state_with_sigmoid(context: Tensor, state: Tensor, W: Tensor) -> Tensor:
+def state_with_sigmoid(context, state, W):
     """A sigmoid stands where the paper has tanh.
 
     h~ = tanh(W [c; h]) lies between -1 and 1 and is 0 where W [c; h] is 0. A sigmoid gives positive
@@ -52,7 +49,7 @@ def state_with_sigmoid(context: Tensor, state: Tensor, W: Tensor) -> Tensor:
     return torch.sigmoid(torch.cat([context, state], dim=-1) @ W.T)
 
 
-def tanh_inside(context: Tensor, state: Tensor, W: Tensor) -> Tensor:
+def tanh_inside(context, state, W):
     """You take the tanh of [c; h] and not of W [c; h].
 
     First the matrix, then tanh: the matrix mixes context and state, and tanh works on the mixture.
@@ -60,7 +57,7 @@ def tanh_inside(context: Tensor, state: Tensor, W: Tensor) -> Tensor:
     return torch.cat([context, state], dim=-1).tanh() @ W.T
 
 
-def tanh_of_each(context: Tensor, state: Tensor, W: Tensor) -> Tensor:
+def tanh_of_each(context, state, W):
     """You take the tanh of the context's part and of the state's part separately.
 
     W [c; h] is W_1 c + W_2 h, and tanh belongs around that sum: only there do context and state
@@ -70,7 +67,7 @@ def tanh_of_each(context: Tensor, state: Tensor, W: Tensor) -> Tensor:
     return torch.tanh(context @ of_context.T) + torch.tanh(state @ of_state.T)
 
 
-def context_left_out(context: Tensor, state: Tensor, W: Tensor) -> Tensor:
+def context_left_out(context, state, W):
     """The context is not used.
 
     h~ has to hold both what was found in the source (c) and what the decoder knows (h); without c
@@ -79,7 +76,7 @@ def context_left_out(context: Tensor, state: Tensor, W: Tensor) -> Tensor:
     return right.attentional_state(torch.zeros_like(context), state, W)
 
 
-def state_left_out(context: Tensor, state: Tensor, W: Tensor) -> Tensor:
+def state_left_out(context, state, W):
     """The state is not used.
 
     h~ has to hold both what was found in the source (c) and what the decoder knows (h); without h
@@ -88,7 +85,7 @@ def state_left_out(context: Tensor, state: Tensor, W: Tensor) -> Tensor:
     return right.attentional_state(context, torch.zeros_like(state), W)
 
 
-def joined_along_axis_one(context: Tensor, state: Tensor, W: Tensor) -> Tensor:
+def joined_along_axis_one(context, state, W):
     """You join context and state along axis 1, which is not always the last one.
 
     For (B, a) axis 1 and the last axis are the same, for all target words at once, (B, T, a), they
@@ -97,7 +94,7 @@ def joined_along_axis_one(context: Tensor, state: Tensor, W: Tensor) -> Tensor:
     return torch.tanh(torch.cat([context, state], dim=1) @ W.T)
 
 
-def context_cut(context: Tensor, state: Tensor, W: Tensor) -> Tensor:
+def context_cut(context, state, W):
     """The context is detached from the graph, so attention cannot learn.
 
     The numbers are right, but no gradient reaches the context: detach(), .data, no_grad() or a new
@@ -112,49 +109,37 @@ def context_cut(context: Tensor, state: Tensor, W: Tensor) -> Tensor:
 class _Decoder(right.LuongDecoder):
     """The right decoder in pieces, so that a mistake changes one of them."""
 
-    def fed(self, embedded: Tensor, attentional: Tensor, state: Tensor) -> Tensor:
+    def fed(self, embedded, attentional, state):
         """What the cell reads."""
         return torch.cat([embedded, attentional], -1) if self.input_feeding else embedded
 
-    def joined(self, context: Tensor, state: Tensor) -> Tensor:
+    def joined(self, context, state):
         """h~."""
         return self.combine(torch.cat([context, state], -1)).tanh()
 
-    def step(
-        self,
-        embedded: Tensor,
-        state: Tensor,
-        attentional: Tensor,
-        keys: Tensor,
-        mask: Tensor,
-        position: int,
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    def step(self, embedded, state, attentional, keys, mask, position):
         """As in the reference."""
         new = self.cell(self.fed(embedded, attentional, state), state)
         found, alpha = self.attention(new, keys, mask, position)
         return new, self.joined(found, new), alpha
 
-    def beginning(self, first_state: Tensor) -> tuple[Tensor, Tensor]:
+    def beginning(self, first_state):
         """h_0 and h~_0."""
         return first_state, torch.zeros_like(first_state)
 
-    def carried(
-        self, new: tuple[Tensor, Tensor], old: tuple[Tensor, Tensor]
-    ) -> tuple[Tensor, Tensor]:
+    def carried(self, new, old):
         """What the next step gets of the state and h~."""
         return new
 
-    def counted(self, t: int) -> int:
+    def counted(self, t):
         """The position that step gets."""
         return t
 
-    def scored(self, attentional: Tensor, states: Tensor) -> Tensor:
+    def scored(self, attentional, states):
         """Logits (B, T, V)."""
         return self.output(attentional)
 
-    def forward(
-        self, tokens: Tensor, keys: Tensor, mask: Tensor, first_state: Tensor
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, tokens, keys, mask, first_state):
         """As in the reference."""
         pair = self.beginning(first_state)
         steps = []
@@ -173,15 +158,7 @@ class DecoderAttendsWithOldState(_Decoder):
     context.
     """
 
-    def step(
-        self,
-        embedded: Tensor,
-        state: Tensor,
-        attentional: Tensor,
-        keys: Tensor,
-        mask: Tensor,
-        position: int,
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    def step(self, embedded, state, attentional, keys, mask, position):
         """Attends before the cell."""
         found, alpha = self.attention(state, keys, mask, position)
         new = self.cell(self.fed(embedded, attentional, state), state)
@@ -196,9 +173,7 @@ class DecoderFeedsContext(_Decoder):
     cell, and it has another size.
     """
 
-    def forward(
-        self, tokens: Tensor, keys: Tensor, mask: Tensor, first_state: Tensor
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, tokens, keys, mask, first_state):
         """A loop of its own."""
         state, context = first_state, torch.zeros_like(keys[:, 0])
         said, looked = [], []
@@ -217,7 +192,7 @@ class DecoderFeedsState(_Decoder):
     decoder looked, and that is in h~_{t-1}, the result of attention in the step before.
     """
 
-    def fed(self, embedded: Tensor, attentional: Tensor, state: Tensor) -> Tensor:
+    def fed(self, embedded, attentional, state):
         """h for h~."""
         return super().fed(embedded, state, state)
 
@@ -229,7 +204,7 @@ class DecoderIgnoresFeedingSwitch(_Decoder):
     for that size. Ask self.input_feeding before you join.
     """
 
-    def fed(self, embedded: Tensor, attentional: Tensor, state: Tensor) -> Tensor:
+    def fed(self, embedded, attentional, state):
         """Always."""
         return torch.cat([embedded, attentional], -1)
 
@@ -241,9 +216,7 @@ class DecoderFeedsZeros(_Decoder):
     only the first should be.
     """
 
-    def carried(
-        self, new: tuple[Tensor, Tensor], old: tuple[Tensor, Tensor]
-    ) -> tuple[Tensor, Tensor]:
+    def carried(self, new, old):
         """h alone."""
         return new[0], old[1]
 
@@ -254,9 +227,7 @@ class DecoderStateStandsStill(_Decoder):
     Each step has to start from the state h that the step before returned; here all start from h_0.
     """
 
-    def carried(
-        self, new: tuple[Tensor, Tensor], old: tuple[Tensor, Tensor]
-    ) -> tuple[Tensor, Tensor]:
+    def carried(self, new, old):
         """h~ alone."""
         return old[0], new[1]
 
@@ -268,9 +239,7 @@ class DecoderAttentionalForState(_Decoder):
     next word. Here the cell continues from h~_t. Look at the order in which step returns them.
     """
 
-    def carried(
-        self, new: tuple[Tensor, Tensor], old: tuple[Tensor, Tensor]
-    ) -> tuple[Tensor, Tensor]:
+    def carried(self, new, old):
         """h~ twice."""
         return new[1], new[1]
 
@@ -282,7 +251,7 @@ class DecoderStartsWithFirstState(_Decoder):
     encoder's summary goes into the recurrent state h_0 alone.
     """
 
-    def beginning(self, first_state: Tensor) -> tuple[Tensor, Tensor]:
+    def beginning(self, first_state):
         """h_0 twice."""
         return first_state, first_state
 
@@ -293,7 +262,7 @@ class DecoderForgetsFirstState(_Decoder):
     h_0 is what the encoder says about the whole sentence; only h~_0 is 0. Here both are.
     """
 
-    def beginning(self, first_state: Tensor) -> tuple[Tensor, Tensor]:
+    def beginning(self, first_state):
         """0 twice."""
         return torch.zeros_like(first_state), torch.zeros_like(first_state)
 
@@ -305,7 +274,7 @@ class DecoderScoresState(_Decoder):
     without the attention of its own step.
     """
 
-    def scored(self, attentional: Tensor, states: Tensor) -> Tensor:
+    def scored(self, attentional, states):
         """Of h."""
         return self.output(states)
 
@@ -317,7 +286,7 @@ class DecoderWithoutTanh(_Decoder):
     next step may grow without bound.
     """
 
-    def joined(self, context: Tensor, state: Tensor) -> Tensor:
+    def joined(self, context, state):
         """Linear."""
         return self.combine(torch.cat([context, state], -1))
 
@@ -328,7 +297,7 @@ class DecoderSwapsCombine(_Decoder):
     h~_t = tanh(W_c [c_t; h_t]): the context first.
     """
 
-    def joined(self, context: Tensor, state: Tensor) -> Tensor:
+    def joined(self, context, state):
         """Swapped."""
         return super().joined(state, context)
 
@@ -339,7 +308,7 @@ class DecoderSwapsCellInput(_Decoder):
     The cell reads [E y_{t-1}; h~_{t-1}]: first the embedded word, then the attentional state.
     """
 
-    def fed(self, embedded: Tensor, attentional: Tensor, state: Tensor) -> Tensor:
+    def fed(self, embedded, attentional, state):
         """Swapped."""
         return torch.cat([attentional, embedded], -1) if self.input_feeding else embedded
 
@@ -351,15 +320,7 @@ class DecoderPositionNotPassed(_Decoder):
     position, a local one looks around it; the decoder does not know which one it was given.
     """
 
-    def step(
-        self,
-        embedded: Tensor,
-        state: Tensor,
-        attentional: Tensor,
-        keys: Tensor,
-        mask: Tensor,
-        position: int,
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    def step(self, embedded, state, attentional, keys, mask, position):
         """Always 0."""
         return super().step(embedded, state, attentional, keys, mask, 0)
 
@@ -371,7 +332,7 @@ class DecoderPositionAlwaysZero(_Decoder):
     always gets 0 would look at the beginning of the source for the whole sentence.
     """
 
-    def counted(self, t: int) -> int:
+    def counted(self, t):
         """Never."""
         return 0
 
@@ -383,7 +344,7 @@ class DecoderPositionFromOne(_Decoder):
     first call of step gets position 0.
     """
 
-    def counted(self, t: int) -> int:
+    def counted(self, t):
         """From 1."""
         return t + 1
 
@@ -394,15 +355,7 @@ class DecoderForgetsMask(_Decoder):
     Pass the mask you were given on to the attention; otherwise padding is attended to.
     """
 
-    def step(
-        self,
-        embedded: Tensor,
-        state: Tensor,
-        attentional: Tensor,
-        keys: Tensor,
-        mask: Tensor,
-        position: int,
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    def step(self, embedded, state, attentional, keys, mask, position):
         """All real."""
         return super().step(embedded, state, attentional, keys, torch.ones_like(mask), position)
 
@@ -414,9 +367,7 @@ class DecoderFeedsItself(_Decoder):
     tokens[:, t]. Reading one's own predictions is decoding, which `translate` does later.
     """
 
-    def forward(
-        self, tokens: Tensor, keys: Tensor, mask: Tensor, first_state: Tensor
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, tokens, keys, mask, first_state):
         """Own predictions."""
         pair, word = self.beginning(first_state), tokens[:, 0]
         said, looked = [], []
@@ -435,7 +386,7 @@ class DecoderReturnsProbabilities(_Decoder):
     forward returns the scores before the softmax; the loss takes the softmax itself.
     """
 
-    def scored(self, attentional: Tensor, states: Tensor) -> Tensor:
+    def scored(self, attentional, states):
         """Softmax."""
         return self.output(attentional).softmax(-1)
 
@@ -446,7 +397,7 @@ class DecoderReturnsLogProbabilities(_Decoder):
     forward returns the scores before the softmax; the loss takes the softmax itself.
     """
 
-    def scored(self, attentional: Tensor, states: Tensor) -> Tensor:
+    def scored(self, attentional, states):
         """Log softmax."""
         return self.output(attentional).log_softmax(-1)
 
@@ -458,9 +409,7 @@ class DecoderTimeFirst(_Decoder):
     along axis 1.
     """
 
-    def forward(
-        self, tokens: Tensor, keys: Tensor, mask: Tensor, first_state: Tensor
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, tokens, keys, mask, first_state):
         """Transposed."""
         logits, weights = super().forward(tokens, keys, mask, first_state)
         return logits.transpose(0, 1), weights.transpose(0, 1)

@@ -4,29 +4,26 @@ Each function or class is one wrong implementation; the first line of its docstr
 the card, the rest the hint.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from solutions.luong import local as right
 
 # local_window
 
 
-def _gaps(position: Tensor, N: int) -> Tensor:
+def _gaps(position, N):
     """s - p, (B, N)."""
     return torch.arange(N).to(position.dtype) - position[:, None]
 
 
-def _real(lengths: Tensor, N: int) -> Tensor:
+def _real(lengths, N):
     """True on real words, (B, N)."""
     return torch.arange(N) < lengths[:, None]
 
 
-def window_without_ends(position: Tensor, lengths: Tensor, D: float, N: int) -> Tensor:
+def window_without_ends(position, lengths, D, N):
     """Your window leaves out its ends.
 
     The paper's window is [p - D, p + D], with both ends: |s - p| <= D. For a whole p and D that is
@@ -35,7 +32,7 @@ def window_without_ends(position: Tensor, lengths: Tensor, D: float, N: int) -> 
     return (_gaps(position, N).abs() < D) & _real(lengths, N)
 
 
-def window_without_right_end(position: Tensor, lengths: Tensor, D: float, N: int) -> Tensor:
+def window_without_right_end(position, lengths, D, N):
     """Your window leaves out its right end.
 
     Slices and ranges of Python stop before their end, the paper's window [p - D, p + D] does not:
@@ -45,7 +42,7 @@ def window_without_right_end(position: Tensor, lengths: Tensor, D: float, N: int
     return (gaps >= -D) & (gaps < D) & _real(lengths, N)
 
 
-def window_rounds(position: Tensor, lengths: Tensor, D: float, N: int) -> Tensor:
+def window_rounds(position, lengths, D, N):
     """Your position is rounded.
 
     A predicted position is a real number. The distance |s - p| is taken from that number itself,
@@ -54,7 +51,7 @@ def window_rounds(position: Tensor, lengths: Tensor, D: float, N: int) -> Tensor
     return right.local_window(position.round(), lengths, D, N)
 
 
-def window_cuts_fraction(position: Tensor, lengths: Tensor, D: float, N: int) -> Tensor:
+def window_cuts_fraction(position, lengths, D, N):
     """You cut off the fraction of the position.
 
     int(), .long() and .floor() move the window to the left. The distance |s - p| is taken from
@@ -63,7 +60,7 @@ def window_cuts_fraction(position: Tensor, lengths: Tensor, D: float, N: int) ->
     return right.local_window(position.long().to(position.dtype), lengths, D, N)
 
 
-def window_over_padding(position: Tensor, lengths: Tensor, D: float, N: int) -> Tensor:
+def window_over_padding(position, lengths, D, N):
     """Your window is not cut at the end of the sentence.
 
     After a sentence's last word comes padding. A position belongs to the window only if it is a
@@ -72,7 +69,7 @@ def window_over_padding(position: Tensor, lengths: Tensor, D: float, N: int) -> 
     return _gaps(position, N).abs() <= D
 
 
-def window_one_word_too_long(position: Tensor, lengths: Tensor, D: float, N: int) -> Tensor:
+def window_one_word_too_long(position, lengths, D, N):
     """Your window contains the first position of the padding.
 
     Positions count from 0, so the last real word of a sentence stands at length - 1: s < length,
@@ -81,7 +78,7 @@ def window_one_word_too_long(position: Tensor, lengths: Tensor, D: float, N: int
     return right.local_window(position, lengths + 1, D, N)
 
 
-def window_of_D_words(position: Tensor, lengths: Tensor, D: float, N: int) -> Tensor:
+def window_of_D_words(position, lengths, D, N):
     """You take D for the width of the whole window.
 
     D is the distance from p to each end: the window reaches from p - D to p + D and is 2D wide.
@@ -89,7 +86,7 @@ def window_of_D_words(position: Tensor, lengths: Tensor, D: float, N: int) -> Te
     return right.local_window(position, lengths, D / 2, N)
 
 
-def window_moved_to_zero(position: Tensor, lengths: Tensor, D: float, N: int) -> Tensor:
+def window_moved_to_zero(position, lengths, D, N):
     """You move a position before the sentence to 0.
 
     A position may lie outside the sentence and stays there. The window is cut at the sentence's
@@ -98,7 +95,7 @@ def window_moved_to_zero(position: Tensor, lengths: Tensor, D: float, N: int) ->
     return right.local_window(position.clamp(min=0), lengths, D, N)
 
 
-def window_moved_into_sentence(position: Tensor, lengths: Tensor, D: float, N: int) -> Tensor:
+def window_moved_into_sentence(position, lengths, D, N):
     """You move a position outside the sentence to its first or last word.
 
     The window is cut at the sentence's ends, not moved: if p lies far away, no word is near it, and
@@ -108,7 +105,7 @@ def window_moved_into_sentence(position: Tensor, lengths: Tensor, D: float, N: i
     return right.local_window(torch.minimum(position.clamp(min=0), last), lengths, D, N)
 
 
-def window_to_the_left_open(position: Tensor, lengths: Tensor, D: float, N: int) -> Tensor:
+def window_to_the_left_open(position, lengths, D, N):
     """Your window is not limited on the left.
 
     s - p <= D holds for all words to the left of p, however far they are. The distance is an
@@ -117,7 +114,7 @@ def window_to_the_left_open(position: Tensor, lengths: Tensor, D: float, N: int)
     return (_gaps(position, N) <= D) & _real(lengths, N)
 
 
-def window_to_the_left(position: Tensor, lengths: Tensor, D: float, N: int) -> Tensor:
+def window_to_the_left(position, lengths, D, N):
     """Your window ends at p.
 
     It reaches as far to the right as to the left: the distance is |s - p|.
@@ -126,7 +123,7 @@ def window_to_the_left(position: Tensor, lengths: Tensor, D: float, N: int) -> T
     return near & (torch.arange(N) <= position.unsqueeze(1))
 
 
-def window_moved_inside(position: Tensor, lengths: Tensor, D: float, N: int) -> Tensor:
+def window_moved_inside(position, lengths, D, N):
     """You move the window inside at the ends of a sentence.
 
     It is cut there, and then holds fewer words: p stays where it is.
@@ -136,7 +133,7 @@ def window_moved_inside(position: Tensor, lengths: Tensor, D: float, N: int) -> 
     return right.local_window(centre, lengths, D, N)
 
 
-def window_counts_from_one(position: Tensor, lengths: Tensor, D: float, N: int) -> Tensor:
+def window_counts_from_one(position, lengths, D, N):
     """You count the source positions from 1.
 
     In this course the first word has position 0, and p is counted like it.
@@ -147,7 +144,7 @@ def window_counts_from_one(position: Tensor, lengths: Tensor, D: float, N: int) 
 # predictive_position
 
 
-def position_of_batch(state: Tensor, lengths: Tensor, W: Tensor, v: Tensor) -> Tensor:
+def position_of_batch(state, lengths, W, v):
     """You use the longest sentence's length for all sentences.
 
     S is the length of the sentence itself. With that of the longest sentence in the batch the
@@ -157,7 +154,7 @@ def position_of_batch(state: Tensor, lengths: Tensor, W: Tensor, v: Tensor) -> T
     return right.predictive_position(state, longest, W, v)
 
 
-def position_to_last_word(state: Tensor, lengths: Tensor, W: Tensor, v: Tensor) -> Tensor:
+def position_to_last_word(state, lengths, W, v):
     """You multiply the sigmoid by S - 1.
 
     Equation 9 has p = S sigmoid(...), a number between 0 and S. Counting positions from 0 does not
@@ -166,7 +163,7 @@ def position_to_last_word(state: Tensor, lengths: Tensor, W: Tensor, v: Tensor) 
     return right.predictive_position(state, lengths - 1, W, v)
 
 
-def position_as_share(state: Tensor, lengths: Tensor, W: Tensor, v: Tensor) -> Tensor:
+def position_as_share(state, lengths, W, v):
     """Your position is not multiplied by the sentence's length.
 
     The sigmoid gives a share between 0 and 1: how far into the sentence to look. Times S it is a
@@ -175,7 +172,7 @@ def position_as_share(state: Tensor, lengths: Tensor, W: Tensor, v: Tensor) -> T
     return right.predictive_position(state, torch.ones_like(lengths), W, v)
 
 
-def position_without_sigmoid(state: Tensor, lengths: Tensor, W: Tensor, v: Tensor) -> Tensor:
+def position_without_sigmoid(state, lengths, W, v):
     """The sigmoid is missing.
 
     v^T tanh(W h) is any real number. The sigmoid makes it a share between 0 and 1, so that p lies
@@ -184,7 +181,7 @@ def position_without_sigmoid(state: Tensor, lengths: Tensor, W: Tensor, v: Tenso
     return lengths * (torch.tanh(state @ W.T) @ v)
 
 
-def position_without_tanh(state: Tensor, lengths: Tensor, W: Tensor, v: Tensor) -> Tensor:
+def position_without_tanh(state, lengths, W, v):
     """The tanh is missing.
 
     p = S sigmoid(v^T tanh(W h)). Without tanh, v^T W is a single vector, and the hidden layer has
@@ -193,7 +190,7 @@ def position_without_tanh(state: Tensor, lengths: Tensor, W: Tensor, v: Tensor) 
     return lengths * torch.sigmoid(state @ W.T @ v)
 
 
-def position_with_tanh_for_sigmoid(state: Tensor, lengths: Tensor, W: Tensor, v: Tensor) -> Tensor:
+def position_with_tanh_for_sigmoid(state, lengths, W, v):
     """tanh stands where the paper has the sigmoid.
 
     The outer function is a sigmoid, between 0 and 1; tanh gives negative shares too, and positions
@@ -202,7 +199,7 @@ def position_with_tanh_for_sigmoid(state: Tensor, lengths: Tensor, W: Tensor, v:
     return lengths * torch.tanh(torch.tanh(state @ W.T) @ v)
 
 
-def position_with_sigmoid_twice(state: Tensor, lengths: Tensor, W: Tensor, v: Tensor) -> Tensor:
+def position_with_sigmoid_twice(state, lengths, W, v):
     """A sigmoid stands where the paper has tanh.
 
     The hidden layer is tanh(W h), between -1 and 1; the sigmoid comes after v.
@@ -210,7 +207,7 @@ def position_with_sigmoid_twice(state: Tensor, lengths: Tensor, W: Tensor, v: Te
     return lengths * torch.sigmoid(torch.sigmoid(state @ W.T) @ v)
 
 
-def position_without_v(state: Tensor, lengths: Tensor, W: Tensor, v: Tensor) -> Tensor:
+def position_without_v(state, lengths, W, v):
     """v is not used.
 
     The hidden units are only added up. v says how much each of them moves the position, and in
@@ -219,7 +216,7 @@ def position_without_v(state: Tensor, lengths: Tensor, W: Tensor, v: Tensor) -> 
     return lengths * torch.sigmoid(torch.tanh(state @ W.T).sum(-1))
 
 
-def position_rounded(state: Tensor, lengths: Tensor, W: Tensor, v: Tensor) -> Tensor:
+def position_rounded(state, lengths, W, v):
     """Your position is rounded.
 
     p stays a real number. Rounding cuts the graph too: its gradient is 0 everywhere, so W and v
@@ -228,7 +225,7 @@ def position_rounded(state: Tensor, lengths: Tensor, W: Tensor, v: Tensor) -> Te
     return right.predictive_position(state, lengths, W, v).round()
 
 
-def position_cut(state: Tensor, lengths: Tensor, W: Tensor, v: Tensor) -> Tensor:
+def position_cut(state, lengths, W, v):
     """The position is detached from the graph, so W and v cannot learn.
 
     The values are right, but no gradient flows back: detach(), .data, .item(), no_grad() or a new
@@ -237,7 +234,7 @@ def position_cut(state: Tensor, lengths: Tensor, W: Tensor, v: Tensor) -> Tensor
     return right.predictive_position(state, lengths, W, v).detach()
 
 
-def position_length_inside(state: Tensor, lengths: Tensor, W: Tensor, v: Tensor) -> Tensor:
+def position_length_inside(state, lengths, W, v):
     """You multiply by the length inside the sigmoid.
 
     The sigmoid gives a share of the sentence, between 0 and 1; times the length it becomes a
@@ -246,9 +243,7 @@ def position_length_inside(state: Tensor, lengths: Tensor, W: Tensor, v: Tensor)
     return torch.sigmoid(lengths * (torch.tanh(state @ W.T) @ v))
 
 
-def position_with_activations_swapped(
-    state: Tensor, lengths: Tensor, W: Tensor, v: Tensor
-) -> Tensor:
+def position_with_activations_swapped(state, lengths, W, v):
     """Your sigmoid and tanh have changed places.
 
     The tanh is inside, the sigmoid outside: a position lies between 0 and the length, and a tanh
@@ -257,7 +252,7 @@ def position_with_activations_swapped(
     return lengths * torch.tanh(torch.sigmoid(state @ W.T) @ v)
 
 
-def position_plus_one(state: Tensor, lengths: Tensor, W: Tensor, v: Tensor) -> Tensor:
+def position_plus_one(state, lengths, W, v):
     """You add 1 to the position.
 
     In the equation, the result lies between 0 and the length. Source positions are counted from 0
@@ -269,12 +264,12 @@ def position_plus_one(state: Tensor, lengths: Tensor, W: Tensor, v: Tensor) -> T
 # gaussian_weights
 
 
-def _bell(weights: Tensor, position: Tensor, divisor: float) -> Tensor:
+def _bell(weights, position, divisor):
     """exp(-(s - p)^2 / divisor), (B, N)."""
     return torch.exp(-_gaps(position, weights.shape[1]).square() / divisor)
 
 
-def gaussian_of_D(weights: Tensor, position: Tensor, D: float) -> Tensor:
+def gaussian_of_D(weights, position, D):
     """Your sigma is D, not D / 2.
 
     The paper sets sigma = D / 2, so that the window ends two sigma from p, where the Gaussian has
@@ -283,7 +278,7 @@ def gaussian_of_D(weights: Tensor, position: Tensor, D: float) -> Tensor:
     return weights * _bell(weights, position, 2 * D**2)
 
 
-def gaussian_without_two(weights: Tensor, position: Tensor, D: float) -> Tensor:
+def gaussian_without_two(weights, position, D):
     """The factor 2 in the denominator is missing.
 
     The exponent is -(s - p)^2 / (2 sigma^2), as in every Gaussian; sigma is D / 2 besides.
@@ -291,7 +286,7 @@ def gaussian_without_two(weights: Tensor, position: Tensor, D: float) -> Tensor:
     return weights * _bell(weights, position, (D / 2) ** 2)
 
 
-def gaussian_without_square_of_sigma(weights: Tensor, position: Tensor, D: float) -> Tensor:
+def gaussian_without_square_of_sigma(weights, position, D):
     """You do not square sigma.
 
     The exponent is -(s - p)^2 / (2 sigma^2): both the distance and sigma are squared, so that only
@@ -300,7 +295,7 @@ def gaussian_without_square_of_sigma(weights: Tensor, position: Tensor, D: float
     return weights * _bell(weights, position, 2 * (D / 2))
 
 
-def gaussian_without_square_of_distance(weights: Tensor, position: Tensor, D: float) -> Tensor:
+def gaussian_without_square_of_distance(weights, position, D):
     """Your distance is not squared.
 
     exp(-|s - p| ...) has a peak with a kink at p. In a Gaussian the distance is squared: words close
@@ -310,7 +305,7 @@ def gaussian_without_square_of_distance(weights: Tensor, position: Tensor, D: fl
     return weights * torch.exp(-gaps / (2 * (D / 2) ** 2))
 
 
-def gaussian_of_whole_D(weights: Tensor, position: Tensor, D: float) -> Tensor:
+def gaussian_of_whole_D(weights, position, D):
     """You round sigma down to a whole number.
 
     D // 2 cuts off the half of an odd D. sigma = D / 2 is a real number.
@@ -319,7 +314,7 @@ def gaussian_of_whole_D(weights: Tensor, position: Tensor, D: float) -> Tensor:
     return weights * torch.exp(-(_gaps(position, weights.shape[1]) ** 2) / (2 * sigma**2))
 
 
-def gaussian_renormalised(weights: Tensor, position: Tensor, D: float) -> Tensor:
+def gaussian_renormalised(weights, position, D):
     """You divide the weights by their sum once more.
 
     Equation 10 multiplies the softmax's weights by the Gaussian and leaves them so: their sum is
@@ -329,7 +324,7 @@ def gaussian_renormalised(weights: Tensor, position: Tensor, D: float) -> Tensor
     return cut / cut.sum(-1, keepdim=True)
 
 
-def gaussian_renormalised_safely(weights: Tensor, position: Tensor, D: float) -> Tensor:
+def gaussian_renormalised_safely(weights, position, D):
     """You divide the weights by their sum once more.
 
     Equation 10 multiplies the softmax's weights by the Gaussian and leaves them so: their sum is
@@ -340,7 +335,7 @@ def gaussian_renormalised_safely(weights: Tensor, position: Tensor, D: float) ->
     return cut / total.masked_fill(total == 0, 1.0)
 
 
-def gaussian_as_density(weights: Tensor, position: Tensor, D: float) -> Tensor:
+def gaussian_as_density(weights, position, D):
     """Your Gaussian is divided by sigma sqrt(2 pi).
 
     That factor makes a density whose area is 1. Here the Gaussian is 1 at p, so that a word at p
@@ -350,7 +345,7 @@ def gaussian_as_density(weights: Tensor, position: Tensor, D: float) -> Tensor:
     return right.gaussian_weights(weights, position, D) / density
 
 
-def gaussian_growing(weights: Tensor, position: Tensor, D: float) -> Tensor:
+def gaussian_growing(weights, position, D):
     """The minus sign is missing.
 
     exp(+(s - p)^2 ...) grows with the distance: the farthest words would get the most.
@@ -358,7 +353,7 @@ def gaussian_growing(weights: Tensor, position: Tensor, D: float) -> Tensor:
     return weights * _bell(weights, position, -2 * (D / 2) ** 2)
 
 
-def gaussian_added(weights: Tensor, position: Tensor, D: float) -> Tensor:
+def gaussian_added(weights, position, D):
     """Your Gaussian is added to the weights.
 
     It multiplies them. Added, it would give weight to words outside the window and to padding.
@@ -366,7 +361,7 @@ def gaussian_added(weights: Tensor, position: Tensor, D: float) -> Tensor:
     return weights + _bell(weights, position, 2 * (D / 2) ** 2)
 
 
-def gaussian_rounds(weights: Tensor, position: Tensor, D: float) -> Tensor:
+def gaussian_rounds(weights, position, D):
     """Your position is rounded.
 
     p is a real number, and the Gaussian is centred at it exactly. Through p the gradient flows
@@ -375,7 +370,7 @@ def gaussian_rounds(weights: Tensor, position: Tensor, D: float) -> Tensor:
     return right.gaussian_weights(weights, position.round(), D)
 
 
-def gaussian_position_cut(weights: Tensor, position: Tensor, D: float) -> Tensor:
+def gaussian_position_cut(weights, position, D):
     """The position is detached from the graph, so the decoder cannot learn where to look.
 
     The values are right, but no gradient reaches the position. The window is a yes or no that has
@@ -384,7 +379,7 @@ def gaussian_position_cut(weights: Tensor, position: Tensor, D: float) -> Tensor
     return right.gaussian_weights(weights, position.detach(), D)
 
 
-def gaussian_counts_from_one(weights: Tensor, position: Tensor, D: float) -> Tensor:
+def gaussian_counts_from_one(weights, position, D):
     """You count the source positions from 1.
 
     The first source word stands at position 0, as everywhere in Python, and the centre is counted in
@@ -399,34 +394,32 @@ def gaussian_counts_from_one(weights: Tensor, position: Tensor, D: float) -> Ten
 class _Local(right.LocalAttention):
     """The right module in pieces, so that a mistake changes one of them."""
 
-    def centred(self, query: Tensor, mask: Tensor, position: int) -> Tensor:
+    def centred(self, query, mask, position):
         """p_t, (B,)."""
         if self.kind == "monotonic":
             return query.new_full(query.shape[:1], position)
         return right.predictive_position(query, mask.sum(1), self.W, self.v)
 
-    def near(self, centre: Tensor, mask: Tensor) -> Tensor:
+    def near(self, centre, mask):
         """The window (B, N)."""
         return right.local_window(centre, mask.sum(1), self.D, mask.shape[1])
 
-    def shared(self, scores: Tensor, window: Tensor, centre: Tensor) -> Tensor:
+    def shared(self, scores, window, centre):
         """Softmax over the window (B, N)."""
         lowest = torch.finfo(scores.dtype).min
         return scores.masked_fill(~window, lowest).softmax(1) * window
 
-    def shaped(self, alpha: Tensor, centre: Tensor) -> Tensor:
+    def shaped(self, alpha, centre):
         """After the softmax (B, N)."""
         if self.kind == "monotonic":
             return alpha
         return right.gaussian_weights(alpha, centre, self.D)
 
-    def averaged(self, weights: Tensor, alpha: Tensor, keys: Tensor) -> Tensor:
+    def averaged(self, weights, alpha, keys):
         """Context (B, d_k), of the weights or of those before the Gaussian."""
         return (weights[:, None] @ keys)[:, 0]
 
-    def forward(
-        self, query: Tensor, keys: Tensor, mask: Tensor, position: int
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, query, keys, mask, position):
         """As in the reference."""
         centre = self.centred(query, mask, position)
         alpha = self.shared(self.score(query, keys), self.near(centre, mask), centre)
@@ -434,7 +427,7 @@ class _Local(right.LocalAttention):
         return self.averaged(weights, alpha, keys), weights
 
 
-def position_of_a_softmax(state: Tensor, lengths: Tensor, W: Tensor, v: Tensor) -> Tensor:
+def position_of_a_softmax(state, lengths, W, v):
     """A softmax over the batch stands in place of the sigmoid.
 
     Sentences do not compete: each one's share lies between 0 and 1 by itself, which is what a
@@ -451,7 +444,7 @@ class LocalSoftmaxOverAll(_Local):
     softmax's denominator runs over the window alone.
     """
 
-    def shared(self, scores: Tensor, window: Tensor, centre: Tensor) -> Tensor:
+    def shared(self, scores, window, centre):
         """Cut too late."""
         return scores.softmax(1) * window
 
@@ -463,14 +456,12 @@ class LocalSoftmaxOverSentence(_Local):
     them: the sum in the softmax's denominator runs over the window alone.
     """
 
-    def forward(
-        self, query: Tensor, keys: Tensor, mask: Tensor, position: int
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, query, keys, mask, position):
         """Padding has no share, words outside the window have one."""
         self.real = mask
         return super().forward(query, keys, mask, position)
 
-    def shared(self, scores: Tensor, window: Tensor, centre: Tensor) -> Tensor:
+    def shared(self, scores, window, centre):
         """Cut too late."""
         return super().shared(scores, self.real, centre) * window
 
@@ -481,7 +472,7 @@ class LocalCountsFromOne(_Local):
     The first target word has t = 0, as the first source word has: p = t, without a 1 added.
     """
 
-    def centred(self, query: Tensor, mask: Tensor, position: int) -> Tensor:
+    def centred(self, query, mask, position):
         """t + 1."""
         return super().centred(query, mask, position + (self.kind == "monotonic"))
 
@@ -493,7 +484,7 @@ class LocalScoresZeroed(_Local):
     to be minus infinity.
     """
 
-    def shared(self, scores: Tensor, window: Tensor, centre: Tensor) -> Tensor:
+    def shared(self, scores, window, centre):
         """exp(0)."""
         return (scores * window).softmax(1) * window
 
@@ -504,7 +495,7 @@ class LocalIsGlobal(_Local):
     Only words with |s - p| <= D may get weight. The Gaussian alone makes far words small, not 0.
     """
 
-    def near(self, centre: Tensor, mask: Tensor) -> Tensor:
+    def near(self, centre, mask):
         """Everything."""
         return mask
 
@@ -516,7 +507,7 @@ class LocalWithoutGaussian(_Local):
     no gradient reaches W and v: the window is a yes or no, and p would never be learned.
     """
 
-    def shaped(self, alpha: Tensor, centre: Tensor) -> Tensor:
+    def shaped(self, alpha, centre):
         """Never."""
         return alpha
 
@@ -528,7 +519,7 @@ class LocalMonotonicGaussian(_Local):
     for the predicted position only, where the gradient needs it.
     """
 
-    def shaped(self, alpha: Tensor, centre: Tensor) -> Tensor:
+    def shaped(self, alpha, centre):
         """Always."""
         return right.gaussian_weights(alpha, centre, self.D)
 
@@ -540,7 +531,7 @@ class LocalAlwaysMonotonic(_Local):
     `position` is for "monotonic" alone.
     """
 
-    def centred(self, query: Tensor, mask: Tensor, position: int) -> Tensor:
+    def centred(self, query, mask, position):
         """t."""
         return query.new_full(query.shape[:1], position)
 
@@ -552,11 +543,11 @@ class LocalGaussianInScores(_Local):
     number comes close to 0, which for a negative score means more weight, not less.
     """
 
-    def shared(self, scores: Tensor, window: Tensor, centre: Tensor) -> Tensor:
+    def shared(self, scores, window, centre):
         """Before the softmax."""
         return super().shared(super().shaped(scores, centre), window, centre)
 
-    def shaped(self, alpha: Tensor, centre: Tensor) -> Tensor:
+    def shaped(self, alpha, centre):
         """Done already."""
         return alpha
 
@@ -568,7 +559,7 @@ class LocalRenormalised(_Local):
     scores before the softmax is the same as dividing: the softmax makes the sum 1 again.
     """
 
-    def shaped(self, alpha: Tensor, centre: Tensor) -> Tensor:
+    def shaped(self, alpha, centre):
         """Sum 1."""
         cut = super().shaped(alpha, centre)
         total = cut.sum(1, keepdim=True)
@@ -581,7 +572,7 @@ class LocalSigmaIsD(_Local):
     The paper sets sigma = D / 2, so that the window ends two sigma from p.
     """
 
-    def shaped(self, alpha: Tensor, centre: Tensor) -> Tensor:
+    def shaped(self, alpha, centre):
         """Too wide."""
         return alpha if self.kind == "monotonic" else gaussian_of_D(alpha, centre, self.D)
 
@@ -593,7 +584,7 @@ class LocalRounds(_Local):
     so that W and v would never learn where to look.
     """
 
-    def centred(self, query: Tensor, mask: Tensor, position: int) -> Tensor:
+    def centred(self, query, mask, position):
         """Rounded."""
         return super().centred(query, mask, position).round()
 
@@ -605,7 +596,7 @@ class LocalPositionOfN(_Local):
     number of real words of the sentence itself: count the True of its mask.
     """
 
-    def centred(self, query: Tensor, mask: Tensor, position: int) -> Tensor:
+    def centred(self, query, mask, position):
         """N."""
         return super().centred(query, torch.ones_like(mask), position)
 
@@ -617,7 +608,7 @@ class LocalOverPadding(_Local):
     the window, also not where a short sentence has ended long ago.
     """
 
-    def near(self, centre: Tensor, mask: Tensor) -> Tensor:
+    def near(self, centre, mask):
         """N for S."""
         return super().near(centre, torch.ones_like(mask))
 
@@ -628,7 +619,7 @@ class LocalOpenWindow(_Local):
     The paper's window is [p - D, p + D], with both ends: |s - p| <= D.
     """
 
-    def near(self, centre: Tensor, mask: Tensor) -> Tensor:
+    def near(self, centre, mask):
         """<."""
         return window_without_ends(centre, mask.sum(1), self.D, mask.shape[1])
 
@@ -639,7 +630,7 @@ class LocalWindowOfD(_Local):
     D is the distance from p to each end: the window reaches from p - D to p + D.
     """
 
-    def near(self, centre: Tensor, mask: Tensor) -> Tensor:
+    def near(self, centre, mask):
         """D words."""
         return window_of_D_words(centre, mask.sum(1), self.D, mask.shape[1])
 
@@ -651,7 +642,7 @@ class LocalEmptyNan(_Local):
     monotonic one after the end of a short sentence, for example. Weights and context must be 0.
     """
 
-    def shared(self, scores: Tensor, window: Tensor, centre: Tensor) -> Tensor:
+    def shared(self, scores, window, centre):
         """0 / 0."""
         return scores.masked_fill(~window, -torch.inf).softmax(1)
 
@@ -663,7 +654,7 @@ class LocalEmptyUniform(_Local):
     that same number the softmax is uniform. Weights and context of such a row must be 0.
     """
 
-    def shared(self, scores: Tensor, window: Tensor, centre: Tensor) -> Tensor:
+    def shared(self, scores, window, centre):
         """1 / N."""
         return scores.masked_fill(~window, torch.finfo(scores.dtype).min).softmax(1)
 
@@ -675,7 +666,7 @@ class LocalContextWithoutGaussian(_Local):
     keys, each with its weight after the Gaussian.
     """
 
-    def averaged(self, weights: Tensor, alpha: Tensor, keys: Tensor) -> Tensor:
+    def averaged(self, weights, alpha, keys):
         """Of alpha."""
         return (alpha[:, None] @ keys)[:, 0]
 
@@ -687,7 +678,7 @@ class LocalPositionCut(_Local):
     detach(), .item(), .data or no_grad() on the way ends the graph.
     """
 
-    def centred(self, query: Tensor, mask: Tensor, position: int) -> Tensor:
+    def centred(self, query, mask, position):
         """Detached."""
         return super().centred(query, mask, position).detach()
 
@@ -698,9 +689,7 @@ class LocalSwapsResults(_Local):
     forward returns the context first, then the weights.
     """
 
-    def forward(
-        self, query: Tensor, keys: Tensor, mask: Tensor, position: int
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, query, keys, mask, position):
         """Swapped."""
         context, weights = super().forward(query, keys, mask, position)
         return weights, context

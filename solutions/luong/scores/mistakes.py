@@ -4,25 +4,20 @@ Each function or class is one wrong implementation; the first line of its docstr
 the card, the rest the hint.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import Tensor
 from torch.nn.functional import normalize
 
 from solutions.luong import scores as right
 
 LOWEST = torch.finfo(torch.float32).min
-ScoreFunction = Callable[[Tensor, Tensor], Tensor]
 
 
 # dot_score
 
 
-def cosine_for_dot(query: Tensor, keys: Tensor) -> Tensor:
+def cosine_for_dot(query, keys):
     """You return cosines, not dot products.
 
     Query and keys are divided by their lengths. A dot product is the cosine times both lengths, and
@@ -32,7 +27,7 @@ def cosine_for_dot(query: Tensor, keys: Tensor) -> Tensor:
     return right.dot_score(normalize(query, dim=-1), normalize(keys, dim=-1))
 
 
-def dot_scaled_already(query: Tensor, keys: Tensor) -> Tensor:
+def dot_scaled_already(query, keys):
     """Your scores are divided by the square root of d.
 
     That is the scaled dot product of Vaswani et al. (2017), the next exercise. Luong's "dot" is the
@@ -41,7 +36,7 @@ def dot_scaled_already(query: Tensor, keys: Tensor) -> Tensor:
     return right.scaled_dot_score(query, keys)
 
 
-def mean_over_features(query: Tensor, keys: Tensor) -> Tensor:
+def mean_over_features(query, keys):
     """Your products are averaged, not summed.
 
     A dot product is the sum over the d products of entries. The mean is d times smaller, and the
@@ -50,7 +45,7 @@ def mean_over_features(query: Tensor, keys: Tensor) -> Tensor:
     return right.dot_score(query, keys) / keys.shape[-1]
 
 
-def products_not_summed(query: Tensor, keys: Tensor) -> Tensor:
+def products_not_summed(query, keys):
     """You multiply the entries, but do not sum their products.
 
     A score is one number for each key. What comes back has an axis of size d too many: add up along
@@ -61,7 +56,7 @@ def products_not_summed(query: Tensor, keys: Tensor) -> Tensor:
     return query.unsqueeze(2) * keys.unsqueeze(1)
 
 
-def distance_for_dot(query: Tensor, keys: Tensor) -> Tensor:
+def distance_for_dot(query, keys):
     """You return squared distances with a minus sign, not dot products.
 
     -|q - k|^2 = 2 q.k - |q|^2 - |k|^2: the score that is asked for is in there, but so are the
@@ -73,7 +68,7 @@ def distance_for_dot(query: Tensor, keys: Tensor) -> Tensor:
     return 2 * right.dot_score(query, keys) - of_keys - query.square().sum(-1, keepdim=True)
 
 
-def dot_softmax_already(query: Tensor, keys: Tensor) -> Tensor:
+def dot_softmax_already(query, keys):
     """You have already taken the softmax.
 
     A score is any real number. Scores become weights later, in `attention`, which knows the mask; a
@@ -82,7 +77,7 @@ def dot_softmax_already(query: Tensor, keys: Tensor) -> Tensor:
     return right.dot_score(query, keys).softmax(-1)
 
 
-def dot_keys_before_target_words(query: Tensor, keys: Tensor) -> Tensor:
+def dot_keys_before_target_words(query, keys):
     """Target words and source words have changed places.
 
     For several target words the scores are (B, T, N): a row for each target word, in it a number
@@ -93,7 +88,7 @@ def dot_keys_before_target_words(query: Tensor, keys: Tensor) -> Tensor:
     return scores.transpose(1, 2) if query.dim() == 3 else scores
 
 
-def dot_one_target_word(query: Tensor, keys: Tensor) -> Tensor:
+def dot_one_target_word(query, keys):
     """In your code one target word works, and several at once raise an error.
 
     The query is (B, d), or (B, T, d) for all target words of a sentence at once. In training they
@@ -102,7 +97,7 @@ def dot_one_target_word(query: Tensor, keys: Tensor) -> Tensor:
     return torch.einsum("bd,bnd->bn", query, keys)
 
 
-def dot_detached(query: Tensor, keys: Tensor) -> Tensor:
+def dot_detached(query, keys):
     """The scores are detached from the graph, so encoder and decoder cannot learn through them.
 
     The values are right, but no gradient flows back: detach(), .data, no_grad() or a new tensor
@@ -112,7 +107,7 @@ def dot_detached(query: Tensor, keys: Tensor) -> Tensor:
     return right.dot_score(query, keys).detach()
 
 
-def dot_of_normalised_keys(query: Tensor, keys: Tensor) -> Tensor:
+def dot_of_normalised_keys(query, keys):
     """You divide the keys by their lengths.
 
     A dot product keeps the lengths of both: a long key draws more attention than a short one of the
@@ -121,7 +116,7 @@ def dot_of_normalised_keys(query: Tensor, keys: Tensor) -> Tensor:
     return right.dot_score(query, normalize(keys, dim=-1))
 
 
-def dot_of_the_last_query(query: Tensor, keys: Tensor) -> Tensor:
+def dot_of_the_last_query(query, keys):
     """All target words ask with the query of the last one.
 
     Row t of the scores belongs to target word t, and is made with its own query.
@@ -129,7 +124,7 @@ def dot_of_the_last_query(query: Tensor, keys: Tensor) -> Tensor:
     return right.dot_score(query if query.dim() == 2 else query[:, -1:].expand_as(query), keys)
 
 
-def dot_of_reshaped_keys(query: Tensor, keys: Tensor) -> Tensor:
+def dot_of_reshaped_keys(query, keys):
     """You reshape the keys to (B, d, N) and do not transpose them.
 
     reshape keeps the order of the numbers, so that the columns hold parts of several keys. A
@@ -142,7 +137,7 @@ def dot_of_reshaped_keys(query: Tensor, keys: Tensor) -> Tensor:
 # scaled_dot_score
 
 
-def scaling_forgotten(query: Tensor, keys: Tensor) -> Tensor:
+def scaling_forgotten(query, keys):
     """The scaling is missing.
 
     If the entries of query and key vary by about 1, their dot product is a sum of d terms and
@@ -152,7 +147,7 @@ def scaling_forgotten(query: Tensor, keys: Tensor) -> Tensor:
     return right.dot_score(query, keys)
 
 
-def scaled_by_the_fourth_root(query: Tensor, keys: Tensor) -> Tensor:
+def scaled_by_the_fourth_root(query, keys):
     """You divide by the fourth root of d.
 
     If both query and keys are divided by the fourth root, the product is divided by the square
@@ -161,7 +156,7 @@ def scaled_by_the_fourth_root(query: Tensor, keys: Tensor) -> Tensor:
     return right.dot_score(query, keys) / query.shape[-1] ** 0.25
 
 
-def scaled_by_whole_root(query: Tensor, keys: Tensor) -> Tensor:
+def scaled_by_whole_root(query, keys):
     """You cut the root of d to a whole number.
 
     The root of 8 is 2.83: int(...), // and math.isqrt lose what follows the point.
@@ -169,7 +164,7 @@ def scaled_by_whole_root(query: Tensor, keys: Tensor) -> Tensor:
     return right.dot_score(query, keys) / int(query.shape[-1] ** 0.5)
 
 
-def scaled_by_size(query: Tensor, keys: Tensor) -> Tensor:
+def scaled_by_size(query, keys):
     """Your scores are divided by d, not by its square root.
 
     The variance of a dot product grows with d, so its typical size grows with the root of d.
@@ -179,7 +174,7 @@ def scaled_by_size(query: Tensor, keys: Tensor) -> Tensor:
     return right.dot_score(query, keys) / keys.shape[-1]
 
 
-def scaled_by_keys(query: Tensor, keys: Tensor) -> Tensor:
+def scaled_by_keys(query, keys):
     """Your scores are divided by the root of the number of keys.
 
     What makes a dot product large is the number of products in it: d, the last axis. How many keys
@@ -188,7 +183,7 @@ def scaled_by_keys(query: Tensor, keys: Tensor) -> Tensor:
     return right.dot_score(query, keys) / keys.shape[1] ** 0.5
 
 
-def scaled_by_axis_one(query: Tensor, keys: Tensor) -> Tensor:
+def scaled_by_axis_one(query, keys):
     """You take the root of the size of axis 1 of the query, which is not always its last.
 
     For a query (B, d) axis 1 is the size d; for (B, T, d) it is the number of target words. Count
@@ -197,7 +192,7 @@ def scaled_by_axis_one(query: Tensor, keys: Tensor) -> Tensor:
     return right.dot_score(query, keys) / query.shape[1] ** 0.5
 
 
-def multiplied_by_root(query: Tensor, keys: Tensor) -> Tensor:
+def multiplied_by_root(query, keys):
     """Your scores are multiplied by the root of d.
 
     The scores of long vectors are too large already. They are to be divided.
@@ -205,7 +200,7 @@ def multiplied_by_root(query: Tensor, keys: Tensor) -> Tensor:
     return right.dot_score(query, keys) * keys.shape[-1] ** 0.5
 
 
-def cosine_for_scaled_dot(query: Tensor, keys: Tensor) -> Tensor:
+def cosine_for_scaled_dot(query, keys):
     """You return cosines, not scaled dot products.
 
     Here the same number, the root of d, divides every score. A cosine divides each by the lengths
@@ -214,7 +209,7 @@ def cosine_for_scaled_dot(query: Tensor, keys: Tensor) -> Tensor:
     return cosine_for_dot(query, keys)
 
 
-def scaled_softmax_already(query: Tensor, keys: Tensor) -> Tensor:
+def scaled_softmax_already(query, keys):
     """You have already taken the softmax.
 
     Equation 1 of the paper holds score, softmax and sum; this exercise is the score alone. It
@@ -223,7 +218,7 @@ def scaled_softmax_already(query: Tensor, keys: Tensor) -> Tensor:
     return right.scaled_dot_score(query, keys).softmax(-1)
 
 
-def scaled_one_target_word(query: Tensor, keys: Tensor) -> Tensor:
+def scaled_one_target_word(query, keys):
     """In your code one target word works, and several at once raise an error.
 
     The query is (B, d), or (B, T, d) for all target words of a sentence at once; the scores are
@@ -232,7 +227,7 @@ def scaled_one_target_word(query: Tensor, keys: Tensor) -> Tensor:
     return torch.einsum("bd,bnd->bn", query, keys) / keys.shape[-1] ** 0.5
 
 
-def scaled_detached(query: Tensor, keys: Tensor) -> Tensor:
+def scaled_detached(query, keys):
     """The scores are detached from the graph, so encoder and decoder cannot learn through them.
 
     The values are right, but no gradient flows back: detach(), .data, no_grad() or a new tensor
@@ -244,7 +239,7 @@ def scaled_detached(query: Tensor, keys: Tensor) -> Tensor:
 # general_score
 
 
-def matrix_transposed(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
+def matrix_transposed(query, keys, W):
     """W is transposed: this is k^T W q, not q^T W k.
 
     W has a row for each entry of the query and a column for each entry of a key, (d_q, d_k). Where
@@ -254,7 +249,7 @@ def matrix_transposed(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
     return torch.einsum("b...q,kq,bnk->b...n", query, W, keys)
 
 
-def matrix_forgotten(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
+def matrix_forgotten(query, keys, W):
     """W is not used: this is the plain dot product.
 
     The dot product compares entry i of the query with entry i of the key. W says which entries to
@@ -263,7 +258,7 @@ def matrix_forgotten(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
     return torch.einsum("b...d,bnd->b...n", query, keys)
 
 
-def matrix_reshaped(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
+def matrix_reshaped(query, keys, W):
     """You reshape W where it must be transposed.
 
     reshape keeps the numbers in their order and only counts them off anew; in the transposed matrix
@@ -272,7 +267,7 @@ def matrix_reshaped(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
     return right.dot_score(query @ W.reshape(W.shape[::-1]).T, keys)
 
 
-def general_scaled(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
+def general_scaled(query, keys, W):
     """Your scores are divided by the square root of the key's size.
 
     The score is q^T W k, and nothing else. Where a factor is of use, as in the training at the end
@@ -281,7 +276,7 @@ def general_scaled(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
     return right.general_score(query, keys, W) / keys.shape[-1] ** 0.5
 
 
-def tanh_of_projected_keys(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
+def tanh_of_projected_keys(query, keys, W):
     """There is a tanh too many.
 
     q^T W k is linear in the query and linear in the key. The tanh belongs to "concat", where it is
@@ -290,7 +285,7 @@ def tanh_of_projected_keys(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
     return right.dot_score(query, torch.tanh(keys @ W.T))
 
 
-def tanh_of_projected_query(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
+def tanh_of_projected_query(query, keys, W):
     """There is a tanh too many, on the query's side.
 
     q^T W k is linear in the query and linear in the key. The tanh belongs to "concat", where it is
@@ -299,7 +294,7 @@ def tanh_of_projected_query(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
     return right.dot_score(torch.tanh(query @ W), keys)
 
 
-def general_cosine(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
+def general_cosine(query, keys, W):
     """You return cosines between the query and W k.
 
     No length is divided out in q^T W k: how long the query and W k are is part of the score.
@@ -307,7 +302,7 @@ def general_cosine(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
     return cosine_for_dot(query, keys @ W.T)
 
 
-def sum_for_product(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
+def sum_for_product(query, keys, W):
     """You add the query's part instead of multiplying.
 
     The sum of all entries of q + W k has one term that knows only the query and one that knows only
@@ -320,7 +315,7 @@ def sum_for_product(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
     return query.sum(-1, keepdim=True) + of_keys
 
 
-def general_softmax_already(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
+def general_softmax_already(query, keys, W):
     """You have already taken the softmax.
 
     A score is any real number. Scores become weights later, in `attention`, which knows the mask.
@@ -328,7 +323,7 @@ def general_softmax_already(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
     return right.general_score(query, keys, W).softmax(-1)
 
 
-def general_one_target_word(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
+def general_one_target_word(query, keys, W):
     """In your code one target word works, and several at once raise an error.
 
     The query is (B, d_q), or (B, T, d_q) for all target words of a sentence at once; the scores are
@@ -338,7 +333,7 @@ def general_one_target_word(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
     return torch.einsum("bq,qk,bnk->bn", query, W, keys)
 
 
-def matrix_detached(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
+def matrix_detached(query, keys, W):
     """W is detached from the graph, so it cannot learn.
 
     The values are right, but no gradient reaches W, the only parameter this score has: detach(),
@@ -347,7 +342,7 @@ def matrix_detached(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
     return right.general_score(query, keys, W.detach())
 
 
-def general_detached(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
+def general_detached(query, keys, W):
     """The scores are detached from the graph, so nothing can learn through them.
 
     The values are right, but no gradient flows back: detach(), .data, no_grad() or a new tensor
@@ -359,12 +354,12 @@ def general_detached(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
 # concat_score
 
 
-def _hidden(query: Tensor, keys: Tensor, W: Tensor) -> Tensor:
+def _hidden(query, keys, W):
     """W [q; k], before the tanh: (B, N, d) or (B, T, N, d)."""
     return _parts(query, keys, W)[0] + _parts(query, keys, W)[1]
 
 
-def _parts(query: Tensor, keys: Tensor, W: Tensor) -> tuple[Tensor, Tensor]:
+def _parts(query, keys, W):
     of_query, of_keys = W.split([query.shape[-1], keys.shape[-1]], dim=1)
     projected = keys @ of_keys.T  # (B, N, d)
     if query.dim() == 3:
@@ -372,7 +367,7 @@ def _parts(query: Tensor, keys: Tensor, W: Tensor) -> tuple[Tensor, Tensor]:
     return (query @ of_query.T).unsqueeze(-2), projected
 
 
-def key_before_query(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) -> Tensor:
+def key_before_query(query, keys, W, v):
     """Key and query are joined in the wrong order: [k; q].
 
     The first d_q columns of W belong to the query, the other d_k to the key: [q; k]. The matrix
@@ -384,7 +379,7 @@ def key_before_query(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) -> Tenso
     return torch.tanh(_hidden(query, keys, turned)) @ v
 
 
-def concat_without_tanh(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) -> Tensor:
+def concat_without_tanh(query, keys, W, v):
     """The tanh is missing.
 
     v^T W [q; k] is a number that depends on the query alone plus one that depends on the key alone.
@@ -393,7 +388,7 @@ def concat_without_tanh(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) -> Te
     return _hidden(query, keys, W) @ v
 
 
-def concat_without_v(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) -> Tensor:
+def concat_without_v(query, keys, W, v):
     """v is not used.
 
     The hidden units are only added up. v decides how much each of them counts, and in which
@@ -402,7 +397,7 @@ def concat_without_v(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) -> Tenso
     return torch.tanh(_hidden(query, keys, W)).sum(-1)
 
 
-def concat_mean_over_hidden(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) -> Tensor:
+def concat_mean_over_hidden(query, keys, W, v):
     """Your hidden units are averaged, not summed.
 
     v^T tanh(...) is a dot product: a sum over the d hidden units. Dividing by d flattens the
@@ -411,7 +406,7 @@ def concat_mean_over_hidden(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) -
     return right.concat_score(query, keys, W, v) / len(v)
 
 
-def matrix_on_the_sum(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) -> Tensor:
+def matrix_on_the_sum(query, keys, W, v):
     """You add query and key instead of joining them.
 
     W [q; k] is W_1 q + W_2 k with two matrices side by side. One matrix on the sum q + k treats
@@ -421,7 +416,7 @@ def matrix_on_the_sum(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) -> Tens
     return torch.tanh((query.unsqueeze(-2) + several) @ W[:, : query.shape[-1]].T) @ v
 
 
-def concat_tanh_of_each_part(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) -> Tensor:
+def concat_tanh_of_each_part(query, keys, W, v):
     """You take the tanh of the query's and of the key's part separately.
 
     v^T (tanh(W_1 q) + tanh(W_2 k)) is again one part that knows the query only and one that knows
@@ -431,7 +426,7 @@ def concat_tanh_of_each_part(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) 
     return (torch.tanh(of_query) + torch.tanh(of_keys)) @ v
 
 
-def concat_tanh_outside(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) -> Tensor:
+def concat_tanh_outside(query, keys, W, v):
     """Your tanh stands outside v.
 
     tanh(v^T W [q; k]) squeezes the score itself into (-1, 1), so that no weight can ever be more
@@ -440,7 +435,7 @@ def concat_tanh_outside(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) -> Te
     return torch.tanh(_hidden(query, keys, W) @ v)
 
 
-def concat_relu_for_tanh(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) -> Tensor:
+def concat_relu_for_tanh(query, keys, W, v):
     """A ReLU stands where the paper has tanh.
 
     The score is v^T tanh(W [q; k]). A ReLU makes another model.
@@ -448,7 +443,7 @@ def concat_relu_for_tanh(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) -> T
     return torch.relu(_hidden(query, keys, W)) @ v
 
 
-def concat_query_forgotten(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) -> Tensor:
+def concat_query_forgotten(query, keys, W, v):
     """The query is not used.
 
     Without it the score depends on the key alone, and every target word would look at the same
@@ -458,7 +453,7 @@ def concat_query_forgotten(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) ->
     return torch.tanh(0 * of_query + of_keys) @ v
 
 
-def concat_scaled(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) -> Tensor:
+def concat_scaled(query, keys, W, v):
     """Your scores are divided by the square root of d.
 
     Scaling is for dot products, whose size grows with d by itself. v is learned, and learns its own
@@ -467,7 +462,7 @@ def concat_scaled(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) -> Tensor:
     return right.concat_score(query, keys, W, v) / len(v) ** 0.5
 
 
-def concat_softmax_already(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) -> Tensor:
+def concat_softmax_already(query, keys, W, v):
     """You have already taken the softmax.
 
     A score is any real number. Scores become weights later, in `attention`, which knows the mask.
@@ -475,7 +470,7 @@ def concat_softmax_already(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) ->
     return right.concat_score(query, keys, W, v).softmax(-1)
 
 
-def concat_one_target_word(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) -> Tensor:
+def concat_one_target_word(query, keys, W, v):
     """In your code one target word works, and several at once raise an error.
 
     The query is (B, d_q), or (B, T, d_q) for all target words of a sentence at once. Then each of T
@@ -485,7 +480,7 @@ def concat_one_target_word(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) ->
     return torch.tanh(torch.cat([expanded, keys], dim=-1) @ W.T) @ v
 
 
-def concat_detached(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) -> Tensor:
+def concat_detached(query, keys, W, v):
     """The scores are detached from the graph, so W and v cannot learn.
 
     The values are right, but no gradient flows back: detach(), .data, no_grad() or a new tensor
@@ -497,7 +492,7 @@ def concat_detached(query: Tensor, keys: Tensor, W: Tensor, v: Tensor) -> Tensor
 # location_score
 
 
-def location_softmax_already(query: Tensor, W: Tensor) -> Tensor:
+def location_softmax_already(query, W):
     """You have already taken the softmax.
 
     Equation 8 of the paper writes the softmax with it, but here, as for the other scores, it comes
@@ -507,7 +502,7 @@ def location_softmax_already(query: Tensor, W: Tensor) -> Tensor:
     return right.location_score(query, W).softmax(-1)
 
 
-def location_transposed(query: Tensor, W: Tensor) -> Tensor:
+def location_transposed(query, W):
     """W is transposed.
 
     W has a row for each position and a column for each entry of the query, (N, d_q); score j is row
@@ -517,7 +512,7 @@ def location_transposed(query: Tensor, W: Tensor) -> Tensor:
     return query @ W
 
 
-def location_reshaped(query: Tensor, W: Tensor) -> Tensor:
+def location_reshaped(query, W):
     """You reshape W where it must be transposed.
 
     reshape keeps the numbers in their order and only counts them off anew; in the transposed matrix
@@ -526,7 +521,7 @@ def location_reshaped(query: Tensor, W: Tensor) -> Tensor:
     return query @ W.reshape(W.shape[::-1])
 
 
-def location_tanh(query: Tensor, W: Tensor) -> Tensor:
+def location_tanh(query, W):
     """There is a tanh too many.
 
     The scores are W q, linear in the query. Squeezed into (-1, 1), no weight could ever be more
@@ -535,7 +530,7 @@ def location_tanh(query: Tensor, W: Tensor) -> Tensor:
     return torch.tanh(right.location_score(query, W))
 
 
-def location_sigmoid(query: Tensor, W: Tensor) -> Tensor:
+def location_sigmoid(query, W):
     """There is a sigmoid too many.
 
     A sigmoid turns up in local attention, where one position p is predicted. Here each position
@@ -544,7 +539,7 @@ def location_sigmoid(query: Tensor, W: Tensor) -> Tensor:
     return torch.sigmoid(right.location_score(query, W))
 
 
-def location_scaled(query: Tensor, W: Tensor) -> Tensor:
+def location_scaled(query, W):
     """Your scores are divided by the square root of the query's size.
 
     Scaling is for dot products of query and key. W is learned, and learns its own scale.
@@ -552,7 +547,7 @@ def location_scaled(query: Tensor, W: Tensor) -> Tensor:
     return right.location_score(query, W) / query.shape[-1] ** 0.5
 
 
-def location_rows_normalised(query: Tensor, W: Tensor) -> Tensor:
+def location_rows_normalised(query, W):
     """You return cosines between the query and the rows of W.
 
     The score is the plain product W q: the lengths of the query and of the rows count.
@@ -560,7 +555,7 @@ def location_rows_normalised(query: Tensor, W: Tensor) -> Tensor:
     return normalize(query, dim=-1) @ normalize(W, dim=-1).T
 
 
-def location_one_target_word(query: Tensor, W: Tensor) -> Tensor:
+def location_one_target_word(query, W):
     """In your code one target word works, and several at once raise an error.
 
     The query is (B, d_q), or (B, T, d_q) for all target words of a sentence at once; the scores are
@@ -569,7 +564,7 @@ def location_one_target_word(query: Tensor, W: Tensor) -> Tensor:
     return torch.einsum("bq,nq->bn", query, W)
 
 
-def location_detached(query: Tensor, W: Tensor) -> Tensor:
+def location_detached(query, W):
     """The scores are detached from the graph, so W cannot learn.
 
     The values are right, but no gradient flows back: detach(), .data, no_grad() or a new tensor
@@ -581,15 +576,15 @@ def location_detached(query: Tensor, W: Tensor) -> Tensor:
 # attention
 
 
-def _widened(mask: Tensor, scores: Tensor) -> Tensor:
+def _widened(mask, scores):
     return mask.unsqueeze(1) if mask.dim() < scores.dim() else mask
 
 
-def _average(weights: Tensor, values: Tensor) -> Tensor:
+def _average(weights, values):
     return torch.einsum("b...n,bnv->b...v", weights, values)
 
 
-def _masked(scores: Tensor, mask: Tensor | None, dim: int = -1) -> Tensor:
+def _masked(scores, mask, dim=-1):
     """The right weights if dim is -1."""
     if mask is None:
         return scores.softmax(dim)
@@ -597,13 +592,7 @@ def _masked(scores: Tensor, mask: Tensor | None, dim: int = -1) -> Tensor:
     return scores.masked_fill(~mask, LOWEST).softmax(dim) * mask
 
 
-def attention_ignores_mask(
-    query: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    score: ScoreFunction,
-    mask: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
+def attention_ignores_mask(query, keys, values, score, mask=None):
     """The mask is not used: padding gets attention.
 
     Every row is spread over all N positions. Where the mask is False the weight must be exactly 0,
@@ -612,13 +601,7 @@ def attention_ignores_mask(
     return right.attention(query, keys, values, score)
 
 
-def attention_inverts_mask(
-    query: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    score: ScoreFunction,
-    mask: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
+def attention_inverts_mask(query, keys, values, score, mask=None):
     """The mask is read the wrong way round.
 
     True means "may be attended", as in torch.nn.functional.scaled_dot_product_attention. Here the
@@ -628,13 +611,7 @@ def attention_inverts_mask(
     return right.attention(query, keys, values, score, None if mask is None else ~mask)
 
 
-def attention_masks_after_softmax(
-    query: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    score: ScoreFunction,
-    mask: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
+def attention_masks_after_softmax(query, keys, values, score, mask=None):
     """Your mask comes after the softmax, so the rows no longer sum to 1.
 
     The softmax has given padding its share already; setting those weights to 0 afterwards throws
@@ -648,13 +625,7 @@ def attention_masks_after_softmax(
     return _average(weights, values), weights
 
 
-def attention_fills_zero(
-    query: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    score: ScoreFunction,
-    mask: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
+def attention_fills_zero(query, keys, values, score, mask=None):
     """Masked scores are set to 0, but exp(0) is 1.
 
     A score of 0 is an ordinary score and gets an ordinary weight, a large one if the others are
@@ -667,13 +638,7 @@ def attention_fills_zero(
     return _average(weights, values), weights
 
 
-def attention_empty_row_nan(
-    query: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    score: ScoreFunction,
-    mask: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
+def attention_empty_row_nan(query, keys, values, score, mask=None):
     """A row in which nothing may be attended gives NaN.
 
     If every score of a row is minus infinity the softmax divides 0 by 0. Such rows occur, and one
@@ -686,13 +651,7 @@ def attention_empty_row_nan(
     return _average(weights, values), weights
 
 
-def attention_empty_row_uniform(
-    query: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    score: ScoreFunction,
-    mask: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
+def attention_empty_row_uniform(query, keys, values, score, mask=None):
     """A row in which nothing may be attended gets uniform weights over padding.
 
     A large negative number such as -1e9 in place of minus infinity avoids NaN. But if all scores of
@@ -706,13 +665,7 @@ def attention_empty_row_uniform(
     return _average(weights, values), weights
 
 
-def attention_mask_meets_target_words(
-    query: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    score: ScoreFunction,
-    mask: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
+def attention_mask_meets_target_words(query, keys, values, score, mask=None):
     """A mask (B, N) meets scores (B, T, N) along the wrong axis.
 
     Shapes are matched from the end, so (B, N) is taken for (T, N): sentence b's mask goes to target
@@ -729,13 +682,7 @@ def attention_mask_meets_target_words(
     return _average(weights, values), weights
 
 
-def attention_softmax_over_axis_one(
-    query: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    score: ScoreFunction,
-    mask: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
+def attention_softmax_over_axis_one(query, keys, values, score, mask=None):
     """Your softmax runs over axis 1, which is not always the last one.
 
     With scores (B, N) axis 1 holds the keys; with (B, T, N) it holds the target words, and they
@@ -745,13 +692,7 @@ def attention_softmax_over_axis_one(
     return _average(weights, values), weights
 
 
-def attention_softmax_over_axis_one_infinite(
-    query: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    score: ScoreFunction,
-    mask: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
+def attention_softmax_over_axis_one_infinite(query, keys, values, score, mask=None):
     """Your softmax runs over axis 1, which is not always the last one, and gives NaN on
     padding.
 
@@ -769,13 +710,7 @@ def attention_softmax_over_axis_one_infinite(
     return _average(weights, values), weights
 
 
-def attention_softmax_over_batch(
-    query: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    score: ScoreFunction,
-    mask: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
+def attention_softmax_over_batch(query, keys, values, score, mask=None):
     """Your softmax runs over the batch, not over the keys.
 
     Along the first axis sentences compete that have nothing to do with each other. The weights of
@@ -785,13 +720,7 @@ def attention_softmax_over_batch(
     return _average(weights, values), weights
 
 
-def keys_for_values(
-    query: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    score: ScoreFunction,
-    mask: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
+def keys_for_values(query, keys, values, score, mask=None):
     """Your context is made of the keys, not of the values.
 
     Keys say where to look, values say what is found there. In this chapter both are the encoder's
@@ -800,13 +729,7 @@ def keys_for_values(
     return right.attention(query, keys, keys, score, mask)
 
 
-def dot_product_for_score(
-    query: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    score: ScoreFunction,
-    mask: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
+def dot_product_for_score(query, keys, values, score, mask=None):
     """The score that is passed is not used: your code computes dot products.
 
     Which score it is, is the caller's choice: `score` is a function of query and keys. Calling it
@@ -815,13 +738,7 @@ def dot_product_for_score(
     return right.attention(query, keys, values, right.dot_score, mask)
 
 
-def attention_scales_scores(
-    query: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    score: ScoreFunction,
-    mask: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
+def attention_scales_scores(query, keys, values, score, mask=None):
     """Your scores are divided by the root of the key's size.
 
     Whether a score is scaled is the score's own business: scaled_dot_score does it, the others do
@@ -831,13 +748,7 @@ def attention_scales_scores(
     return _average(weights, values), weights
 
 
-def softmax_forgotten(
-    query: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    score: ScoreFunction,
-    mask: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
+def softmax_forgotten(query, keys, values, score, mask=None):
     """The softmax is missing: the values are added up with raw scores.
 
     Scores may be negative and sum to anything. The softmax makes weights of them, between 0 and 1,
@@ -849,13 +760,7 @@ def softmax_forgotten(
     return _average(scores, values), scores
 
 
-def returned_in_the_wrong_order(
-    query: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    score: ScoreFunction,
-    mask: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
+def returned_in_the_wrong_order(query, keys, values, score, mask=None):
     """Context and weights are returned in the wrong order.
 
     First the context, then the weights. Who calls `attention` wants the first and looks at the
@@ -864,13 +769,7 @@ def returned_in_the_wrong_order(
     return right.attention(query, keys, values, score, mask)[::-1]
 
 
-def attention_hard_choice(
-    query: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    score: ScoreFunction,
-    mask: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
+def attention_hard_choice(query, keys, values, score, mask=None):
     """Your context is the value with the largest weight alone.
 
     A dictionary looks up one entry; attention looks up all of them, each as much as its weight
@@ -881,13 +780,7 @@ def attention_hard_choice(
     return _average(chosen.to(values.dtype), values), weights
 
 
-def attention_exponent_overflows(
-    query: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    score: ScoreFunction,
-    mask: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
+def attention_exponent_overflows(query, keys, values, score, mask=None):
     """exp of the raw scores overflows or vanishes when scores are large.
 
     exp(1000) is beyond float64 and exp(-1000) is 0 there. The softmax does not change when the same
@@ -902,13 +795,7 @@ def attention_exponent_overflows(
     return _average(weights, values), weights
 
 
-def attention_cuts_weights(
-    query: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    score: ScoreFunction,
-    mask: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
+def attention_cuts_weights(query, keys, values, score, mask=None):
     """The weights are detached from the graph, so attention cannot learn where to look.
 
     The values are right, but no gradient reaches query and keys: detach(), .data, no_grad() or a

@@ -4,13 +4,10 @@ Each function is one wrong implementation; the first line of its docstring is th
 the rest the hint. Hints teach; they never show the code.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
 
 from solutions.modern import block as right
 from solutions.transformer.attention import scaled_dot_product_attention
@@ -18,7 +15,7 @@ from solutions.transformer.attention import scaled_dot_product_attention
 # rms_norm
 
 
-def rms_takes_the_mean_off(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
+def rms_takes_the_mean_off(x, weight, eps=1e-6):
     """You take the mean off first, as a LayerNorm does.
 
     RMSNorm leaves the mean where it is: x is divided by the root of its mean square, and that is
@@ -27,7 +24,7 @@ def rms_takes_the_mean_off(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tens
     return right.rms_norm(x - x.mean(-1, keepdim=True), weight, eps)
 
 
-def rms_divides_by_deviation(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
+def rms_divides_by_deviation(x, weight, eps=1e-6):
     """You divide by the standard deviation, not by the root of the mean square.
 
     The deviation measures how far the numbers are from their mean; here they are measured from 0.
@@ -35,7 +32,7 @@ def rms_divides_by_deviation(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Te
     return weight * x / (x.var(-1, keepdim=True, correction=0) + eps).sqrt()
 
 
-def rms_divides_by_length(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
+def rms_divides_by_length(x, weight, eps=1e-6):
     """You divide by the vector's length: the squares are summed, not averaged.
 
     The root of the *mean* square is the length divided by the root of d. So the result has length
@@ -44,7 +41,7 @@ def rms_divides_by_length(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tenso
     return weight * x / (x.square().sum(-1, keepdim=True) + eps).sqrt()
 
 
-def rms_without_root(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
+def rms_without_root(x, weight, eps=1e-6):
     """You divide by the mean square; the root is missing.
 
     Divided by the mean square, a vector that is twice as long would come out half as long. With
@@ -53,7 +50,7 @@ def rms_without_root(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
     return weight * x / (x.square().mean(-1, keepdim=True) + eps)
 
 
-def rms_eps_outside(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
+def rms_eps_outside(x, weight, eps=1e-6):
     """You add eps outside the root.
 
     eps belongs to the mean square, under the root. For small numbers that makes a difference.
@@ -61,7 +58,7 @@ def rms_eps_outside(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
     return weight * x / (x.square().mean(-1, keepdim=True).sqrt() + eps)
 
 
-def rms_without_eps(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
+def rms_without_eps(x, weight, eps=1e-6):
     """You leave eps out.
 
     A vector of zeros would be divided by 0. Add eps to the mean square, under the root.
@@ -69,7 +66,7 @@ def rms_without_eps(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
     return weight * x / x.square().mean(-1, keepdim=True).sqrt()
 
 
-def rms_with_fixed_eps(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
+def rms_with_fixed_eps(x, weight, eps=1e-6):
     """Your eps is fixed.
 
     It is an argument: models differ in it, and published weights fit only their own.
@@ -77,7 +74,7 @@ def rms_with_fixed_eps(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
     return right.rms_norm(x, weight)
 
 
-def rms_over_everything(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
+def rms_over_everything(x, weight, eps=1e-6):
     """You take one mean over all vectors.
 
     Each vector is divided by the root of its own mean square: the mean is over the last axis.
@@ -85,7 +82,7 @@ def rms_over_everything(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
     return weight * x / (x.square().mean() + eps).sqrt()
 
 
-def rms_of_absolutes(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
+def rms_of_absolutes(x, weight, eps=1e-6):
     """You divide by the mean of the absolute values.
 
     The numbers are squared, averaged, and the root is taken afterwards.
@@ -93,7 +90,7 @@ def rms_of_absolutes(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
     return weight * x / (x.abs().mean(-1, keepdim=True) + eps)
 
 
-def rms_gain_plus_one(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
+def rms_gain_plus_one(x, weight, eps=1e-6):
     """You multiply by 1 + weight.
 
     Some models store the gain like that (Gemma does). Here weight is the gain itself.
@@ -101,7 +98,7 @@ def rms_gain_plus_one(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
     return right.rms_norm(x, 1 + weight, eps)
 
 
-def rms_statistics_cut(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
+def rms_statistics_cut(x, weight, eps=1e-6):
     """No gradient flows through your root of the mean square.
 
     The divisor depends on x too, so part of the gradient goes through it.
@@ -112,18 +109,18 @@ def rms_statistics_cut(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
 # rotary_positions
 
 
-def _turn(x: Tensor, angle: Tensor) -> Tensor:
+def _turn(x, angle):
     even, odd = x[..., 0::2], x[..., 1::2]
     cos, sin = angle.cos(), angle.sin()
     return torch.stack([even * cos - odd * sin, even * sin + odd * cos], -1).flatten(-2)
 
 
-def _angles(x: Tensor, positions: Tensor, base: float = 10_000.0, factor: float = 1.0) -> Tensor:
+def _angles(x, positions, base=10_000.0, factor=1.0):
     exponent = torch.arange(0, x.shape[-1], 2, dtype=x.dtype) / x.shape[-1]
     return positions.unsqueeze(1) * base ** (-factor * exponent)
 
 
-def rotary_backwards(x: Tensor, positions: Tensor, base: float = 10_000.0) -> Tensor:
+def rotary_backwards(x, positions, base=10_000.0):
     """You turn the other way round.
 
     In the first line of the formula the sine has a minus, in the second a plus. The scores would be
@@ -133,7 +130,7 @@ def rotary_backwards(x: Tensor, positions: Tensor, base: float = 10_000.0) -> Te
     return _turn(x, -_angles(x, positions, base))
 
 
-def rotary_of_halves(x: Tensor, positions: Tensor, base: float = 10_000.0) -> Tensor:
+def rotary_of_halves(x, positions, base=10_000.0):
     """Your pairs are the first and the second half of the vector.
 
     Here a pair is two neighbours, x_2i and x_2i+1. Halves are the other convention in use (that of
@@ -145,7 +142,7 @@ def rotary_of_halves(x: Tensor, positions: Tensor, base: float = 10_000.0) -> Te
     return torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
 
 
-def rotary_joined_as_halves(x: Tensor, positions: Tensor, base: float = 10_000.0) -> Tensor:
+def rotary_joined_as_halves(x, positions, base=10_000.0):
     """You turn neighbours, but put all first results before all second ones.
 
     The two results of a pair are neighbours again: y_2i and y_2i+1.
@@ -154,7 +151,7 @@ def rotary_joined_as_halves(x: Tensor, positions: Tensor, base: float = 10_000.0
     return torch.cat([y[..., 0::2], y[..., 1::2]], dim=-1)
 
 
-def rotary_exponent_without_two(x: Tensor, positions: Tensor, base: float = 10_000.0) -> Tensor:
+def rotary_exponent_without_two(x, positions, base=10_000.0):
     """Your pairs slow down half as fast as they should.
 
     The exponent of pair i is -2i / d, so that it runs from 0 to almost -1 over the vector. With i
@@ -163,7 +160,7 @@ def rotary_exponent_without_two(x: Tensor, positions: Tensor, base: float = 10_0
     return _turn(x, _angles(x, positions, base, 0.5))
 
 
-def rotary_faster(x: Tensor, positions: Tensor, base: float = 10_000.0) -> Tensor:
+def rotary_faster(x, positions, base=10_000.0):
     """Your pairs turn faster along the vector, not more slowly.
 
     theta_i is base to the power of *minus* 2i / d: the first pair turns by one radian from position
@@ -172,7 +169,7 @@ def rotary_faster(x: Tensor, positions: Tensor, base: float = 10_000.0) -> Tenso
     return _turn(x, _angles(x, positions, base, -1.0))
 
 
-def rotary_one_speed(x: Tensor, positions: Tensor, base: float = 10_000.0) -> Tensor:
+def rotary_one_speed(x, positions, base=10_000.0):
     """All your pairs turn at the same speed.
 
     Pair i turns by p theta_i with theta_i = base^(-2i / d): each pair is slower than the one before.
@@ -180,7 +177,7 @@ def rotary_one_speed(x: Tensor, positions: Tensor, base: float = 10_000.0) -> Te
     return _turn(x, _angles(x, positions, base, 0.0))
 
 
-def rotary_fixed_base(x: Tensor, positions: Tensor, base: float = 10_000.0) -> Tensor:
+def rotary_fixed_base(x, positions, base=10_000.0):
     """Your base is fixed.
 
     It is an argument: models for long texts take a larger one.
@@ -188,7 +185,7 @@ def rotary_fixed_base(x: Tensor, positions: Tensor, base: float = 10_000.0) -> T
     return right.rotary_positions(x, positions)
 
 
-def rotary_counts_itself(x: Tensor, positions: Tensor, base: float = 10_000.0) -> Tensor:
+def rotary_counts_itself(x, positions, base=10_000.0):
     """You count the positions yourself, from 0.
 
     They are given. A decoder that has kept its keys turns only the newest one, and that does not
@@ -197,7 +194,7 @@ def rotary_counts_itself(x: Tensor, positions: Tensor, base: float = 10_000.0) -
     return right.rotary_positions(x, torch.arange(x.shape[-2]), base)
 
 
-def rotary_from_one(x: Tensor, positions: Tensor, base: float = 10_000.0) -> Tensor:
+def rotary_from_one(x, positions, base=10_000.0):
     """You turn by one position too far.
 
     The angle is p theta_i: at position 0 nothing turns.
@@ -205,7 +202,7 @@ def rotary_from_one(x: Tensor, positions: Tensor, base: float = 10_000.0) -> Ten
     return right.rotary_positions(x, positions + 1, base)
 
 
-def rotary_adds(x: Tensor, positions: Tensor, base: float = 10_000.0) -> Tensor:
+def rotary_adds(x, positions, base=10_000.0):
     """You add sines and cosines to the vector.
 
     That is the encoding of 2017. Here nothing is added: each pair is multiplied by a rotation.
@@ -214,7 +211,7 @@ def rotary_adds(x: Tensor, positions: Tensor, base: float = 10_000.0) -> Tensor:
     return x + torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)
 
 
-def rotary_without_cross_terms(x: Tensor, positions: Tensor, base: float = 10_000.0) -> Tensor:
+def rotary_without_cross_terms(x, positions, base=10_000.0):
     """You multiply by sine and cosine, but do not mix the two components of a pair.
 
     A rotation makes each of the new components from both old ones: x_2i cos - x_2i+1 sin, and x_2i
@@ -225,7 +222,7 @@ def rotary_without_cross_terms(x: Tensor, positions: Tensor, base: float = 10_00
     return torch.stack([even, odd], dim=-1).flatten(-2)
 
 
-def rotary_uses_the_new_one(x: Tensor, positions: Tensor, base: float = 10_000.0) -> Tensor:
+def rotary_uses_the_new_one(x, positions, base=10_000.0):
     """You make the second component from the first one that is turned already.
 
     Both lines of the formula act on the *old* components. Keep them until both new ones are computed.
@@ -240,11 +237,11 @@ def rotary_uses_the_new_one(x: Tensor, positions: Tensor, base: float = 10_000.0
 # grouped_query_attention
 
 
-def _attend(query: Tensor, key: Tensor, value: Tensor, mask: Any = None) -> Any:
+def _attend(query, key, value, mask=None):
     return scaled_dot_product_attention(query, key, value, mask)
 
 
-def grouped_in_turns(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Any:
+def grouped_in_turns(query, key, value, mask=None):
     """You hand the keys out in turns: 0, 1, 0, 1.
 
     Neighbouring heads of queries share a head of keys and values: 0, 0, 1, 1. `repeat` and
@@ -254,9 +251,7 @@ def grouped_in_turns(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | N
     return _attend(query, key.repeat(1, times, 1, 1), value.repeat(1, times, 1, 1), mask)
 
 
-def grouped_values_in_turns(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
-) -> Any:
+def grouped_values_in_turns(query, key, value, mask=None):
     """You hand the values out in another order than the keys.
 
     A head of queries that looks at head g of the keys gets its average from head g of the values.
@@ -265,9 +260,7 @@ def grouped_values_in_turns(
     return _attend(query, key.repeat_interleave(times, dim=1), value.repeat(1, times, 1, 1), mask)
 
 
-def grouped_first_only(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
-) -> Any:
+def grouped_first_only(query, key, value, mask=None):
     """All your heads of queries look at the first head of the keys.
 
     There are G of them, each for h / G neighbouring heads of queries. One for all is the special
@@ -276,7 +269,7 @@ def grouped_first_only(
     return _attend(query, key[:, :1], value[:, :1], mask)
 
 
-def grouped_mean(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Any:
+def grouped_mean(query, key, value, mask=None):
     """You average the heads of keys and values.
 
     Nothing is averaged over heads here: each head of queries looks at one head of keys, and several
@@ -286,9 +279,7 @@ def grouped_mean(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None 
     return _attend(query, key.mean(1, keepdim=True), value.mean(1, keepdim=True), mask)
 
 
-def grouped_without_mask(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
-) -> Any:
+def grouped_without_mask(query, key, value, mask=None):
     """The mask does not reach your attention.
 
     What may not be attended has a weight of exactly 0.
@@ -297,9 +288,7 @@ def grouped_without_mask(
                    value.repeat_interleave(query.shape[1] // key.shape[1], dim=1))  # fmt: skip
 
 
-def grouped_queries_summed(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
-) -> Any:
+def grouped_queries_summed(query, key, value, mask=None):
     """The queries of a group ask together in your answer.
 
     They share keys and values, but each head of queries asks for itself: there are h outputs, and h
@@ -310,9 +299,7 @@ def grouped_queries_summed(
     return right.grouped_query_attention(joined, key, value, mask)
 
 
-def grouped_without_scale(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
-) -> Any:
+def grouped_without_scale(query, key, value, mask=None):
     """You do not divide the scores by the root of d_k.
 
     The attention inside is the scaled dot product, which is given at the top of the notebook.
@@ -323,11 +310,11 @@ def grouped_without_scale(
 # swiglu
 
 
-def _gated(x: Tensor, gate: Tensor, up: Tensor, down: Tensor, act: Any) -> Tensor:
+def _gated(x, gate, up, down, act):
     return (act(x @ gate.T) * (x @ up.T)) @ down.T
 
 
-def swiglu_gates_the_other(x: Tensor, gate: Tensor, up: Tensor, down: Tensor) -> Tensor:
+def swiglu_gates_the_other(x, gate, up, down):
     """You put the SiLU on the wrong projection.
 
     SiLU acts on W_gate x; W_up x is multiplied as it is.
@@ -335,7 +322,7 @@ def swiglu_gates_the_other(x: Tensor, gate: Tensor, up: Tensor, down: Tensor) ->
     return _gated(x, up, gate, down, F.silu)
 
 
-def swiglu_sigmoid(x: Tensor, gate: Tensor, up: Tensor, down: Tensor) -> Tensor:
+def swiglu_sigmoid(x, gate, up, down):
     """Your gate is a sigmoid.
 
     That is the GLU of 2017 (Dauphin and others). In SwiGLU the gate is SiLU(z) = z sigmoid(z), which is
@@ -344,7 +331,7 @@ def swiglu_sigmoid(x: Tensor, gate: Tensor, up: Tensor, down: Tensor) -> Tensor:
     return _gated(x, gate, up, down, torch.sigmoid)
 
 
-def swiglu_relu(x: Tensor, gate: Tensor, up: Tensor, down: Tensor) -> Tensor:
+def swiglu_relu(x, gate, up, down):
     """Your gate is a ReLU.
 
     That is ReGLU, from the same paper. SwiGLU's gate is SiLU(z) = z sigmoid(z).
@@ -352,7 +339,7 @@ def swiglu_relu(x: Tensor, gate: Tensor, up: Tensor, down: Tensor) -> Tensor:
     return _gated(x, gate, up, down, torch.relu)
 
 
-def swiglu_gelu(x: Tensor, gate: Tensor, up: Tensor, down: Tensor) -> Tensor:
+def swiglu_gelu(x, gate, up, down):
     """Your gate is a GELU.
 
     That is GEGLU, from the same paper. SwiGLU's gate is SiLU(z) = z sigmoid(z).
@@ -360,7 +347,7 @@ def swiglu_gelu(x: Tensor, gate: Tensor, up: Tensor, down: Tensor) -> Tensor:
     return _gated(x, gate, up, down, F.gelu)
 
 
-def swiglu_bilinear(x: Tensor, gate: Tensor, up: Tensor, down: Tensor) -> Tensor:
+def swiglu_bilinear(x, gate, up, down):
     """Your gate has no activation.
 
     The product of two linear projections is the paper's "bilinear" variant. SwiGLU sends the gate
@@ -369,7 +356,7 @@ def swiglu_bilinear(x: Tensor, gate: Tensor, up: Tensor, down: Tensor) -> Tensor
     return _gated(x, gate, up, down, lambda z: z)
 
 
-def swiglu_adds(x: Tensor, gate: Tensor, up: Tensor, down: Tensor) -> Tensor:
+def swiglu_adds(x, gate, up, down):
     """You add the two projections.
 
     A gate multiplies: it says how much of the other passes.
@@ -377,7 +364,7 @@ def swiglu_adds(x: Tensor, gate: Tensor, up: Tensor, down: Tensor) -> Tensor:
     return (F.silu(x @ gate.T) + x @ up.T) @ down.T
 
 
-def swiglu_without_up(x: Tensor, gate: Tensor, up: Tensor, down: Tensor) -> Tensor:
+def swiglu_without_up(x, gate, up, down):
     """W_up is not used.
 
     Without it, it is the network of 2017 with another activation. The gate is multiplied by W_up x.
@@ -385,7 +372,7 @@ def swiglu_without_up(x: Tensor, gate: Tensor, up: Tensor, down: Tensor) -> Tens
     return F.silu(x @ gate.T) @ down.T
 
 
-def swiglu_of_the_product(x: Tensor, gate: Tensor, up: Tensor, down: Tensor) -> Tensor:
+def swiglu_of_the_product(x, gate, up, down):
     """You send the product through SiLU.
 
     SiLU acts on W_gate x alone, and the product with W_up x comes afterwards.
@@ -396,13 +383,11 @@ def swiglu_of_the_product(x: Tensor, gate: Tensor, up: Tensor, down: Tensor) -> 
 # lora_linear
 
 
-def _frozen(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+def _frozen(x, weight, bias):
     return F.linear(x, weight.detach(), None if bias is None else bias.detach())
 
 
-def lora_not_divided(
-    x: Tensor, weight: Tensor, bias: Tensor | None, A: Tensor, B: Tensor, scale: float
-) -> Tensor:
+def lora_not_divided(x, weight, bias, A, B, scale):
     """You do not divide the scale by the rank.
 
     The factor is s / r, with r = A.shape[0].
@@ -410,9 +395,7 @@ def lora_not_divided(
     return right.lora_linear(x, weight, bias, A, B, scale * len(A))
 
 
-def lora_without_scale(
-    x: Tensor, weight: Tensor, bias: Tensor | None, A: Tensor, B: Tensor, scale: float
-) -> Tensor:
+def lora_without_scale(x, weight, bias, A, B, scale):
     """The scale is not used.
 
     The correction is multiplied by s / r.
@@ -420,9 +403,7 @@ def lora_without_scale(
     return _frozen(x, weight, bias) + x @ A.T @ B.T
 
 
-def lora_divides_by_size(
-    x: Tensor, weight: Tensor, bias: Tensor | None, A: Tensor, B: Tensor, scale: float
-) -> Tensor:
+def lora_divides_by_size(x, weight, bias, A, B, scale):
     """You divide the scale by the size of x, not by the rank.
 
     A is (r, d): the rank is its first axis.
@@ -430,9 +411,7 @@ def lora_divides_by_size(
     return _frozen(x, weight, bias) + scale / A.shape[1] * (x @ A.T @ B.T)
 
 
-def lora_trains_everything(
-    x: Tensor, weight: Tensor, bias: Tensor | None, A: Tensor, B: Tensor, scale: float
-) -> Tensor:
+def lora_trains_everything(x, weight, bias, A, B, scale):
     """Gradients flow into W and b.
 
     They are frozen; only A and B are learned. x still gets its gradient through W.
@@ -440,9 +419,7 @@ def lora_trains_everything(
     return F.linear(x, weight, bias) + scale / len(A) * (x @ A.T @ B.T)
 
 
-def lora_bias_not_frozen(
-    x: Tensor, weight: Tensor, bias: Tensor | None, A: Tensor, B: Tensor, scale: float
-) -> Tensor:
+def lora_bias_not_frozen(x, weight, bias, A, B, scale):
     """A gradient flows into the bias.
 
     W and b are both frozen; only A and B are learned.
@@ -450,9 +427,7 @@ def lora_bias_not_frozen(
     return F.linear(x, weight.detach(), bias) + scale / len(A) * (x @ A.T @ B.T)
 
 
-def lora_cuts_x(
-    x: Tensor, weight: Tensor, bias: Tensor | None, A: Tensor, B: Tensor, scale: float
-) -> Tensor:
+def lora_cuts_x(x, weight, bias, A, B, scale):
     """No gradient flows to x through the frozen layer.
 
     W is frozen, but what it makes of x is not: the layers before need the gradient of x, through W
@@ -463,9 +438,7 @@ def lora_cuts_x(
     return frozen + scale / len(A) * (x @ A.T @ B.T)
 
 
-def lora_correction_alone(
-    x: Tensor, weight: Tensor, bias: Tensor | None, A: Tensor, B: Tensor, scale: float
-) -> Tensor:
+def lora_correction_alone(x, weight, bias, A, B, scale):
     """The frozen layer is missing.
 
     The result is W x + b, plus the correction.
@@ -473,9 +446,7 @@ def lora_correction_alone(
     return scale / len(A) * (x @ A.T @ B.T)
 
 
-def lora_without_bias(
-    x: Tensor, weight: Tensor, bias: Tensor | None, A: Tensor, B: Tensor, scale: float
-) -> Tensor:
+def lora_without_bias(x, weight, bias, A, B, scale):
     """The bias is missing.
 
     It is frozen, but still added, unless it is None.
@@ -483,9 +454,7 @@ def lora_without_bias(
     return right.lora_linear(x, weight, None, A, B, scale)
 
 
-def lora_after_the_layer(
-    x: Tensor, weight: Tensor, bias: Tensor | None, A: Tensor, B: Tensor, scale: float
-) -> Tensor:
+def lora_after_the_layer(x, weight, bias, A, B, scale):
     """The whole result is multiplied by s / r.
 
     Only the correction is: with B = 0 the layer is what it was.

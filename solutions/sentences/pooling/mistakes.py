@@ -4,19 +4,17 @@ Each function or class is one wrong implementation; the first line of its docstr
 the card, the rest the hint.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from solutions.sentences import pooling as right
 
 # last_state
 
 
-def state_at_padded_end(states: Tensor, lengths: Tensor) -> Tensor:
+def state_at_padded_end(states, lengths):
     """You take the state at the end of the batch, not at the end of the sentence.
 
     states[:, -1] is position N - 1, which is padding in every sentence that is shorter than the
@@ -25,7 +23,7 @@ def state_at_padded_end(states: Tensor, lengths: Tensor) -> Tensor:
     return states[:, -1]
 
 
-def state_of_longest(states: Tensor, lengths: Tensor) -> Tensor:
+def state_of_longest(states, lengths):
     """You use the last position of the longest sentence for all sentences.
 
     lengths.max() is one number for the whole batch. A shorter sentence has padding there; its own
@@ -34,7 +32,7 @@ def state_of_longest(states: Tensor, lengths: Tensor) -> Tensor:
     return states[:, int(lengths.max()) - 1]
 
 
-def state_behind_the_end(states: Tensor, lengths: Tensor) -> Tensor:
+def state_behind_the_end(states, lengths):
     """The state is taken one position too far.
 
     Positions count from 0, so the last of L words stands at L - 1. At L there is the first of the
@@ -43,7 +41,7 @@ def state_behind_the_end(states: Tensor, lengths: Tensor) -> Tensor:
     return states[torch.arange(len(states)), lengths]
 
 
-def state_before_the_last(states: Tensor, lengths: Tensor) -> Tensor:
+def state_before_the_last(states, lengths):
     """You take the state of the word before the last.
 
     The last of L words stands at L - 1; L - 2 is the word before it.
@@ -51,7 +49,7 @@ def state_before_the_last(states: Tensor, lengths: Tensor) -> Tensor:
     return states[torch.arange(len(states)), (lengths - 2).clamp(min=0)]
 
 
-def state_of_first_word(states: Tensor, lengths: Tensor) -> Tensor:
+def state_of_first_word(states, lengths):
     """You take the state of the first word.
 
     A forward network has read nothing but the first word there. After the last word it has read
@@ -60,7 +58,7 @@ def state_of_first_word(states: Tensor, lengths: Tensor) -> Tensor:
     return states[:, 0]
 
 
-def state_for_every_pair(states: Tensor, lengths: Tensor) -> Tensor:
+def state_for_every_pair(states, lengths):
     """You take every sentence's position from every sentence.
 
     states[:, lengths - 1] picks all the places in all the rows, (B, B, d). One place for each row
@@ -69,7 +67,7 @@ def state_for_every_pair(states: Tensor, lengths: Tensor) -> Tensor:
     return states[:, lengths - 1]
 
 
-def state_by_first_length(states: Tensor, lengths: Tensor) -> Tensor:
+def state_by_first_length(states, lengths):
     """You use the first sentence's length for all sentences.
 
     Each row has a length of its own: index with the whole vector of lengths, not with one of them.
@@ -77,7 +75,7 @@ def state_by_first_length(states: Tensor, lengths: Tensor) -> Tensor:
     return states[:, int(lengths[0]) - 1]
 
 
-def state_cut(states: Tensor, lengths: Tensor) -> Tensor:
+def state_cut(states, lengths):
     """The state is detached from the graph, so nothing before it can learn.
 
     The numbers are right, but no gradient comes back: detach(), .data, .item(), tolist() or a new
@@ -89,7 +87,7 @@ def state_cut(states: Tensor, lengths: Tensor) -> Tensor:
 # masked_mean
 
 
-def mean_over_width(states: Tensor, mask: Tensor) -> Tensor:
+def mean_over_width(states, mask):
     """Your sum over the words is divided by the width of the batch.
 
     mean() divides by N, padding included. A sentence of 3 words in a batch 20 wide would have a
@@ -98,7 +96,7 @@ def mean_over_width(states: Tensor, mask: Tensor) -> Tensor:
     return (states * mask.unsqueeze(2)).mean(dim=1)
 
 
-def mean_with_padding(states: Tensor, mask: Tensor) -> Tensor:
+def mean_with_padding(states, mask):
     """Padding takes part in your mean.
 
     What comes after a sentence's end is not part of it, and is not 0 either. Take only what the
@@ -107,7 +105,7 @@ def mean_with_padding(states: Tensor, mask: Tensor) -> Tensor:
     return states.mean(dim=1)
 
 
-def mean_padding_in_sum(states: Tensor, mask: Tensor) -> Tensor:
+def mean_padding_in_sum(states, mask):
     """Padding takes part in your sum.
 
     You divide by the number of real words, but add up all states. What stands on padding is
@@ -116,7 +114,7 @@ def mean_padding_in_sum(states: Tensor, mask: Tensor) -> Tensor:
     return states.sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
 
 
-def mean_with_one_more(states: Tensor, mask: Tensor) -> Tensor:
+def mean_with_one_more(states, mask):
     """You add 1 to the number of words.
 
     That avoids a division by 0, but makes every mean too small. Only a sentence without words needs
@@ -126,7 +124,7 @@ def mean_with_one_more(states: Tensor, mask: Tensor) -> Tensor:
     return total / (mask.sum(1, keepdim=True) + 1)
 
 
-def mean_is_sum(states: Tensor, mask: Tensor) -> Tensor:
+def mean_is_sum(states, mask):
     """You compute the sum, not the mean.
 
     A long sentence would have a longer vector than a short one that says the same. Divide by the
@@ -135,7 +133,7 @@ def mean_is_sum(states: Tensor, mask: Tensor) -> Tensor:
     return states.masked_fill(~mask.unsqueeze(2), 0.0).sum(dim=1)
 
 
-def mean_nothing_by_nothing(states: Tensor, mask: Tensor) -> Tensor:
+def mean_nothing_by_nothing(states, mask):
     """A sentence without any word gives NaN.
 
     Its sum is 0 and its count is 0, and 0 / 0 is NaN. Divide by at least 1: counts.clamp(min=1).
@@ -143,7 +141,7 @@ def mean_nothing_by_nothing(states: Tensor, mask: Tensor) -> Tensor:
     return states.masked_fill(~mask.unsqueeze(2), 0.0).sum(dim=1) / mask.sum(dim=1, keepdim=True)
 
 
-def mean_over_longest(states: Tensor, mask: Tensor) -> Tensor:
+def mean_over_longest(states, mask):
     """Your sum is divided by the number of words of the longest sentence.
 
     mask.sum(1).max() is one number for the whole batch; each sentence has a count of its own.
@@ -152,7 +150,7 @@ def mean_over_longest(states: Tensor, mask: Tensor) -> Tensor:
     return total / mask.sum(dim=1).max().clamp(min=1)
 
 
-def mean_over_batch(states: Tensor, mask: Tensor) -> Tensor:
+def mean_over_batch(states, mask):
     """Your sum is divided by the number of words in the whole batch.
 
     mask.sum() counts all sentences together. Count along the words alone: mask.sum(dim=1,
@@ -161,7 +159,7 @@ def mean_over_batch(states: Tensor, mask: Tensor) -> Tensor:
     return states.masked_fill(~mask.unsqueeze(2), 0.0).sum(dim=1) / mask.sum().clamp(min=1)
 
 
-def mean_mask_inverted(states: Tensor, mask: Tensor) -> Tensor:
+def mean_mask_inverted(states, mask):
     """The mask is read the wrong way round.
 
     In this course True marks a real word. This is the mean of the padding.
@@ -169,7 +167,7 @@ def mean_mask_inverted(states: Tensor, mask: Tensor) -> Tensor:
     return right.masked_mean(states, ~mask)
 
 
-def mean_over_features(states: Tensor, mask: Tensor) -> Tensor:
+def mean_over_features(states, mask):
     """Your mean runs over the components of a state, not over the words.
 
     The words are on axis 1: (B, N, d) becomes (B, d).
@@ -180,7 +178,7 @@ def mean_over_features(states: Tensor, mask: Tensor) -> Tensor:
 # masked_max
 
 
-def max_padding_is_zero(states: Tensor, mask: Tensor) -> Tensor:
+def max_padding_is_zero(states, mask):
     """Padding takes part in your maximum as 0.
 
     Where all words of a sentence are negative, the 0 of the padding is larger than all of them and
@@ -189,7 +187,7 @@ def max_padding_is_zero(states: Tensor, mask: Tensor) -> Tensor:
     return states.masked_fill(~mask.unsqueeze(2), 0.0).amax(dim=1)
 
 
-def max_not_below_zero(states: Tensor, mask: Tensor) -> Tensor:
+def max_not_below_zero(states, mask):
     """Your maximum starts at 0.
 
     A running maximum that begins with zeros can never be negative, even where all words are, and
@@ -198,7 +196,7 @@ def max_not_below_zero(states: Tensor, mask: Tensor) -> Tensor:
     return right.masked_max(states, mask).clamp(min=0.0)
 
 
-def max_with_padding(states: Tensor, mask: Tensor) -> Tensor:
+def max_with_padding(states, mask):
     """Padding takes part in your maximum.
 
     What comes after a sentence's end is not part of it, however large. Fill it with minus
@@ -207,7 +205,7 @@ def max_with_padding(states: Tensor, mask: Tensor) -> Tensor:
     return states.amax(dim=1)
 
 
-def max_of_nothing(states: Tensor, mask: Tensor) -> Tensor:
+def max_of_nothing(states, mask):
     """A sentence without any word gives minus infinity.
 
     The maximum of nothing is minus infinity, and the classifier would turn it into NaN. Such a
@@ -216,7 +214,7 @@ def max_of_nothing(states: Tensor, mask: Tensor) -> Tensor:
     return states.masked_fill(~mask.unsqueeze(2), -torch.inf).amax(dim=1)
 
 
-def max_of_size(states: Tensor, mask: Tensor) -> Tensor:
+def max_of_size(states, mask):
     """You take the number with the largest absolute value.
 
     The maximum has a sign: of -3 and 1 it is 1.
@@ -224,7 +222,7 @@ def max_of_size(states: Tensor, mask: Tensor) -> Tensor:
     return _shown_as(states, states.abs(), mask)
 
 
-def max_is_min(states: Tensor, mask: Tensor) -> Tensor:
+def max_is_min(states, mask):
     """You compute the minimum.
 
     The vector holds the largest value of each feature: how strongly it occurs anywhere in the
@@ -233,14 +231,14 @@ def max_is_min(states: Tensor, mask: Tensor) -> Tensor:
     return _shown_as(states, -states, mask)
 
 
-def _shown_as(states: Tensor, rank: Tensor, mask: Tensor) -> Tensor:
+def _shown_as(states, rank, mask):
     """Take, for each feature, the real state that ranks highest."""
     rank = rank.masked_fill(~mask.unsqueeze(2), -torch.inf)
     found = states.gather(1, rank.argmax(dim=1, keepdim=True)).squeeze(1)
     return found.masked_fill(~mask.any(dim=1, keepdim=True), 0.0)
 
 
-def max_whole_word(states: Tensor, mask: Tensor) -> Tensor:
+def max_whole_word(states, mask):
     """You take the state of one word as a whole.
 
     The maximum is taken for each feature by itself: the first number of the vector may come from
@@ -251,7 +249,7 @@ def max_whole_word(states: Tensor, mask: Tensor) -> Tensor:
     return found.masked_fill(~mask.any(dim=1, keepdim=True), 0.0)
 
 
-def max_over_features(states: Tensor, mask: Tensor) -> Tensor:
+def max_over_features(states, mask):
     """Your maximum runs over the components of a state, not over the words.
 
     The words are on axis 1: (B, N, d) becomes (B, d).
@@ -259,7 +257,7 @@ def max_over_features(states: Tensor, mask: Tensor) -> Tensor:
     return states.masked_fill(~mask.unsqueeze(2), 0.0).amax(dim=2)
 
 
-def max_mask_inverted(states: Tensor, mask: Tensor) -> Tensor:
+def max_mask_inverted(states, mask):
     """The mask is read the wrong way round.
 
     In this course True marks a real word. This is the maximum of the padding.
@@ -267,7 +265,7 @@ def max_mask_inverted(states: Tensor, mask: Tensor) -> Tensor:
     return right.masked_max(states, ~mask)
 
 
-def max_gradient_cut(states: Tensor, mask: Tensor) -> Tensor:
+def max_gradient_cut(states, mask):
     """The maximum is detached from the graph, so nothing before it can learn.
 
     The numbers are right, but no gradient comes back: detach(), .data, .item(), tolist() or a new
@@ -276,7 +274,7 @@ def max_gradient_cut(states: Tensor, mask: Tensor) -> Tensor:
     return right.masked_max(states.detach(), mask)
 
 
-def max_against_minus_one(states: Tensor, mask: Tensor) -> Tensor:
+def max_against_minus_one(states, mask):
     """Your padding takes part in the maximum as -1.
 
     -1 loses only against what a tanh gives. States may be lower than that: fill padding with minus
@@ -286,7 +284,7 @@ def max_against_minus_one(states: Tensor, mask: Tensor) -> Tensor:
     return largest * mask.any(dim=1, keepdim=True)
 
 
-def max_of_infinity_times_zero(states: Tensor, mask: Tensor) -> Tensor:
+def max_of_infinity_times_zero(states, mask):
     """You multiply minus infinity by 0, which gives NaN.
 
     Where the mask is to change nothing, the product is not 0 but NaN. masked_fill puts minus
@@ -296,7 +294,7 @@ def max_of_infinity_times_zero(states: Tensor, mask: Tensor) -> Tensor:
     return largest.masked_fill(~mask.any(dim=1, keepdim=True), 0.0)
 
 
-def max_is_mean(states: Tensor, mask: Tensor) -> Tensor:
+def max_is_mean(states, mask):
     """You take the mean of the real states, not their maximum.
 
     That is the other pooling, masked_mean. Here the largest value of each feature counts, from
@@ -305,7 +303,7 @@ def max_is_mean(states: Tensor, mask: Tensor) -> Tensor:
     return right.masked_mean(states, mask)
 
 
-def max_of_the_batch(states: Tensor, mask: Tensor) -> Tensor:
+def max_of_the_batch(states, mask):
     """Your maximum is over the words of all sentences of the batch.
 
     Each sentence has a maximum of its own, over axis 1. Axis 0, the batch, stays.
@@ -321,7 +319,7 @@ def max_of_the_batch(states: Tensor, mask: Tensor) -> Tensor:
 class _Classifier(right.AttentionClassifier):
     """The right classifier in pieces, so that a mistake changes one of them."""
 
-    def read(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def read(self, tokens, lengths):
         """States (B, N, 2d), and h and c after the last word, (2, B, d) each."""
         rows = nn.utils.rnn.pack_padded_sequence(
             self.embedding(tokens), lengths.clamp(min=1), batch_first=True, enforce_sorted=False
@@ -330,32 +328,32 @@ class _Classifier(right.AttentionClassifier):
         states = nn.utils.rnn.pad_packed_sequence(packed, True, total_length=tokens.shape[1])[0]
         return states, h, c
 
-    def asks(self, states: Tensor, h: Tensor, c: Tensor, lengths: Tensor) -> Tensor:
+    def asks(self, states, h, c, lengths):
         """The query (B, 2d)."""
         return torch.cat([h[0], h[1]], dim=1)
 
-    def marks(self, tokens: Tensor, lengths: Tensor) -> Tensor:
+    def marks(self, tokens, lengths):
         """The mask (B, N)."""
         return torch.arange(tokens.shape[1]) < lengths[:, None]
 
-    def scored(self, query: Tensor, states: Tensor) -> Tensor:
+    def scored(self, query, states):
         """The scores (B, N)."""
         both = (query @ self.W.T)[:, None] + states @ self.U.T
         return both.tanh() @ self.v
 
-    def weighed(self, scores: Tensor, mask: Tensor) -> Tensor:
+    def weighed(self, scores, mask):
         """The weights (B, N)."""
         return scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(1) * mask
 
-    def said(self, sentence: Tensor) -> Tensor:
+    def said(self, sentence):
         """The logits (B, C)."""
         return self.output(sentence)
 
-    def summed(self, weights: Tensor, states: Tensor, query: Tensor) -> Tensor:
+    def summed(self, weights, states, query):
         """The sentence vector (B, 2d)."""
         return (weights[:, None] @ states)[:, 0]
 
-    def forward(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, tokens, lengths):
         """As in the reference."""
         states, h, c = self.read(tokens, lengths)
         query = self.asks(states, h, c, lengths)
@@ -371,7 +369,7 @@ class ClassifierReadsPadding(_Classifier):
     sequences before the LSTM (pack_padded_sequence) and unpack them after it.
     """
 
-    def read(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def read(self, tokens, lengths):
         """Not packed."""
         states, (h, c) = self.rnn(self.embedding(tokens))
         return states, h, c
@@ -385,7 +383,7 @@ class ClassifierQueryFromLastPlace(_Classifier):
     LSTM holds the two final states.
     """
 
-    def asks(self, states: Tensor, h: Tensor, c: Tensor, lengths: Tensor) -> Tensor:
+    def asks(self, states, h, c, lengths):
         """h_L."""
         return states[torch.arange(len(states)), (lengths - 1).clamp(min=0)]
 
@@ -397,7 +395,7 @@ class ClassifierQueryFromPaddedEnd(_Classifier):
     LSTM holds the final states of each sentence itself.
     """
 
-    def asks(self, states: Tensor, h: Tensor, c: Tensor, lengths: Tensor) -> Tensor:
+    def asks(self, states, h, c, lengths):
         """h_N."""
         return states[:, -1]
 
@@ -410,7 +408,7 @@ class ClassifierMixesSentences(_Classifier):
     axis.
     """
 
-    def asks(self, states: Tensor, h: Tensor, c: Tensor, lengths: Tensor) -> Tensor:
+    def asks(self, states, h, c, lengths):
         """Reshaped."""
         return h.reshape(len(states), -1)
 
@@ -422,7 +420,7 @@ class ClassifierSwapsDirections(_Classifier):
     belong to it.
     """
 
-    def asks(self, states: Tensor, h: Tensor, c: Tensor, lengths: Tensor) -> Tensor:
+    def asks(self, states, h, c, lengths):
         """Swapped."""
         return torch.cat([h[1], h[0]], dim=1)
 
@@ -434,7 +432,7 @@ class ClassifierAsksWithCell(_Classifier):
     its memory.
     """
 
-    def asks(self, states: Tensor, h: Tensor, c: Tensor, lengths: Tensor) -> Tensor:
+    def asks(self, states, h, c, lengths):
         """c."""
         return torch.cat([c[0], c[1]], dim=1)
 
@@ -447,7 +445,7 @@ class ClassifierWithoutQuery(_Classifier):
     softmax takes that out again.
     """
 
-    def scored(self, query: Tensor, states: Tensor) -> Tensor:
+    def scored(self, query, states):
         """U alone."""
         return (states @ self.U.T).tanh() @ self.v
 
@@ -459,7 +457,7 @@ class ClassifierSwapsMatrices(_Classifier):
     so that torch does not complain.
     """
 
-    def scored(self, query: Tensor, states: Tensor) -> Tensor:
+    def scored(self, query, states):
         """W for U."""
         return ((query @ self.U.T)[:, None] + states @ self.W.T).tanh() @ self.v
 
@@ -471,7 +469,7 @@ class ClassifierWithoutTanh(_Classifier):
     softmax takes it out again: what the sentence is about would not matter.
     """
 
-    def scored(self, query: Tensor, states: Tensor) -> Tensor:
+    def scored(self, query, states):
         """Linear."""
         return ((query @ self.W.T)[:, None] + states @ self.U.T) @ self.v
 
@@ -483,7 +481,7 @@ class ClassifierAttendsToPadding(_Classifier):
     Set the scores of padding to minus infinity before the softmax.
     """
 
-    def weighed(self, scores: Tensor, mask: Tensor) -> Tensor:
+    def weighed(self, scores, mask):
         """All real."""
         return scores.softmax(1)
 
@@ -495,7 +493,7 @@ class ClassifierMasksAfterwards(_Classifier):
     its share of the softmax. Mask the scores before it.
     """
 
-    def weighed(self, scores: Tensor, mask: Tensor) -> Tensor:
+    def weighed(self, scores, mask):
         """Times the mask."""
         return scores.softmax(1) * mask
 
@@ -506,7 +504,7 @@ class ClassifierMasksWithZero(_Classifier):
     exp(0) is 1, so that padding still takes its share of the softmax, often a large one.
     """
 
-    def weighed(self, scores: Tensor, mask: Tensor) -> Tensor:
+    def weighed(self, scores, mask):
         """0 for padding."""
         return (scores * mask).softmax(1) * mask
 
@@ -518,7 +516,7 @@ class ClassifierEmptyGetsPadding(_Classifier):
     were given. A sentence without words has weights of 0 everywhere.
     """
 
-    def marks(self, tokens: Tensor, lengths: Tensor) -> Tensor:
+    def marks(self, tokens, lengths):
         """At least one."""
         return super().marks(tokens, lengths.clamp(min=1))
 
@@ -530,7 +528,7 @@ class ClassifierRefusesEmpty(_Classifier):
     mask, made from the lengths as they were given, see to it that this word does not count.
     """
 
-    def read(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def read(self, tokens, lengths):
         """Refuses as torch does."""
         if (lengths < 1).any():
             raise RuntimeError("Length of all samples has to be greater than 0")
@@ -543,7 +541,7 @@ class ClassifierUsesFinalState(_Classifier):
     The weights are computed and then not used. The sentence vector is sum_j alpha_j h_j.
     """
 
-    def summed(self, weights: Tensor, states: Tensor, query: Tensor) -> Tensor:
+    def summed(self, weights, states, query):
         """The query."""
         return query * (weights.sum(1, keepdim=True) > 0)
 
@@ -554,7 +552,7 @@ class ClassifierReturnsProbabilities(_Classifier):
     forward returns the scores before the softmax; the loss takes the softmax itself.
     """
 
-    def said(self, sentence: Tensor) -> Tensor:
+    def said(self, sentence):
         """Softmax."""
         return self.output(sentence).softmax(1)
 

@@ -4,12 +4,10 @@ Each function or class is one wrong implementation; the first line of its docstr
 the card, the rest the hint.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from solutions.sentences import structured as right
 
@@ -19,19 +17,19 @@ from solutions.sentences import structured as right
 class _Attention(right.StructuredSelfAttention):
     """The right attention in pieces, so that a mistake changes one of them."""
 
-    def inside(self, states: Tensor) -> Tensor:
+    def inside(self, states):
         """(B, N, d_a)."""
         return (states @ self.W_s1.T).tanh()
 
-    def weighed(self, scores: Tensor, real: Tensor) -> Tensor:
+    def weighed(self, scores, real):
         """A from scores (B, r, N) and the mask (B, 1, N)."""
         return scores.masked_fill(~real, torch.finfo(scores.dtype).min).softmax(-1) * real
 
-    def summed(self, A: Tensor, states: Tensor) -> Tensor:
+    def summed(self, A, states):
         """M."""
         return A @ states
 
-    def forward(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, states, mask):
         """As in the reference."""
         scores = self.W_s2 @ self.inside(states).transpose(1, 2)
         A = self.weighed(scores, mask[:, None])
@@ -45,7 +43,7 @@ class HopsCompete(_Attention):
     them share out each word among themselves. The words are the last axis of A (B, r, N).
     """
 
-    def weighed(self, scores: Tensor, real: Tensor) -> Tensor:
+    def weighed(self, scores, real):
         """Over r."""
         return scores.softmax(1) * real
 
@@ -56,7 +54,7 @@ class HopsShareOneSoftmax(_Attention):
     Each hop is an attention of its own, and each of the r rows of A sums to 1. Here all of A does.
     """
 
-    def weighed(self, scores: Tensor, real: Tensor) -> Tensor:
+    def weighed(self, scores, real):
         """Over r N."""
         hidden = scores.masked_fill(~real, torch.finfo(scores.dtype).min)
         return hidden.flatten(1).softmax(-1).reshape(scores.shape) * real
@@ -69,7 +67,7 @@ class HopsWithoutTanh(_Attention):
     has no use.
     """
 
-    def inside(self, states: Tensor) -> Tensor:
+    def inside(self, states):
         """Linear."""
         return states @ self.W_s1.T
 
@@ -81,7 +79,7 @@ class HopsWithRelu(_Attention):
     can decide everything.
     """
 
-    def inside(self, states: Tensor) -> Tensor:
+    def inside(self, states):
         """ReLU."""
         return (states @ self.W_s1.T).relu()
 
@@ -93,7 +91,7 @@ class HopsAttendToPadding(_Attention):
     infinity before the softmax, in every hop.
     """
 
-    def weighed(self, scores: Tensor, real: Tensor) -> Tensor:
+    def weighed(self, scores, real):
         """All real."""
         return scores.softmax(-1)
 
@@ -105,7 +103,7 @@ class HopsMaskedAfterwards(_Attention):
     Mask the scores before it.
     """
 
-    def weighed(self, scores: Tensor, real: Tensor) -> Tensor:
+    def weighed(self, scores, real):
         """Times the mask."""
         return scores.softmax(-1) * real
 
@@ -116,7 +114,7 @@ class HopsMaskedWithZero(_Attention):
     exp(0) is 1, so that padding still takes its share of the softmax, often a large one.
     """
 
-    def weighed(self, scores: Tensor, real: Tensor) -> Tensor:
+    def weighed(self, scores, real):
         """0 for padding."""
         return (scores * real).softmax(-1) * real
 
@@ -129,7 +127,7 @@ class HopsOfNothing(_Attention):
     to 0.
     """
 
-    def weighed(self, scores: Tensor, real: Tensor) -> Tensor:
+    def weighed(self, scores, real):
         """-inf."""
         return scores.masked_fill(~real, -torch.inf).softmax(-1)
 
@@ -140,7 +138,7 @@ class HopsTanhOfScores(_Attention):
     Without anything between them the two matrices are one; the tanh belongs to W_s1 H^T.
     """
 
-    def forward(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, states, mask):
         """Outside."""
         scores = (self.W_s2 @ (states @ self.W_s1.T).transpose(1, 2)).tanh()
         A = self.weighed(scores, mask[:, None])
@@ -153,7 +151,7 @@ class HopsReshaped(_Attention):
     reshape keeps the numbers in their order, so that a hop gets the scores of others.
     """
 
-    def forward(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, states, mask):
         """Mixed."""
         scores = self.inside(states) @ self.W_s2.T
         A = self.weighed(scores.reshape(len(scores), -1, scores.shape[1]), mask[:, None])
@@ -166,7 +164,7 @@ class HopsScaled(_Attention):
     That belongs to the dot products of the Transformer. Here W_s2 is learned, and nothing is scaled.
     """
 
-    def weighed(self, scores: Tensor, real: Tensor) -> Tensor:
+    def weighed(self, scores, real):
         """sqrt(d_a)."""
         return super().weighed(scores / self.W_s1.shape[0] ** 0.5, real)
 
@@ -178,7 +176,7 @@ class HopsTransposed(_Attention):
     the weights after it.
     """
 
-    def forward(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, states, mask):
         """(B, N, r)."""
         M, A = super().forward(states, mask)
         return M, A.transpose(1, 2)
@@ -191,7 +189,7 @@ class HopsUseTheFirst(_Attention):
     over.
     """
 
-    def forward(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, states, mask):
         """Row 0."""
         M, A = super().forward(states, mask)
         return M[:, :1].expand_as(M), A[:, :1].expand_as(A)
@@ -200,11 +198,11 @@ class HopsUseTheFirst(_Attention):
 # redundancy_penalty
 
 
-def _eye(A: Tensor) -> Tensor:
+def _eye(A):
     return torch.eye(A.shape[1], dtype=A.dtype)
 
 
-def penalty_without_square(A: Tensor) -> Tensor:
+def penalty_without_square(A):
     """Your norm is not squared.
 
     The penalty is the squared Frobenius norm: the sum of the squares, without a root. The root has
@@ -213,7 +211,7 @@ def penalty_without_square(A: Tensor) -> Tensor:
     return (A @ A.transpose(1, 2) - _eye(A)).norm(dim=(1, 2)).mean()
 
 
-def penalty_is_a_mean(A: Tensor) -> Tensor:
+def penalty_is_a_mean(A):
     """Your squares are averaged, not added up.
 
     The Frobenius norm adds up the squares of all r x r entries of a sentence. Only over the batch
@@ -222,7 +220,7 @@ def penalty_is_a_mean(A: Tensor) -> Tensor:
     return (A @ A.transpose(1, 2) - _eye(A)).square().mean()
 
 
-def penalty_summed_over_batch(A: Tensor) -> Tensor:
+def penalty_summed_over_batch(A):
     """You add up the sentences' penalties.
 
     Take their mean, so that the penalty does not grow with the size of a batch.
@@ -230,7 +228,7 @@ def penalty_summed_over_batch(A: Tensor) -> Tensor:
     return (A @ A.transpose(1, 2) - _eye(A)).square().sum()
 
 
-def penalty_of_words(A: Tensor) -> Tensor:
+def penalty_of_words(A):
     """You compute A^T A, the overlap of words, not A A^T, the overlap of hops.
 
     Entry (k, m) of A A^T (r, r) says how much hops k and m look at the same words. A^T A is (N, N)
@@ -240,7 +238,7 @@ def penalty_of_words(A: Tensor) -> Tensor:
     return (overlap - torch.eye(A.shape[2], dtype=A.dtype)).square().sum(dim=(1, 2)).mean()
 
 
-def penalty_without_identity(A: Tensor) -> Tensor:
+def penalty_without_identity(A):
     """You do not subtract the identity.
 
     Without it the diagonal would be pushed to 0 too: the overlap of a hop with itself, which is
@@ -249,7 +247,7 @@ def penalty_without_identity(A: Tensor) -> Tensor:
     return (A @ A.transpose(1, 2)).square().sum(dim=(1, 2)).mean()
 
 
-def penalty_off_the_diagonal(A: Tensor) -> Tensor:
+def penalty_off_the_diagonal(A):
     """You count only the overlap of different hops.
 
     The diagonal of A A^T - I counts too: it is 0 only if a hop has all its weight on one word, so
@@ -259,7 +257,7 @@ def penalty_off_the_diagonal(A: Tensor) -> Tensor:
     return (overlap * (1 - _eye(A))).square().sum(dim=(1, 2)).mean()
 
 
-def penalty_with_ones(A: Tensor) -> Tensor:
+def penalty_with_ones(A):
     """You subtract 1 everywhere, not the identity.
 
     I has ones on its diagonal only. Subtracting 1 from all entries asks the hops to be alike.
@@ -267,7 +265,7 @@ def penalty_with_ones(A: Tensor) -> Tensor:
     return (A @ A.transpose(1, 2) - 1).square().sum(dim=(1, 2)).mean()
 
 
-def penalty_of_absolute_values(A: Tensor) -> Tensor:
+def penalty_of_absolute_values(A):
     """You add up absolute values, not squares.
 
     The Frobenius norm is the root of the sum of squares, and the penalty is its square.
@@ -275,7 +273,7 @@ def penalty_of_absolute_values(A: Tensor) -> Tensor:
     return (A @ A.transpose(1, 2) - _eye(A)).abs().sum(dim=(1, 2)).mean()
 
 
-def penalty_of_mean_overlap(A: Tensor) -> Tensor:
+def penalty_of_mean_overlap(A):
     """Your overlap is averaged over the batch before the norm is taken.
 
     Then too much overlap in one sentence could cancel too little in another. Take the norm of each
@@ -284,7 +282,7 @@ def penalty_of_mean_overlap(A: Tensor) -> Tensor:
     return ((A @ A.transpose(1, 2)).mean(dim=0) - _eye(A)).square().sum()
 
 
-def penalty_for_each(A: Tensor) -> Tensor:
+def penalty_for_each(A):
     """You return a number for each sentence, not one for the batch.
 
     The penalty is added to the loss, so it must be a single number: the mean over the sentences.
@@ -298,7 +296,7 @@ def penalty_for_each(A: Tensor) -> Tensor:
 class _Classifier(right.StructuredClassifier):
     """The right classifier in pieces, so that a mistake changes one of them."""
 
-    def read(self, tokens: Tensor, lengths: Tensor) -> Tensor:
+    def read(self, tokens, lengths):
         """States (B, N, 2d)."""
         rows = nn.utils.rnn.pack_padded_sequence(
             self.embedding(tokens), lengths.clamp(min=1), batch_first=True, enforce_sorted=False
@@ -306,23 +304,23 @@ class _Classifier(right.StructuredClassifier):
         packed = self.rnn(rows)[0]
         return nn.utils.rnn.pad_packed_sequence(packed, True, total_length=tokens.shape[1])[0]
 
-    def marks(self, tokens: Tensor, lengths: Tensor) -> Tensor:
+    def marks(self, tokens, lengths):
         """The mask (B, N)."""
         return torch.arange(tokens.shape[1]) < lengths[:, None]
 
-    def flat(self, matrix: Tensor) -> Tensor:
+    def flat(self, matrix):
         """(B, r 2d)."""
         return matrix.reshape(len(matrix), -1)
 
-    def bent(self, inner: Tensor) -> Tensor:
+    def bent(self, inner):
         """The activation."""
         return inner.relu()
 
-    def said(self, inner: Tensor) -> Tensor:
+    def said(self, inner):
         """The logits (B, C)."""
         return self.output(inner)
 
-    def forward(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, tokens, lengths):
         """As in the reference."""
         matrix, weights = self.attention(self.read(tokens, lengths), self.marks(tokens, lengths))
         return self.said(self.bent(self.hidden(self.flat(matrix)))), weights
@@ -336,7 +334,7 @@ class StructuredReadsPadding(_Classifier):
     it.
     """
 
-    def read(self, tokens: Tensor, lengths: Tensor) -> Tensor:
+    def read(self, tokens, lengths):
         """Not packed."""
         return self.rnn(self.embedding(tokens))[0]
 
@@ -348,7 +346,7 @@ class StructuredForgetsMask(_Classifier):
     is attended to.
     """
 
-    def marks(self, tokens: Tensor, lengths: Tensor) -> Tensor:
+    def marks(self, tokens, lengths):
         """All."""
         return torch.ones_like(tokens, dtype=torch.bool)
 
@@ -359,7 +357,7 @@ class StructuredMaskInverted(_Classifier):
     In this course True marks a real word. Here the attention may look at the padding only.
     """
 
-    def marks(self, tokens: Tensor, lengths: Tensor) -> Tensor:
+    def marks(self, tokens, lengths):
         """Not."""
         return ~super().marks(tokens, lengths)
 
@@ -372,7 +370,7 @@ class StructuredFlattensColumns(_Classifier):
     made for another.
     """
 
-    def flat(self, matrix: Tensor) -> Tensor:
+    def flat(self, matrix):
         """Transposed."""
         return matrix.transpose(1, 2).reshape(len(matrix), -1)
 
@@ -384,7 +382,7 @@ class StructuredAveragesHops(_Classifier):
     average of the r rows throws that away.
     """
 
-    def flat(self, matrix: Tensor) -> Tensor:
+    def flat(self, matrix):
         """The mean r times over."""
         return super().flat(matrix.mean(dim=1, keepdim=True).expand_as(matrix))
 
@@ -396,7 +394,7 @@ class StructuredWithoutRelu(_Classifier):
     row, which is one linear layer.
     """
 
-    def bent(self, inner: Tensor) -> Tensor:
+    def bent(self, inner):
         """Linear."""
         return inner
 
@@ -407,7 +405,7 @@ class StructuredWithTanh(_Classifier):
     logits = W_o relu(W_h flatten(M) + b_h) + b_o; the tanh is inside the attention.
     """
 
-    def bent(self, inner: Tensor) -> Tensor:
+    def bent(self, inner):
         """tanh."""
         return inner.tanh()
 
@@ -419,7 +417,7 @@ class StructuredReluTwice(_Classifier):
     gradients.
     """
 
-    def said(self, inner: Tensor) -> Tensor:
+    def said(self, inner):
         """ReLU."""
         return self.output(inner).relu()
 
@@ -431,7 +429,7 @@ class StructuredEmptyGetsPadding(_Classifier):
     were given.
     """
 
-    def marks(self, tokens: Tensor, lengths: Tensor) -> Tensor:
+    def marks(self, tokens, lengths):
         """At least one."""
         return super().marks(tokens, lengths.clamp(min=1))
 
@@ -443,7 +441,7 @@ class StructuredRefusesEmpty(_Classifier):
     mask, made from the lengths as they were given, see to it that this word does not count.
     """
 
-    def read(self, tokens: Tensor, lengths: Tensor) -> Tensor:
+    def read(self, tokens, lengths):
         """Refuses as torch does."""
         if (lengths < 1).any():
             raise RuntimeError("Length of all samples has to be greater than 0")
@@ -456,7 +454,7 @@ class StructuredReturnsProbabilities(_Classifier):
     forward returns the scores before the softmax; the loss takes the softmax itself.
     """
 
-    def said(self, inner: Tensor) -> Tensor:
+    def said(self, inner):
         """Softmax."""
         return self.output(inner).softmax(1)
 

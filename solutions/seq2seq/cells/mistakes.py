@@ -4,26 +4,21 @@ Each function or class is one wrong implementation; the first line of its docstr
 the card, the rest the hint.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from solutions.seq2seq import cells as right
 
-State = tuple[Tensor, Tensor]
 
-
-def _thirds(x: Tensor, h: Tensor, *weights: Tensor) -> tuple[Tensor, ...]:
+def _thirds(x, h, *weights):
     """What r, z and n get from the input, then what they get from the state."""
     weight_ih, weight_hh, bias_ih, bias_hh = weights
     from_x, from_h = x @ weight_ih.T + bias_ih, h @ weight_hh.T + bias_hh
     return (*from_x.chunk(3, -1), *from_h.chunk(3, -1))
 
 
-def _quarters(x: Tensor, h: Tensor, *weights: Tensor) -> tuple[Tensor, ...]:
+def _quarters(x, h, *weights):
     """i, f, g and o before their sigmoid or tanh."""
     weight_ih, weight_hh, bias_ih, bias_hh = weights
     return (x @ weight_ih.T + bias_ih + h @ weight_hh.T + bias_hh).chunk(4, -1)
@@ -32,7 +27,7 @@ def _quarters(x: Tensor, h: Tensor, *weights: Tensor) -> tuple[Tensor, ...]:
 # gru_cell
 
 
-def update_gate_reversed(x: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
+def update_gate_reversed(x, h, *weights):
     """z and 1 - z are swapped.
 
     Here z multiplies the candidate, as in the appendix of Bahdanau et al. (2015). In Cho's
@@ -44,7 +39,7 @@ def update_gate_reversed(x: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
     return (1 - z) * h + z * n
 
 
-def reset_before_product(x: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
+def reset_before_product(x, h, *weights):
     """Your reset gate acts before the product, as in Cho's own equation.
 
     U_n (r * h) is equation 8 of Cho et al. (2014). torch multiplies first and resets afterwards,
@@ -57,7 +52,7 @@ def reset_before_product(x: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
     return z * h + (1 - z) * n
 
 
-def bias_outside_reset(x: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
+def bias_outside_reset(x, h, *weights):
     """Your candidate's second bias stands outside the reset.
 
     r multiplies all that comes from the old state, bias included: r * (U_n h + b'_n). With the
@@ -69,7 +64,7 @@ def bias_outside_reset(x: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
     return z * h + (1 - z) * n
 
 
-def reset_on_everything(x: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
+def reset_on_everything(x, h, *weights):
     """Your reset gate also multiplies what comes from the input.
 
     r decides how much of the old state the candidate sees. The input's share, W_n x + b_n, is not
@@ -80,7 +75,7 @@ def reset_on_everything(x: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
     return z * h + (1 - z) * torch.tanh(torch.sigmoid(x_r + h_r) * (x_n + h_n))
 
 
-def reset_unused(x: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
+def reset_unused(x, h, *weights):
     """The reset gate is not used.
 
     Without r the candidate always sees the whole old state. It should see r * (U_n h + b'_n).
@@ -90,7 +85,7 @@ def reset_unused(x: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
     return z * h + (1 - z) * torch.tanh(x_n + h_n)
 
 
-def gates_in_another_order(x: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
+def gates_in_another_order(x, h, *weights):
     """The reset gate and the update gate are swapped.
 
     The rows of the weights are stacked in the order r, z, n: the first d rows make the reset gate,
@@ -101,7 +96,7 @@ def gates_in_another_order(x: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
     return z * h + (1 - z) * torch.tanh(x_n + torch.sigmoid(x_r + h_r) * h_n)
 
 
-def state_bias_forgotten(x: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
+def state_bias_forgotten(x, h, *weights):
     """bias_hh is not used.
 
     There are two biases, as in torch: bias_ih beside the input's product and bias_hh beside the
@@ -111,7 +106,7 @@ def state_bias_forgotten(x: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
     return right.gru_cell(x, h, weight_ih, weight_hh, bias_ih, torch.zeros_like(bias_hh))
 
 
-def candidate_without_tanh(x: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
+def candidate_without_tanh(x, h, *weights):
     """The candidate lacks its tanh.
 
     n = tanh(...): it keeps the state between -1 and 1, however long the sentence is.
@@ -121,7 +116,7 @@ def candidate_without_tanh(x: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
     return z * h + (1 - z) * (x_n + torch.sigmoid(x_r + h_r) * h_n)
 
 
-def candidate_with_sigmoid(x: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
+def candidate_with_sigmoid(x, h, *weights):
     """Your candidate goes through a sigmoid.
 
     Gates lie between 0 and 1 and take a sigmoid; what is written into the state lies between -1
@@ -132,7 +127,7 @@ def candidate_with_sigmoid(x: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
     return z * h + (1 - z) * torch.sigmoid(x_n + torch.sigmoid(x_r + h_r) * h_n)
 
 
-def candidate_only(x: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
+def candidate_only(x, h, *weights):
     """Your candidate is returned, not the new state.
 
     n is what would be written if nothing were kept. The new state mixes it with the old one:
@@ -142,7 +137,7 @@ def candidate_only(x: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
     return torch.tanh(x_n + torch.sigmoid(x_r + h_r) * h_n)
 
 
-def state_detached(x: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
+def state_detached(x, h, *weights):
     """The old state is detached from the graph, so nothing is learned across words.
 
     The values are right, but no gradient reaches h. Through it each word learns from what comes
@@ -154,7 +149,7 @@ def state_detached(x: Tensor, h: Tensor, *weights: Tensor) -> Tensor:
 # lstm_cell
 
 
-def memory_shown_without_tanh(x: Tensor, state: State, *weights: Tensor) -> State:
+def memory_shown_without_tanh(x, state, *weights):
     """Your memory is shown without its tanh.
 
     h' = o * tanh(c'). The memory has no bounds; tanh brings what is shown of it between -1 and 1.
@@ -164,7 +159,7 @@ def memory_shown_without_tanh(x: Tensor, state: State, *weights: Tensor) -> Stat
     return torch.sigmoid(o) * memory, memory
 
 
-def old_memory_shown(x: Tensor, state: State, *weights: Tensor) -> State:
+def old_memory_shown(x, state, *weights):
     """Your state shows the old memory, not the new one.
 
     h' = o * tanh(c') comes after the update of the memory: what was just read is in it.
@@ -174,7 +169,7 @@ def old_memory_shown(x: Tensor, state: State, *weights: Tensor) -> State:
     return torch.sigmoid(o) * torch.tanh(state[1]), memory
 
 
-def forget_and_input_swapped(x: Tensor, state: State, *weights: Tensor) -> State:
+def forget_and_input_swapped(x, state, *weights):
     """The input gate and the forget gate are swapped.
 
     c' = f * c + i * g: f stands with the old memory, i with the candidate. The rows of the weights
@@ -185,7 +180,7 @@ def forget_and_input_swapped(x: Tensor, state: State, *weights: Tensor) -> State
     return torch.sigmoid(o) * torch.tanh(memory), memory
 
 
-def candidate_and_output_swapped(x: Tensor, state: State, *weights: Tensor) -> State:
+def candidate_and_output_swapped(x, state, *weights):
     """The candidate and the output gate are swapped.
 
     The rows of the weights are stacked in the order i, f, g, o, as in torch: the third block is
@@ -196,7 +191,7 @@ def candidate_and_output_swapped(x: Tensor, state: State, *weights: Tensor) -> S
     return torch.sigmoid(o) * torch.tanh(memory), memory
 
 
-def all_gates_sigmoid(x: Tensor, state: State, *weights: Tensor) -> State:
+def all_gates_sigmoid(x, state, *weights):
     """Your candidate goes through a sigmoid.
 
     Gates take a sigmoid, but g is no gate: it is what is added to the memory, up or down, and
@@ -207,7 +202,7 @@ def all_gates_sigmoid(x: Tensor, state: State, *weights: Tensor) -> State:
     return o * torch.tanh(memory), memory
 
 
-def nothing_forgotten(x: Tensor, state: State, *weights: Tensor) -> State:
+def nothing_forgotten(x, state, *weights):
     """The forget gate is not used.
 
     c' = c + i * g is the cell of 1997. Gers et al. (2000) multiply the old memory by the forget
@@ -218,7 +213,7 @@ def nothing_forgotten(x: Tensor, state: State, *weights: Tensor) -> State:
     return torch.sigmoid(o) * torch.tanh(memory), memory
 
 
-def gates_tied(x: Tensor, state: State, *weights: Tensor) -> State:
+def gates_tied(x, state, *weights):
     """Your input gate is taken to be 1 - f.
 
     That is how a GRU mixes old and new. In the LSTM the input gate has weights of its own, and both
@@ -230,7 +225,7 @@ def gates_tied(x: Tensor, state: State, *weights: Tensor) -> State:
     return torch.sigmoid(o) * torch.tanh(memory), memory
 
 
-def memory_first(x: Tensor, state: State, *weights: Tensor) -> State:
+def memory_first(x, state, *weights):
     """You return the pair as (c, h).
 
     The new state is returned as it came in: h first, then the memory c.
@@ -239,7 +234,7 @@ def memory_first(x: Tensor, state: State, *weights: Tensor) -> State:
     return c, h
 
 
-def pair_read_in_reverse(x: Tensor, state: State, *weights: Tensor) -> State:
+def pair_read_in_reverse(x, state, *weights):
     """You read the pair as (c, h).
 
     state is (h, c): the state, which goes into the gates, comes first, and the memory second.
@@ -247,7 +242,7 @@ def pair_read_in_reverse(x: Tensor, state: State, *weights: Tensor) -> State:
     return right.lstm_cell(x, (state[1], state[0]), *weights)
 
 
-def second_bias_forgotten(x: Tensor, state: State, *weights: Tensor) -> State:
+def second_bias_forgotten(x, state, *weights):
     """bias_hh is not used.
 
     There are two biases, as in torch: bias_ih beside the input's product and bias_hh beside the
@@ -257,7 +252,7 @@ def second_bias_forgotten(x: Tensor, state: State, *weights: Tensor) -> State:
     return right.lstm_cell(x, state, weight_ih, weight_hh, bias_ih, torch.zeros_like(bias_hh))
 
 
-def memory_detached(x: Tensor, state: State, *weights: Tensor) -> State:
+def memory_detached(x, state, *weights):
     """The memory is detached from the graph, so nothing is learned over long distances.
 
     The values are right, but no gradient reaches c. The way back through the memory is what the

@@ -4,8 +4,6 @@ Each function or class is one wrong implementation; the first line of its docstr
 the card, the rest the hint.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
@@ -13,58 +11,56 @@ from torch import Tensor
 
 from coursekit.decoding import choose, device_of
 
-Found = tuple[Tensor, Tensor]
-
 
 class _Search:
     """The right search in pieces, so that a mistake changes one of them."""
 
-    def __init__(self, step: Any, beam_size: int, bos_id: int, eos_id: int, length_penalty: float):
+    def __init__(self, step, beam_size, bos_id, eos_id, length_penalty):
         self.step = step
         self.beam_size = beam_size
         self.bos_id = bos_id
         self.eos_id = eos_id
         self.length_penalty = length_penalty
-        self.finished: list[Found] = []
+        self.finished = []
 
-    def room(self) -> int:
+    def room(self):
         """How many extensions a step keeps."""
         return self.beam_size - len(self.finished)
 
-    def running(self, totals: Tensor, log_probs: Tensor, length: int) -> Tensor:
+    def running(self, totals, log_probs, length):
         """What the extensions are ranked by, (K, V)."""
         return totals.unsqueeze(1) + log_probs
 
-    def rearranged(self, state: Any, rows: Tensor) -> Any:
+    def rearranged(self, state, rows):
         """The state of the live hypotheses."""
         return choose(state, rows)
 
-    def score(self, total: Tensor, length: int, ended: bool) -> Tensor:
+    def score(self, total, length, ended):
         """The score of a finished hypothesis."""
         return total / length**self.length_penalty
 
-    def wording(self, tokens: Tensor) -> Tensor:
+    def wording(self, tokens):
         """What is returned of a finished hypothesis that begins with bos."""
         return tokens[1:]
 
-    def finish(self, total: Tensor, tokens: Tensor, length: int) -> None:
+    def finish(self, total, tokens, length):
         """Put a hypothesis among the finished ones."""
         ended = int(tokens[-1]) == self.eos_id
         self.finished.append((self.wording(tokens), self.score(total, length, ended)))
 
-    def cut(self, total: Tensor, tokens: Tensor, length: int) -> None:
+    def cut(self, total, tokens, length):
         """What becomes of a live hypothesis when max_length is reached."""
         self.finish(total, tokens, length)
 
-    def enough(self) -> bool:
+    def enough(self):
         """Whether the search is over though hypotheses are live."""
         return False
 
-    def result(self) -> Found:
+    def result(self):
         """The best of the finished ones."""
         return max(self.finished, key=lambda found: float(found[1]))
 
-    def run(self, state: Any, max_length: int) -> Found:
+    def run(self, state, max_length):
         """Search."""
         tokens = torch.full((1, 1), self.bos_id, device=device_of(state))  # (K, 1 + t)
         totals = torch.zeros(1, device=tokens.device)  # (K,)
@@ -88,28 +84,11 @@ class _Search:
 
 
 @torch.no_grad()
-def _searched(
-    kind: type[_Search],
-    step: Any,
-    state: Any,
-    beam_size: int,
-    bos_id: int,
-    eos_id: int,
-    max_length: int,
-    length_penalty: float,
-) -> Found:
+def _searched(kind, step, state, beam_size, bos_id, eos_id, max_length, length_penalty):
     return kind(step, beam_size, bos_id, eos_id, length_penalty).run(state, max_length)
 
 
-def state_left_behind(
-    step: Any,
-    state: Any,
-    beam_size: int,
-    bos_id: int,
-    eos_id: int,
-    max_length: int,
-    length_penalty: float = 0.0,
-) -> Found:
+def state_left_behind(step, state, beam_size, bos_id, eos_id, max_length, length_penalty=0.0):
     """The state is not put into the order of the hypotheses.
 
     After a step, hypothesis k may be an extension of what was hypothesis j. Its state is then in
@@ -117,28 +96,20 @@ def state_left_behind(
     """
 
     class Search(_Search):
-        def rearranged(self, state: Any, rows: Tensor) -> Any:
+        def rearranged(self, state, rows):
             return choose(state, torch.arange(len(rows)) % _rows_of(state))
 
     given = (beam_size, bos_id, eos_id, max_length, length_penalty)
     return _searched(Search, step, state, *given)
 
 
-def _rows_of(state: Any) -> int:
+def _rows_of(state):
     while not isinstance(state, Tensor):
         state = next(iter(state.values() if isinstance(state, dict) else state))
     return len(state)
 
 
-def last_word_only(
-    step: Any,
-    state: Any,
-    beam_size: int,
-    bos_id: int,
-    eos_id: int,
-    max_length: int,
-    length_penalty: float = 0.0,
-) -> Found:
+def last_word_only(step, state, beam_size, bos_id, eos_id, max_length, length_penalty=0.0):
     """You do not sum the log probabilities.
 
     Each extension is ranked by the log p of its last word alone. What counts is the whole
@@ -146,22 +117,14 @@ def last_word_only(
     """
 
     class Search(_Search):
-        def running(self, totals: Tensor, log_probs: Tensor, length: int) -> Tensor:
+        def running(self, totals, log_probs, length):
             return log_probs
 
     given = (beam_size, bos_id, eos_id, max_length, length_penalty)
     return _searched(Search, step, state, *given)
 
 
-def greedy(
-    step: Any,
-    state: Any,
-    beam_size: int,
-    bos_id: int,
-    eos_id: int,
-    max_length: int,
-    length_penalty: float = 0.0,
-) -> Found:
+def greedy(step, state, beam_size, bos_id, eos_id, max_length, length_penalty=0.0):
     """The beam never widens: this is greedy decoding.
 
     Either only one hypothesis is kept, or the first step starts from beam_size copies of the empty
@@ -170,22 +133,14 @@ def greedy(
     """
 
     class Search(_Search):
-        def room(self) -> int:
+        def room(self):
             return 1
 
     given = (beam_size, bos_id, eos_id, max_length, length_penalty)
     return _searched(Search, step, state, *given)
 
 
-def beam_stays_wide(
-    step: Any,
-    state: Any,
-    beam_size: int,
-    bos_id: int,
-    eos_id: int,
-    max_length: int,
-    length_penalty: float = 0.0,
-) -> Found:
+def beam_stays_wide(step, state, beam_size, bos_id, eos_id, max_length, length_penalty=0.0):
     """Your beam stays at beam_size when hypotheses have finished.
 
     A finished hypothesis keeps its place: each step keeps the best (beam_size - finished)
@@ -193,10 +148,10 @@ def beam_stays_wide(
     """
 
     class Search(_Search):
-        def room(self) -> int:
+        def room(self):
             return self.beam_size
 
-        def enough(self) -> bool:
+        def enough(self):
             return len(self.finished) >= self.beam_size
 
     given = (beam_size, bos_id, eos_id, max_length, length_penalty)
@@ -204,15 +159,7 @@ def beam_stays_wide(
 
 
 @torch.no_grad()
-def finished_compete(
-    step: Any,
-    state: Any,
-    beam_size: int,
-    bos_id: int,
-    eos_id: int,
-    max_length: int,
-    length_penalty: float = 0.0,
-) -> Found:
+def finished_compete(step, state, beam_size, bos_id, eos_id, max_length, length_penalty=0.0):
     """You let live hypotheses push finished ones out of the beam.
 
     Here finished hypotheses are ranked together with the extensions and may be dropped. A finished
@@ -234,15 +181,7 @@ def finished_compete(
     return torch.tensor(words), score
 
 
-def runs_past_the_end(
-    step: Any,
-    state: Any,
-    beam_size: int,
-    bos_id: int,
-    eos_id: int,
-    max_length: int,
-    length_penalty: float = 0.0,
-) -> Found:
+def runs_past_the_end(step, state, beam_size, bos_id, eos_id, max_length, length_penalty=0.0):
     """Your hypotheses go on after eos.
 
     eos_id ends a sentence. A hypothesis that has just got it is complete: it is set aside and never
@@ -252,15 +191,7 @@ def runs_past_the_end(
     return _searched(_Search, step, state, *given)
 
 
-def first_to_finish(
-    step: Any,
-    state: Any,
-    beam_size: int,
-    bos_id: int,
-    eos_id: int,
-    max_length: int,
-    length_penalty: float = 0.0,
-) -> Found:
+def first_to_finish(step, state, beam_size, bos_id, eos_id, max_length, length_penalty=0.0):
     """You return the hypothesis that finishes first, not the best one.
 
     The first to finish is the shortest. Go on until beam_size hypotheses are finished or
@@ -268,22 +199,14 @@ def first_to_finish(
     """
 
     class Search(_Search):
-        def enough(self) -> bool:
+        def enough(self):
             return bool(self.finished)
 
     given = (beam_size, bos_id, eos_id, max_length, length_penalty)
     return _searched(Search, step, state, *given)
 
 
-def last_to_finish(
-    step: Any,
-    state: Any,
-    beam_size: int,
-    bos_id: int,
-    eos_id: int,
-    max_length: int,
-    length_penalty: float = 0.0,
-) -> Found:
+def last_to_finish(step, state, beam_size, bos_id, eos_id, max_length, length_penalty=0.0):
     """You compare only what the last step kept.
 
     A hypothesis that finished earlier may have the best score of all: keep the finished ones, and
@@ -291,7 +214,7 @@ def last_to_finish(
     """
 
     class Search(_Search):
-        def result(self) -> Found:
+        def result(self):
             longest = max(len(words) for words, _ in self.finished)
             last = [found for found in self.finished if len(found[0]) == longest]
             return max(last, key=lambda found: float(found[1]))
@@ -300,44 +223,28 @@ def last_to_finish(
     return _searched(Search, step, state, *given)
 
 
-def live_ones_dropped(
-    step: Any,
-    state: Any,
-    beam_size: int,
-    bos_id: int,
-    eos_id: int,
-    max_length: int,
-    length_penalty: float = 0.0,
-) -> Found:
+def live_ones_dropped(step, state, beam_size, bos_id, eos_id, max_length, length_penalty=0.0):
     """You drop hypotheses without eos when max_length is reached.
 
     They count as finished then, and may win against those that have an eos.
     """
 
     class Search(_Search):
-        def __init__(self, *given: Any):
+        def __init__(self, *given):
             super().__init__(*given)
-            self.rest: list[Found] = []
+            self.rest = []
 
-        def cut(self, total: Tensor, tokens: Tensor, length: int) -> None:
+        def cut(self, total, tokens, length):
             self.rest.append((tokens[1:], self.score(total, length, False)))
 
-        def result(self) -> Found:
+        def result(self):
             return max(self.finished or self.rest, key=lambda found: float(found[1]))
 
     given = (beam_size, bos_id, eos_id, max_length, length_penalty)
     return _searched(Search, step, state, *given)
 
 
-def penalty_unused(
-    step: Any,
-    state: Any,
-    beam_size: int,
-    bos_id: int,
-    eos_id: int,
-    max_length: int,
-    length_penalty: float = 0.0,
-) -> Found:
+def penalty_unused(step, state, beam_size, bos_id, eos_id, max_length, length_penalty=0.0):
     """length_penalty is not used.
 
     A long sentence has a low total because it has many words. The score divides the total by
@@ -347,14 +254,8 @@ def penalty_unused(
 
 
 def penalty_after_the_choice(
-    step: Any,
-    state: Any,
-    beam_size: int,
-    bos_id: int,
-    eos_id: int,
-    max_length: int,
-    length_penalty: float = 0.0,
-) -> Found:
+    step, state, beam_size, bos_id, eos_id, max_length, length_penalty=0.0
+):
     """Your length penalty comes after the choice, when it can no longer change it.
 
     The finished hypotheses are compared by their totals and only the winner's is divided by
@@ -364,15 +265,7 @@ def penalty_after_the_choice(
     return words, total / len(words) ** length_penalty
 
 
-def penalty_in_every_step(
-    step: Any,
-    state: Any,
-    beam_size: int,
-    bos_id: int,
-    eos_id: int,
-    max_length: int,
-    length_penalty: float = 0.0,
-) -> Found:
+def penalty_in_every_step(step, state, beam_size, bos_id, eos_id, max_length, length_penalty=0.0):
     """Your running total is divided by the length penalty in every step.
 
     The total that is carried on is the plain sum of log p. The division belongs to the score of a
@@ -380,25 +273,17 @@ def penalty_in_every_step(
     """
 
     class Search(_Search):
-        def running(self, totals: Tensor, log_probs: Tensor, length: int) -> Tensor:
+        def running(self, totals, log_probs, length):
             return (totals.unsqueeze(1) + log_probs) / length**self.length_penalty
 
-        def score(self, total: Tensor, length: int, ended: bool) -> Tensor:
+        def score(self, total, length, ended):
             return total
 
     given = (beam_size, bos_id, eos_id, max_length, length_penalty)
     return _searched(Search, step, state, *given)
 
 
-def total_returned(
-    step: Any,
-    state: Any,
-    beam_size: int,
-    bos_id: int,
-    eos_id: int,
-    max_length: int,
-    length_penalty: float = 0.0,
-) -> Found:
+def total_returned(step, state, beam_size, bos_id, eos_id, max_length, length_penalty=0.0):
     """The sentence is right, but its score lacks the length penalty.
 
     The score that is returned is the one the sentence won by: the total divided by
@@ -406,7 +291,7 @@ def total_returned(
     """
 
     class Search(_Search):
-        def result(self) -> Found:
+        def result(self):
             words, score = super().result()
             return words, score * len(words) ** self.length_penalty
 
@@ -414,37 +299,21 @@ def total_returned(
     return _searched(Search, step, state, *given)
 
 
-def eos_not_counted(
-    step: Any,
-    state: Any,
-    beam_size: int,
-    bos_id: int,
-    eos_id: int,
-    max_length: int,
-    length_penalty: float = 0.0,
-) -> Found:
+def eos_not_counted(step, state, beam_size, bos_id, eos_id, max_length, length_penalty=0.0):
     """eos is not counted in the length of a sentence.
 
     Its log p is part of the total, so it is one of the L words that the total is divided for.
     """
 
     class Search(_Search):
-        def score(self, total: Tensor, length: int, ended: bool) -> Tensor:
+        def score(self, total, length, ended):
             return total / max(length - ended, 1) ** self.length_penalty
 
     given = (beam_size, bos_id, eos_id, max_length, length_penalty)
     return _searched(Search, step, state, *given)
 
 
-def bos_counted(
-    step: Any,
-    state: Any,
-    beam_size: int,
-    bos_id: int,
-    eos_id: int,
-    max_length: int,
-    length_penalty: float = 0.0,
-) -> Found:
+def bos_counted(step, state, beam_size, bos_id, eos_id, max_length, length_penalty=0.0):
     """You count bos in the length of a sentence.
 
     The beginning is given, not predicted: it has no log p in the total and is not one of the L
@@ -452,22 +321,14 @@ def bos_counted(
     """
 
     class Search(_Search):
-        def score(self, total: Tensor, length: int, ended: bool) -> Tensor:
+        def score(self, total, length, ended):
             return total / (length + 1) ** self.length_penalty
 
     given = (beam_size, bos_id, eos_id, max_length, length_penalty)
     return _searched(Search, step, state, *given)
 
 
-def bos_returned(
-    step: Any,
-    state: Any,
-    beam_size: int,
-    bos_id: int,
-    eos_id: int,
-    max_length: int,
-    length_penalty: float = 0.0,
-) -> Found:
+def bos_returned(step, state, beam_size, bos_id, eos_id, max_length, length_penalty=0.0):
     """The sentence that you return begins with bos.
 
     bos_id only starts the search. What is returned is what the model said: without bos, with eos if
@@ -475,22 +336,14 @@ def bos_returned(
     """
 
     class Search(_Search):
-        def wording(self, tokens: Tensor) -> Tensor:
+        def wording(self, tokens):
             return tokens
 
     given = (beam_size, bos_id, eos_id, max_length, length_penalty)
     return _searched(Search, step, state, *given)
 
 
-def eos_removed(
-    step: Any,
-    state: Any,
-    beam_size: int,
-    bos_id: int,
-    eos_id: int,
-    max_length: int,
-    length_penalty: float = 0.0,
-) -> Found:
+def eos_removed(step, state, beam_size, bos_id, eos_id, max_length, length_penalty=0.0):
     """eos is missing at the end of the sentence.
 
     The tokens include eos if the model said it: that is how a complete sentence is told from one
@@ -498,22 +351,14 @@ def eos_removed(
     """
 
     class Search(_Search):
-        def wording(self, tokens: Tensor) -> Tensor:
+        def wording(self, tokens):
             return tokens[1:-1] if int(tokens[-1]) == self.eos_id else tokens[1:]
 
     given = (beam_size, bos_id, eos_id, max_length, length_penalty)
     return _searched(Search, step, state, *given)
 
 
-def one_word_too_many(
-    step: Any,
-    state: Any,
-    beam_size: int,
-    bos_id: int,
-    eos_id: int,
-    max_length: int,
-    length_penalty: float = 0.0,
-) -> Found:
+def one_word_too_many(step, state, beam_size, bos_id, eos_id, max_length, length_penalty=0.0):
     """Your search takes one step more than max_length.
 
     max_length counts eos, and does not count bos: max_length calls of step are enough.
@@ -522,15 +367,7 @@ def one_word_too_many(
     return _searched(_Search, step, state, *given)
 
 
-def one_word_too_few(
-    step: Any,
-    state: Any,
-    beam_size: int,
-    bos_id: int,
-    eos_id: int,
-    max_length: int,
-    length_penalty: float = 0.0,
-) -> Found:
+def one_word_too_few(step, state, beam_size, bos_id, eos_id, max_length, length_penalty=0.0):
     """Your search takes one step less than max_length.
 
     max_length counts eos, and does not count bos: a sentence may have max_length tokens in all.
@@ -539,15 +376,7 @@ def one_word_too_few(
     return _searched(_Search, step, state, *given)
 
 
-def penalty_of_wu(
-    step: Any,
-    state: Any,
-    beam_size: int,
-    bos_id: int,
-    eos_id: int,
-    max_length: int,
-    length_penalty: float = 0.0,
-) -> Found:
+def penalty_of_wu(step, state, beam_size, bos_id, eos_id, max_length, length_penalty=0.0):
     """Your length penalty is that of Wu et al. (2016).
 
     Theirs is ((5 + L) / 6) ** alpha, which punishes short sentences less. Here the sum is divided by
@@ -555,22 +384,14 @@ def penalty_of_wu(
     """
 
     class Search(_Search):
-        def score(self, total: Tensor, length: int, ended: bool) -> Tensor:
+        def score(self, total, length, ended):
             return total / ((5 + length) / 6) ** self.length_penalty
 
     given = (beam_size, bos_id, eos_id, max_length, length_penalty)
     return _searched(Search, step, state, *given)
 
 
-def probabilities_added(
-    step: Any,
-    state: Any,
-    beam_size: int,
-    bos_id: int,
-    eos_id: int,
-    max_length: int,
-    length_penalty: float = 0.0,
-) -> Found:
+def probabilities_added(step, state, beam_size, bos_id, eos_id, max_length, length_penalty=0.0):
     """You add probabilities, not their logarithms.
 
     The probability of a sentence is the *product* of those of its words, so its logarithm is the
@@ -578,7 +399,7 @@ def probabilities_added(
     """
 
     class Search(_Search):
-        def running(self, totals: Tensor, log_probs: Tensor, length: int) -> Tensor:
+        def running(self, totals, log_probs, length):
             return super().running(totals, log_probs.exp(), length)
 
     given = (beam_size, bos_id, eos_id, max_length, length_penalty)
@@ -586,14 +407,8 @@ def probabilities_added(
 
 
 def greedy_after_the_first_step(
-    step: Any,
-    state: Any,
-    beam_size: int,
-    bos_id: int,
-    eos_id: int,
-    max_length: int,
-    length_penalty: float = 0.0,
-) -> Found:
+    step, state, beam_size, bos_id, eos_id, max_length, length_penalty=0.0
+):
     """After the first step, each of your hypotheses goes on with its own best word.
 
     The extensions of all hypotheses compete with each other: one hypothesis may give several of the
@@ -603,10 +418,10 @@ def greedy_after_the_first_step(
     class Search(_Search):
         live = 0
 
-        def room(self) -> int:
+        def room(self):
             return min(super().room(), self.live) if self.live else super().room()
 
-        def running(self, totals: Tensor, log_probs: Tensor, length: int) -> Tensor:
+        def running(self, totals, log_probs, length):
             all_of_them = super().running(totals, log_probs, length)
             if length == 1:
                 return all_of_them

@@ -4,8 +4,6 @@ Each function or class is one wrong implementation; the first line of its docstr
 the card, the rest the hint. Hints teach; they never show the code.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
@@ -16,7 +14,6 @@ from solutions.seq2seq import encoder_decoder as right
 from solutions.seq2seq.encoder_decoder import ContextDecoder, Encoder, Seq2Seq
 
 BOS = 2
-State = tuple[Tensor, Tensor]
 
 
 # Encoder
@@ -30,7 +27,7 @@ class EncoderReadsPadding(Encoder):
     batch are. The final state is the one after each sentence's own last word.
     """
 
-    def forward(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, tokens, lengths):
         """Without lengths."""
         states, final = self.rnn(self.embedding(tokens))
         return states, final[0]
@@ -44,7 +41,7 @@ class EncoderLastColumn(Encoder):
     last word; packed, the RNN's second result holds just that.
     """
 
-    def forward(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, tokens, lengths):
         """Zeros of the padding."""
         states, _ = super().forward(tokens, lengths)
         real = torch.arange(tokens.shape[1]) < lengths.unsqueeze(1)
@@ -58,7 +55,7 @@ class EncoderFirstState(Encoder):
     sentence is known only after the last.
     """
 
-    def forward(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, tokens, lengths):
         """Position 0."""
         states, _ = super().forward(tokens, lengths)
         return states, states[:, 0]
@@ -71,7 +68,7 @@ class EncoderMeanOfStates(Encoder):
     last word alone.
     """
 
-    def forward(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, tokens, lengths):
         """Masked mean."""
         states, _ = super().forward(tokens, lengths)
         real = torch.arange(tokens.shape[1]) < lengths.unsqueeze(1)
@@ -85,7 +82,7 @@ class EncoderForgetsOrder(Encoder):
     batch; enforce_sorted=False does both.
     """
 
-    def forward(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, tokens, lengths):
         """Sorted."""
         order = lengths.argsort(descending=True, stable=True)
         return super().forward(tokens[order], lengths[order])
@@ -100,7 +97,7 @@ class EncoderCarriesState(Encoder):
 
     kept: Tensor | None = None
 
-    def forward(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, tokens, lengths):
         """From the last batch's final state."""
         packed = nn.utils.rnn.pack_padded_sequence(
             self.embedding(tokens), lengths, batch_first=True, enforce_sorted=False
@@ -120,7 +117,7 @@ class EncoderFinalCut(Encoder):
     it: detach(), .data, no_grad() or a new tensor made from numbers ends the graph.
     """
 
-    def forward(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, tokens, lengths):
         """Detached."""
         states, final = super().forward(tokens, lengths)
         return states, final.detach()
@@ -135,7 +132,7 @@ class DecoderStartsWithoutTanh(ContextDecoder):
     h_0 = tanh(W_0 c + b_0): like all states of a GRU it lies between -1 and 1.
     """
 
-    def start(self, context: Tensor) -> Tensor:
+    def start(self, context):
         """Linear."""
         return self.first_state(context)
 
@@ -147,7 +144,7 @@ class DecoderStartsFromContext(ContextDecoder):
     and the decoder may then use their states differently.
     """
 
-    def start(self, context: Tensor) -> Tensor:
+    def start(self, context):
         """No layer."""
         return context
 
@@ -159,12 +156,12 @@ class DecoderStartsFromZero(ContextDecoder):
     step begins.
     """
 
-    def forward(self, tokens: Tensor, context: Tensor) -> Tensor:
+    def forward(self, tokens, context):
         """Zeros."""
         return _run(self, tokens, context, torch.zeros_like(context))
 
 
-def _run(decoder: ContextDecoder, tokens: Tensor, context: Tensor, state: Tensor) -> Tensor:
+def _run(decoder, tokens, context, state):
     """The right loop, from any state."""
     logits = []
     for word in decoder.embedding(tokens).unbind(1):
@@ -181,7 +178,7 @@ class DecoderContextOnce(ContextDecoder):
     because it is needed later.
     """
 
-    def forward(self, tokens: Tensor, context: Tensor) -> Tensor:
+    def forward(self, tokens, context):
         """Zeros after the first step."""
         state, logits = self.start(context), []
         for word in self.embedding(tokens).unbind(1):
@@ -198,7 +195,7 @@ class DecoderStepWithoutContext(ContextDecoder):
     state has to carry everything along until it is said.
     """
 
-    def step(self, embedded: Tensor, state: Tensor, context: Tensor) -> Tensor:
+    def step(self, embedded, state, context):
         """Zeros for c."""
         return super().step(embedded, state, torch.zeros_like(context))
 
@@ -209,7 +206,7 @@ class DecoderSwapsCellInput(ContextDecoder):
     The GRU cell reads [E y_{t-1}; c]: first the embedded word, then the context.
     """
 
-    def step(self, embedded: Tensor, state: Tensor, context: Tensor) -> Tensor:
+    def step(self, embedded, state, context):
         """Swapped."""
         return self.cell(torch.cat([context, embedded], -1), state)
 
@@ -221,7 +218,7 @@ class DecoderSwapsStateAndContext(ContextDecoder):
     Both have d numbers, so no error tells you.
     """
 
-    def step(self, embedded: Tensor, state: Tensor, context: Tensor) -> Tensor:
+    def step(self, embedded, state, context):
         """Swapped."""
         return super().step(embedded, context, state)
 
@@ -233,7 +230,7 @@ class DecoderReadoutWithoutContext(ContextDecoder):
     state.
     """
 
-    def readout(self, embedded: Tensor, states: Tensor, contexts: Tensor) -> Tensor:
+    def readout(self, embedded, states, contexts):
         """Zeros for c."""
         return super().readout(embedded, states, torch.zeros_like(contexts))
 
@@ -244,7 +241,7 @@ class DecoderReadoutTwiceState(ContextDecoder):
     It reads [E y_{t-1}; h_t; c]. State and context have the same size, so no error tells you.
     """
 
-    def readout(self, embedded: Tensor, states: Tensor, contexts: Tensor) -> Tensor:
+    def readout(self, embedded, states, contexts):
         """h for c."""
         return super().readout(embedded, states, states)
 
@@ -255,7 +252,7 @@ class DecoderSwapsReadoutEnd(ContextDecoder):
     It reads [E y_{t-1}; h_t; c]: the word, the state, the context.
     """
 
-    def readout(self, embedded: Tensor, states: Tensor, contexts: Tensor) -> Tensor:
+    def readout(self, embedded, states, contexts):
         """Context before state."""
         return super().readout(embedded, contexts, states)
 
@@ -266,7 +263,7 @@ class DecoderSwapsReadout(ContextDecoder):
     It reads [E y_{t-1}; h_t; c]: the word, the state, the context.
     """
 
-    def readout(self, embedded: Tensor, states: Tensor, contexts: Tensor) -> Tensor:
+    def readout(self, embedded, states, contexts):
         """As in g(h_t, y_{t-1}, c)."""
         together = torch.cat([states, embedded, contexts], -1)
         return self.output(torch.tanh(self.hidden(together)))
@@ -279,7 +276,7 @@ class DecoderReadoutWithoutTanh(ContextDecoder):
     layer.
     """
 
-    def readout(self, embedded: Tensor, states: Tensor, contexts: Tensor) -> Tensor:
+    def readout(self, embedded, states, contexts):
         """Linear."""
         return self.output(self.hidden(torch.cat([embedded, states, contexts], -1)))
 
@@ -291,7 +288,7 @@ class DecoderReturnsProbabilities(ContextDecoder):
     of a softmax is almost flat.
     """
 
-    def readout(self, embedded: Tensor, states: Tensor, contexts: Tensor) -> Tensor:
+    def readout(self, embedded, states, contexts):
         """Softmax."""
         return super().readout(embedded, states, contexts).softmax(-1)
 
@@ -303,7 +300,7 @@ class DecoderReturnsLogProbabilities(ContextDecoder):
     softmax itself.
     """
 
-    def readout(self, embedded: Tensor, states: Tensor, contexts: Tensor) -> Tensor:
+    def readout(self, embedded, states, contexts):
         """Log-softmax."""
         return super().readout(embedded, states, contexts).log_softmax(-1)
 
@@ -315,7 +312,7 @@ class DecoderReadsOldState(ContextDecoder):
     it. Here forward passes h_{t-1} to readout.
     """
 
-    def forward(self, tokens: Tensor, context: Tensor) -> Tensor:
+    def forward(self, tokens, context):
         """Reads too early."""
         state, logits = self.start(context), []
         for word in self.embedding(tokens).unbind(1):
@@ -331,7 +328,7 @@ class DecoderForgetsState(ContextDecoder):
     what it has written but the last word.
     """
 
-    def forward(self, tokens: Tensor, context: Tensor) -> Tensor:
+    def forward(self, tokens, context):
         """h_0 each time."""
         first, logits = self.start(context), []
         for word in self.embedding(tokens).unbind(1):
@@ -346,7 +343,7 @@ class DecoderReadsItsOwnWords(ContextDecoder):
     step before predicted. Feeding predictions back is what decoding does.
     """
 
-    def forward(self, tokens: Tensor, context: Tensor) -> Tensor:
+    def forward(self, tokens, context):
         """Greedy."""
         state, logits = self.start(context), []
         word = self.embedding(tokens[:, 0])
@@ -364,12 +361,12 @@ class DecoderShiftsTheWords(ContextDecoder):
     With another <bos> in front, everything comes one step late.
     """
 
-    def forward(self, tokens: Tensor, context: Tensor) -> Tensor:
+    def forward(self, tokens, context):
         """<bos> in front."""
         return super().forward(_shifted(tokens), context)
 
 
-def _shifted(tokens: Tensor) -> Tensor:
+def _shifted(tokens):
     return torch.cat([torch.full_like(tokens[:, :1], BOS), tokens[:, :-1]], 1)
 
 
@@ -380,15 +377,15 @@ class DecoderContextCut(ContextDecoder):
     graph.
     """
 
-    def start(self, context: Tensor) -> Tensor:
+    def start(self, context):
         """Detached."""
         return super().start(context.detach())
 
-    def step(self, embedded: Tensor, state: Tensor, context: Tensor) -> Tensor:
+    def step(self, embedded, state, context):
         """Detached."""
         return super().step(embedded, state, context.detach())
 
-    def readout(self, embedded: Tensor, states: Tensor, contexts: Tensor) -> Tensor:
+    def readout(self, embedded, states, contexts):
         """Detached."""
         return super().readout(embedded, states, contexts.detach())
 
@@ -396,7 +393,7 @@ class DecoderContextCut(ContextDecoder):
 # reverse_source
 
 
-def whole_row_flipped(tokens: Tensor, lengths: Tensor) -> Tensor:
+def whole_row_flipped(tokens, lengths):
     """You reverse the whole row, so the padding comes first.
 
     Only the words of a sentence change places; padding stays after them. The encoder stops after
@@ -405,7 +402,7 @@ def whole_row_flipped(tokens: Tensor, lengths: Tensor) -> Tensor:
     return tokens.flip(1)
 
 
-def batch_flipped(tokens: Tensor, lengths: Tensor) -> Tensor:
+def batch_flipped(tokens, lengths):
     """You reverse the order of the sentences, not that of the words.
 
     Axis 0 is the batch; the words of a sentence lie along axis 1.
@@ -413,7 +410,7 @@ def batch_flipped(tokens: Tensor, lengths: Tensor) -> Tensor:
     return tokens.flip(0)
 
 
-def longest_length_for_all(tokens: Tensor, lengths: Tensor) -> Tensor:
+def longest_length_for_all(tokens, lengths):
     """You reverse all sentences as if they were as long as the longest.
 
     Each row has a length of its own: a shorter sentence's padding must stay after its words.
@@ -422,7 +419,7 @@ def longest_length_for_all(tokens: Tensor, lengths: Tensor) -> Tensor:
     return torch.cat([tokens[:, :longest].flip(1), tokens[:, longest:]], 1)
 
 
-def last_word_stays(tokens: Tensor, lengths: Tensor) -> Tensor:
+def last_word_stays(tokens, lengths):
     """Your function leaves the last word of each sentence where it is.
 
     All words up to the sentence's length change places, the last one too, also if it is the mark of
@@ -431,7 +428,7 @@ def last_word_stays(tokens: Tensor, lengths: Tensor) -> Tensor:
     return right.reverse_source(tokens, (lengths - 1).clamp(min=0))
 
 
-def one_place_too_far(tokens: Tensor, lengths: Tensor) -> Tensor:
+def one_place_too_far(tokens, lengths):
     """A padding comes first: the sentence was taken one place too long.
 
     A sentence of n words has its last word at position n - 1, since positions count from 0.
@@ -439,7 +436,7 @@ def one_place_too_far(tokens: Tensor, lengths: Tensor) -> Tensor:
     return right.reverse_source(tokens, (lengths + 1).clamp(max=tokens.shape[1]))
 
 
-def padding_becomes_words(tokens: Tensor, lengths: Tensor) -> Tensor:
+def padding_becomes_words(tokens, lengths):
     """You repeat the first word where padding should be.
 
     After the sentence the position to take from falls below 0; cut off at 0 it points to the first
@@ -450,7 +447,7 @@ def padding_becomes_words(tokens: Tensor, lengths: Tensor) -> Tensor:
     return tokens.gather(1, mirrored)
 
 
-def padding_becomes_zero(tokens: Tensor, lengths: Tensor) -> Tensor:
+def padding_becomes_zero(tokens, lengths):
     """You replace the padding by 0.
 
     Padding stays what it was: its id is 0 in this course, but not in every vocabulary.
@@ -459,7 +456,7 @@ def padding_becomes_zero(tokens: Tensor, lengths: Tensor) -> Tensor:
     return right.reverse_source(tokens, lengths) * real
 
 
-def nothing_reversed(tokens: Tensor, lengths: Tensor) -> Tensor:
+def nothing_reversed(tokens, lengths):
     """Your words are still in their old order.
 
     The result is what went in. flip and index return new tensors; unless they are used, nothing
@@ -468,7 +465,7 @@ def nothing_reversed(tokens: Tensor, lengths: Tensor) -> Tensor:
     return tokens.clone()
 
 
-def tokens_overwritten(tokens: Tensor, lengths: Tensor) -> Tensor:
+def tokens_overwritten(tokens, lengths):
     """The tokens are overwritten.
 
     The result is right, but an assignment to a slice writes into the tensor that the caller still
@@ -488,7 +485,7 @@ class SequenceReadsPadding(Seq2Seq):
     on over the padding changes h and c there. pack_padded_sequence keeps padding out.
     """
 
-    def encode(self, source: Tensor, lengths: Tensor) -> State:
+    def encode(self, source, lengths):
         """Without lengths."""
         _, (h, c) = self.encoder(self.source_embedding(source))
         return h[0], c[0]
@@ -502,7 +499,7 @@ class SequenceCellReadsPadding(Seq2Seq):
     word.
     """
 
-    def encode(self, source: Tensor, lengths: Tensor) -> State:
+    def encode(self, source, lengths):
         """c after the last column."""
         states, (_, c) = self.encoder(self.source_embedding(source))
         return states[torch.arange(len(lengths)), lengths - 1], c[0]
@@ -515,7 +512,7 @@ class SequenceForgetsOrder(Seq2Seq):
     enforce_sorted=False does both.
     """
 
-    def encode(self, source: Tensor, lengths: Tensor) -> State:
+    def encode(self, source, lengths):
         """Sorted."""
         order = lengths.argsort(descending=True, stable=True)
         return super().encode(source[order], lengths[order])
@@ -527,7 +524,7 @@ class SequenceSwapsEncoded(Seq2Seq):
     The state of an LSTM is (h, c), in this order, here as everywhere in torch.
     """
 
-    def encode(self, source: Tensor, lengths: Tensor) -> State:
+    def encode(self, source, lengths):
         """Swapped."""
         h, c = super().encode(source, lengths)
         return c, h
@@ -540,12 +537,12 @@ class SequenceReverses(Seq2Seq):
     sentence back. encode reads the words as they stand.
     """
 
-    def encode(self, source: Tensor, lengths: Tensor) -> State:
+    def encode(self, source, lengths):
         """Reversed."""
         return super().encode(right.reverse_source(source, lengths), lengths)
 
 
-def _decode(model: Seq2Seq, previous: Tensor, state: State | None) -> Tensor:
+def _decode(model, previous, state):
     """Logits (B, T, V_t), from any state."""
     started = None if state is None else (state[0].unsqueeze(0), state[1].unsqueeze(0))
     states, _ = model.decoder(model.target_embedding(previous), started)
@@ -559,7 +556,7 @@ class SequenceWithoutState(Seq2Seq):
     decoder learns about the source; without it, it is a language model.
     """
 
-    def forward(self, source: Tensor, lengths: Tensor, previous: Tensor) -> Tensor:
+    def forward(self, source, lengths, previous):
         """Zeros."""
         return _decode(self, previous, None)
 
@@ -570,7 +567,7 @@ class SequenceWithoutCell(Seq2Seq):
     The memory of an LSTM is c; h is what it shows of it. The state that is handed over is the pair.
     """
 
-    def forward(self, source: Tensor, lengths: Tensor, previous: Tensor) -> Tensor:
+    def forward(self, source, lengths, previous):
         """(h, 0)."""
         h, c = self.encode(source, lengths)
         return _decode(self, previous, (h, torch.zeros_like(c)))
@@ -582,7 +579,7 @@ class SequenceSwapsState(Seq2Seq):
     nn.LSTM takes its state as (h, c). Both have the same shape, so no error tells you.
     """
 
-    def forward(self, source: Tensor, lengths: Tensor, previous: Tensor) -> Tensor:
+    def forward(self, source, lengths, previous):
         """(c, h)."""
         h, c = self.encode(source, lengths)
         return _decode(self, previous, (c, h))
@@ -595,7 +592,7 @@ class SequenceReturnsLogProbabilities(Seq2Seq):
     Only step, which is there for decoding, returns log-probabilities.
     """
 
-    def forward(self, source: Tensor, lengths: Tensor, previous: Tensor) -> Tensor:
+    def forward(self, source, lengths, previous):
         """Log-softmax."""
         return super().forward(source, lengths, previous).log_softmax(-1)
 
@@ -607,7 +604,7 @@ class SequenceReturnsProbabilities(Seq2Seq):
     hardly learns.
     """
 
-    def forward(self, source: Tensor, lengths: Tensor, previous: Tensor) -> Tensor:
+    def forward(self, source, lengths, previous):
         """Softmax."""
         return super().forward(source, lengths, previous).softmax(-1)
 
@@ -619,7 +616,7 @@ class SequenceReadsItsOwnWords(Seq2Seq):
     the step before predicted. Feeding predictions back is what decoding does.
     """
 
-    def forward(self, source: Tensor, lengths: Tensor, previous: Tensor) -> Tensor:
+    def forward(self, source, lengths, previous):
         """Greedy."""
         h, c = (part.unsqueeze(0) for part in self.encode(source, lengths))
         word, logits = previous[:, :1], []
@@ -637,7 +634,7 @@ class SequenceShiftsTheWords(Seq2Seq):
     previous[:, t]. With another <bos> in front, everything comes one step late.
     """
 
-    def forward(self, source: Tensor, lengths: Tensor, previous: Tensor) -> Tensor:
+    def forward(self, source, lengths, previous):
         """<bos> in front."""
         return super().forward(source, lengths, _shifted(previous))
 
@@ -649,7 +646,7 @@ class SequenceStepReturnsLogits(Seq2Seq):
     sentence, while logits of different steps cannot be compared.
     """
 
-    def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+    def step(self, tokens, state):
         """No softmax."""
         return _step(self, tokens, state)
 
@@ -661,13 +658,13 @@ class SequenceStepReturnsProbabilities(Seq2Seq):
     many is soon too small for floating-point numbers. Return the logarithm of the softmax.
     """
 
-    def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+    def step(self, tokens, state):
         """Softmax."""
         logits, new = _step(self, tokens, state)
         return logits.softmax(-1), new
 
 
-def _step(model: Seq2Seq, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+def _step(model, tokens, state):
     """Logits (B, V_t) and the new state."""
     given = (state[0].unsqueeze(0), state[1].unsqueeze(0))
     states, (h, c) = model.decoder(model.target_embedding(tokens).unsqueeze(1), given)
@@ -680,7 +677,7 @@ class SequenceStepKeepsState(Seq2Seq):
     The new state has to come back, or every step begins where the sentence began.
     """
 
-    def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+    def step(self, tokens, state):
         """The old state."""
         log_probs, _ = super().step(tokens, state)
         return log_probs, (state[0].clone(), state[1].clone())
@@ -693,7 +690,7 @@ class SequenceStepSwapsState(Seq2Seq):
     tells you.
     """
 
-    def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+    def step(self, tokens, state):
         """Swapped."""
         log_probs, (h, c) = super().step(tokens, state)
         return log_probs, (c, h)
@@ -705,7 +702,7 @@ class SequenceStepReadsOldState(Seq2Seq):
     The next word is predicted from the state that has read the word before it.
     """
 
-    def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+    def step(self, tokens, state):
         """Too early."""
         _, new = _step(self, tokens, state)
         return self.output(state[0]).log_softmax(-1), new
@@ -718,7 +715,7 @@ class SequenceStateCut(Seq2Seq):
     gradient comes back through it: detach(), .data or no_grad() ends the graph.
     """
 
-    def encode(self, source: Tensor, lengths: Tensor) -> State:
+    def encode(self, source, lengths):
         """Detached."""
         h, c = super().encode(source, lengths)
         return h.detach(), c.detach()
@@ -727,12 +724,12 @@ class SequenceStateCut(Seq2Seq):
 # sequence_loss
 
 
-def _losses(logits: Tensor, targets: Tensor) -> Tensor:
+def _losses(logits, targets):
     """-log p of each label, (B, T), padding included."""
     return -logits.log_softmax(-1).gather(-1, targets.unsqueeze(-1)).squeeze(-1)
 
 
-def padding_counts(logits: Tensor, targets: Tensor, pad_id: int = 0) -> Tensor:
+def padding_counts(logits, targets, pad_id=0):
     """You treat padding as a label like any other.
 
     Nobody wants the model to learn that padding follows padding; and since that is easy to learn, a
@@ -741,7 +738,7 @@ def padding_counts(logits: Tensor, targets: Tensor, pad_id: int = 0) -> Tensor:
     return _losses(logits, targets).mean()
 
 
-def divided_by_all(logits: Tensor, targets: Tensor, pad_id: int = 0) -> Tensor:
+def divided_by_all(logits, targets, pad_id=0):
     """Your sum is over real tokens, but it is divided by all positions.
 
     Padding must not be in the denominator either: else the loss of a sentence depends on how long
@@ -750,7 +747,7 @@ def divided_by_all(logits: Tensor, targets: Tensor, pad_id: int = 0) -> Tensor:
     return (_losses(logits, targets) * (targets != pad_id)).mean()
 
 
-def mean_of_sentences(logits: Tensor, targets: Tensor, pad_id: int = 0) -> Tensor:
+def mean_of_sentences(logits, targets, pad_id=0):
     """You take a mean for each sentence first, then over the sentences.
 
     So a word of a short sentence weighs more than one of a long sentence. Here all real tokens of
@@ -761,7 +758,7 @@ def mean_of_sentences(logits: Tensor, targets: Tensor, pad_id: int = 0) -> Tenso
     return each.mean()
 
 
-def sum_of_sentences(logits: Tensor, targets: Tensor, pad_id: int = 0) -> Tensor:
+def sum_of_sentences(logits, targets, pad_id=0):
     """Your sum is divided by the number of sentences, not of tokens.
 
     That is -log p of a whole sentence, the objective in the paper of Sutskever et al.; it grows with
@@ -772,7 +769,7 @@ def sum_of_sentences(logits: Tensor, targets: Tensor, pad_id: int = 0) -> Tensor
     return (_losses(logits, targets) * real).sum() / targets.shape[0]
 
 
-def plain_sum(logits: Tensor, targets: Tensor, pad_id: int = 0) -> Tensor:
+def plain_sum(logits, targets, pad_id=0):
     """Your losses are summed, not averaged.
 
     Divide by the number of real tokens, so that the learning rate need not change with the size of
@@ -781,7 +778,7 @@ def plain_sum(logits: Tensor, targets: Tensor, pad_id: int = 0) -> Tensor:
     return (_losses(logits, targets) * (targets != pad_id)).sum()
 
 
-def pad_id_ignored(logits: Tensor, targets: Tensor, pad_id: int = 0) -> Tensor:
+def pad_id_ignored(logits, targets, pad_id=0):
     """You take the id of padding to be 0, whatever `pad_id` says.
 
     Which id is padding is said by pad_id. If it is another one, 0 is a word and counts.
@@ -789,7 +786,7 @@ def pad_id_ignored(logits: Tensor, targets: Tensor, pad_id: int = 0) -> Tensor:
     return right.sequence_loss(logits, targets)
 
 
-def softmax_before(logits: Tensor, targets: Tensor, pad_id: int = 0) -> Tensor:
+def softmax_before(logits, targets, pad_id=0):
     """You take the softmax twice.
 
     torch's cross entropy takes logits and applies the log-softmax itself. Given probabilities,
@@ -798,7 +795,7 @@ def softmax_before(logits: Tensor, targets: Tensor, pad_id: int = 0) -> Tensor:
     return right.sequence_loss(logits.softmax(-1), targets, pad_id)
 
 
-def sign_forgotten(logits: Tensor, targets: Tensor, pad_id: int = 0) -> Tensor:
+def sign_forgotten(logits, targets, pad_id=0):
     """The sign is wrong.
 
     Logarithms of probabilities are negative, and the loss is minus their mean: training makes it
@@ -807,7 +804,7 @@ def sign_forgotten(logits: Tensor, targets: Tensor, pad_id: int = 0) -> Tensor:
     return -right.sequence_loss(logits, targets, pad_id)
 
 
-def targets_shifted_again(logits: Tensor, targets: Tensor, pad_id: int = 0) -> Tensor:
+def targets_shifted_again(logits, targets, pad_id=0):
     """You shift the labels once more.
 
     logits[:, t] predicts targets[:, t] already; the words that the model reads are a row of their
@@ -817,7 +814,7 @@ def targets_shifted_again(logits: Tensor, targets: Tensor, pad_id: int = 0) -> T
     return right.sequence_loss(logits[:, :-1], targets[:, 1:], pad_id)
 
 
-def softmax_over_positions(logits: Tensor, targets: Tensor, pad_id: int = 0) -> Tensor:
+def softmax_over_positions(logits, targets, pad_id=0):
     """Your softmax runs over the positions, not over the words.
 
     The words of the vocabulary compete, on the last axis of logits (B, T, V). Axis 1 is the target
@@ -828,7 +825,7 @@ def softmax_over_positions(logits: Tensor, targets: Tensor, pad_id: int = 0) -> 
     return (losses * real).sum() / real.sum().clamp(min=1)
 
 
-def reshaped_for_transposed(logits: Tensor, targets: Tensor, pad_id: int = 0) -> Tensor:
+def reshaped_for_transposed(logits, targets, pad_id=0):
     """Your logits are reshaped where they should be transposed.
 
     torch's cross entropy wants the classes on axis 1, (B, V, T). view and reshape keep the numbers
@@ -841,7 +838,7 @@ def reshaped_for_transposed(logits: Tensor, targets: Tensor, pad_id: int = 0) ->
     return (losses * real).sum() / real.sum().clamp(min=1)
 
 
-def exponent_overflows(logits: Tensor, targets: Tensor, pad_id: int = 0) -> Tensor:
+def exponent_overflows(logits, targets, pad_id=0):
     """You take the logarithm of a probability that has become 0.
 
     The softmax of a logit far below the others rounds to 0, whose logarithm is minus infinity; the

@@ -3,43 +3,36 @@
 Each docstring is what a student reads: its first line is the title of the card, the rest the hint.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
 import torch
-from torch import Tensor, nn
 
 from solutions.transformer import attention as right
 
 LOWEST = -1e9
-Pair = tuple[Tensor, Tensor]
-Drop = nn.Module | None
 
 # scaled_dot_product_attention
 
 
-def _scores(query: Tensor, key: Tensor) -> Tensor:
+def _scores(query, key):
     return query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
 
 
-def _masked(scores: Tensor, mask: Tensor | None, dim: int = -1) -> Tensor:
+def _masked(scores, mask, dim=-1):
     """The right weights if dim is -1."""
     if mask is None:
         return scores.softmax(dim)
     return scores.masked_fill(~mask, LOWEST).softmax(dim) * mask
 
 
-def _found(weights: Tensor, value: Tensor, dropout: Drop) -> Pair:
+def _found(weights, value, dropout):
     """Output and weights; dropout acts on the weights that meet the values."""
     kept = weights if dropout is None else dropout(weights)
     return kept @ value, weights
 
 
-def scaling_left_out(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: Drop = None
-) -> Pair:
+def scaling_left_out(query, key, value, mask=None, dropout=None):
     """Your scores are not divided by the square root of d_k.
 
     A dot product of d_k terms has a variance of about d_k. Without the division the softmax
@@ -49,9 +42,7 @@ def scaling_left_out(
     return _found(weights, value, dropout)
 
 
-def scaled_by_d_k(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: Drop = None
-) -> Pair:
+def scaled_by_d_k(query, key, value, mask=None, dropout=None):
     """Your scores are divided by d_k, not by its square root.
 
     The variance of a sum of d_k terms is d_k, so its standard deviation is the root of d_k.
@@ -61,9 +52,7 @@ def scaled_by_d_k(
     return _found(weights, value, dropout)
 
 
-def scaled_by_the_number_of_keys(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: Drop = None
-) -> Pair:
+def scaled_by_the_number_of_keys(query, key, value, mask=None, dropout=None):
     """Your scores are divided by the root of the number of keys.
 
     d_k is the size of a key, its last axis. How many keys there are has no influence on how large
@@ -73,9 +62,7 @@ def scaled_by_the_number_of_keys(
     return _found(weights, value, dropout)
 
 
-def scaled_by_d_v(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: Drop = None
-) -> Pair:
+def scaled_by_d_v(query, key, value, mask=None, dropout=None):
     """Your scores are divided by the root of the size of the values.
 
     The sum that makes a score runs over the entries of query and key. Values may be of another
@@ -85,9 +72,7 @@ def scaled_by_d_v(
     return _found(weights, value, dropout)
 
 
-def mask_not_used(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: Drop = None
-) -> Pair:
+def mask_not_used(query, key, value, mask=None, dropout=None):
     """The mask is not used: padding gets attention.
 
     Each row is spread over all N keys. Where the mask is False the weight must be exactly 0, and
@@ -96,9 +81,7 @@ def mask_not_used(
     return right.scaled_dot_product_attention(query, key, value, None, dropout)
 
 
-def mask_read_backwards(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: Drop = None
-) -> Pair:
+def mask_read_backwards(query, key, value, mask=None, dropout=None):
     """The mask is read the wrong way round.
 
     True means "may be attended", as in torch.nn.functional.scaled_dot_product_attention. Beware:
@@ -109,9 +92,7 @@ def mask_read_backwards(
     return right.scaled_dot_product_attention(query, key, value, inverse, dropout)
 
 
-def mask_after_the_softmax(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: Drop = None
-) -> Pair:
+def mask_after_the_softmax(query, key, value, mask=None, dropout=None):
     """Your mask comes after the softmax, so the rows no longer sum to 1.
 
     The softmax has given padding its share already. Setting those weights to 0 afterwards throws
@@ -122,9 +103,7 @@ def mask_after_the_softmax(
     return _found(weights, value, dropout)
 
 
-def mask_added_as_a_number(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: Drop = None
-) -> Pair:
+def mask_added_as_a_number(query, key, value, mask=None, dropout=None):
     """You add the boolean mask to the scores, as 0 and 1.
 
     Adding 1 to some scores favours them a little and shuts nobody out. A mask that is added has to
@@ -135,9 +114,7 @@ def mask_added_as_a_number(
     return _found(weights, value, dropout)
 
 
-def masked_scores_are_zero(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: Drop = None
-) -> Pair:
+def masked_scores_are_zero(query, key, value, mask=None, dropout=None):
     """Masked scores are set to 0, but exp(0) is 1.
 
     A score of 0 is an ordinary score and gets an ordinary weight, a large one if the others are
@@ -148,9 +125,7 @@ def masked_scores_are_zero(
     return _found(weights, value, dropout)
 
 
-def nothing_to_attend_gives_nan(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: Drop = None
-) -> Pair:
+def nothing_to_attend_gives_nan(query, key, value, mask=None, dropout=None):
     """A query that may attend to nothing gets NaN.
 
     If every score of a row is minus infinity the softmax divides 0 by 0. Such rows occur, and one
@@ -163,9 +138,7 @@ def nothing_to_attend_gives_nan(
     return _found(weights, value, dropout)
 
 
-def nothing_to_attend_gives_the_mean(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: Drop = None
-) -> Pair:
+def nothing_to_attend_gives_the_mean(query, key, value, mask=None, dropout=None):
     """Your query that may attend to nothing gets the mean of what it may not see.
 
     A large negative number such as -1e9 in place of minus infinity avoids NaN. But if all scores of
@@ -178,9 +151,7 @@ def nothing_to_attend_gives_the_mean(
     return _found(weights, value, dropout)
 
 
-def softmax_over_queries(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: Drop = None
-) -> Pair:
+def softmax_over_queries(query, key, value, mask=None, dropout=None):
     """Your softmax runs over the queries, not over the keys.
 
     The scores are (..., T, N). Each row belongs to a query and must sum to 1 over its N keys, the
@@ -190,9 +161,7 @@ def softmax_over_queries(
     return _found(weights, value, dropout)
 
 
-def softmax_over_axis_one(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: Drop = None
-) -> Pair:
+def softmax_over_axis_one(query, key, value, mask=None, dropout=None):
     """Your softmax runs over axis 1, and which axis that is depends on the leading axes.
 
     With scores (T, N) axis 1 holds the keys, with (B, T, N) the queries, with (B, h, T, N) the
@@ -202,9 +171,7 @@ def softmax_over_axis_one(
     return _found(weights, value, dropout)
 
 
-def softmax_left_out(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: Drop = None
-) -> Pair:
+def softmax_left_out(query, key, value, mask=None, dropout=None):
     """The softmax is missing: values are added up with raw scores.
 
     Scores may be negative and sum to anything. The softmax makes weights of them, between 0 and 1,
@@ -215,9 +182,7 @@ def softmax_left_out(
     return _found(scores, value, dropout)
 
 
-def axes_one_and_two_swapped(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: Drop = None
-) -> Pair:
+def axes_one_and_two_swapped(query, key, value, mask=None, dropout=None):
     """You transpose the keys with transpose(1, 2), which fits three axes only.
 
     With heads there are four axes, (B, h, N, d_k), and axes 1 and 2 are heads and keys. K^T swaps
@@ -228,9 +193,7 @@ def axes_one_and_two_swapped(
     return _found(weights, value, dropout)
 
 
-def cosines_for_dot_products(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: Drop = None
-) -> Pair:
+def cosines_for_dot_products(query, key, value, mask=None, dropout=None):
     """Your scores are cosines: query and keys are divided by their lengths.
 
     A dot product is not a cosine. The length of a key counts, too: a long one that points half the
@@ -241,9 +204,7 @@ def cosines_for_dot_products(
     return _found(weights, value, dropout)
 
 
-def exponent_of_raw_scores(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: Drop = None
-) -> Pair:
+def exponent_of_raw_scores(query, key, value, mask=None, dropout=None):
     """exp of the raw scores overflows or vanishes when scores are large.
 
     exp(800) is beyond float64 and exp(-800) is 0 there. The softmax does not change when the same
@@ -256,9 +217,7 @@ def exponent_of_raw_scores(
     return _found(weights, value, dropout)
 
 
-def weights_before_output(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: Drop = None
-) -> Pair:
+def weights_before_output(query, key, value, mask=None, dropout=None):
     """Output and weights are returned in the wrong order.
 
     First the output, then the weights.
@@ -267,9 +226,7 @@ def weights_before_output(
     return weights, output
 
 
-def weights_cut_from_the_graph(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: Drop = None
-) -> Pair:
+def weights_cut_from_the_graph(query, key, value, mask=None, dropout=None):
     """The weights are detached from the graph, so attention cannot learn where to look.
 
     The values are right, but no gradient reaches query and key: detach(), .data, no_grad() or a
@@ -279,9 +236,7 @@ def weights_cut_from_the_graph(
     return _found(weights.detach(), value, dropout)
 
 
-def dropped_weights_returned(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: Drop = None
-) -> Pair:
+def dropped_weights_returned(query, key, value, mask=None, dropout=None):
     """You return the weights after dropout, not before it.
 
     Dropout sets some weights to 0 and enlarges the others, so that rows no longer sum to 1. It
@@ -291,9 +246,7 @@ def dropped_weights_returned(
     return output, weights if dropout is None else dropout(weights)
 
 
-def dropout_on_the_output(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: Drop = None
-) -> Pair:
+def dropout_on_the_output(query, key, value, mask=None, dropout=None):
     """Your dropout acts on the output, not on the weights.
 
     It is to hide whole source positions from a query, so it acts between the softmax and the
@@ -303,9 +256,7 @@ def dropout_on_the_output(
     return output if dropout is None else dropout(output), weights
 
 
-def dropout_on_the_scores(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: Drop = None
-) -> Pair:
+def dropout_on_the_scores(query, key, value, mask=None, dropout=None):
     """Your dropout acts on the scores, before the softmax.
 
     A score of 0 is an ordinary score, so nothing is dropped: exp(0) is 1. Dropout acts on the
@@ -319,7 +270,7 @@ def dropout_on_the_scores(
 # split_heads
 
 
-def split_without_transpose(x: Tensor, heads: int) -> Tensor:
+def split_without_transpose(x, heads):
     """You reshape where you should swap axes: heads get parts of other words.
 
     reshape to (B, h, T, d / h) keeps the order of the numbers, and gives head 0 the first words
@@ -328,7 +279,7 @@ def split_without_transpose(x: Tensor, heads: int) -> Tensor:
     return x.reshape(x.shape[0], heads, x.shape[1], -1)
 
 
-def heads_behind_words(x: Tensor, heads: int) -> Tensor:
+def heads_behind_words(x, heads):
     """Your heads come after the words: (B, T, h, d / h).
 
     Each head is to work on (T, d / h) by itself, so its axis must stand with the batch:
@@ -337,7 +288,7 @@ def heads_behind_words(x: Tensor, heads: int) -> Tensor:
     return x.unflatten(-1, (heads, -1))
 
 
-def components_dealt_out(x: Tensor, heads: int) -> Tensor:
+def components_dealt_out(x, heads):
     """You deal the components out like cards: head i gets components i, i + h, i + 2h.
 
     Head i is to get d / h neighbours, components i d/h to (i + 1) d/h - 1. The last axis is cut
@@ -346,7 +297,7 @@ def components_dealt_out(x: Tensor, heads: int) -> Tensor:
     return x.unflatten(-1, (-1, heads)).permute(0, 3, 1, 2)
 
 
-def heads_first(x: Tensor, heads: int) -> Tensor:
+def heads_first(x, heads):
     """Your heads come before the batch: (h, B, T, d / h).
 
     Batch first, then heads: (B, h, T, d / h). torch.stack has an argument for where its new axis
@@ -355,7 +306,7 @@ def heads_first(x: Tensor, heads: int) -> Tensor:
     return torch.stack(x.chunk(heads, dim=-1))
 
 
-def heads_into_the_batch(x: Tensor, heads: int) -> Tensor:
+def heads_into_the_batch(x, heads):
     """You let batch and heads share one axis: (B h, T, d / h).
 
     That works, too, but then the batch is h times as long for everyone who comes later. Here the
@@ -364,7 +315,7 @@ def heads_into_the_batch(x: Tensor, heads: int) -> Tensor:
     return right.split_heads(x, heads).flatten(0, 1)
 
 
-def whole_vectors_for_each_head(x: Tensor, heads: int) -> Tensor:
+def whole_vectors_for_each_head(x, heads):
     """You give each head the whole vectors.
 
     The vectors are cut, not copied: each of the h heads works on d / h components. So all heads
@@ -373,7 +324,7 @@ def whole_vectors_for_each_head(x: Tensor, heads: int) -> Tensor:
     return x.unsqueeze(1).expand(-1, heads, -1, -1).clone()
 
 
-def size_of_a_head_for_heads(x: Tensor, heads: int) -> Tensor:
+def size_of_a_head_for_heads(x, heads):
     """You take `heads` for the size of a piece.
 
     It is the number of heads; the size of a piece is d / h.
@@ -381,7 +332,7 @@ def size_of_a_head_for_heads(x: Tensor, heads: int) -> Tensor:
     return x.unflatten(-1, (-1, heads)).transpose(1, 2)
 
 
-def split_after_a_transpose(x: Tensor, heads: int) -> Tensor:
+def split_after_a_transpose(x, heads):
     """You swap the axes before the vectors are cut: a vector gets components of several words.
 
     reshape reads numbers in their order. If words are the last axis by then, neighbours belong to
@@ -390,7 +341,7 @@ def split_after_a_transpose(x: Tensor, heads: int) -> Tensor:
     return x.transpose(1, 2).reshape(x.shape[0], heads, x.shape[1], -1)
 
 
-def split_cut_from_the_graph(x: Tensor, heads: int) -> Tensor:
+def split_cut_from_the_graph(x, heads):
     """The pieces are detached from the graph.
 
     The values are right, but no gradient flows back: detach(), .data, no_grad() or a new tensor
@@ -402,7 +353,7 @@ def split_cut_from_the_graph(x: Tensor, heads: int) -> Tensor:
 # merge_heads
 
 
-def merged_without_transpose(x: Tensor) -> Tensor:
+def merged_without_transpose(x):
     """You reshape where you should swap axes: words get parts of other words.
 
     reshape keeps the order of the numbers, and in (B, h, T, d / h) a head's words stand together.
@@ -411,7 +362,7 @@ def merged_without_transpose(x: Tensor) -> Tensor:
     return x.reshape(x.shape[0], x.shape[2], -1)
 
 
-def pieces_shuffled(x: Tensor) -> Tensor:
+def pieces_shuffled(x):
     """Your pieces are mixed component by component.
 
     The d / h components of head 0 come first, then those of head 1. Here the first components of
@@ -420,7 +371,7 @@ def pieces_shuffled(x: Tensor) -> Tensor:
     return x.permute(0, 2, 3, 1).flatten(2)
 
 
-def heads_added_up(x: Tensor) -> Tensor:
+def heads_added_up(x):
     """Your heads are added up.
 
     Concat puts them side by side, so that no head's answer is lost; the matrix that comes after it
@@ -429,7 +380,7 @@ def heads_added_up(x: Tensor) -> Tensor:
     return x.sum(1)
 
 
-def heads_averaged(x: Tensor) -> Tensor:
+def heads_averaged(x):
     """Your heads are averaged.
 
     Concat puts them side by side, so that no head's answer is lost; the matrix that comes after it
@@ -438,7 +389,7 @@ def heads_averaged(x: Tensor) -> Tensor:
     return x.mean(1)
 
 
-def heads_one_after_the_other(x: Tensor) -> Tensor:
+def heads_one_after_the_other(x):
     """Your heads are joined along the words: (B, h T, d / h).
 
     The number of words stays; the vectors become longer. Join the last axis: (B, T, d).
@@ -446,7 +397,7 @@ def heads_one_after_the_other(x: Tensor) -> Tensor:
     return x.flatten(1, 2)
 
 
-def not_merged(x: Tensor) -> Tensor:
+def not_merged(x):
     """The axes are swapped, but the pieces are not joined.
 
     After the swap there are still four axes, (B, T, h, d / h). The last two become one, of size d.
@@ -454,7 +405,7 @@ def not_merged(x: Tensor) -> Tensor:
     return x.transpose(1, 2)
 
 
-def merged_with_the_last_axes_swapped(x: Tensor) -> Tensor:
+def merged_with_the_last_axes_swapped(x):
     """You swap the last two axes, not heads and words.
 
     In (B, h, T, d / h) the axes of heads and words are 1 and 2. They change places, so that the
@@ -463,7 +414,7 @@ def merged_with_the_last_axes_swapped(x: Tensor) -> Tensor:
     return x.transpose(2, 3).reshape(x.shape[0], x.shape[2], -1)
 
 
-def merged_cut_from_the_graph(x: Tensor) -> Tensor:
+def merged_cut_from_the_graph(x):
     """The result is detached from the graph.
 
     The values are right, but no gradient flows back: detach(), .data, no_grad() or a new tensor
@@ -478,30 +429,23 @@ def merged_cut_from_the_graph(x: Tensor) -> Tensor:
 class _Steps(right.MultiHeadAttention):
     """The right answer in steps that a mistake can change."""
 
-    def _ask(self, query: Tensor) -> Tensor:
+    def _ask(self, query):
         """Return q (B, h, T, d / h)."""
         return right.split_heads(self.query(query), self.heads)
 
-    def _allow(self, mask: Tensor | None) -> Tensor | None:
+    def _allow(self, mask):
         """Return the mask as (..., 1, T, N)."""
         return None if mask is None else mask.unsqueeze(-3)
 
-    def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Pair:
+    def _attend(self, q, k, v, mask):
         """Return what is found (B, h, T, d / h) and weights (B, h, T, N)."""
         return right.scaled_dot_product_attention(q, k, v, mask)
 
-    def _finish(self, found: Tensor) -> Tensor:
+    def _finish(self, found):
         """Return the output (B, T, d)."""
         return self.output(right.merge_heads(found))
 
-    def forward(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        mask: Tensor | None = None,
-        projected: Pair | None = None,
-    ) -> Pair:
+    def forward(self, query, key, value, mask=None, projected=None):
         """Ask, attend, finish."""
         k, v = self.project(key, value) if projected is None else projected
         found, weights = self._attend(self._ask(query), k, v, self._allow(mask))
@@ -514,7 +458,7 @@ class heads_unscaled(_Steps):
     Each head is a scaled dot-product attention: its scores are divided by the root of d / h.
     """
 
-    def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Pair:
+    def _attend(self, q, k, v, mask):
         weights = _masked(q @ k.transpose(-2, -1), mask)
         return weights @ v, weights
 
@@ -525,7 +469,7 @@ class heads_scaled_by_model_size(_Steps):
     A head's dot product is a sum of d / h terms, not of d. It is d / h that stands for d_k here.
     """
 
-    def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Pair:
+    def _attend(self, q, k, v, mask):
         weights = _masked(q @ k.transpose(-2, -1) / math.sqrt(self.heads * q.shape[-1]), mask)
         return weights @ v, weights
 
@@ -537,7 +481,7 @@ class heads_without_mask(_Steps):
     broadcasts.
     """
 
-    def _allow(self, mask: Tensor | None) -> Tensor | None:
+    def _allow(self, mask):
         return None
 
 
@@ -547,7 +491,7 @@ class heads_mask_backwards(_Steps):
     True means "may be attended". The masks of nn.MultiheadAttention say what to leave out.
     """
 
-    def _allow(self, mask: Tensor | None) -> Tensor | None:
+    def _allow(self, mask):
         return None if mask is None else ~mask.unsqueeze(-3)
 
 
@@ -559,7 +503,7 @@ class mask_meets_heads(_Steps):
     needs an axis for the heads: unsqueeze(-3).
     """
 
-    def _allow(self, mask: Tensor | None) -> Tensor | None:
+    def _allow(self, mask):
         return mask
 
 
@@ -570,7 +514,7 @@ class mask_with_its_axis_behind_the_batch(_Steps):
     Count from the end, unsqueeze(-3), and both are right.
     """
 
-    def _allow(self, mask: Tensor | None) -> Tensor | None:
+    def _allow(self, mask):
         return None if mask is None else mask.unsqueeze(1)
 
 
@@ -581,7 +525,7 @@ class heads_nothing_gives_nan(_Steps):
     be 0, and what comes out is the bias of the last matrix.
     """
 
-    def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Pair:
+    def _attend(self, q, k, v, mask):
         return nothing_to_attend_gives_nan(q, k, v, mask)
 
 
@@ -592,7 +536,7 @@ class heads_nothing_gives_the_mean(_Steps):
     such a row must be 0, and what comes out is the bias of the last matrix.
     """
 
-    def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Pair:
+    def _attend(self, q, k, v, mask):
         return nothing_to_attend_gives_the_mean(q, k, v, mask)
 
 
@@ -603,7 +547,7 @@ class output_matrix_left_out(_Steps):
     merged heads.
     """
 
-    def _finish(self, found: Tensor) -> Tensor:
+    def _finish(self, found):
         return right.merge_heads(found)
 
 
@@ -613,7 +557,7 @@ class query_matrix_left_out(_Steps):
     Each head asks in a subspace of its own, and W^Q leads there. Project first, then cut.
     """
 
-    def _ask(self, query: Tensor) -> Tensor:
+    def _ask(self, query):
         return right.split_heads(query, self.heads)
 
 
@@ -624,7 +568,7 @@ class key_matrix_for_the_query(_Steps):
     no difference. Queries have a matrix of their own, W^Q.
     """
 
-    def _ask(self, query: Tensor) -> Tensor:
+    def _ask(self, query):
         return right.split_heads(self.key(query), self.heads)
 
 
@@ -635,7 +579,7 @@ class key_matrix_for_the_values(_Steps):
     own, W^V.
     """
 
-    def project(self, key: Tensor, value: Tensor) -> Pair:
+    def project(self, key, value):
         """Return keys and values."""
         keys, values = self.key(key), self.key(value)
         return right.split_heads(keys, self.heads), right.split_heads(values, self.heads)
@@ -647,7 +591,7 @@ class values_made_of_keys(_Steps):
     In the Transformer both are the same tensor, but the class must not rely on it.
     """
 
-    def project(self, key: Tensor, value: Tensor) -> Pair:
+    def project(self, key, value):
         """Return keys and values."""
         return super().project(key, key)
 
@@ -659,14 +603,7 @@ class one_head_only(_Steps):
     pieces and attend in each.
     """
 
-    def forward(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        mask: Tensor | None = None,
-        projected: Pair | None = None,
-    ) -> Pair:
+    def forward(self, query, key, value, mask=None, projected=None):
         """Attend once, with whole vectors."""
         if projected is None:
             k, v = self.key(key), self.value(value)
@@ -683,10 +620,10 @@ class query_poured_into_heads(_Steps):
     two axes, as in split_heads.
     """
 
-    def _ask(self, query: Tensor) -> Tensor:
+    def _ask(self, query):
         return split_without_transpose(self.query(query), self.heads)
 
-    def project(self, key: Tensor, value: Tensor) -> Pair:
+    def project(self, key, value):
         """Return keys and values."""
         keys, values = self.key(key), self.value(value)
         return (
@@ -702,7 +639,7 @@ class heads_poured_together(_Steps):
     other words. Use merge_heads.
     """
 
-    def _finish(self, found: Tensor) -> Tensor:
+    def _finish(self, found):
         return self.output(merged_without_transpose(found))
 
 
@@ -713,14 +650,7 @@ class weights_averaged_over_heads(_Steps):
     weights come back, (B, h, T, N), so that one can see how they differ.
     """
 
-    def forward(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        mask: Tensor | None = None,
-        projected: Pair | None = None,
-    ) -> Pair:
+    def forward(self, query, key, value, mask=None, projected=None):
         """Return a mean of maps."""
         output, weights = super().forward(query, key, value, mask, projected)
         return output, weights.mean(1)
@@ -733,14 +663,7 @@ class projected_not_used(_Steps):
     them in. If `projected` is given, key and value are not looked at; they may be None.
     """
 
-    def forward(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        mask: Tensor | None = None,
-        projected: Pair | None = None,
-    ) -> Pair:
+    def forward(self, query, key, value, mask=None, projected=None):
         """Compute them anew."""
         return super().forward(query, key, value, mask)
 
@@ -752,18 +675,11 @@ class projected_not_cut(_Steps):
     are to be (B, h, N, d / h).
     """
 
-    def project(self, key: Tensor, value: Tensor) -> Pair:
+    def project(self, key, value):
         """Return keys and values."""
         return self.key(key), self.value(value)
 
-    def forward(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        mask: Tensor | None = None,
-        projected: Pair | None = None,
-    ) -> Pair:
+    def forward(self, query, key, value, mask=None, projected=None):
         """Cut them here."""
         pair = self.project(key, value) if projected is None else projected
         k, v = (right.split_heads(x, self.heads) for x in pair)
@@ -777,7 +693,7 @@ class key_and_value_matrices_swapped(_Steps):
     result is averaged.
     """
 
-    def project(self, key: Tensor, value: Tensor) -> Pair:
+    def project(self, key, value):
         """Return keys and values."""
         keys, values = self.value(key), self.key(value)
         return right.split_heads(keys, self.heads), right.split_heads(values, self.heads)
@@ -790,7 +706,7 @@ class output_bias_left_out(_Steps):
     may attend to nothing, the bias of the last layer is all that comes out.
     """
 
-    def _finish(self, found: Tensor) -> Tensor:
+    def _finish(self, found):
         return right.merge_heads(found) @ self.output.weight.T
 
 
@@ -801,14 +717,7 @@ class mask_lost_with_projected(_Steps):
     holds for them as well.
     """
 
-    def forward(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        mask: Tensor | None = None,
-        projected: Pair | None = None,
-    ) -> Pair:
+    def forward(self, query, key, value, mask=None, projected=None):
         """Use the mask in one of two branches."""
         allowed = mask if projected is None else None
         return super().forward(query, key, value, allowed, projected)
@@ -821,14 +730,7 @@ class projected_once_more(_Steps):
     heads. Attend to it as it is.
     """
 
-    def forward(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        mask: Tensor | None = None,
-        projected: Pair | None = None,
-    ) -> Pair:
+    def forward(self, query, key, value, mask=None, projected=None):
         """Project again."""
         if projected is not None:
             key, value = (right.merge_heads(x) for x in projected)
@@ -841,14 +743,7 @@ class heads_weights_first(_Steps):
     First the output (B, T, d), then the weights (B, h, T, N).
     """
 
-    def forward(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        mask: Tensor | None = None,
-        projected: Pair | None = None,
-    ) -> Pair:
+    def forward(self, query, key, value, mask=None, projected=None):
         """Return them the other way round."""
         output, weights = super().forward(query, key, value, mask, projected)
         return weights, output

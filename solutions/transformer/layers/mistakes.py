@@ -4,35 +4,29 @@ Each function or class is one wrong implementation; the first line of its docstr
 the card, the rest the hint. Hints teach; they never show the code.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
 
 from solutions.transformer import layers as right
-
-Cache = dict[str, Tensor]
-
 
 # sinusoidal_positions
 
 
-def _angles(length: int, exponents: Tensor, first: int = 0) -> Tensor:
+def _angles(length, exponents, first=0):
     return torch.arange(first, first + length).unsqueeze(1) / 10_000**exponents
 
 
-def _woven(angle: Tensor) -> Tensor:
+def _woven(angle):
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1).to(torch.get_default_dtype())
 
 
-def _exponents(size: int) -> Tensor:
+def _exponents(size):
     return torch.arange(0, size, 2).double() / size
 
 
-def sines_then_cosines(length: int, size: int) -> Tensor:
+def sines_then_cosines(length, size):
     """You put all sines first and all cosines after them.
 
     Sine and cosine of one wave are neighbours: PE(pos, 2i) is the sine, PE(pos, 2i + 1) the cosine.
@@ -42,7 +36,7 @@ def sines_then_cosines(length: int, size: int) -> Tensor:
     return torch.cat([angle.sin(), angle.cos()], dim=1).to(torch.get_default_dtype())
 
 
-def cosine_before_sine(length: int, size: int) -> Tensor:
+def cosine_before_sine(length, size):
     """Sine and cosine have changed places.
 
     The even components, 0, 2, 4, ..., are sines, the odd ones cosines: at position 0 the vector
@@ -52,7 +46,7 @@ def cosine_before_sine(length: int, size: int) -> Tensor:
     return torch.stack([angle.cos(), angle.sin()], dim=-1).flatten(1).to(torch.get_default_dtype())
 
 
-def wave_for_each_component(length: int, size: int) -> Tensor:
+def wave_for_each_component(length, size):
     """You give each component a wave of its own.
 
     Components 2i and 2i + 1 are the sine and cosine of the *same* angle: the exponent is 2i / size
@@ -63,7 +57,7 @@ def wave_for_each_component(length: int, size: int) -> Tensor:
     return waves.to(torch.get_default_dtype())
 
 
-def exponent_without_two(length: int, size: int) -> Tensor:
+def exponent_without_two(length, size):
     """Your waves slow down half as fast as they should.
 
     The exponent of the i-th pair is 2i / size, so that it runs from 0 to almost 1 over the vector.
@@ -73,7 +67,7 @@ def exponent_without_two(length: int, size: int) -> Tensor:
     return _woven(_angles(length, _exponents(size) / 2))
 
 
-def exponent_with_four(length: int, size: int) -> Tensor:
+def exponent_with_four(length, size):
     """Your waves slow down twice as fast as they should.
 
     The exponent of the i-th pair is 2i / size. A range that goes 0, 2, 4, ... holds 2i already:
@@ -82,7 +76,7 @@ def exponent_with_four(length: int, size: int) -> Tensor:
     return _woven(_angles(length, 2 * _exponents(size)))
 
 
-def exponent_to_one(length: int, size: int) -> Tensor:
+def exponent_to_one(length, size):
     """Your exponent reaches 1 at the last wave.
 
     The paper divides 2i by size, so the last exponent is 1 - 2 / size. Dividing i by the number of
@@ -92,7 +86,7 @@ def exponent_to_one(length: int, size: int) -> Tensor:
     return _woven(_angles(length, torch.arange(waves).double() / max(1, waves - 1)))
 
 
-def faster_not_slower(length: int, size: int) -> Tensor:
+def faster_not_slower(length, size):
     """Your waves become faster along the vector, not slower.
 
     The position is divided by 10000^(2i / size): the first pair turns by 1 radian with each
@@ -101,7 +95,7 @@ def faster_not_slower(length: int, size: int) -> Tensor:
     return _woven(_angles(length, -_exponents(size)))
 
 
-def positions_from_one(length: int, size: int) -> Tensor:
+def positions_from_one(length, size):
     """You count positions from 1.
 
     The first position is 0: its sines are 0 and its cosines 1.
@@ -109,7 +103,7 @@ def positions_from_one(length: int, size: int) -> Tensor:
     return _woven(_angles(length, _exponents(size), first=1))
 
 
-def positions_along_columns(length: int, size: int) -> Tensor:
+def positions_along_columns(length, size):
     """Positions and components have changed places.
 
     The result is (length, size): a row for each position.
@@ -117,7 +111,7 @@ def positions_along_columns(length: int, size: int) -> Tensor:
     return right.sinusoidal_positions(length, size).T.contiguous()
 
 
-def base_thousand(length: int, size: int) -> Tensor:
+def base_thousand(length, size):
     """Your base is not 10000.
 
     Wavelengths run from 2 pi to almost 10000 times that.
@@ -125,7 +119,7 @@ def base_thousand(length: int, size: int) -> Tensor:
     return _woven(torch.arange(length).unsqueeze(1) / 1_000 ** _exponents(size))
 
 
-def clocks_from_one(length: int, size: int) -> Tensor:
+def clocks_from_one(length, size):
     """You count the pairs from 1.
 
     The first pair is i = 0, and 10000^0 is 1: it turns by one radian from each position to the
@@ -137,15 +131,15 @@ def clocks_from_one(length: int, size: int) -> Tensor:
 # layer_norm
 
 
-def _scaled(x: Tensor, weight: Tensor, bias: Tensor, divisor: Tensor) -> Tensor:
+def _scaled(x, weight, bias, divisor):
     return weight * (x - x.mean(-1, keepdim=True)) / divisor + bias
 
 
-def _spread(x: Tensor, unbiased: bool = False) -> Tensor:
+def _spread(x, unbiased=False):
     return x.var(-1, keepdim=True, unbiased=unbiased)
 
 
-def norm_divides_by_one_less(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
+def norm_divides_by_one_less(x, weight, bias, eps=1e-5):
     """Your variance divides by d - 1.
 
     That is the estimate of statistics, and torch's `var` and `std` give it unless told otherwise.
@@ -154,7 +148,7 @@ def norm_divides_by_one_less(x: Tensor, weight: Tensor, bias: Tensor, eps: float
     return _scaled(x, weight, bias, (_spread(x, unbiased=True) + eps).sqrt())
 
 
-def norm_eps_outside(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
+def norm_eps_outside(x, weight, bias, eps=1e-5):
     """You add eps to the deviation, not to the variance.
 
     It belongs under the root: sqrt(var + eps). There it also keeps the gradient finite for a vector
@@ -163,7 +157,7 @@ def norm_eps_outside(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5)
     return _scaled(x, weight, bias, _spread(x).sqrt() + eps)
 
 
-def norm_of_deviation(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
+def norm_of_deviation(x, weight, bias, eps=1e-5):
     """Your deviation is that of torch's `std`, with eps added afterwards.
 
     Two things differ from LayerNorm: `std` divides by d - 1, and eps belongs under the root, added
@@ -172,7 +166,7 @@ def norm_of_deviation(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5
     return _scaled(x, weight, bias, _spread(x, unbiased=True).sqrt() + eps)
 
 
-def norm_without_root(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
+def norm_without_root(x, weight, bias, eps=1e-5):
     """The root is missing: the vector is divided by its variance.
 
     Dividing by the deviation, the root of the variance, gives a variance of 1.
@@ -180,7 +174,7 @@ def norm_without_root(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5
     return _scaled(x, weight, bias, _spread(x) + eps)
 
 
-def norm_without_eps(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
+def norm_without_eps(x, weight, bias, eps=1e-5):
     """eps is not added.
 
     A vector of equal numbers has variance 0. With eps it becomes the bias; without, 0 / 0.
@@ -188,7 +182,7 @@ def norm_without_eps(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5)
     return _scaled(x, weight, bias, _spread(x).sqrt())
 
 
-def norm_with_fixed_eps(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
+def norm_with_fixed_eps(x, weight, bias, eps=1e-5):
     """The eps that is given is not used.
 
     1e-5 is its default. BERT, for one, calls with another.
@@ -196,7 +190,7 @@ def norm_with_fixed_eps(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e
     return right.layer_norm(x, weight, bias)
 
 
-def norm_over_batch(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
+def norm_over_batch(x, weight, bias, eps=1e-5):
     """You take mean and variance over the first axis: that is BatchNorm.
 
     LayerNorm looks at one vector at a time, over its last axis, so that a sentence does not depend
@@ -206,7 +200,7 @@ def norm_over_batch(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) 
     return weight * centred / (x.var(0, keepdim=True, unbiased=False) + eps).sqrt() + bias
 
 
-def norm_over_axis_one(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
+def norm_over_axis_one(x, weight, bias, eps=1e-5):
     """You take mean and variance over axis 1, which is not always the last.
 
     For (B, d) it is; for (B, T, d) it runs over the words. Count axes from the end.
@@ -216,7 +210,7 @@ def norm_over_axis_one(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-
     return weight * centred / (x.var(axis, keepdim=True, unbiased=False) + eps).sqrt() + bias
 
 
-def norm_over_everything(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
+def norm_over_everything(x, weight, bias, eps=1e-5):
     """You take one mean and one variance for all vectors together.
 
     Each vector has its own: take them over the last axis, and keep that axis with size 1.
@@ -224,7 +218,7 @@ def norm_over_everything(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1
     return weight * (x - x.mean()) / (x.var(unbiased=False) + eps).sqrt() + bias
 
 
-def norm_without_mean(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
+def norm_without_mean(x, weight, bias, eps=1e-5):
     """You do not subtract the mean.
 
     Dividing by the root of the mean square alone is RMSNorm, which some later models use; LayerNorm
@@ -233,7 +227,7 @@ def norm_without_mean(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5
     return weight * x / (x.square().mean(-1, keepdim=True) + eps).sqrt() + bias
 
 
-def norm_only_centred(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
+def norm_only_centred(x, weight, bias, eps=1e-5):
     """You centre the vector but do not scale it.
 
     After the mean is taken off, divide by the root of the variance.
@@ -241,7 +235,7 @@ def norm_only_centred(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5
     return _scaled(x, weight, bias, torch.ones_like(x))
 
 
-def norm_bias_before_gain(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
+def norm_bias_before_gain(x, weight, bias, eps=1e-5):
     """You add the bias before the gain multiplies.
 
     First the gain, then the bias: weight * normalised + bias.
@@ -249,9 +243,7 @@ def norm_bias_before_gain(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 
     return weight * (right.layer_norm(x, torch.ones_like(weight), bias, eps))
 
 
-def norm_without_gain_and_bias(
-    x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5
-) -> Tensor:
+def norm_without_gain_and_bias(x, weight, bias, eps=1e-5):
     """Gain and bias are not used.
 
     They let the model undo the normalisation where it does not help: weight * normalised + bias.
@@ -259,7 +251,7 @@ def norm_without_gain_and_bias(
     return right.layer_norm(x, torch.ones_like(weight), torch.zeros_like(bias), eps)
 
 
-def norm_statistics_cut(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
+def norm_statistics_cut(x, weight, bias, eps=1e-5):
     """Your values are right, but no gradient goes through mean and variance.
 
     They depend on x, and the gradient has to know: without that part it does not see that making
@@ -269,7 +261,7 @@ def norm_statistics_cut(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e
     return weight * (x - x.mean(-1, keepdim=True).detach()) / (spread + eps).sqrt() + bias
 
 
-def norm_over_sentences(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
+def norm_over_sentences(x, weight, bias, eps=1e-5):
     """You take mean and variance over all vectors of a sentence.
 
     Each vector has a mean and a variance of its own, over its last axis. Otherwise a word depends
@@ -280,7 +272,7 @@ def norm_over_sentences(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e
     return weight * centred / (x.var(axes, keepdim=True, unbiased=False) + eps).sqrt() + bias
 
 
-def norm_not_centred(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
+def norm_not_centred(x, weight, bias, eps=1e-5):
     """You divide the vector by its deviation, but leave its mean in it.
 
     The variance knows the mean already, and the vector above the fraction line has to lose it as
@@ -289,7 +281,7 @@ def norm_not_centred(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5)
     return weight * x / (_spread(x) + eps).sqrt() + bias
 
 
-def norm_of_squares(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
+def norm_of_squares(x, weight, bias, eps=1e-5):
     """The centred vector is divided by the root mean square of the vector that is not centred.
 
     The root mean square belongs to RMSNorm. A variance is the mean of the squares *after* the mean
@@ -298,7 +290,7 @@ def norm_of_squares(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) 
     return _scaled(x, weight, bias, (x.square().mean(-1, keepdim=True) + eps).sqrt())
 
 
-def norm_of_absolutes(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
+def norm_of_absolutes(x, weight, bias, eps=1e-5):
     """You divide the vector by its mean absolute deviation.
 
     A standard deviation is the root of the mean of *squares*; only with that is the variance of
@@ -318,7 +310,7 @@ class FeedForwardWithoutRelu(right.PositionwiseFeedForward):
     network is there for.
     """
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x):
         """Linear."""
         return self.outer(self.inner(x))
 
@@ -330,7 +322,7 @@ class FeedForwardReluLast(right.PositionwiseFeedForward):
     negative.
     """
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x):
         """At the end."""
         return self.outer(self.inner(x)).relu()
 
@@ -341,7 +333,7 @@ class FeedForwardReluTwice(right.PositionwiseFeedForward):
     Only the inner layer has one. What is added to the residual may be negative.
     """
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x):
         """Both."""
         return super().forward(x).relu()
 
@@ -352,7 +344,7 @@ class FeedForwardReluFirst(right.PositionwiseFeedForward):
     First W_1 x + b_1, then max(0, .), then W_2.
     """
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x):
         """In front."""
         return self.outer(self.inner(x.relu()))
 
@@ -363,7 +355,7 @@ class FeedForwardGelu(right.PositionwiseFeedForward):
     BERT has a GELU; the Transformer of 2017 has max(0, .).
     """
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x):
         """BERT's."""
         return self.outer(F.gelu(self.inner(x)))
 
@@ -374,7 +366,7 @@ class FeedForwardTanh(right.PositionwiseFeedForward):
     The recurrent chapters had tanh everywhere; here it is max(0, .).
     """
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x):
         """With the tanh of chapters 2 to 7."""
         return self.outer(self.inner(x).tanh())
 
@@ -386,7 +378,7 @@ class FeedForwardWithResidual(right.PositionwiseFeedForward):
     both it would count twice.
     """
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x):
         """Plus x."""
         return x + super().forward(x)
 
@@ -397,7 +389,7 @@ class FeedForwardWithoutOuterBias(right.PositionwiseFeedForward):
     FFN(x) = W_2 max(0, W_1 x + b_1) + b_2.
     """
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x):
         """Without b_2."""
         return F.linear(self.inner(x).relu(), self.outer.weight)
 
@@ -408,7 +400,7 @@ class FeedForwardWithoutInnerBias(right.PositionwiseFeedForward):
     FFN(x) = W_2 max(0, W_1 x + b_1) + b_2.
     """
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x):
         """Without b_1."""
         return self.outer(F.linear(x, self.inner.weight).relu())
 
@@ -419,7 +411,7 @@ class FeedForwardLeaky(right.PositionwiseFeedForward):
     max(0, .) lets nothing through that is negative, not even a hundredth of it.
     """
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x):
         """A little comes through."""
         return self.outer(F.leaky_relu(self.inner(x)))
 
@@ -431,7 +423,7 @@ class FeedForwardNormalised(right.PositionwiseFeedForward):
     itself has none.
     """
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x):
         """With a norm."""
         return F.layer_norm(super().forward(x), x.shape[-1:])
 
@@ -443,7 +435,7 @@ class FeedForwardBiasAfterRelu(right.PositionwiseFeedForward):
     through.
     """
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x):
         """Behind."""
         return self.outer(F.linear(x, self.inner.weight).relu() + self.inner.bias)
 
@@ -454,19 +446,19 @@ class FeedForwardBiasAfterRelu(right.PositionwiseFeedForward):
 class _Encoder(right.EncoderLayer):
     """The right layer in pieces, so that a mistake changes one of them."""
 
-    def look(self, x: Tensor, mask: Tensor | None) -> Tensor:
+    def look(self, x, mask):
         """What the words find in each other."""
         return self.attention(x, x, x, mask)[0]
 
-    def attended(self, x: Tensor, mask: Tensor | None) -> Tensor:
+    def attended(self, x, mask):
         """a."""
         return self.attention_norm(x + self.look(x, mask))
 
-    def fed(self, x: Tensor, a: Tensor) -> Tensor:
+    def fed(self, x, a):
         """y."""
         return self.feed_forward_norm(a + self.feed_forward(a))
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    def forward(self, x, mask=None):
         """As in the reference."""
         return self.fed(x, self.attended(x, mask))
 
@@ -478,7 +470,7 @@ class EncoderPreNorm(_Encoder):
     LayerNorm(x + Sublayer(x)).
     """
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    def forward(self, x, mask=None):
         """Norm first."""
         x = x + self.look(self.attention_norm(x), mask)
         return x + self.feed_forward(self.feed_forward_norm(x))
@@ -490,11 +482,11 @@ class EncoderNormInside(_Encoder):
     LayerNorm(x + Sublayer(x)): the input is added first, then the sum is normalised.
     """
 
-    def attended(self, x: Tensor, mask: Tensor | None) -> Tensor:
+    def attended(self, x, mask):
         """x outside."""
         return x + self.attention_norm(self.look(x, mask))
 
-    def fed(self, x: Tensor, a: Tensor) -> Tensor:
+    def fed(self, x, a):
         """a outside."""
         return a + self.feed_forward_norm(self.feed_forward(a))
 
@@ -506,7 +498,7 @@ class EncoderWithoutFirstResidual(_Encoder):
     the gradient would lose its short way back.
     """
 
-    def attended(self, x: Tensor, mask: Tensor | None) -> Tensor:
+    def attended(self, x, mask):
         """Without x."""
         return self.attention_norm(self.look(x, mask))
 
@@ -517,7 +509,7 @@ class EncoderWithoutSecondResidual(_Encoder):
     y = LayerNorm(a + FFN(a)): the second sub-layer has a residual connection as well.
     """
 
-    def fed(self, x: Tensor, a: Tensor) -> Tensor:
+    def fed(self, x, a):
         """Without a."""
         return self.feed_forward_norm(self.feed_forward(a))
 
@@ -529,7 +521,7 @@ class EncoderWithoutResiduals(_Encoder):
     Sublayer(x)).
     """
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    def forward(self, x, mask=None):
         """Neither."""
         a = self.attention_norm(self.look(x, mask))
         return self.feed_forward_norm(self.feed_forward(a))
@@ -542,7 +534,7 @@ class EncoderResidualFromInput(_Encoder):
     LayerNorm(a + FFN(a)).
     """
 
-    def fed(self, x: Tensor, a: Tensor) -> Tensor:
+    def fed(self, x, a):
         """x for a."""
         return self.feed_forward_norm(x + self.feed_forward(a))
 
@@ -553,7 +545,7 @@ class EncoderNetworkOfInput(_Encoder):
     The two sub-layers stand in a row: the network gets a, the normalised sum of the first.
     """
 
-    def fed(self, x: Tensor, a: Tensor) -> Tensor:
+    def fed(self, x, a):
         """x for a, inside."""
         return self.feed_forward_norm(a + self.feed_forward(x))
 
@@ -565,7 +557,7 @@ class EncoderNormsSwapped(_Encoder):
     its own gain and bias.
     """
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    def forward(self, x, mask=None):
         """The other one."""
         a = self.feed_forward_norm(x + self.look(x, mask))
         return self.attention_norm(a + self.feed_forward(a))
@@ -578,7 +570,7 @@ class EncoderOneNorm(_Encoder):
     `feed_forward_norm`.
     """
 
-    def fed(self, x: Tensor, a: Tensor) -> Tensor:
+    def fed(self, x, a):
         """The first again."""
         return self.attention_norm(a + self.feed_forward(a))
 
@@ -589,7 +581,7 @@ class EncoderWithoutFirstNorm(_Encoder):
     Each of the two sub-layers ends in a norm of its own.
     """
 
-    def attended(self, x: Tensor, mask: Tensor | None) -> Tensor:
+    def attended(self, x, mask):
         """The sum alone."""
         return x + self.look(x, mask)
 
@@ -601,7 +593,7 @@ class EncoderWithoutSecondNorm(_Encoder):
     normalised.
     """
 
-    def fed(self, x: Tensor, a: Tensor) -> Tensor:
+    def fed(self, x, a):
         """The sum alone."""
         return a + self.feed_forward(a)
 
@@ -612,7 +604,7 @@ class EncoderForgetsMask(_Encoder):
     Hand the mask on; otherwise padding is attended to.
     """
 
-    def look(self, x: Tensor, mask: Tensor | None) -> Tensor:
+    def look(self, x, mask):
         """Everything."""
         return self.attention(x, x, x)[0]
 
@@ -623,7 +615,7 @@ class EncoderWithoutNetwork(_Encoder):
     Attention mixes the words; the network is what computes with each word after that.
     """
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    def forward(self, x, mask=None):
         """Attention alone."""
         return self.feed_forward_norm(self.attended(x, mask))
 
@@ -634,7 +626,7 @@ class EncoderNetworkFirst(_Encoder):
     First the words look at each other, then the network works on each.
     """
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    def forward(self, x, mask=None):
         """The other way round."""
         return self.attended(self.fed(x, x), mask)
 
@@ -646,7 +638,7 @@ class EncoderInvertsMask(_Encoder):
     nn.MultiheadAttention wants to be told what to leave out.
     """
 
-    def look(self, x: Tensor, mask: Tensor | None) -> Tensor:
+    def look(self, x, mask):
         """The other way round."""
         return super().look(x, None if mask is None else ~mask)
 
@@ -657,48 +649,40 @@ class EncoderInvertsMask(_Encoder):
 class _Decoder(right.DecoderLayer):
     """The right layer in pieces, so that a mistake changes one of them."""
 
-    def look(self, y: Tensor, mask: Tensor | None) -> Tensor:
+    def look(self, y, mask):
         """What the words find in each other."""
         return self.attention(y, y, y, mask)[0]
 
-    def consult(self, a: Tensor, memory: Tensor, mask: Tensor | None) -> Tensor:
+    def consult(self, a, memory, mask):
         """What they find in the memory."""
         return self.memory_attention(a, memory, memory, mask)[0]
 
-    def recall(self, a: Tensor, cache: Cache, mask: Tensor | None) -> Tensor:
+    def recall(self, a, cache, mask):
         """What one word finds in the memory that is kept."""
         kept = cache["memory_keys"], cache["memory_values"]
         return self.memory_attention(a, None, None, mask, kept)[0]
 
-    def rest(self, y: Tensor, found: Tensor, consult: Any) -> Tensor:
+    def rest(self, y, found, consult):
         """From what the words found in each other to z."""
         a = self.attention_norm(y + found)
         b = self.memory_attention_norm(a + consult(a))
         return self.feed_forward_norm(b + self.feed_forward(b))
 
-    def forward(
-        self,
-        y: Tensor,
-        memory: Tensor,
-        mask: Tensor | None = None,
-        memory_mask: Tensor | None = None,
-    ) -> Tensor:
+    def forward(self, y, memory, mask=None, memory_mask=None):
         """As in the reference."""
         found = self.look(y, mask)
         return self.rest(y, found, lambda a: self.consult(a, memory, memory_mask))
 
-    def joined(self, cache: Cache, new: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+    def joined(self, cache, new):
         """Keys and values for this step."""
         key, value = new
         return torch.cat([cache["keys"], key], 2), torch.cat([cache["values"], value], 2)
 
-    def renewed(self, cache: Cache, kept: tuple[Tensor, Tensor], z: Tensor) -> Cache:
+    def renewed(self, cache, kept, z):
         """The cache that step returns."""
         return {**cache, "keys": kept[0], "values": kept[1]}
 
-    def step(
-        self, y: Tensor, cache: Cache, memory_mask: Tensor | None = None
-    ) -> tuple[Tensor, Cache]:
+    def step(self, y, cache, memory_mask=None):
         """As in the reference."""
         kept = self.joined(cache, self.attention.project(y, y))
         found = self.attention(y, None, None, None, kept)[0]
@@ -713,21 +697,13 @@ class DecoderPreNorm(_Decoder):
     LayerNorm(x + Sublayer(x)), three times.
     """
 
-    def forward(
-        self,
-        y: Tensor,
-        memory: Tensor,
-        mask: Tensor | None = None,
-        memory_mask: Tensor | None = None,
-    ) -> Tensor:
+    def forward(self, y, memory, mask=None, memory_mask=None):
         """Norm first."""
         a = y + self.look(self.attention_norm(y), mask)
         b = a + self.consult(self.memory_attention_norm(a), memory, memory_mask)
         return b + self.feed_forward(self.feed_forward_norm(b))
 
-    def step(
-        self, y: Tensor, cache: Cache, memory_mask: Tensor | None = None
-    ) -> tuple[Tensor, Cache]:
+    def step(self, y, cache, memory_mask=None):
         """Norm first."""
         normed = self.attention_norm(y)
         kept = self.joined(cache, self.attention.project(normed, normed))
@@ -744,7 +720,7 @@ class DecoderWithoutMemory(_Decoder):
     keys and values from the memory.
     """
 
-    def rest(self, y: Tensor, found: Tensor, consult: Any) -> Tensor:
+    def rest(self, y, found, consult):
         """Two sub-layers."""
         b = self.memory_attention_norm(self.attention_norm(y + found))
         return self.feed_forward_norm(b + self.feed_forward(b))
@@ -757,21 +733,13 @@ class DecoderMemoryFirst(_Decoder):
     below.
     """
 
-    def forward(
-        self,
-        y: Tensor,
-        memory: Tensor,
-        mask: Tensor | None = None,
-        memory_mask: Tensor | None = None,
-    ) -> Tensor:
+    def forward(self, y, memory, mask=None, memory_mask=None):
         """The other way round."""
         a = self.memory_attention_norm(y + self.consult(y, memory, memory_mask))
         b = self.attention_norm(a + self.look(a, mask))
         return self.feed_forward_norm(b + self.feed_forward(b))
 
-    def step(
-        self, y: Tensor, cache: Cache, memory_mask: Tensor | None = None
-    ) -> tuple[Tensor, Cache]:
+    def step(self, y, cache, memory_mask=None):
         """The other way round."""
         a = self.memory_attention_norm(y + self.recall(y, cache, memory_mask))
         kept = self.joined(cache, self.attention.project(a, a))
@@ -787,7 +755,7 @@ class DecoderQueriesWithInput(_Decoder):
     Attention(a, memory, memory)).
     """
 
-    def rest(self, y: Tensor, found: Tensor, consult: Any) -> Tensor:
+    def rest(self, y, found, consult):
         """y asks."""
         a = self.attention_norm(y + found)
         b = self.memory_attention_norm(a + consult(y))
@@ -801,16 +769,16 @@ class DecoderOneAttention(_Decoder):
     `memory_attention` for the encoder's states.
     """
 
-    def consult(self, a: Tensor, memory: Tensor, mask: Tensor | None) -> Tensor:
+    def consult(self, a, memory, mask):
         """The wrong one."""
         return self.attention(a, memory, memory, mask)[0]
 
-    def recall(self, a: Tensor, cache: Cache, mask: Tensor | None) -> Tensor:
+    def recall(self, a, cache, mask):
         """The wrong one."""
         kept = cache["memory_keys"], cache["memory_values"]
         return self.attention(a, None, None, mask, kept)[0]
 
-    def start(self, memory: Tensor) -> Cache:
+    def start(self, memory):
         """The wrong one."""
         keys, values = self.attention.project(memory, memory)
         return {**super().start(memory), "memory_keys": keys, "memory_values": values}
@@ -823,7 +791,7 @@ class DecoderWithoutMemoryResidual(_Decoder):
     connection.
     """
 
-    def rest(self, y: Tensor, found: Tensor, consult: Any) -> Tensor:
+    def rest(self, y, found, consult):
         """Without a."""
         b = self.memory_attention_norm(consult(self.attention_norm(y + found)))
         return self.feed_forward_norm(b + self.feed_forward(b))
@@ -835,7 +803,7 @@ class DecoderWithoutResiduals(_Decoder):
     Each of the three sub-layers adds its input to its result before the norm.
     """
 
-    def rest(self, y: Tensor, found: Tensor, consult: Any) -> Tensor:
+    def rest(self, y, found, consult):
         """None of the three."""
         b = self.memory_attention_norm(consult(self.attention_norm(found)))
         return self.feed_forward_norm(self.feed_forward(b))
@@ -848,7 +816,7 @@ class DecoderNormsSwapped(_Decoder):
     to the memory.
     """
 
-    def rest(self, y: Tensor, found: Tensor, consult: Any) -> Tensor:
+    def rest(self, y, found, consult):
         """The other one."""
         a = self.memory_attention_norm(y + found)
         b = self.attention_norm(a + consult(a))
@@ -861,7 +829,7 @@ class DecoderWithoutNetwork(_Decoder):
     It is the third sub-layer: z = LayerNorm(b + FFN(b)).
     """
 
-    def rest(self, y: Tensor, found: Tensor, consult: Any) -> Tensor:
+    def rest(self, y, found, consult):
         """Two sub-layers."""
         a = self.attention_norm(y + found)
         return self.feed_forward_norm(self.memory_attention_norm(a + consult(a)))
@@ -874,7 +842,7 @@ class DecoderForgetsMask(_Decoder):
     training would look very good, and translating would not work at all.
     """
 
-    def look(self, y: Tensor, mask: Tensor | None) -> Tensor:
+    def look(self, y, mask):
         """Everything."""
         return self.attention(y, y, y)[0]
 
@@ -886,7 +854,7 @@ class DecoderMasksItself(_Decoder):
     it, once for all layers.
     """
 
-    def look(self, y: Tensor, mask: Tensor | None) -> Tensor:
+    def look(self, y, mask):
         """Twice masked."""
         before = torch.ones(y.shape[1], y.shape[1], dtype=torch.bool).tril().unsqueeze(0)
         return super().look(y, before if mask is None else mask & before)
@@ -898,11 +866,11 @@ class DecoderForgetsMemoryMask(_Decoder):
     Source sentences end in padding, in `forward` and in `step`; hand the mask on in both.
     """
 
-    def consult(self, a: Tensor, memory: Tensor, mask: Tensor | None) -> Tensor:
+    def consult(self, a, memory, mask):
         """Everything."""
         return super().consult(a, memory, None)
 
-    def recall(self, a: Tensor, cache: Cache, mask: Tensor | None) -> Tensor:
+    def recall(self, a, cache, mask):
         """Everything."""
         return super().recall(a, cache, None)
 
@@ -914,7 +882,7 @@ class DecoderStepForgetsMemoryMask(_Decoder):
     padding.
     """
 
-    def recall(self, a: Tensor, cache: Cache, mask: Tensor | None) -> Tensor:
+    def recall(self, a, cache, mask):
         """Everything."""
         return super().recall(a, cache, None)
 
@@ -925,7 +893,7 @@ class DecoderStepSeesOnlyItself(_Decoder):
     Its keys and values are those kept so far *and* its own, joined along the axis of the positions.
     """
 
-    def joined(self, cache: Cache, new: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+    def joined(self, cache, new):
         """Nothing is kept."""
         return new
 
@@ -936,9 +904,7 @@ class DecoderStepSeesOnlyTheOthers(_Decoder):
     A position may attend to itself: join its own key and value to the kept ones before it attends.
     """
 
-    def step(
-        self, y: Tensor, cache: Cache, memory_mask: Tensor | None = None
-    ) -> tuple[Tensor, Cache]:
+    def step(self, y, cache, memory_mask=None):
         """Joined too late."""
         kept = cache["keys"], cache["values"]
         found = torch.zeros_like(y)
@@ -955,7 +921,7 @@ class DecoderKeepsOldCache(_Decoder):
     word.
     """
 
-    def renewed(self, cache: Cache, kept: tuple[Tensor, Tensor], z: Tensor) -> Cache:
+    def renewed(self, cache, kept, z):
         """As it was."""
         return cache
 
@@ -967,7 +933,7 @@ class DecoderWritesIntoCache(_Decoder):
     Return a new dict.
     """
 
-    def renewed(self, cache: Cache, kept: tuple[Tensor, Tensor], z: Tensor) -> Cache:
+    def renewed(self, cache, kept, z):
         """In place."""
         cache.update(keys=kept[0], values=kept[1])
         return cache
@@ -980,7 +946,7 @@ class DecoderKeepsResult(_Decoder):
     the next layer.
     """
 
-    def renewed(self, cache: Cache, kept: tuple[Tensor, Tensor], z: Tensor) -> Cache:
+    def renewed(self, cache, kept, z):
         """Of z."""
         key, value = self.joined(cache, self.attention.project(z, z))
         return {**cache, "keys": key, "values": value}
@@ -993,7 +959,7 @@ class DecoderStartsFull(_Decoder):
     positions has size 0. The memory goes into `memory_keys` and `memory_values`.
     """
 
-    def start(self, memory: Tensor) -> Cache:
+    def start(self, memory):
         """Of the memory."""
         keys, values = self.attention.project(memory, memory)
         return {**super().start(memory), "keys": keys, "values": values}
@@ -1005,7 +971,7 @@ class DecoderProjectsWithOneAttention(_Decoder):
     What is kept of the memory is for `memory_attention`, so it has to project it.
     """
 
-    def start(self, memory: Tensor) -> Cache:
+    def start(self, memory):
         """The wrong one."""
         keys, values = self.attention.project(memory, memory)
         return {**super().start(memory), "memory_keys": keys, "memory_values": values}
@@ -1018,7 +984,7 @@ class DecoderSecondResidualFromInput(_Decoder):
     LayerNorm(a + Attention(a, memory, memory)).
     """
 
-    def rest(self, y: Tensor, found: Tensor, consult: Any) -> Tensor:
+    def rest(self, y, found, consult):
         """y for a."""
         b = self.memory_attention_norm(y + consult(self.attention_norm(y + found)))
         return self.feed_forward_norm(b + self.feed_forward(b))
@@ -1030,7 +996,7 @@ class DecoderWithoutFirstNorm(_Decoder):
     Each of the three sub-layers ends in a norm of its own: a = LayerNorm(y + SelfAttention(y)).
     """
 
-    def rest(self, y: Tensor, found: Tensor, consult: Any) -> Tensor:
+    def rest(self, y, found, consult):
         """The sum alone."""
         a = y + found
         b = self.memory_attention_norm(a + consult(a))
@@ -1043,7 +1009,7 @@ class DecoderWithoutLastNorm(_Decoder):
     Each of the three sub-layers ends in a norm of its own: z = LayerNorm(b + FFN(b)).
     """
 
-    def rest(self, y: Tensor, found: Tensor, consult: Any) -> Tensor:
+    def rest(self, y, found, consult):
         """The sum alone."""
         a = self.attention_norm(y + found)
         b = self.memory_attention_norm(a + consult(a))
@@ -1057,13 +1023,7 @@ class DecoderForwardPreNorm(_Decoder):
     like this already.
     """
 
-    def forward(
-        self,
-        y: Tensor,
-        memory: Tensor,
-        mask: Tensor | None = None,
-        memory_mask: Tensor | None = None,
-    ) -> Tensor:
+    def forward(self, y, memory, mask=None, memory_mask=None):
         """Norm first."""
         a = y + self.look(self.attention_norm(y), mask)
         b = a + self.consult(self.memory_attention_norm(a), memory, memory_mask)
@@ -1077,13 +1037,7 @@ class DecoderForwardMemoryFirst(_Decoder):
     already.
     """
 
-    def forward(
-        self,
-        y: Tensor,
-        memory: Tensor,
-        mask: Tensor | None = None,
-        memory_mask: Tensor | None = None,
-    ) -> Tensor:
+    def forward(self, y, memory, mask=None, memory_mask=None):
         """The other way round."""
         a = self.memory_attention_norm(y + self.consult(y, memory, memory_mask))
         b = self.attention_norm(a + self.look(a, mask))

@@ -4,20 +4,17 @@ Each function or class is one wrong implementation; the first line of its docstr
 the card, the rest the hint. Hints teach; they never show the code.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from solutions.transformer import model as right
 
 # padding_mask
 
 
-def padding_is_true(tokens: Tensor, pad_id: int = 0) -> Tensor:
+def padding_is_true(tokens, pad_id=0):
     """Your mask is True on padding.
 
     In this course, and in torch.nn.functional.scaled_dot_product_attention, True means "may be
@@ -26,7 +23,7 @@ def padding_is_true(tokens: Tensor, pad_id: int = 0) -> Tensor:
     return tokens == pad_id
 
 
-def padding_is_always_zero(tokens: Tensor, pad_id: int = 0) -> Tensor:
+def padding_is_always_zero(tokens, pad_id=0):
     """Your mask compares with 0 and does not look at pad_id.
 
     Which id padding has is the vocabulary's choice; 0 is only the default. With another one, 0 may
@@ -35,7 +32,7 @@ def padding_is_always_zero(tokens: Tensor, pad_id: int = 0) -> Tensor:
     return tokens != 0
 
 
-def padding_has_the_lowest_id(tokens: Tensor, pad_id: int = 0) -> Tensor:
+def padding_has_the_lowest_id(tokens, pad_id=0):
     """You count only ids above pad_id as words.
 
     Whether an id is larger or smaller says nothing: all ids but pad_id are words.
@@ -43,7 +40,7 @@ def padding_has_the_lowest_id(tokens: Tensor, pad_id: int = 0) -> Tensor:
     return tokens > pad_id
 
 
-def padding_only_at_the_end(tokens: Tensor, pad_id: int = 0) -> Tensor:
+def padding_only_at_the_end(tokens, pad_id=0):
     """Your mask is made from the number of words, as if all words stood first.
 
     Counting the words of a row and marking so many positions puts the marks in the wrong places
@@ -53,7 +50,7 @@ def padding_only_at_the_end(tokens: Tensor, pad_id: int = 0) -> Tensor:
     return torch.arange(tokens.shape[1]) < count
 
 
-def padding_mask_with_more_axes(tokens: Tensor, pad_id: int = 0) -> Tensor:
+def padding_mask_with_more_axes(tokens, pad_id=0):
     """Your mask already has axes for heads and queries.
 
     Here it is one mark for each token, (B, S). Whoever uses it adds the axes that he needs.
@@ -61,7 +58,7 @@ def padding_mask_with_more_axes(tokens: Tensor, pad_id: int = 0) -> Tensor:
     return (tokens != pad_id)[:, None, None]
 
 
-def padding_from_the_first_on(tokens: Tensor, pad_id: int = 0) -> Tensor:
+def padding_from_the_first_on(tokens, pad_id=0):
     """You count everything after the first padding as padding.
 
     Padding may stand before a word, too. Each token is judged by itself, wherever it stands.
@@ -69,7 +66,7 @@ def padding_from_the_first_on(tokens: Tensor, pad_id: int = 0) -> Tensor:
     return (tokens != pad_id).cumprod(1).bool()
 
 
-def padding_before_a_word_is_real(tokens: Tensor, pad_id: int = 0) -> Tensor:
+def padding_before_a_word_is_real(tokens, pad_id=0):
     """You count padding that stands before a word as real.
 
     The mask is not only about how long a row is: each token is judged by itself, wherever it
@@ -78,7 +75,7 @@ def padding_before_a_word_is_real(tokens: Tensor, pad_id: int = 0) -> Tensor:
     return (tokens != pad_id).flip(1).cumsum(1).flip(1) > 0
 
 
-def padding_is_also_zero(tokens: Tensor, pad_id: int = 0) -> Tensor:
+def padding_is_also_zero(tokens, pad_id=0):
     """You count both pad_id and 0 as padding.
 
     0 is padding only if pad_id is 0. With another pad_id, 0 may be a word like any other.
@@ -89,7 +86,7 @@ def padding_is_also_zero(tokens: Tensor, pad_id: int = 0) -> Tensor:
 # causal_mask
 
 
-def sees_what_comes(length: int) -> Tensor:
+def sees_what_comes(length):
     """Your mask lets each position see itself and what comes after it.
 
     This is the upper triangle. Row t belongs to the query at position t, and must be True in the
@@ -98,7 +95,7 @@ def sees_what_comes(length: int) -> Tensor:
     return torch.ones(length, length, dtype=torch.bool).triu()
 
 
-def future_is_true(length: int) -> Tensor:
+def future_is_true(length):
     """Your mask is True where nobody may look.
 
     It marks the future, as the attn_mask of nn.MultiheadAttention does. In this course True means
@@ -107,7 +104,7 @@ def future_is_true(length: int) -> Tensor:
     return torch.ones(length, length, dtype=torch.bool).triu(1)
 
 
-def cannot_see_itself(length: int) -> Tensor:
+def cannot_see_itself(length):
     """The diagonal is missing: a position cannot see itself.
 
     The decoder's input is moved by one place, so the token at position t is the last one that is
@@ -116,7 +113,7 @@ def cannot_see_itself(length: int) -> Tensor:
     return torch.ones(length, length, dtype=torch.bool).tril(-1)
 
 
-def sees_one_ahead(length: int) -> Tensor:
+def sees_one_ahead(length):
     """In your mask, each position sees one token too many: the one that it has to predict.
 
     The input is moved by one place already: what stands at position t + 1 is the answer to
@@ -125,7 +122,7 @@ def sees_one_ahead(length: int) -> Tensor:
     return torch.ones(length, length, dtype=torch.bool).tril(1)
 
 
-def only_itself(length: int) -> Tensor:
+def only_itself(length):
     """In your mask, each position sees itself alone.
 
     This is the diagonal. What is before a position may be attended, too.
@@ -133,15 +130,12 @@ def only_itself(length: int) -> Tensor:
     return torch.eye(length, dtype=torch.bool)
 
 
-def only_one_row(length: int) -> Tensor:
+def only_one_row(length):
     """You return one row of True, not a row for each position.
 
     What may be attended differs from position to position: row t is True in columns 0 to t.
     """
     return torch.ones(length, dtype=torch.bool)
-
-
-State = dict[str, Any]
 
 
 # Transformer
@@ -150,42 +144,42 @@ State = dict[str, Any]
 class _Model(right.Transformer):
     """The right model in pieces, so that a mistake changes one of them."""
 
-    def scaled(self, embedded: Tensor) -> Tensor:
+    def scaled(self, embedded):
         """Embeddings, before the positions are added."""
         return math.sqrt(self.embedding.embedding_dim) * embedded
 
-    def placed(self, length: int, first: int) -> Tensor:
+    def placed(self, length, first):
         """The positions that are added."""
         return self.positions(first + length, self.embedding.embedding_dim)[first:]
 
-    def embed(self, tokens: Tensor, first: int = 0) -> Tensor:
+    def embed(self, tokens, first=0):
         """As in the reference."""
         return self.scaled(self.embedding(tokens)) + self.placed(tokens.shape[1], first)
 
-    def unpadded(self, tokens: Tensor) -> Tensor:
+    def unpadded(self, tokens):
         """Which tokens are real, (B, 1, L)."""
         return (tokens != self.pad_id).unsqueeze(1)
 
-    def source_mask(self, source: Tensor) -> Tensor:
+    def source_mask(self, source):
         """What the encoder's words may see."""
         return self.unpadded(source)
 
-    def memory_mask(self, source: Tensor) -> Tensor:
+    def memory_mask(self, source):
         """What the decoder's words may see."""
         return self.unpadded(source)
 
-    def causal(self, length: int) -> Tensor:
+    def causal(self, length):
         """(T, T)."""
         return torch.ones(length, length, dtype=torch.bool).tril()
 
-    def encode(self, source: Tensor) -> tuple[Tensor, Tensor]:
+    def encode(self, source):
         """As in the reference."""
         x = self.embed(source)
         for layer in self.encoder_layers:
             x = layer(x, self.source_mask(source))
         return x, self.memory_mask(source)
 
-    def decoded(self, previous: Tensor, memory: Tensor, memory_mask: Tensor) -> Tensor:
+    def decoded(self, previous, memory, memory_mask):
         """The last layer's states."""
         mask = self.causal(previous.shape[1]) & self.unpadded(previous)
         y = self.embed(previous)
@@ -193,23 +187,23 @@ class _Model(right.Transformer):
             y = layer(y, memory, mask, memory_mask)
         return y
 
-    def scored(self, y: Tensor) -> Tensor:
+    def scored(self, y):
         """Logits."""
         return y @ self.embedding.weight.T
 
-    def forward(self, source: Tensor, previous: Tensor) -> Tensor:
+    def forward(self, source, previous):
         """As in the reference."""
         return self.scored(self.decoded(previous, *self.encode(source)))
 
-    def at(self, state: State) -> int:
+    def at(self, state):
         """The position of the word that step reads."""
         return int(state["position"][0])
 
-    def moved(self, state: State, caches: list[Any]) -> State:
+    def moved(self, state, caches):
         """The state that step returns."""
         return {**state, "caches": caches, "position": state["position"] + 1}
 
-    def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+    def step(self, tokens, state):
         """As in the reference."""
         y = self.embed(tokens.unsqueeze(1), self.at(state))
         caches = []
@@ -218,7 +212,7 @@ class _Model(right.Transformer):
             caches.append(cache)
         return self.said(self.scored(y)[:, 0]), self.moved(state, caches)
 
-    def said(self, logits: Tensor) -> Tensor:
+    def said(self, logits):
         """What step says of the next word."""
         return logits.log_softmax(-1)
 
@@ -231,7 +225,7 @@ class EmbeddingsNotScaled(_Model):
     would be louder than the words.
     """
 
-    def scaled(self, embedded: Tensor) -> Tensor:
+    def scaled(self, embedded):
         """As they are."""
         return embedded
 
@@ -242,7 +236,7 @@ class EmbeddingsScaledByD(_Model):
     Section 3.4 of the paper: the factor is sqrt(d).
     """
 
-    def scaled(self, embedded: Tensor) -> Tensor:
+    def scaled(self, embedded):
         """Too much."""
         return self.embedding.embedding_dim * embedded
 
@@ -254,7 +248,7 @@ class EmbeddingsDivided(_Model):
     shared matrix has small numbers.
     """
 
-    def scaled(self, embedded: Tensor) -> Tensor:
+    def scaled(self, embedded):
         """Too little."""
         return embedded / math.sqrt(self.embedding.embedding_dim)
 
@@ -265,7 +259,7 @@ class PositionsScaledToo(_Model):
     First the embeddings are scaled, then the positions are added: sqrt(d) E[x] + PE.
     """
 
-    def embed(self, tokens: Tensor, first: int = 0) -> Tensor:
+    def embed(self, tokens, first=0):
         """The sum is scaled."""
         return self.scaled(self.embedding(tokens) + self.placed(tokens.shape[1], first))
 
@@ -277,7 +271,7 @@ class PositionsForgotten(_Model):
     of words.
     """
 
-    def placed(self, length: int, first: int) -> Tensor:
+    def placed(self, length, first):
         """None."""
         return torch.zeros(length, self.embedding.embedding_dim)
 
@@ -289,7 +283,7 @@ class PositionsAlwaysFromZero(_Model):
     of them would be at position 0.
     """
 
-    def placed(self, length: int, first: int) -> Tensor:
+    def placed(self, length, first):
         """From 0."""
         return super().placed(length, 0)
 
@@ -300,7 +294,7 @@ class PositionsOfTheFirst(_Model):
     The first of the tokens stands at `first`, the next at first + 1, and so on.
     """
 
-    def placed(self, length: int, first: int) -> Tensor:
+    def placed(self, length, first):
         """One row."""
         return super().placed(1, first)
 
@@ -312,7 +306,7 @@ class EncoderSeesPadding(_Model):
     how long its neighbours in the batch are.
     """
 
-    def source_mask(self, source: Tensor) -> Tensor:
+    def source_mask(self, source):
         """All real."""
         return torch.ones_like(source, dtype=torch.bool).unsqueeze(1)
 
@@ -324,11 +318,11 @@ class DecoderSeesPadding(_Model):
     and in `step`.
     """
 
-    def decoded(self, previous: Tensor, memory: Tensor, memory_mask: Tensor) -> Tensor:
+    def decoded(self, previous, memory, memory_mask):
         """All real."""
         return super().decoded(previous, memory, torch.ones_like(memory_mask))
 
-    def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+    def step(self, tokens, state):
         """All real."""
         log_probs, new = super().step(
             tokens, {**state, "memory_mask": torch.ones_like(state["memory_mask"])}
@@ -342,7 +336,7 @@ class PaddingIsZero(_Model):
     The id of padding is an argument of the constructor, and 0 may be the id of a word.
     """
 
-    def unpadded(self, tokens: Tensor) -> Tensor:
+    def unpadded(self, tokens):
         """Not 0."""
         return (tokens != 0).unsqueeze(1)
 
@@ -355,7 +349,7 @@ class FutureSeen(_Model):
     mask is True up to column t.
     """
 
-    def causal(self, length: int) -> Tensor:
+    def causal(self, length):
         """Everything."""
         return torch.ones(length, length, dtype=torch.bool)
 
@@ -367,7 +361,7 @@ class OnlyFutureSeen(_Model):
     is after it.
     """
 
-    def causal(self, length: int) -> Tensor:
+    def causal(self, length):
         """Up, not down."""
         return super().causal(length).T
 
@@ -379,7 +373,7 @@ class OwnWordNotSeen(_Model):
     already. The diagonal of the causal mask is True.
     """
 
-    def causal(self, length: int) -> Tensor:
+    def causal(self, length):
         """Below the diagonal."""
         return super().causal(length).tril(-1)
 
@@ -390,7 +384,7 @@ class EncoderIsCausal(_Model):
     The source sentence is known as a whole: there, only padding is masked.
     """
 
-    def source_mask(self, source: Tensor) -> Tensor:
+    def source_mask(self, source):
         """Causal as well."""
         return self.causal(source.shape[1]) & super().source_mask(source)
 
@@ -401,7 +395,7 @@ class LayersSideBySide(_Model):
     The layers stand in a row: each reads what the one below returned.
     """
 
-    def decoded(self, previous: Tensor, memory: Tensor, memory_mask: Tensor) -> Tensor:
+    def decoded(self, previous, memory, memory_mask):
         """Not in a row."""
         mask = self.causal(previous.shape[1]) & self.unpadded(previous)
         y = x = self.embed(previous)
@@ -416,7 +410,7 @@ class EncoderLayersSkipped(_Model):
     The memory is what the last layer of the encoder returns.
     """
 
-    def encode(self, source: Tensor) -> tuple[Tensor, Tensor]:
+    def encode(self, source):
         """Layers run for nothing."""
         return self.embed(source), self.memory_mask(source)
 
@@ -427,7 +421,7 @@ class LogitsOfLogSoftmax(_Model):
     The loss takes the softmax itself. `step` is the one that returns log p.
     """
 
-    def forward(self, source: Tensor, previous: Tensor) -> Tensor:
+    def forward(self, source, previous):
         """Log softmax."""
         return super().forward(source, previous).log_softmax(-1)
 
@@ -439,7 +433,7 @@ class LogitsScaled(_Model):
     logits = y E^T.
     """
 
-    def scored(self, y: Tensor) -> Tensor:
+    def scored(self, y):
         """Scaled."""
         return self.scaled(super().scored(y))
 
@@ -451,7 +445,7 @@ class ForwardScalesLogits(_Model):
     is: logits = y E^T.
     """
 
-    def forward(self, source: Tensor, previous: Tensor) -> Tensor:
+    def forward(self, source, previous):
         """Scaled on the way out."""
         return self.scaled(super().forward(source, previous))
 
@@ -463,7 +457,7 @@ class ForwardShiftsAgain(_Model):
     before the one to be predicted there.
     """
 
-    def forward(self, source: Tensor, previous: Tensor) -> Tensor:
+    def forward(self, source, previous):
         """One place late."""
         return super().forward(source, torch.cat([previous[:, :1], previous[:, :-1]], dim=1))
 
@@ -475,7 +469,7 @@ class StepAlwaysFirst(_Model):
     state["position"], and `embed` has an argument for it.
     """
 
-    def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+    def step(self, tokens, state):
         """At the beginning, always; counted all the same."""
         log_probs, new = super().step(tokens, {**state, "position": 0 * state["position"]})
         return log_probs, {**new, "position": state["position"] + 1}
@@ -488,7 +482,7 @@ class StepReturnsLogits(_Model):
     constant for each step.
     """
 
-    def said(self, logits: Tensor) -> Tensor:
+    def said(self, logits):
         """As they are."""
         return logits
 
@@ -499,7 +493,7 @@ class StepReturnsProbabilities(_Model):
     A search adds the logarithms over the words of a sentence.
     """
 
-    def said(self, logits: Tensor) -> Tensor:
+    def said(self, logits):
         """Not their logarithms."""
         return logits.softmax(-1)
 
@@ -510,7 +504,7 @@ class StepStandsStill(_Model):
     The state says how many words have been read; the next word stands at that position.
     """
 
-    def moved(self, state: State, caches: list[Any]) -> State:
+    def moved(self, state, caches):
         """Caches alone."""
         return {**state, "caches": caches}
 
@@ -522,7 +516,7 @@ class StepForgetsWords(_Model):
     the first.
     """
 
-    def moved(self, state: State, caches: list[Any]) -> State:
+    def moved(self, state, caches):
         """Position alone."""
         return {**state, "position": state["position"] + 1}
 
@@ -534,7 +528,7 @@ class StepWritesIntoState(_Model):
     Return a new dict.
     """
 
-    def moved(self, state: State, caches: list[Any]) -> State:
+    def moved(self, state, caches):
         """In place."""
         state.update(caches=caches, position=state["position"] + 1)
         return state
@@ -546,7 +540,7 @@ class StepOnePositionLate(_Model):
     The first word that is read stands at position 0: `position` is the number of words read before.
     """
 
-    def at(self, state: State) -> int:
+    def at(self, state):
         """From 1."""
         return super().at(state) + 1
 
@@ -557,7 +551,7 @@ class StepOfTheFirstLayer(_Model):
     Each layer has keys and values of its own: the caches are a list in the order of the layers.
     """
 
-    def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+    def step(self, tokens, state):
         """One cache for all."""
         y = self.embed(tokens.unsqueeze(1), self.at(state))
         caches = []
@@ -574,7 +568,7 @@ class PositionsFromOne(_Model):
     row of the table if `first` is 0.
     """
 
-    def placed(self, length: int, first: int) -> Tensor:
+    def placed(self, length, first):
         """One too far."""
         return super().placed(length, first + 1)
 
@@ -586,11 +580,11 @@ class SourceMaskInverted(_Model):
     key_padding_mask of nn.MultiheadAttention is the other way round.
     """
 
-    def source_mask(self, source: Tensor) -> Tensor:
+    def source_mask(self, source):
         """Padding."""
         return ~super().source_mask(source)
 
-    def memory_mask(self, source: Tensor) -> Tensor:
+    def memory_mask(self, source):
         """Padding."""
         return ~super().memory_mask(source)
 
@@ -601,7 +595,7 @@ class EncoderLayersSideBySide(_Model):
     The layers stand in a row: each reads what the one below returned.
     """
 
-    def encode(self, source: Tensor) -> tuple[Tensor, Tensor]:
+    def encode(self, source):
         """Not in a row."""
         x = memory = self.embed(source)
         for layer in self.encoder_layers:
@@ -615,7 +609,7 @@ class ForwardForgetsMemoryMask(_Model):
     `step` is right. In `forward`, too, the source has padding that the decoder may not attend to.
     """
 
-    def decoded(self, previous: Tensor, memory: Tensor, memory_mask: Tensor) -> Tensor:
+    def decoded(self, previous, memory, memory_mask):
         """All real."""
         return super().decoded(previous, memory, torch.ones_like(memory_mask))
 
@@ -627,7 +621,7 @@ class StepForgetsMemoryMask(_Model):
     padding, and `start` put its mask into the state.
     """
 
-    def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+    def step(self, tokens, state):
         """All real."""
         mask = state["memory_mask"]
         log_probs, new = super().step(tokens, {**state, "memory_mask": torch.ones_like(mask)})
@@ -637,23 +631,21 @@ class StepForgetsMemoryMask(_Model):
 # label_smoothed_loss
 
 
-def _log_probs(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+def _log_probs(logits, targets):
     log_p = logits.log_softmax(-1)
     return log_p, log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
 
 
-def _mean(losses: Tensor, real: Tensor) -> Tensor:
+def _mean(losses, real):
     return losses.masked_fill(~real, 0.0).sum() / real.sum().clamp(min=1)
 
 
-def _each(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
+def _each(logits, targets, smoothing):
     log_p, true = _log_probs(logits, targets)
     return -(1 - smoothing) * true - smoothing * log_p.mean(-1)
 
 
-def loss_without_smoothing(
-    logits: Tensor, targets: Tensor, smoothing: float, pad_id: int = 0
-) -> Tensor:
+def loss_without_smoothing(logits, targets, smoothing, pad_id=0):
     """You smooth nothing: this is plain cross entropy.
 
     The true word gets 1 - e + e/V, every other word e/V.
@@ -661,9 +653,7 @@ def loss_without_smoothing(
     return right.label_smoothed_loss(logits, targets, 0.0, pad_id)
 
 
-def loss_shared_by_the_others(
-    logits: Tensor, targets: Tensor, smoothing: float, pad_id: int = 0
-) -> Tensor:
+def loss_shared_by_the_others(logits, targets, smoothing, pad_id=0):
     """Your smoothing is shared by the wrong words alone.
 
     Here e goes to all V words, the true one too, so that it gets 1 - e + e/V; not e/(V - 1) to each
@@ -674,9 +664,7 @@ def loss_shared_by_the_others(
     return _mean(-(1 - smoothing) * true - smoothing * others, targets != pad_id)
 
 
-def loss_without_the_padding_word(
-    logits: Tensor, targets: Tensor, smoothing: float, pad_id: int = 0
-) -> Tensor:
+def loss_without_the_padding_word(logits, targets, smoothing, pad_id=0):
     """You give padding no share of the smoothing.
 
     Here e is shared by all V words of the vocabulary, and padding is one of them. Some programs
@@ -687,9 +675,7 @@ def loss_without_the_padding_word(
     return _mean(-(1 - smoothing) * true - smoothing * others, targets != pad_id)
 
 
-def loss_with_shares_swapped(
-    logits: Tensor, targets: Tensor, smoothing: float, pad_id: int = 0
-) -> Tensor:
+def loss_with_shares_swapped(logits, targets, smoothing, pad_id=0):
     """You give the true word e, and all words share 1 - e.
 
     It is the other way round: 1 - e for the true word, e for all together. A smoothing of 0 is
@@ -698,7 +684,7 @@ def loss_with_shares_swapped(
     return right.label_smoothed_loss(logits, targets, 1 - smoothing, pad_id)
 
 
-def loss_added_on_top(logits: Tensor, targets: Tensor, smoothing: float, pad_id: int = 0) -> Tensor:
+def loss_added_on_top(logits, targets, smoothing, pad_id=0):
     """Your smoothing is added without taking anything from the true word.
 
     The smoothed target is a distribution, it sums to 1: (1 - e) for the true word, and e for all
@@ -708,9 +694,7 @@ def loss_added_on_top(logits: Tensor, targets: Tensor, smoothing: float, pad_id:
     return _mean(-true - smoothing * log_p.mean(-1), targets != pad_id)
 
 
-def loss_of_sum_over_words(
-    logits: Tensor, targets: Tensor, smoothing: float, pad_id: int = 0
-) -> Tensor:
+def loss_of_sum_over_words(logits, targets, smoothing, pad_id=0):
     """You give each word e, not e/V.
 
     All V words share e, so that the smoothed target sums to 1.
@@ -719,9 +703,7 @@ def loss_of_sum_over_words(
     return _mean(-(1 - smoothing) * true - smoothing * log_p.sum(-1), targets != pad_id)
 
 
-def loss_as_divergence(
-    logits: Tensor, targets: Tensor, smoothing: float, pad_id: int = 0
-) -> Tensor:
+def loss_as_divergence(logits, targets, smoothing, pad_id=0):
     """You compute the divergence from the smoothed target, not the cross entropy.
 
     The two differ by the target's own entropy, a constant: the gradients are the same, the numbers
@@ -734,9 +716,7 @@ def loss_as_divergence(
     return _mean(_each(logits, targets, smoothing) - entropy, targets != pad_id)
 
 
-def loss_counts_padding(
-    logits: Tensor, targets: Tensor, smoothing: float, pad_id: int = 0
-) -> Tensor:
+def loss_counts_padding(logits, targets, smoothing, pad_id=0):
     """You count padding as a word.
 
     Targets equal to `pad_id` do not count, neither in the sum nor in the number by which it is
@@ -745,9 +725,7 @@ def loss_counts_padding(
     return _each(logits, targets, smoothing).mean()
 
 
-def loss_divided_by_all(
-    logits: Tensor, targets: Tensor, smoothing: float, pad_id: int = 0
-) -> Tensor:
+def loss_divided_by_all(logits, targets, smoothing, pad_id=0):
     """Your sum over real targets is divided by the number of all targets.
 
     The mean is over real targets: a batch with more padding would have a smaller loss.
@@ -755,9 +733,7 @@ def loss_divided_by_all(
     return _each(logits, targets, smoothing).masked_fill(targets == pad_id, 0.0).mean()
 
 
-def loss_counts_smoothing_of_padding(
-    logits: Tensor, targets: Tensor, smoothing: float, pad_id: int = 0
-) -> Tensor:
+def loss_counts_smoothing_of_padding(logits, targets, smoothing, pad_id=0):
     """On padding, your smoothing still counts.
 
     A target that is padding does not count at all: neither the true word's part nor the part of all
@@ -769,9 +745,7 @@ def loss_counts_smoothing_of_padding(
     return total.sum() / real.sum().clamp(min=1)
 
 
-def loss_with_padding_zero(
-    logits: Tensor, targets: Tensor, smoothing: float, pad_id: int = 0
-) -> Tensor:
+def loss_with_padding_zero(logits, targets, smoothing, pad_id=0):
     """You take padding to be 0, whatever `pad_id` says.
 
     The id of padding is an argument, and 0 may be the id of a word.
@@ -779,7 +753,7 @@ def loss_with_padding_zero(
     return right.label_smoothed_loss(logits, targets, smoothing)
 
 
-def loss_not_divided(logits: Tensor, targets: Tensor, smoothing: float, pad_id: int = 0) -> Tensor:
+def loss_not_divided(logits, targets, smoothing, pad_id=0):
     """Your losses are added, not averaged.
 
     Divide by the number of real targets, so that the loss does not grow with the batch.
@@ -787,7 +761,7 @@ def loss_not_divided(logits: Tensor, targets: Tensor, smoothing: float, pad_id: 
     return _each(logits, targets, smoothing).masked_fill(targets == pad_id, 0.0).sum()
 
 
-def loss_of_sentences(logits: Tensor, targets: Tensor, smoothing: float, pad_id: int = 0) -> Tensor:
+def loss_of_sentences(logits, targets, smoothing, pad_id=0):
     """You take the mean for each sentence first.
 
     The mean is over all real targets of the batch together: so each *word* counts the same, not
@@ -798,9 +772,7 @@ def loss_of_sentences(logits: Tensor, targets: Tensor, smoothing: float, pad_id:
     return (losses.sum(1) / real.sum(1).clamp(min=1)).mean()
 
 
-def loss_of_probabilities(
-    logits: Tensor, targets: Tensor, smoothing: float, pad_id: int = 0
-) -> Tensor:
+def loss_of_probabilities(logits, targets, smoothing, pad_id=0):
     """You take the softmax twice.
 
     Logits become log-probabilities by one log_softmax; a softmax before it flattens them.
@@ -808,9 +780,7 @@ def loss_of_probabilities(
     return right.label_smoothed_loss(logits.softmax(-1), targets, smoothing, pad_id)
 
 
-def loss_without_the_true_words_share(
-    logits: Tensor, targets: Tensor, smoothing: float, pad_id: int = 0
-) -> Tensor:
+def loss_without_the_true_words_share(logits, targets, smoothing, pad_id=0):
     """The true word has no share of the smoothing, so that the target does not sum to 1.
 
     e is shared by all V words, and the true one is among them: it gets 1 - e + e/V, each of the
@@ -821,9 +791,7 @@ def loss_without_the_true_words_share(
     return _mean(-(1 - smoothing) * true - smoothing * others, targets != pad_id)
 
 
-def loss_divided_by_sentences(
-    logits: Tensor, targets: Tensor, smoothing: float, pad_id: int = 0
-) -> Tensor:
+def loss_divided_by_sentences(logits, targets, smoothing, pad_id=0):
     """You divide the sum by the number of sentences.
 
     The mean is over real targets, that is over words: otherwise the loss grows with the length of
@@ -833,9 +801,7 @@ def loss_divided_by_sentences(
     return losses.sum() / len(targets)
 
 
-def loss_of_all_words_averaged_over_padding(
-    logits: Tensor, targets: Tensor, smoothing: float, pad_id: int = 0
-) -> Tensor:
+def loss_of_all_words_averaged_over_padding(logits, targets, smoothing, pad_id=0):
     """You average the part of all words over padding as well.
 
     Both parts belong to a target. One that is padding counts in neither of them.
@@ -844,9 +810,7 @@ def loss_of_all_words_averaged_over_padding(
     return (1 - smoothing) * _mean(-true, targets != pad_id) - smoothing * log_p.mean()
 
 
-def loss_shared_by_all_but_padding(
-    logits: Tensor, targets: Tensor, smoothing: float, pad_id: int = 0
-) -> Tensor:
+def loss_shared_by_all_but_padding(logits, targets, smoothing, pad_id=0):
     """The word of padding has no share of the smoothing.
 
     Here all V words of the vocabulary share e, and padding is one of them.
@@ -859,7 +823,7 @@ def loss_shared_by_all_but_padding(
 # noam_learning_rate
 
 
-def rate_of_the_larger(step: int, model_size: int, warmup: int) -> float:
+def rate_of_the_larger(step, model_size, warmup):
     """You take the larger of the two.
 
     The rate rises in a line until step = warmup and falls after that: at each step it is the
@@ -868,7 +832,7 @@ def rate_of_the_larger(step: int, model_size: int, warmup: int) -> float:
     return model_size**-0.5 * max(step**-0.5, step * warmup**-1.5)
 
 
-def rate_without_size(step: int, model_size: int, warmup: int) -> float:
+def rate_without_size(step, model_size, warmup):
     """The factor of the model's size is missing.
 
     d^(-1/2) makes the rate smaller for a larger model.
@@ -876,7 +840,7 @@ def rate_without_size(step: int, model_size: int, warmup: int) -> float:
     return min(step**-0.5, step * warmup**-1.5)
 
 
-def rate_larger_with_size(step: int, model_size: int, warmup: int) -> float:
+def rate_larger_with_size(step, model_size, warmup):
     """Your rate grows with the model's size.
 
     The exponent of d is -1/2: a larger model learns with smaller steps.
@@ -884,7 +848,7 @@ def rate_larger_with_size(step: int, model_size: int, warmup: int) -> float:
     return model_size**0.5 * min(step**-0.5, step * warmup**-1.5)
 
 
-def rate_divided_by_size(step: int, model_size: int, warmup: int) -> float:
+def rate_divided_by_size(step, model_size, warmup):
     """Your rate is divided by the model's size, not by its root.
 
     The factor is d^(-1/2).
@@ -892,7 +856,7 @@ def rate_divided_by_size(step: int, model_size: int, warmup: int) -> float:
     return min(step**-0.5, step * warmup**-1.5) / model_size
 
 
-def rate_without_warmup(step: int, model_size: int, warmup: int) -> float:
+def rate_without_warmup(step, model_size, warmup):
     """There is no warmup.
 
     Until step = warmup the rate rises in a line; from the first step on it would be largest where
@@ -901,7 +865,7 @@ def rate_without_warmup(step: int, model_size: int, warmup: int) -> float:
     return (model_size * step) ** -0.5
 
 
-def rate_without_fall(step: int, model_size: int, warmup: int) -> float:
+def rate_without_fall(step, model_size, warmup):
     """Your rate does not fall after the warmup.
 
     From step = warmup on it falls as 1 / sqrt(step).
@@ -909,7 +873,7 @@ def rate_without_fall(step: int, model_size: int, warmup: int) -> float:
     return model_size**-0.5 * min(warmup**-0.5, step * warmup**-1.5)
 
 
-def rate_that_only_rises(step: int, model_size: int, warmup: int) -> float:
+def rate_that_only_rises(step, model_size, warmup):
     """Your rate rises for ever.
 
     The line step * warmup^(-3/2) holds until step = warmup; after that 1 / sqrt(step) is the smaller
@@ -918,7 +882,7 @@ def rate_that_only_rises(step: int, model_size: int, warmup: int) -> float:
     return model_size**-0.5 * step * warmup**-1.5
 
 
-def rate_with_another_power(step: int, model_size: int, warmup: int) -> float:
+def rate_with_another_power(step, model_size, warmup):
     """Your two curves do not meet at the end of the warmup.
 
     The warmup's exponent is -3/2: at step = warmup the line then has the value warmup^(-1/2), which
@@ -927,7 +891,7 @@ def rate_with_another_power(step: int, model_size: int, warmup: int) -> float:
     return model_size**-0.5 * min(step**-0.5, step * warmup**-0.5)
 
 
-def rate_of_the_step_before(step: int, model_size: int, warmup: int) -> float:
+def rate_of_the_step_before(step, model_size, warmup):
     """You count the steps from 0.
 
     Steps are counted from 1 and given as they are: neither add nor take off one.
@@ -935,7 +899,7 @@ def rate_of_the_step_before(step: int, model_size: int, warmup: int) -> float:
     return right.noam_learning_rate(step + 1, model_size, warmup)
 
 
-def rate_with_warmup_once(step: int, model_size: int, warmup: int) -> float:
+def rate_with_warmup_once(step, model_size, warmup):
     """Your line is step / warmup.
 
     Such a line reaches 1 at the end of the warmup, far above the root. The exponent of the warmup
@@ -944,7 +908,7 @@ def rate_with_warmup_once(step: int, model_size: int, warmup: int) -> float:
     return model_size**-0.5 * min(step**-0.5, step / warmup)
 
 
-def rate_that_falls_as_the_step(step: int, model_size: int, warmup: int) -> float:
+def rate_that_falls_as_the_step(step, model_size, warmup):
     """Your rate falls as 1/step, not as one over its root.
 
     The exponent of the step is -1/2: after four times as many steps the rate is half as large.
@@ -952,7 +916,7 @@ def rate_that_falls_as_the_step(step: int, model_size: int, warmup: int) -> floa
     return model_size**-0.5 * min(1 / step, step * warmup**-1.5)
 
 
-def rate_with_size_in_one_term(step: int, model_size: int, warmup: int) -> float:
+def rate_with_size_in_one_term(step, model_size, warmup):
     """Your factor d^(-1/2) is part of the root alone.
 
     It stands before the minimum and multiplies both, the root and the line.
@@ -960,7 +924,7 @@ def rate_with_size_in_one_term(step: int, model_size: int, warmup: int) -> float
     return min((model_size * step) ** -0.5, step * warmup**-1.5)
 
 
-def rate_of_the_sum(step: int, model_size: int, warmup: int) -> float:
+def rate_of_the_sum(step, model_size, warmup):
     """You add the line and the root.
 
     The rate is the smaller of the two: the line until the end of the warmup, then the root.

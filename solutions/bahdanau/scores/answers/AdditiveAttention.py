@@ -123,13 +123,7 @@ class WithHelpersAndDropout(Stub):
         return [weights.unsqueeze(1).bmm(memory).squeeze(1), weights]
 
 
-RIGHT = [
-    WithEinsum,
-    WithLoops,
-    WideAndTalkative,
-    Wide,
-    WithHelpersAndDropout,
-]
+RIGHT = [WithEinsum, WithLoops, WideAndTalkative, Wide, WithHelpersAndDropout]
 
 # Wrong
 

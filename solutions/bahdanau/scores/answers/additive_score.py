@@ -45,13 +45,7 @@ def own_tanh(query, keys, W, U, v):
     return (_tanh((W @ query.T).T.unsqueeze(1) + keys.matmul(U.transpose(0, 1))) * v).sum(dim=2)
 
 
-RIGHT = [
-    functional,
-    with_bmm,
-    float64_kept,
-    talkative,
-    own_tanh,
-]
+RIGHT = [functional, with_bmm, float64_kept, talkative, own_tanh]
 
 # Wrong
 

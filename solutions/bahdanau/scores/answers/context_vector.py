@@ -40,13 +40,7 @@ def big_diagonal(weights, values):
     return torch.tensordot(weights, values, dims=([1], [1])).diagonal(dim1=0, dim2=1).T
 
 
-RIGHT = [
-    with_broadcasting,
-    float64_kept,
-    talkative,
-    with_vmap,
-    big_diagonal,
-]
+RIGHT = [with_broadcasting, float64_kept, talkative, with_vmap, big_diagonal]
 
 # Wrong
 

@@ -56,13 +56,7 @@ def talkative(scores, mask):
     return (scores + (~mask) * -1e9).softmax(-1) * mask
 
 
-RIGHT = [
-    filled_with_infinity,
-    exponential_by_hand,
-    row_by_row,
-    float64_kept,
-    talkative,
-]
+RIGHT = [filled_with_infinity, exponential_by_hand, row_by_row, float64_kept, talkative]
 
 # Wrong
 
@@ -90,10 +84,4 @@ def log_of_the_mask(scores, mask):
     return torch.nan_to_num(weights)
 
 
-WRONG = [
-    filled_with_minus_100,
-    clamped_sum,
-    squeezed,
-    infinity_times_zero,
-    log_of_the_mask,
-]
+WRONG = [filled_with_minus_100, clamped_sum, squeezed, infinity_times_zero, log_of_the_mask]

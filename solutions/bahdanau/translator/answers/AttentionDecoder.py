@@ -173,13 +173,7 @@ class Wide(Stub):
         return [torch.stack(logits, 1), torch.stack(weights, 1)]
 
 
-RIGHT = [
-    HandWrittenCell,
-    OneSentenceAtATime,
-    Recursive,
-    WideAndTalkative,
-    Wide,
-]
+RIGHT = [HandWrittenCell, OneSentenceAtATime, Recursive, WideAndTalkative, Wide]
 
 # Wrong
 

@@ -113,13 +113,7 @@ class Wide(Stub):
         return self.dropout(out).double(), torch.tanh(self.first_state(h[1])).double()
 
 
-RIGHT = [
-    TwoLoops,
-    ReversedByHand,
-    OneSentenceAtATime,
-    WideAndTalkative,
-    Wide,
-]
+RIGHT = [TwoLoops, ReversedByHand, OneSentenceAtATime, WideAndTalkative, Wide]
 
 # Wrong
 
@@ -182,10 +176,4 @@ class Preallocated32(Stub):
         return self.dropout(out), start
 
 
-WRONG = [
-    Squeezed,
-    RemembersTheLengths,
-    EmbeddingCut,
-    NanOnPadding,
-    Preallocated32,
-]
+WRONG = [Squeezed, RemembersTheLengths, EmbeddingCut, NanOnPadding, Preallocated32]

@@ -60,13 +60,7 @@ class Wide(Stub):
         return self.dropout(c).double() @ self.output.weight.double().T + self.output.bias.double()
 
 
-RIGHT = [
-    WithEinsum,
-    TextByText,
-    SegmentsOfZero,
-    WithSequential,
-    Wide,
-]
+RIGHT = [WithEinsum, TextByText, SegmentsOfZero, WithSequential, Wide]
 
 # Wrong
 
@@ -119,10 +113,4 @@ class KeepsTheStates(Pieces):
         return self.kept
 
 
-WRONG = [
-    SegmentsInverted,
-    SegmentsAreOnes,
-    SegmentsRequired,
-    Squeezed,
-    KeepsTheStates,
-]
+WRONG = [SegmentsInverted, SegmentsAreOnes, SegmentsRequired, Squeezed, KeepsTheStates]

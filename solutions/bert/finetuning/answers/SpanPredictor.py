@@ -124,13 +124,7 @@ class Wide(Stub):
         )
 
 
-RIGHT = [
-    WithLoops,
-    ForwardByEinsum,
-    ByLength,
-    SortsAll,
-    Wide,
-]
+RIGHT = [WithLoops, ForwardByEinsum, ByLength, SortsAll, Wide]
 
 # Wrong
 

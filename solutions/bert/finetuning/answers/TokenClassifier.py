@@ -54,13 +54,7 @@ class Wide(Stub):
         return h @ self.output.weight.double().T + self.output.bias.double()
 
 
-RIGHT = [
-    WithEinsum,
-    Flat,
-    TokenByToken,
-    AsConvolution,
-    Wide,
-]
+RIGHT = [WithEinsum, Flat, TokenByToken, AsConvolution, Wide]
 
 # Wrong
 
@@ -112,10 +106,4 @@ class In32(Pieces):
         return super().score(states).float()
 
 
-WRONG = [
-    SegmentsAreOnes,
-    SegmentsRequired,
-    KeepsTheStates,
-    TokensOverwritten,
-    In32,
-]
+WRONG = [SegmentsAreOnes, SegmentsRequired, KeepsTheStates, TokensOverwritten, In32]

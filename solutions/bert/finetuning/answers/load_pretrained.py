@@ -203,13 +203,7 @@ def float64_kept(model, state_dict):
     return missing
 
 
-RIGHT = [
-    the_other_way,
-    module_by_module,
-    saved_and_restored,
-    a_tuple_of_names,
-    float64_kept,
-]
+RIGHT = [the_other_way, module_by_module, saved_and_restored, a_tuple_of_names, float64_kept]
 
 # Wrong
 
@@ -270,10 +264,4 @@ def returns_backwards(model, state_dict):
     return with_replacements(model, state_dict)[::-1]
 
 
-WRONG = [
-    one_layer_for_all,
-    two_layers,
-    cut_to_size,
-    written_into_the_graph,
-    returns_backwards,
-]
+WRONG = [one_layer_for_all, two_layers, cut_to_size, written_into_the_graph, returns_backwards]

@@ -75,13 +75,7 @@ class Wide(AsInTheEquation):
         return super().forward(tokens, segments).double()
 
 
-RIGHT = [
-    AsInTheEquation,
-    FirstRows,
-    FunctionalWithOneHots,
-    TextByText,
-    Wide,
-]
+RIGHT = [AsInTheEquation, FirstRows, FunctionalWithOneHots, TextByText, Wide]
 
 # Wrong
 

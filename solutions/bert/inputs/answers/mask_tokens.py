@@ -76,13 +76,7 @@ def through_numpy(tokens, special, vocabulary_size, mask_id, generator=None, pro
     return torch.from_numpy(inputs), torch.from_numpy(labels)
 
 
-RIGHT = [
-    with_bernoulli,
-    with_multinomial,
-    token_by_token,
-    torchs_own_if_none,
-    through_numpy,
-]
+RIGHT = [with_bernoulli, with_multinomial, token_by_token, torchs_own_if_none, through_numpy]
 
 # Wrong
 

@@ -80,13 +80,7 @@ def through_numpy(documents, generator=None):
     return pairs
 
 
-RIGHT = [
-    any_other_sentence,
-    all_numbers_at_once,
-    shifted_number,
-    lists_of_three,
-    through_numpy,
-]
+RIGHT = [any_other_sentence, all_numbers_at_once, shifted_number, lists_of_three, through_numpy]
 
 # Wrong
 

@@ -101,13 +101,7 @@ def asks_by_method(word, vocabulary, unknown="[UNK]"):
     return pieces
 
 
-RIGHT = [
-    word_gets_shorter,
-    recursive,
-    marks_first,
-    as_a_tuple,
-    asks_by_method,
-]
+RIGHT = [word_gets_shorter, recursive, marks_first, as_a_tuple, asks_by_method]
 
 
 def up_to_four_letters(word, vocabulary, unknown="[UNK]"):
@@ -141,9 +135,4 @@ def cut_after_100(word, vocabulary, unknown="[UNK]"):
     return pointer_moves(word[:100], vocabulary, unknown)
 
 
-WRONG = [
-    up_to_four_letters,
-    bytes_counted,
-    letters_of_ascii_only,
-    cut_after_100,
-]
+WRONG = [up_to_four_letters, bytes_counted, letters_of_ascii_only, cut_after_100]

@@ -78,13 +78,7 @@ class Wide(Stub):
         return x.double()
 
 
-RIGHT = [
-    Reduced,
-    FullMask,
-    OneSentenceAtATime,
-    SegmentsOfZero,
-    Wide,
-]
+RIGHT = [Reduced, FullMask, OneSentenceAtATime, SegmentsOfZero, Wide]
 
 # Wrong
 
@@ -146,10 +140,4 @@ class KeepsTheMask(Pieces):
         return self.kept
 
 
-WRONG = [
-    MaskBothWays,
-    MaskFromSegments,
-    SegmentsAreOnes,
-    NeedsALayer,
-    KeepsTheMask,
-]
+WRONG = [MaskBothWays, MaskFromSegments, SegmentsAreOnes, NeedsALayer, KeepsTheMask]

@@ -67,13 +67,7 @@ class Wide(Stub):
         return t @ self.embedding.weight.double().T + self.bias.double()
 
 
-RIGHT = [
-    WithErf,
-    NormByHand,
-    StateByState,
-    ByTheNormalDistribution,
-    Wide,
-]
+RIGHT = [WithErf, NormByHand, StateByState, ByTheNormalDistribution, Wide]
 
 # Wrong
 
@@ -140,11 +134,4 @@ class In32(Pieces):
         return super().forward(states).float()
 
 
-WRONG = [
-    NormEpsOutside,
-    NormSmallEps,
-    ThreeAxesOnly,
-    TableCopied,
-    StatesOverwritten,
-    In32,
-]
+WRONG = [NormEpsOutside, NormSmallEps, ThreeAxesOnly, TableCopied, StatesOverwritten, In32]

@@ -30,13 +30,7 @@ def float64_kept(states, W, b):
     return torch.tanh(states[:, 0].double() @ W.double().T + b.double())
 
 
-RIGHT = [
-    with_loops,
-    by_sigmoid,
-    with_one_hot,
-    with_split,
-    float64_kept,
-]
+RIGHT = [with_loops, by_sigmoid, with_one_hot, with_split, float64_kept]
 
 # Wrong
 
@@ -59,9 +53,4 @@ def states_overwritten(states, W, b):
     return torch.tanh(states[:, 0] / 2 @ W.T + b)
 
 
-WRONG = [
-    squeezed,
-    transposed_if_square,
-    always_float32,
-    states_overwritten,
-]
+WRONG = [squeezed, transposed_if_square, always_float32, states_overwritten]

@@ -58,13 +58,7 @@ def float64_kept(token_logits, next_logits, labels, is_next):
     return with_gather(token_logits.double(), next_logits.double(), labels, is_next)
 
 
-RIGHT = [
-    with_binary_cross_entropy,
-    with_loops,
-    nan_replaced,
-    with_logsumexp,
-    float64_kept,
-]
+RIGHT = [with_binary_cross_entropy, with_loops, nan_replaced, with_logsumexp, float64_kept]
 
 # Wrong
 
@@ -106,9 +100,4 @@ def tokens_detached(token_logits, next_logits, labels, is_next):
     return _tokens(token_logits, labels).detach() + _pairs(next_logits, is_next)
 
 
-WRONG = [
-    exponent_by_hand,
-    epsilon_in_the_logarithm,
-    nothing_is_nothing,
-    tokens_detached,
-]
+WRONG = [exponent_by_hand, epsilon_in_the_logarithm, nothing_is_nothing, tokens_detached]

@@ -98,13 +98,7 @@ class Wide(Stub):
         return z * self.beta(query).unsqueeze(1), alpha
 
 
-RIGHT = [
-    OnePictureAtATime,
-    ByExponentials,
-    WithHelpersAndABuffer,
-    Talkative,
-    Wide,
-]
+RIGHT = [OnePictureAtATime, ByExponentials, WithHelpersAndABuffer, Talkative, Wide]
 
 # Wrong
 
@@ -169,10 +163,4 @@ class GateKept(Pieces):
         return self.kept[:1].expand(len(query)) if len(self.kept) < len(query) else self.kept
 
 
-WRONG = [
-    BetaSqueezedAway,
-    BetaOfTheMean,
-    BetaBroadcastTheWrongWay,
-    QueryDetached,
-    GateKept,
-]
+WRONG = [BetaSqueezedAway, BetaOfTheMean, BetaBroadcastTheWrongWay, QueryDetached, GateKept]

@@ -38,13 +38,7 @@ def float64_kept(feature_map):
     return feature_map.double().flatten(2).mT
 
 
-RIGHT = [
-    contiguous_first,
-    row_by_row,
-    preallocated,
-    talkative,
-    float64_kept,
-]
+RIGHT = [contiguous_first, row_by_row, preallocated, talkative, float64_kept]
 
 # Wrong
 

@@ -48,13 +48,7 @@ def float64_kept(weights, mask):
     return ((1 - looks) ** 2).sum(1).masked_fill(~mask.any(1), 0.0).mean()
 
 
-RIGHT = [
-    with_einsum,
-    with_loops,
-    norm_squared,
-    against_ones,
-    float64_kept,
-]
+RIGHT = [with_einsum, with_loops, norm_squared, against_ones, float64_kept]
 
 # Wrong
 
@@ -90,10 +84,4 @@ def weights_zeroed(weights, mask):
     return _mean((1 - weights.sum(1)).square().sum(1), mask)
 
 
-WRONG = [
-    first_caption_decides,
-    first_picture_only,
-    nan_for_empty,
-    cut,
-    weights_zeroed,
-]
+WRONG = [first_caption_decides, first_picture_only, nan_for_empty, cut, weights_zeroed]

@@ -60,13 +60,7 @@ def float64_kept(weights, values, generator=None):
     return context, sample, weights.double().gather(1, place).squeeze(1).log()
 
 
-RIGHT = [
-    with_searchsorted,
-    race_of_exponentials,
-    one_picture_at_a_time,
-    talkative,
-    float64_kept,
-]
+RIGHT = [with_searchsorted, race_of_exponentials, one_picture_at_a_time, talkative, float64_kept]
 
 # Wrong
 
@@ -106,10 +100,4 @@ def log_prob_first(weights, values, generator=None):
     return log_prob, sample, context
 
 
-WRONG = [
-    gumbel_upside_down,
-    values_cut,
-    generator_needed,
-    generator_required,
-    log_prob_first,
-]
+WRONG = [gumbel_upside_down, values_cut, generator_needed, generator_required, log_prob_first]

@@ -34,13 +34,7 @@ def float64_kept(log_prob, reward, baseline, mask):
     return -(gain * log_prob.double().masked_fill(~mask, 0).sum(1)).mean()
 
 
-RIGHT = [
-    under_no_grad,
-    with_einsum,
-    with_bmm,
-    mean_of_a_list,
-    float64_kept,
-]
+RIGHT = [under_no_grad, with_einsum, with_bmm, mean_of_a_list, float64_kept]
 
 # Wrong
 

@@ -190,13 +190,7 @@ class Wide(AsWritten):
         return super().step(embedded, (state[0].to(dtype), state[1].to(dtype)), annotations)
 
 
-RIGHT = [
-    CellByHand,
-    ReadsOutAtOnce,
-    LinearOutputsDistributed,
-    OnePictureAtATime,
-    Wide,
-]
+RIGHT = [CellByHand, ReadsOutAtOnce, LinearOutputsDistributed, OnePictureAtATime, Wide]
 
 # Wrong
 
@@ -275,10 +269,4 @@ class Always32(Pieces):
         return super().readout(embedded, states, contexts).float()
 
 
-WRONG = [
-    StartMeanOverBatch,
-    LooksWithWord,
-    WeightsDetached,
-    StartKept,
-    Always32,
-]
+WRONG = [StartMeanOverBatch, LooksWithWord, WeightsDetached, StartKept, Always32]

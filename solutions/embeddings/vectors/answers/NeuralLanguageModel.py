@@ -76,13 +76,7 @@ class Wide(Stub):
         return y + x @ self.direct.weight.double().T
 
 
-RIGHT = [
-    WithEinsum,
-    WithLoops,
-    OneHot,
-    WithHelpersAndDropout,
-    Wide,
-]
+RIGHT = [WithEinsum, WithLoops, OneHot, WithHelpersAndDropout, Wide]
 
 # Wrong
 
@@ -129,10 +123,4 @@ class Always32(Pieces):
         return super().forward(context).float()
 
 
-WRONG = [
-    DirectTransposedWhereSquare,
-    SqueezedBatch,
-    HiddenCut,
-    DirectCut,
-    Always32,
-]
+WRONG = [DirectTransposedWhereSquare, SqueezedBatch, HiddenCut, DirectCut, Always32]

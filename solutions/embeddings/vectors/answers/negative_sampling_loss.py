@@ -57,13 +57,7 @@ def talkative(center, context, negatives):
     return torch.stack(losses).sum() / max(1, len(losses) - 1)
 
 
-RIGHT = [
-    with_loops,
-    with_cross_entropy,
-    own_log_sigmoid,
-    float64_kept,
-    talkative,
-]
+RIGHT = [with_loops, with_cross_entropy, own_log_sigmoid, float64_kept, talkative]
 
 # Wrong
 

@@ -82,13 +82,7 @@ class Wide(Stub):
         return [torch.einsum("bn,bnd->bd", alpha, states.double()), alpha]
 
 
-RIGHT = [
-    FilledWithTheSmallestNumber,
-    ByTorchsAttention,
-    ExponentialsByHand,
-    WordByWord,
-    Wide,
-]
+RIGHT = [FilledWithTheSmallestNumber, ByTorchsAttention, ExponentialsByHand, WordByWord, Wide]
 
 # Wrong
 
@@ -147,10 +141,4 @@ class KeepsTheWeights(Pieces):
         return self.kept
 
 
-WRONG = [
-    LogOfTheMask,
-    PrefixForMask,
-    Squeezed,
-    ContextData,
-    KeepsTheWeights,
-]
+WRONG = [LogOfTheMask, PrefixForMask, Squeezed, ContextData, KeepsTheWeights]

@@ -185,13 +185,7 @@ class Wide(Stub):
         return [logits, torch.stack(alphas).double(), beta.double()]
 
 
-RIGHT = [
-    SentenceBySentence,
-    OnlySentencesWithWords,
-    GatesByHand,
-    NoPacking,
-    Wide,
-]
+RIGHT = [SentenceBySentence, OnlySentencesWithWords, GatesByHand, NoPacking, Wide]
 
 # Wrong
 

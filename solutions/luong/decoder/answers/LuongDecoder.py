@@ -153,13 +153,7 @@ class Wide(Stub):
         return [torch.stack(logits, 1), torch.stack(weights, 1)]
 
 
-RIGHT = [
-    HandWrittenCell,
-    OneSentenceAtATime,
-    Recursive,
-    PositionAsTensor,
-    Wide,
-]
+RIGHT = [HandWrittenCell, OneSentenceAtATime, Recursive, PositionAsTensor, Wide]
 
 # Wrong
 
@@ -248,10 +242,4 @@ class Preallocated32(Pieces):
         return into, weights
 
 
-WRONG = [
-    QueryDetached,
-    KeepsTheKeys,
-    OutputTiedToEmbedding,
-    AlwaysFed,
-    Preallocated32,
-]
+WRONG = [QueryDetached, KeepsTheKeys, OutputTiedToEmbedding, AlwaysFed, Preallocated32]

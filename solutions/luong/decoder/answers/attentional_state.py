@@ -37,13 +37,7 @@ def float64_kept(context, state, W):
     return torch.tanh(torch.cat([context, state], -1).double() @ W.double().T)
 
 
-RIGHT = [
-    with_einsum,
-    by_exponentials,
-    by_sigmoid,
-    talkative,
-    float64_kept,
-]
+RIGHT = [with_einsum, by_exponentials, by_sigmoid, talkative, float64_kept]
 
 # Wrong
 
@@ -73,10 +67,4 @@ def all_zero(context, state, W):
     return torch.zeros(*context.shape[:-1], W.shape[0], dtype=W.dtype)
 
 
-WRONG = [
-    added,
-    flattened,
-    squeezed,
-    state_overwritten,
-    all_zero,
-]
+WRONG = [added, flattened, squeezed, state_overwritten, all_zero]

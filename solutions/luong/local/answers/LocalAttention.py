@@ -125,13 +125,7 @@ class Wide(Stub):
         return [(a[:, None] @ keys.double())[:, 0], a]
 
 
-RIGHT = [
-    AllInOne,
-    OneSentenceAtATime,
-    ByExponentials,
-    WithHelpers,
-    Wide,
-]
+RIGHT = [AllInOne, OneSentenceAtATime, ByExponentials, WithHelpers, Wide]
 
 # Wrong
 
@@ -203,10 +197,4 @@ class MonotonicHasParametersToo(Pieces):
         self.kind = kind
 
 
-WRONG = [
-    OwnScores,
-    ScoresDetached,
-    LengthsKept,
-    MaskInPlace,
-    MonotonicHasParametersToo,
-]
+WRONG = [OwnScores, ScoresDetached, LengthsKept, MaskInPlace, MonotonicHasParametersToo]

@@ -37,13 +37,7 @@ def float64_kept(weights, position, D):
     return weights.double() * torch.exp(-2 * (gap / D) ** 2)
 
 
-RIGHT = [
-    simplified,
-    half_of_a_square,
-    with_loops,
-    with_pow,
-    float64_kept,
-]
+RIGHT = [simplified, half_of_a_square, with_loops, with_pow, float64_kept]
 
 # Wrong
 
@@ -79,10 +73,4 @@ def with_numpy(weights, position, D):
     return weights.detach().numpy() * np.exp(-2 * (gap / D) ** 2)
 
 
-WRONG = [
-    position_moved_into_sentence,
-    not_broadcast,
-    epsilon_added,
-    always_float32,
-    with_numpy,
-]
+WRONG = [position_moved_into_sentence, not_broadcast, epsilon_added, always_float32, with_numpy]

@@ -79,10 +79,4 @@ def indices(position, lengths, D, N):
     return [range(int(p - D), int(p + D) + 1) for p in position]
 
 
-WRONG = [
-    D_made_whole,
-    not_broadcast,
-    longest_for_N,
-    everything_when_empty,
-    indices,
-]
+WRONG = [D_made_whole, not_broadcast, longest_for_N, everything_when_empty, indices]

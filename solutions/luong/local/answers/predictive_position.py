@@ -34,13 +34,7 @@ def float64_kept(state, lengths, W, v):
     return lengths * torch.sigmoid(torch.tanh(state.double() @ W.double().T) @ v.double())
 
 
-RIGHT = [
-    with_linear,
-    with_loops,
-    by_exponentials,
-    with_vmap,
-    float64_kept,
-]
+RIGHT = [with_linear, with_loops, by_exponentials, with_vmap, float64_kept]
 
 # Wrong
 
@@ -66,9 +60,4 @@ def state_overwritten(state, lengths, W, v):
     return lengths * torch.sigmoid(torch.tanh(state.atanh() @ W.T) @ v)
 
 
-WRONG = [
-    W_not_transposed,
-    first_state_for_all,
-    nan_without_words,
-    state_overwritten,
-]
+WRONG = [W_not_transposed, first_state_for_all, nan_without_words, state_overwritten]

@@ -53,13 +53,7 @@ def padded_with_zeros(query, keys, W, v):
     return torch.tanh((wide_query.unsqueeze(-2) + wide_keys) @ W.T) @ v
 
 
-RIGHT = [
-    with_einsum,
-    with_loops,
-    functional,
-    float64_kept,
-    padded_with_zeros,
-]
+RIGHT = [with_einsum, with_loops, functional, float64_kept, padded_with_zeros]
 
 # Wrong
 

@@ -38,13 +38,7 @@ def float64_kept(query, keys):
     return torch.einsum("b...d,bnd->b...n", query.double(), keys.double())
 
 
-RIGHT = [
-    with_matmul,
-    with_loops,
-    with_bmm,
-    float64_and_back,
-    float64_kept,
-]
+RIGHT = [with_matmul, with_loops, with_bmm, float64_and_back, float64_kept]
 
 # Wrong
 

@@ -45,13 +45,7 @@ def float64_kept(query, keys, W):
     return torch.einsum("b...q,qk,bnk->b...n", q, W, k)
 
 
-RIGHT = [
-    keys_side,
-    functional,
-    with_loops,
-    bilinear,
-    float64_kept,
-]
+RIGHT = [keys_side, functional, with_loops, bilinear, float64_kept]
 
 # Wrong
 

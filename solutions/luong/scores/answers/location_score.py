@@ -31,13 +31,7 @@ def float64_kept(query, W):
     return query.double() @ W.double().T
 
 
-RIGHT = [
-    with_linear,
-    position_by_position,
-    with_loops,
-    flattened,
-    float64_kept,
-]
+RIGHT = [with_linear, position_by_position, with_loops, flattened, float64_kept]
 
 # Wrong
 

@@ -40,13 +40,7 @@ def float64_kept(query, keys):
     return torch.einsum("b...d,bnd->b...n", query.double(), keys.double()) / keys.shape[-1] ** 0.5
 
 
-RIGHT = [
-    query_scaled_first,
-    half_of_it_on_each,
-    with_a_tensor_root,
-    with_loops,
-    float64_kept,
-]
+RIGHT = [query_scaled_first, half_of_it_on_each, with_a_tensor_root, with_loops, float64_kept]
 
 # Wrong
 
@@ -75,10 +69,4 @@ def sentences_paired_with_target_words(query, keys):
     return (keys @ query.unsqueeze(-1)).squeeze(-1) / keys.shape[-1] ** 0.5
 
 
-WRONG = [
-    scaled_only_if_large,
-    squeezed,
-    axis_kept,
-    transposed,
-    sentences_paired_with_target_words,
-]
+WRONG = [scaled_only_if_large, squeezed, axis_kept, transposed, sentences_paired_with_target_words]

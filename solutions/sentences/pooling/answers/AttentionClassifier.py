@@ -142,13 +142,7 @@ class Wide(Stub):
         return [torch.stack(part) for part in zip(*rows, strict=True)]
 
 
-RIGHT = [
-    Packed,
-    FullSentencesOnly,
-    MaskFromTokens,
-    GatesByHand,
-    Wide,
-]
+RIGHT = [Packed, FullSentencesOnly, MaskFromTokens, GatesByHand, Wide]
 
 # Wrong
 
@@ -223,10 +217,4 @@ class TokensOverwritten(Pieces):
         return found
 
 
-WRONG = [
-    CutsTheWidth,
-    QueryDetached,
-    NanForEmpty,
-    KeepsTheMask,
-    TokensOverwritten,
-]
+WRONG = [CutsTheWidth, QueryDetached, NanForEmpty, KeepsTheMask, TokensOverwritten]

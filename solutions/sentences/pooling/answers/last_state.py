@@ -41,13 +41,7 @@ def talkative(states, lengths):
     return torch.stack(rows)
 
 
-RIGHT = [
-    gathered,
-    one_hot_product,
-    from_the_flat_list,
-    float64_kept,
-    talkative,
-]
+RIGHT = [gathered, one_hot_product, from_the_flat_list, float64_kept, talkative]
 
 # Wrong
 

@@ -36,13 +36,7 @@ def float64_kept(states, mask):
     return wide.sum(1) / mask.sum(1, keepdim=True).clamp(min=1)
 
 
-RIGHT = [
-    weights_first,
-    sentence_by_sentence,
-    softmax_of_zeros,
-    nan_made_zero,
-    float64_kept,
-]
+RIGHT = [weights_first, sentence_by_sentence, softmax_of_zeros, nan_made_zero, float64_kept]
 
 # Wrong
 
@@ -81,10 +75,4 @@ def through_numpy(states, mask):
     return torch.from_numpy((s * m[..., None]).sum(1) / np.maximum(m.sum(1, keepdims=True), 1))
 
 
-WRONG = [
-    states_that_are_not_zero,
-    nan_hidden_behind,
-    prefix_for_mask,
-    squeezed,
-    through_numpy,
-]
+WRONG = [states_that_are_not_zero, nan_hidden_behind, prefix_for_mask, squeezed, through_numpy]

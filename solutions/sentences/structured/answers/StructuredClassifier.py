@@ -133,13 +133,7 @@ class Wide(Stub):
         return [wide.relu() @ self.output.weight.double().T + self.output.bias, A.double()]
 
 
-RIGHT = [
-    Packed,
-    OneSentenceAtATime,
-    HopsThroughTheirOwnColumns,
-    GatesByHand,
-    Wide,
-]
+RIGHT = [Packed, OneSentenceAtATime, HopsThroughTheirOwnColumns, GatesByHand, Wide]
 
 # Wrong
 
@@ -206,10 +200,4 @@ class TokensOverwritten(Pieces):
         return found
 
 
-WRONG = [
-    CutsTheWidth,
-    EmbeddingDetached,
-    MatrixDetached,
-    KeepsTheMask,
-    TokensOverwritten,
-]
+WRONG = [CutsTheWidth, EmbeddingDetached, MatrixDetached, KeepsTheMask, TokensOverwritten]

@@ -81,13 +81,7 @@ class Wide(Stub):
         return [A @ H, A]
 
 
-RIGHT = [
-    WithEinsum,
-    HopByHop,
-    SentenceBySentence,
-    ByLogSoftmax,
-    Wide,
-]
+RIGHT = [WithEinsum, HopByHop, SentenceBySentence, ByLogSoftmax, Wide]
 
 # Wrong
 
@@ -146,10 +140,4 @@ class KeepsTheWeights(Pieces):
         return self.kept
 
 
-WRONG = [
-    UniformForEmpty,
-    LogOfTheMask,
-    PrefixForMask,
-    StatesZeroedInPlace,
-    KeepsTheWeights,
-]
+WRONG = [UniformForEmpty, LogOfTheMask, PrefixForMask, StatesZeroedInPlace, KeepsTheWeights]

@@ -38,13 +38,7 @@ def float64_kept(A):
     return gap.pow(2).sum() / len(A)
 
 
-RIGHT = [
-    with_the_norm,
-    sentence_by_sentence,
-    trace_of_the_square,
-    diagonal_apart,
-    float64_kept,
-]
+RIGHT = [with_the_norm, sentence_by_sentence, trace_of_the_square, diagonal_apart, float64_kept]
 
 # Wrong
 
@@ -79,10 +73,4 @@ def one_side_detached(A):
     return (overlap - torch.eye(A.shape[1], dtype=A.dtype)).square().sum((1, 2)).mean()
 
 
-WRONG = [
-    diagonal_only,
-    hops_of_the_batch,
-    first_sentence,
-    empty_left_out,
-    one_side_detached,
-]
+WRONG = [diagonal_only, hops_of_the_batch, first_sentence, empty_left_out, one_side_detached]

@@ -71,13 +71,7 @@ def float64_kept(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
     return with_chunks(x, h, weight_ih, weight_hh, bias_ih, bias_hh)
 
 
-RIGHT = [
-    six_products,
-    functional,
-    row_by_row,
-    with_linear_layers,
-    float64_kept,
-]
+RIGHT = [six_products, functional, row_by_row, with_linear_layers, float64_kept]
 
 
 def not_transposed_if_square(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
@@ -117,10 +111,4 @@ def always_float32(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
     return with_chunks(*given)
 
 
-WRONG = [
-    not_transposed_if_square,
-    bias_along_the_batch,
-    squeezed,
-    numpy_answer,
-    always_float32,
-]
+WRONG = [not_transposed_if_square, bias_along_the_batch, squeezed, numpy_answer, always_float32]

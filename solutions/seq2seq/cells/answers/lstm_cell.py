@@ -67,13 +67,7 @@ def float64_kept(x, state, weight_ih, weight_hh, bias_ih, bias_hh):
     return with_chunks(x, (h, c), weight_ih, weight_hh, bias_ih, bias_hh)
 
 
-RIGHT = [
-    eight_products,
-    functional,
-    number_by_number,
-    transposed,
-    float64_kept,
-]
+RIGHT = [eight_products, functional, number_by_number, transposed, float64_kept]
 
 # Wrong
 

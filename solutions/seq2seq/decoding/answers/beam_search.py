@@ -146,13 +146,7 @@ def float64_kept(step, state, beam_size, bos_id, eos_id, max_length, length_pena
     return words, score.double()
 
 
-RIGHT = [
-    lists_and_rows,
-    one_hypothesis_at_a_time,
-    best_few_of_each_first,
-    recursive,
-    float64_kept,
-]
+RIGHT = [lists_and_rows, one_hypothesis_at_a_time, best_few_of_each_first, recursive, float64_kept]
 
 # Wrong
 

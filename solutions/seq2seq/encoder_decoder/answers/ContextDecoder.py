@@ -147,13 +147,7 @@ class Wide(Stub):
         return torch.stack(logits, 1)
 
 
-RIGHT = [
-    Preallocated,
-    HandWrittenCell,
-    OneSentenceAtATime,
-    AsOneGru,
-    Wide,
-]
+RIGHT = [Preallocated, HandWrittenCell, OneSentenceAtATime, AsOneGru, Wide]
 
 # Wrong
 
@@ -229,10 +223,4 @@ class Preallocated32(Pieces):
         return into
 
 
-WRONG = [
-    StepKeepsTheContext,
-    ReadoutFromState,
-    Squeezed,
-    StateDetached,
-    Preallocated32,
-]
+WRONG = [StepKeepsTheContext, ReadoutFromState, Squeezed, StateDetached, Preallocated32]

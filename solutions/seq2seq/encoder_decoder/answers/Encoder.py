@@ -90,13 +90,7 @@ class Wide(Stub):
         return out.double(), h[0].double()
 
 
-RIGHT = [
-    Gathered,
-    HandWrittenCell,
-    OneSentenceAtATime,
-    WideAndTalkative,
-    Wide,
-]
+RIGHT = [Gathered, HandWrittenCell, OneSentenceAtATime, WideAndTalkative, Wide]
 
 # Wrong
 

@@ -185,13 +185,7 @@ class Wide(Stub):
         ).double()
 
 
-RIGHT = [
-    HandWritten,
-    OneSentenceAtATime,
-    OneLengthAtATime,
-    WideAndTalkative,
-    Wide,
-]
+RIGHT = [HandWritten, OneSentenceAtATime, OneLengthAtATime, WideAndTalkative, Wide]
 
 # Wrong
 
@@ -261,10 +255,4 @@ class Preallocated32(Pieces):
         return into
 
 
-WRONG = [
-    OutputTied,
-    RemembersTheSource,
-    Squeezed,
-    EmbeddingCut,
-    Preallocated32,
-]
+WRONG = [OutputTied, RemembersTheSource, Squeezed, EmbeddingCut, Preallocated32]

@@ -41,13 +41,7 @@ def in_int32(tokens, lengths):
     return with_gather(tokens, lengths).int()
 
 
-RIGHT = [
-    with_a_loop,
-    flipped_and_rolled,
-    with_modulo,
-    with_sorting,
-    in_int32,
-]
+RIGHT = [with_a_loop, flipped_and_rolled, with_modulo, with_sorting, in_int32]
 
 # Wrong
 
@@ -88,10 +82,4 @@ def squeezed(tokens, lengths):
     return _turned(tokens, lengths).squeeze()
 
 
-WRONG = [
-    padding_told_by_zero,
-    no_empty_sentence,
-    minus_zero,
-    lengths_overwritten,
-    squeezed,
-]
+WRONG = [padding_told_by_zero, no_empty_sentence, minus_zero, lengths_overwritten, squeezed]

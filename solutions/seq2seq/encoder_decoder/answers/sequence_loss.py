@@ -57,13 +57,7 @@ def talkative(logits, targets, pad_id=0):
     return total / max(n, 1)
 
 
-RIGHT = [
-    with_loops,
-    with_logsumexp,
-    shifted_by_hand,
-    float64_kept,
-    talkative,
-]
+RIGHT = [with_loops, with_logsumexp, shifted_by_hand, float64_kept, talkative]
 
 # Wrong
 

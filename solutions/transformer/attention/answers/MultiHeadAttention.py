@@ -161,13 +161,7 @@ class Wide(AllInOne):
         return F.linear(found, self.output.weight.double(), self.output.bias.double()), weights
 
 
-RIGHT = [
-    HeadByHead,
-    Einsums,
-    HeadsInTheBatch,
-    WithTheOperator,
-    Wide,
-]
+RIGHT = [HeadByHead, Einsums, HeadsInTheBatch, WithTheOperator, Wide]
 
 # Wrong
 

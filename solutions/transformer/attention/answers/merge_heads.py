@@ -32,13 +32,7 @@ def talkative(x):
     return torch.hstack([piece.transpose(1, 2) for piece in x.unbind(1)]).transpose(1, 2)
 
 
-RIGHT = [
-    transpose_and_view,
-    joined,
-    word_by_word,
-    float64_kept,
-    talkative,
-]
+RIGHT = [transpose_and_view, joined, word_by_word, float64_kept, talkative]
 
 # Wrong
 
@@ -67,10 +61,4 @@ def overwritten(x):
     return found
 
 
-WRONG = [
-    viewed_only_if_it_fits,
-    divided_by_the_heads,
-    two_heads,
-    squeezed,
-    overwritten,
-]
+WRONG = [viewed_only_if_it_fits, divided_by_the_heads, two_heads, squeezed, overwritten]

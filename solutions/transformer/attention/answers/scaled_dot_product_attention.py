@@ -74,13 +74,7 @@ def float64_kept(query, key, value, mask=None, dropout=None):
     return _dropped(weights, dropout) @ value.double(), weights
 
 
-RIGHT = [
-    bias_added,
-    query_by_query,
-    with_own_exponents,
-    always_bmm,
-    float64_kept,
-]
+RIGHT = [bias_added, query_by_query, with_own_exponents, always_bmm, float64_kept]
 
 # Wrong
 
@@ -126,10 +120,4 @@ def squeezed(query, key, value, mask=None, dropout=None):
     return (_dropped(weights, dropout) @ value).squeeze(), weights.squeeze()
 
 
-WRONG = [
-    mask_must_be_given,
-    mask_of_the_first_head,
-    key_cut,
-    padding_overwritten,
-    squeezed,
-]
+WRONG = [mask_must_be_given, mask_of_the_first_head, key_cut, padding_overwritten, squeezed]

@@ -37,13 +37,7 @@ def talkative(x, heads):
     return torch.cat([piece.unsqueeze(1) for piece in x.tensor_split(heads, -1)], 1)
 
 
-RIGHT = [
-    view_and_transpose,
-    reshape_and_permute,
-    filled,
-    float64_kept,
-    talkative,
-]
+RIGHT = [view_and_transpose, reshape_and_permute, filled, float64_kept, talkative]
 
 
 def always_two(x, heads):
@@ -66,9 +60,4 @@ def overwritten(x, heads):
     return found
 
 
-WRONG = [
-    always_two,
-    overlapping,
-    squeezed,
-    overwritten,
-]
+WRONG = [always_two, overlapping, squeezed, overwritten]

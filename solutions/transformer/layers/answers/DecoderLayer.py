@@ -142,13 +142,7 @@ class Wide(Plain):
         return super().forward(y, memory, mask, memory_mask).double()
 
 
-RIGHT = [
-    OneRoad,
-    CopiesTheCache,
-    SentenceBySentence,
-    OwnNorms,
-    Wide,
-]
+RIGHT = [OneRoad, CopiesTheCache, SentenceBySentence, OwnNorms, Wide]
 
 # Wrong
 
@@ -229,10 +223,4 @@ class DropoutLeftOn(Pieces):
         return self.memory_attention_norm(a + F.dropout(found, 0.2))
 
 
-WRONG = [
-    MasksSwapped,
-    MaskInverted,
-    CausalInPlaceOfTheMask,
-    MemoryInTheModule,
-    DropoutLeftOn,
-]
+WRONG = [MasksSwapped, MaskInverted, CausalInPlaceOfTheMask, MemoryInTheModule, DropoutLeftOn]

@@ -72,13 +72,7 @@ class Wide(Stub):
         return self.feed_forward_norm(x + self.dropout(self.feed_forward(x))).double()
 
 
-RIGHT = [
-    Plain,
-    WithSublayers,
-    OwnNorms,
-    SentenceBySentence,
-    Wide,
-]
+RIGHT = [Plain, WithSublayers, OwnNorms, SentenceBySentence, Wide]
 
 # Wrong
 

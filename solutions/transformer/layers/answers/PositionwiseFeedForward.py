@@ -55,13 +55,7 @@ class Wide(Stub):
         return self.outer(self.inner(x).relu()).double()
 
 
-RIGHT = [
-    WithMatrices,
-    PositionByPosition,
-    WithEinsum,
-    WideAndTalkative,
-    Wide,
-]
+RIGHT = [WithMatrices, PositionByPosition, WithEinsum, WideAndTalkative, Wide]
 
 # Wrong
 
@@ -113,10 +107,4 @@ class ThreeAxesOnly(Pieces):
         return super().forward(x.reshape(b, t, d))
 
 
-WRONG = [
-    LayersSwapped,
-    OnePositionOnly,
-    OtherNames,
-    InputOverwritten,
-    ThreeAxesOnly,
-]
+WRONG = [LayersSwapped, OnePositionOnly, OtherNames, InputOverwritten, ThreeAxesOnly]

@@ -41,13 +41,7 @@ def float64_kept(x, weight, bias, eps=1e-5):
     return with_sums(x.double(), weight.double(), bias.double(), eps)
 
 
-RIGHT = [
-    with_var_mean,
-    vector_by_vector,
-    by_a_centring_matrix,
-    float64_and_back,
-    float64_kept,
-]
+RIGHT = [with_var_mean, vector_by_vector, by_a_centring_matrix, float64_and_back, float64_kept]
 
 # Wrong
 

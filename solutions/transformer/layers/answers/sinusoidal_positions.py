@@ -44,13 +44,7 @@ def larger_table_cut(length, size):
     return with_slices(max(64, length), size)[:length]
 
 
-RIGHT = [
-    with_loops,
-    with_slices,
-    cosine_as_shifted_sine,
-    complex_exponential,
-    larger_table_cut,
-]
+RIGHT = [with_loops, with_slices, cosine_as_shifted_sine, complex_exponential, larger_table_cut]
 
 # Wrong
 

@@ -126,13 +126,7 @@ class Wide(Plain):
         return super().forward(source, previous).double()
 
 
-RIGHT = [
-    Plain,
-    LongTable,
-    CopiedState,
-    ForwardByPrefixes,
-    Wide,
-]
+RIGHT = [Plain, LongTable, CopiedState, ForwardByPrefixes, Wide]
 
 # Wrong
 
@@ -231,10 +225,4 @@ class StepInTheModule(Pieces):
         return y, self.caches
 
 
-WRONG = [
-    LargerIdsAreReal,
-    WindowOfTwo,
-    FirstLayerOnly,
-    FirstLayerAgainAndAgain,
-    StepInTheModule,
-]
+WRONG = [LargerIdsAreReal, WindowOfTwo, FirstLayerOnly, FirstLayerAgainAndAgain, StepInTheModule]

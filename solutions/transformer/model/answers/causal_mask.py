@@ -30,13 +30,7 @@ def with_numpy(length):
     return torch.from_numpy(np.tri(length, dtype=bool))
 
 
-RIGHT = [
-    lower_triangle,
-    list_of_lists,
-    row_by_row,
-    running_sum,
-    with_numpy,
-]
+RIGHT = [lower_triangle, list_of_lists, row_by_row, running_sum, with_numpy]
 
 
 def nothing(length):
@@ -61,10 +55,4 @@ def as_an_array(length):
     return np.tri(length, dtype=bool)
 
 
-WRONG = [
-    nothing,
-    from_right_to_left,
-    chance,
-    up_to_twelve,
-    as_an_array,
-]
+WRONG = [nothing, from_right_to_left, chance, up_to_twelve, as_an_array]

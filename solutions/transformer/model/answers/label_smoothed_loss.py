@@ -54,13 +54,7 @@ def float64_kept(logits, targets, smoothing, pad_id=0):
     return with_gather(logits.double(), targets, smoothing, pad_id)
 
 
-RIGHT = [
-    two_cross_entropies,
-    with_logsumexp,
-    with_loops,
-    divergence_and_entropy,
-    float64_kept,
-]
+RIGHT = [two_cross_entropies, with_logsumexp, with_loops, divergence_and_entropy, float64_kept]
 
 # Wrong
 

@@ -35,13 +35,7 @@ def float64_kept(step, model_size, warmup):
     return torch.tensor(with_min(step, model_size, warmup), dtype=torch.float64)
 
 
-RIGHT = [
-    from_the_top,
-    with_logarithms,
-    safe_at_zero,
-    as_a_tensor,
-    float64_kept,
-]
+RIGHT = [from_the_top, with_logarithms, safe_at_zero, as_a_tensor, float64_kept]
 
 # Wrong
 
@@ -59,8 +53,4 @@ def product_of_both(step, model_size, warmup):
     return model_size**-0.5 * step**-0.5 * step * warmup**-1.5
 
 
-WRONG = [
-    constant,
-    falls_in_a_line,
-    product_of_both,
-]
+WRONG = [constant, falls_in_a_line, product_of_both]

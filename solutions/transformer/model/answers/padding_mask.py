@@ -28,13 +28,7 @@ def either_side(tokens, pad_id=0):
     return torch.logical_or(tokens > pad_id, tokens < pad_id)
 
 
-RIGHT = [
-    compared,
-    list_of_lists,
-    difference_as_bool,
-    filled,
-    either_side,
-]
+RIGHT = [compared, list_of_lists, difference_as_bool, filled, either_side]
 
 # Wrong
 
@@ -58,9 +52,4 @@ def tokens_overwritten(tokens, pad_id=0):
     return tokens != 0
 
 
-WRONG = [
-    only_larger_or_zero,
-    smaller,
-    first_token_always,
-    tokens_overwritten,
-]
+WRONG = [only_larger_or_zero, smaller, first_token_always, tokens_overwritten]
