@@ -66,6 +66,8 @@ RUNS = {
     "minilm-500.sst-2": "minilm --labels 500 --seeds 1 2 3 4 5",
     "minilm-all.sst-2": "minilm --epochs 4 --looks 4",
     "minilm-all.mrpc": "minilm --data mrpc --length 128 --epochs 5",
+    "minilm-all.imdb": "minilm --data imdb --length 256 --epochs 1 --turn 282"
+    " --ways fine-tuned frozen bag",
     "minilm-lora-500.sst-2": "minilm --labels 500 --seeds 1 2 3 4 5 --rank 8 --learning-rate 2e-3",
     "minilm-heads.sst-2": "minilm_heads",
     "minilm-search.glossary": "search",
