@@ -1,4 +1,4 @@
-"""Hidden cells hold a chapter's text to its numbers; what readers run does not need them."""
+"""Cells of the chapters: hidden ones hold the text to its numbers, readers run the others."""
 
 from __future__ import annotations
 
@@ -44,6 +44,13 @@ def test_a_hidden_cell_asserts_claims_in_words(chapter):
     for source in sources:
         claims = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Assert)]
         assert claims and all(claim.msg is not None for claim in claims), source
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
+def test_a_line_that_is_shown_fits_its_column(chapter):
+    """custom.css chooses the size of the letters by this length."""
+    shown = [source for hidden, source in hidden_and_source(chapter) if not hidden]
+    assert [line for source in shown for line in source.splitlines() if len(line) > 100] == []
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
