@@ -79,7 +79,7 @@ def test_a_run_says_how_much_of_the_texts_it_reads():
     texts = [("a dog sleeps .", 1), ("a cat .", 0), ("a dog .", "a cat .", 1)]
     items = [(*PIECES.encode(*text[:-1], longest=5), text[-1]) for text in texts]
     assert [len(ids) for ids, _, _ in items] == [5, 5, 5]
-    assert minilm.reading(items, texts, PIECES) == {"whole_texts": 1 / 3, "pieces": 15 / 20}
+    assert minilm.measure_reading(items, texts, PIECES) == {"whole_texts": 1 / 3, "pieces": 15 / 20}
 
 
 def small(**changed):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -79,6 +80,8 @@ def list_variants(
 def _perform_all(act: Callable[[Case], Outcome], cases: Sequence[Case]) -> list[Outcome] | None:
     """Return what comes of all cases, or None where nothing does: most fail in the very first."""
     outcomes: list[Outcome] = []
+    torch.manual_seed(1)  # some variants draw where the solution does not
+    random.seed(1)
     for case in cases:
         if len(outcomes) == _TRIED and all(outcome.problem for outcome in outcomes):
             return None

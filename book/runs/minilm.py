@@ -189,7 +189,7 @@ def received(encoder: nn.Module, item: EncodedPair) -> list[float]:
     return weights_of(encoder, item)[-1].mean(dim=(0, 1)).tolist()
 
 
-def reading(
+def measure_reading(
     items: Sequence[EncodedPair], texts: Sequence[Any], pieces: WordPieceVocabulary
 ) -> dict[str, float]:
     """Return how much of the texts is in the encoded items: share of whole texts, of all pieces."""
@@ -470,7 +470,7 @@ def one(
         "seed": seed,
         "labels": len(parts["train"]),
         "test_texts": len(labels),
-        "read": reading(parts["test"], texts["test"], pieces),
+        "read": measure_reading(parts["test"], texts["test"], pieces),
         "metrics": {"commonest_class": max(positive, 1 - positive)},
         "intervals": {},
     }

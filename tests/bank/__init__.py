@@ -1,10 +1,9 @@
 """Right and wrong answers to every exercise, as people write them.
 
 `solutions/<assignment>/<notebook>/answers/<exercise>.py` holds those to one exercise: RIGHT, in
-many styles, and WRONG, none of which behaves like a registered mistake. Each file stands alone;
-nothing in it comes from the solutions, and `source` cuts an answer out as a student would hand it
-in.
-
+many styles, and WRONG, none of which behaves like a registered mistake. Nothing in it comes from
+the solutions but what a student is given, a class's constructor. `source` cuts an answer out as a
+student would hand it in.
 """
 
 from __future__ import annotations
@@ -19,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from autograder.exercises import EXERCISES
+
+from .stubs import write_stub
 
 
 @dataclass(frozen=True)
@@ -58,16 +59,18 @@ def source(entry: Entry) -> str:
         for statement in statements
         if isinstance(statement, (ast.FunctionDef, ast.ClassDef))
     }
-    wanted, pending = set(), [entry.answer.__name__]
+    used, pending = set(), [entry.answer.__name__]
     while pending:
         name = pending.pop()
-        if name in defined and name not in wanted:
-            wanted.add(name)
-            walk = ast.walk(defined[name])
+        if name not in used:
+            used.add(name)
+            walk = ast.walk(defined[name]) if name in defined else ()
             pending += [node.id for node in walk if isinstance(node, ast.Name)]
     imports = [s for s in statements if isinstance(s, (ast.Import, ast.ImportFrom))]
-    kept = imports + [s for name, s in defined.items() if name in wanted]
-    cell = "\n\n\n".join(ast.unparse(statement) for statement in kept)
+    imports = [s for s in imports if s.names[0].name != "stub"]
+    given = [write_stub(entry.exercise)] if "Stub" in used else []
+    kept = [s for name, s in defined.items() if name in used]
+    cell = "\n\n\n".join([*map(ast.unparse, imports), *given, *map(ast.unparse, kept)])
     own = entry.answer.__name__
     if own == entry.exercise:
         return cell

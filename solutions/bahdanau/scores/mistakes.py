@@ -322,7 +322,6 @@ class _Attention(right.AdditiveAttention):
         return right.context_vector(weights, keys)
 
     def forward(self, query, keys, mask, projected_keys=None):
-        """As in the reference."""
         projected = self.project(keys) if projected_keys is None else projected_keys
         weights = self.normalise(self.combine(query, projected), mask)
         return self.average(weights, keys, projected), weights
@@ -336,7 +335,6 @@ class ModuleWithoutTanh(_Attention):
     """
 
     def combine(self, query, projected):
-        """Linear."""
         return ((query @ self.W.T).unsqueeze(1) + projected) @ self.v
 
 
@@ -347,7 +345,6 @@ class ModuleIgnoresMask(_Attention):
     """
 
     def normalise(self, scores, mask):
-        """Plain softmax."""
         return scores.softmax(-1)
 
 
@@ -358,7 +355,6 @@ class ModuleInvertsMask(_Attention):
     """
 
     def normalise(self, scores, mask):
-        """Inverted."""
         return right.masked_softmax(scores, ~mask)
 
 
@@ -369,7 +365,6 @@ class ModuleMasksAfterSoftmax(_Attention):
     """
 
     def normalise(self, scores, mask):
-        """Too late."""
         return scores.softmax(-1) * mask
 
 
@@ -380,7 +375,6 @@ class ModuleSoftmaxOverBatch(_Attention):
     """
 
     def normalise(self, scores, mask):
-        """Wrong axis."""
         return softmax_over_batch(scores, mask)
 
 
@@ -392,7 +386,6 @@ class ModuleEmptyRowNan(_Attention):
     """
 
     def normalise(self, scores, mask):
-        """NaN."""
         return empty_row_nan(scores, mask)
 
 
@@ -404,7 +397,6 @@ class ModuleEmptyRowUniform(_Attention):
     """
 
     def normalise(self, scores, mask):
-        """Uniform."""
         return empty_row_uniform(scores, mask)
 
 
@@ -415,7 +407,6 @@ class ModuleHardChoice(_Attention):
     """
 
     def average(self, weights, keys, projected):
-        """Argmax."""
         return hard_choice(weights, keys)
 
 
@@ -427,7 +418,6 @@ class ModuleUniformContext(_Attention):
     """
 
     def average(self, weights, keys, projected):
-        """Mean."""
         return plain_mean(weights, keys)
 
 
@@ -439,7 +429,6 @@ class ModuleWeightsCut(_Attention):
     """
 
     def normalise(self, scores, mask):
-        """Detached."""
         return right.masked_softmax(scores, mask).detach()
 
 
@@ -450,7 +439,6 @@ class ModuleSwapsResults(_Attention):
     """
 
     def forward(self, query, keys, mask, projected_keys=None):
-        """Swapped."""
         context, weights = super().forward(query, keys, mask, projected_keys)
         return weights, context
 
@@ -463,7 +451,6 @@ class ModuleContextOfProjection(_Attention):
     """
 
     def average(self, weights, keys, projected):
-        """Of U h."""
         return right.context_vector(weights, projected)
 
 
@@ -474,7 +461,6 @@ class ModuleProjectsTwice(_Attention):
     """
 
     def forward(self, query, keys, mask, projected_keys=None):
-        """U (U h), where the sizes allow it."""
         if projected_keys is not None:
             projected_keys = self.project(projected_keys)
         return super().forward(query, keys, mask, projected_keys)

@@ -30,7 +30,6 @@ class _Encoder(BidirectionalEncoder):
         return annotations
 
     def forward(self, tokens, lengths):
-        """As in the reference."""
         annotations = self.read(tokens, lengths)
         return self.finish(annotations), self.start(annotations, lengths)
 
@@ -44,7 +43,6 @@ class EncoderReadsPadding(_Encoder):
     """
 
     def read(self, tokens, lengths):
-        """Without packing."""
         return self.rnn(self.embedding(tokens))[0]
 
 
@@ -56,7 +54,6 @@ class EncoderStartsAtLastWord(_Encoder):
     """
 
     def start(self, annotations, lengths):
-        """At the last word."""
         rows = torch.arange(len(lengths))
         last = annotations[rows, lengths - 1, self.rnn.hidden_size :]
         return torch.tanh(self.first_state(last))
@@ -70,7 +67,6 @@ class EncoderStartsForward(_Encoder):
     """
 
     def start(self, annotations, lengths):
-        """The last forward state."""
         rows = torch.arange(len(lengths))
         return torch.tanh(self.first_state(annotations[rows, lengths - 1, : self.rnn.hidden_size]))
 
@@ -82,7 +78,6 @@ class EncoderStartsForwardAtFirst(_Encoder):
     """
 
     def start(self, annotations, lengths):
-        """The first half."""
         return torch.tanh(self.first_state(annotations[:, 0, : self.rnn.hidden_size]))
 
 
@@ -93,7 +88,6 @@ class EncoderStartWithoutTanh(_Encoder):
     """
 
     def start(self, annotations, lengths):
-        """Linear."""
         return self.first_state(annotations[:, 0, self.rnn.hidden_size :])
 
 
@@ -104,7 +98,6 @@ class EncoderStartUnprojected(_Encoder):
     """
 
     def start(self, annotations, lengths):
-        """No layer."""
         return annotations[:, 0, self.rnn.hidden_size :]
 
 
@@ -115,7 +108,6 @@ class EncoderSwapsHalves(_Encoder):
     """
 
     def finish(self, annotations):
-        """Swapped."""
         ahead, back = annotations.chunk(2, -1)
         return torch.cat([back, ahead], -1)
 
@@ -128,7 +120,6 @@ class EncoderForgetsOrder(_Encoder):
     """
 
     def forward(self, tokens, lengths):
-        """Sorted."""
         order = lengths.argsort(descending=True, stable=True)
         return super().forward(tokens[order], lengths[order])
 
@@ -141,7 +132,6 @@ class EncoderStatesCut(_Encoder):
     """
 
     def finish(self, annotations):
-        """Detached."""
         return annotations.detach()
 
 
@@ -156,7 +146,6 @@ class _Decoder(AttentionDecoder):
         return torch.tanh(self.hidden(torch.cat([embedded, states, contexts], -1)))
 
     def readout(self, embedded, states, contexts):
-        """As in the reference."""
         return self.output(self.inside(embedded, states, contexts))
 
 
@@ -168,7 +157,6 @@ class DecoderQueryOfThisStep(_Decoder):
     """
 
     def step(self, embedded, state, *memory):
-        """Moves with the old context, then attends."""
         old, _ = self.attention(state, *memory)
         state = self.cell(torch.cat([embedded, old], -1), state)
         context, weights = self.attention(state, *memory)
@@ -183,7 +171,6 @@ class DecoderReadsOldState(_Decoder):
     """
 
     def forward(self, tokens, annotations, mask, first_state):
-        """Reads too early."""
         embedded, state = self.embedding(tokens), first_state
         logits, weights = [], []
         for i in range(tokens.shape[1]):
@@ -202,7 +189,6 @@ class DecoderLooksOnce(_Decoder):
     """
 
     def forward(self, tokens, annotations, mask, first_state):
-        """One context."""
         embedded, state = self.embedding(tokens), first_state
         context, alpha = self.attention(state, annotations, mask)
         logits = []
@@ -219,7 +205,6 @@ class DecoderSwapsCellInput(_Decoder):
     """
 
     def step(self, embedded, state, *memory):
-        """Swapped."""
         context, weights = self.attention(state, *memory)
         return self.cell(torch.cat([context, embedded], -1), state), context, weights
 
@@ -231,7 +216,6 @@ class DecoderSwapsReadout(_Decoder):
     """
 
     def inside(self, embedded, states, contexts):
-        """State first."""
         return torch.tanh(self.hidden(torch.cat([states, embedded, contexts], -1)))
 
 
@@ -242,7 +226,6 @@ class DecoderSwapsReadoutEnd(_Decoder):
     """
 
     def inside(self, embedded, states, contexts):
-        """Context before state."""
         return torch.tanh(self.hidden(torch.cat([embedded, contexts, states], -1)))
 
 
@@ -253,7 +236,6 @@ class DecoderContextLastInReadout(_Decoder):
     """
 
     def inside(self, embedded, states, contexts):
-        """Word last."""
         return torch.tanh(self.hidden(torch.cat([states, contexts, embedded], -1)))
 
 
@@ -265,7 +247,6 @@ class DecoderReadoutWithoutTanh(_Decoder):
     """
 
     def inside(self, embedded, states, contexts):
-        """Linear."""
         return self.hidden(torch.cat([embedded, states, contexts], -1))
 
 
@@ -276,7 +257,6 @@ class DecoderReturnsProbabilities(_Decoder):
     """
 
     def readout(self, embedded, states, contexts):
-        """Softmax."""
         return super().readout(embedded, states, contexts).softmax(-1)
 
 
@@ -287,7 +267,6 @@ class DecoderReturnsLogProbabilities(_Decoder):
     """
 
     def readout(self, embedded, states, contexts):
-        """Log softmax."""
         return super().readout(embedded, states, contexts).log_softmax(-1)
 
 
@@ -298,7 +277,6 @@ class DecoderForgetsMask(_Decoder):
     """
 
     def step(self, embedded, state, annotations, mask, *projected):
-        """All real."""
         return super().step(embedded, state, annotations, torch.ones_like(mask), *projected)
 
 
@@ -309,7 +287,6 @@ class DecoderForgetsFirstState(_Decoder):
     """
 
     def forward(self, tokens, annotations, mask, first_state):
-        """From zeros."""
         return super().forward(tokens, annotations, mask, torch.zeros_like(first_state))
 
 
@@ -321,7 +298,6 @@ class DecoderFeedsItself(_Decoder):
     """
 
     def forward(self, tokens, annotations, mask, first_state):
-        """Own predictions."""
         word, state = tokens[:, 0], first_state
         logits, weights = [], []
         for _ in range(tokens.shape[1]):
@@ -340,7 +316,6 @@ class DecoderStateStandsStill(_Decoder):
     """
 
     def forward(self, tokens, annotations, mask, first_state):
-        """Always s_0."""
         embedded = self.embedding(tokens)
         steps = [
             self.step(embedded[:, i], first_state, annotations, mask)
@@ -358,7 +333,6 @@ class DecoderTimeFirst(_Decoder):
     """
 
     def forward(self, tokens, annotations, mask, first_state):
-        """Transposed."""
         logits, weights = super().forward(tokens, annotations, mask, first_state)
         return logits.transpose(0, 1), weights.transpose(0, 1)
 

@@ -428,7 +428,6 @@ class _Sequence(right.SequenceClassifier):
         return self.output(c)
 
     def forward(self, tokens, segments=None):
-        """As in the reference."""
         return self.said(self.pooled(self.chosen(self.read(tokens, segments))))
 
 
@@ -439,7 +438,6 @@ class SequenceWithoutSegments(_Sequence):
     """
 
     def read(self, tokens, segments):
-        """Tokens alone."""
         return self.encoder(tokens, None)
 
 
@@ -450,7 +448,6 @@ class SequenceOfTheMean(_Sequence):
     """
 
     def chosen(self, states):
-        """Mean."""
         return states.mean(dim=1)
 
 
@@ -461,7 +458,6 @@ class SequenceOfTheLast(_Sequence):
     """
 
     def chosen(self, states):
-        """Last."""
         return states[:, -1]
 
 
@@ -472,7 +468,6 @@ class SequenceOfTheLargest(_Sequence):
     """
 
     def chosen(self, states):
-        """Maximum."""
         return states.max(dim=1).values
 
 
@@ -484,7 +479,6 @@ class SequenceWithoutPooler(_Sequence):
     """
 
     def pooled(self, state):
-        """As it is."""
         return state
 
 
@@ -496,7 +490,6 @@ class SequenceWithoutTanh(_Sequence):
     """
 
     def pooled(self, state):
-        """Linear."""
         return self.pooler(state)
 
 
@@ -507,7 +500,6 @@ class SequenceTanhFirst(_Sequence):
     """
 
     def pooled(self, state):
-        """The other way."""
         return self.pooler(torch.tanh(state))
 
 
@@ -518,7 +510,6 @@ class SequenceWithRelu(_Sequence):
     """
 
     def pooled(self, state):
-        """ReLU."""
         return self.pooler(state).relu()
 
 
@@ -529,7 +520,6 @@ class SequenceReturnsProbabilities(_Sequence):
     """
 
     def said(self, c):
-        """Softmax."""
         return self.output(c).softmax(dim=-1)
 
 
@@ -541,7 +531,6 @@ class SequenceOfAllTokens(_Sequence):
     """
 
     def chosen(self, states):
-        """All of them."""
         return states
 
 
@@ -552,7 +541,6 @@ class SequenceOfTheSecond(_Sequence):
     """
 
     def chosen(self, states):
-        """Behind [CLS]."""
         return states[:, min(1, states.shape[1] - 1)]
 
 
@@ -564,7 +552,6 @@ class SequencePooledTwice(_Sequence):
     """
 
     def pooled(self, state):
-        """And again."""
         return super().pooled(super().pooled(state))
 
 
@@ -576,7 +563,6 @@ class SequenceWithResidual(_Sequence):
     """
 
     def pooled(self, state):
-        """Plus h_0."""
         return state + super().pooled(state)
 
 
@@ -596,7 +582,6 @@ class _Token(right.TokenClassifier):
         return self.output(states)
 
     def forward(self, tokens, segments=None):
-        """As in the reference."""
         return self.said(self.chosen(self.read(tokens, segments)))
 
 
@@ -607,7 +592,6 @@ class TokensWithoutSegments(_Token):
     """
 
     def read(self, tokens, segments):
-        """Tokens alone."""
         return self.encoder(tokens, None)
 
 
@@ -619,7 +603,6 @@ class TokensFirstAlone(_Token):
     """
 
     def chosen(self, states):
-        """First."""
         return states[:, 0]
 
 
@@ -631,7 +614,6 @@ class TokensWithoutFirst(_Token):
     """
 
     def chosen(self, states):
-        """From 1."""
         return states[:, 1:]
 
 
@@ -642,7 +624,6 @@ class TokensWithTanh(_Token):
     """
 
     def chosen(self, states):
-        """tanh."""
         return torch.tanh(states)
 
 
@@ -653,7 +634,6 @@ class TokensReturnProbabilities(_Token):
     """
 
     def said(self, states):
-        """Softmax."""
         return self.output(states).softmax(dim=-1)
 
 
@@ -665,7 +645,6 @@ class TokensClassesFirst(_Token):
     """
 
     def said(self, states):
-        """(B, C, N)."""
         return self.output(states).transpose(1, 2)
 
 
@@ -676,7 +655,6 @@ class TokensWithoutBias(_Token):
     """
 
     def said(self, states):
-        """W alone."""
         return states @ self.output.weight.T
 
 
@@ -688,7 +666,6 @@ class TokensAllLikeTheFirst(_Token):
     """
 
     def chosen(self, states):
-        """[CLS], N times."""
         return states[:, :1].expand_as(states)
 
 
@@ -699,7 +676,6 @@ class TokensSoftmaxOverTokens(_Token):
     """
 
     def said(self, states):
-        """Axis 1."""
         return self.output(states).softmax(dim=1)
 
 
@@ -711,7 +687,6 @@ class TokensWithFirst(_Token):
     """
 
     def chosen(self, states):
-        """h_i + h_0."""
         return states + states[:, :1]
 
 
@@ -727,7 +702,6 @@ class _Span(right.SpanPredictor):
         return states @ self.start, states @ self.end
 
     def forward(self, tokens, segments=None):
-        """As in the reference."""
         return self.scored(self.read(tokens, segments))
 
     def orderly(self, first, last, longest):
@@ -747,7 +721,6 @@ class _Span(right.SpanPredictor):
         return sums.masked_fill(~allowed, -torch.inf)
 
     def best(self, start_scores, end_scores, passage, longest=30):
-        """As in the reference."""
         N = start_scores.shape[1]
         places = torch.arange(N)
         allowed = self.within(passage) & self.orderly(places[:, None], places, longest)
@@ -762,7 +735,6 @@ class SpanWithoutSegments(_Span):
     """
 
     def read(self, tokens, segments):
-        """Tokens alone."""
         return self.encoder(tokens, None)
 
 
@@ -773,7 +745,6 @@ class SpanSwapped(_Span):
     """
 
     def scored(self, states):
-        """Swapped."""
         return states @ self.end, states @ self.start
 
 
@@ -785,7 +756,6 @@ class SpanReturnsProbabilities(_Span):
     """
 
     def scored(self, states):
-        """Softmax."""
         return (states @ self.start).softmax(dim=1), (states @ self.end).softmax(dim=1)
 
 
@@ -796,7 +766,6 @@ class SpanLogProbabilities(_Span):
     """
 
     def scored(self, states):
-        """Log-softmax."""
         return (states @ self.start).log_softmax(dim=1), (states @ self.end).log_softmax(dim=1)
 
 
@@ -808,7 +777,6 @@ class SpanAnyOrder(_Span):
     """
 
     def orderly(self, first, last, longest):
-        """Any."""
         return torch.ones_like(last >= first)
 
 
@@ -819,7 +787,6 @@ class SpanOutsideThePassage(_Span):
     """
 
     def within(self, passage):
-        """Everywhere."""
         return torch.ones_like(super().within(passage))
 
 
@@ -830,7 +797,6 @@ class SpanBeginsInThePassage(_Span):
     """
 
     def within(self, passage):
-        """First."""
         return passage[:, :, None].expand(-1, -1, passage.shape[1])
 
 
@@ -841,7 +807,6 @@ class SpanEndsInThePassage(_Span):
     """
 
     def within(self, passage):
-        """Last."""
         return passage[:, None].expand(-1, passage.shape[1], -1)
 
 
@@ -852,7 +817,6 @@ class SpanOfAnyLength(_Span):
     """
 
     def orderly(self, first, last, longest):
-        """Only in order."""
         return last >= first
 
 
@@ -864,7 +828,6 @@ class SpanOneTooLong(_Span):
     """
 
     def orderly(self, first, last, longest):
-        """<=."""
         return (last >= first) & (last - first <= longest)
 
 
@@ -875,7 +838,6 @@ class SpanOneTooShort(_Span):
     """
 
     def orderly(self, first, last, longest):
-        """One less, but an answer of one token always."""
         return (last >= first) & ((last - first < longest - 1) | (last == first))
 
 
@@ -886,7 +848,6 @@ class SpanOfTwoAtLeast(_Span):
     """
 
     def orderly(self, first, last, longest):
-        """Later, if that is possible at all."""
         later = (last > first) & (last - first < longest)
         return later if later.any() else last == first
 
@@ -899,7 +860,6 @@ class SpanGreedy(_Span):
     """
 
     def sums(self, starts, ends):
-        """What begins best wins, whatever its end."""
         return 1e6 * starts[:, :, None] + ends[:, None]
 
 
@@ -910,7 +870,6 @@ class SpanWithoutHoles(_Span):
     """
 
     def within(self, passage):
-        """As many holes before the end as before the beginning."""
         holes = (~passage).cumsum(dim=1)
         return super().within(passage) & (holes[:, :, None] == holes[:, None])
 
@@ -922,7 +881,6 @@ class SpanHiddenByZero(_Span):
     """
 
     def hidden(self, sums, allowed):
-        """Times the mask."""
         return sums * allowed
 
 
@@ -933,7 +891,6 @@ class SpanEndsBehind(_Span):
     """
 
     def best(self, start_scores, end_scores, passage, longest=30):
-        """As a slice."""
         first, last = super().best(start_scores, end_scores, passage, longest)
         return first, last + 1
 
@@ -946,7 +903,6 @@ class SpanProductOfScores(_Span):
     """
 
     def sums(self, starts, ends):
-        """Product."""
         return starts[:, :, None] * ends[:, None]
 
 
@@ -957,7 +913,6 @@ class SpanScaled(_Span):
     """
 
     def scored(self, states):
-        """sqrt(d)."""
         starts, ends = super().scored(states)
         return starts / states.shape[-1] ** 0.5, ends / states.shape[-1] ** 0.5
 
@@ -969,7 +924,6 @@ class SpanLongestIsThirty(_Span):
     """
 
     def orderly(self, first, last, longest):
-        """The default."""
         return super().orderly(first, last, 30)
 
 
@@ -980,7 +934,6 @@ class SpanSumOfProbabilities(_Span):
     """
 
     def sums(self, starts, ends):
-        """Softmax first."""
         return super().sums(starts.softmax(1), ends.softmax(1))
 
 
@@ -991,7 +944,6 @@ class SpanReturnsLength(_Span):
     """
 
     def best(self, start_scores, end_scores, passage, longest=30):
-        """How many."""
         first, last = super().best(start_scores, end_scores, passage, longest)
         return first, last - first + 1
 

@@ -251,7 +251,6 @@ class EmbeddingsWithoutPosition(right.BertEmbeddings):
     """
 
     def forward(self, tokens, segments=None):
-        """Two of three."""
         kinds = torch.zeros_like(tokens) if segments is None else segments
         return self.norm(self.token(tokens) + self.segment(kinds))
 
@@ -264,7 +263,6 @@ class EmbeddingsWithoutSegment(right.BertEmbeddings):
     """
 
     def forward(self, tokens, segments=None):
-        """Two of three."""
         places = torch.arange(tokens.shape[1])
         return self.norm(self.token(tokens) + self.position(places))
 
@@ -277,7 +275,6 @@ class EmbeddingsWithoutDefaultSegment(right.BertEmbeddings):
     """
 
     def forward(self, tokens, segments=None):
-        """Left out."""
         total = self.token(tokens) + self.position(torch.arange(tokens.shape[1]))
         if segments is not None:
             total = total + self.segment(segments)
@@ -291,7 +288,6 @@ class EmbeddingsWithoutNorm(right.BertEmbeddings):
     """
 
     def forward(self, tokens, segments=None):
-        """The sum."""
         kinds = torch.zeros_like(tokens) if segments is None else segments
         places = torch.arange(tokens.shape[1])
         return self.token(tokens) + self.segment(kinds) + self.position(places)
@@ -305,7 +301,6 @@ class EmbeddingsNormEach(right.BertEmbeddings):
     """
 
     def forward(self, tokens, segments=None):
-        """Three times."""
         kinds = torch.zeros_like(tokens) if segments is None else segments
         places = self.norm(self.position(torch.arange(tokens.shape[1])))
         return self.norm(self.token(tokens)) + self.norm(self.segment(kinds)) + places
@@ -318,7 +313,6 @@ class EmbeddingsNormTokens(right.BertEmbeddings):
     """
 
     def forward(self, tokens, segments=None):
-        """Too early."""
         kinds = torch.zeros_like(tokens) if segments is None else segments
         places = self.position(torch.arange(tokens.shape[1]))
         return self.norm(self.token(tokens)) + self.segment(kinds) + places
@@ -332,7 +326,6 @@ class EmbeddingsScaled(right.BertEmbeddings):
     """
 
     def forward(self, tokens, segments=None):
-        """With the factor of chapter 8."""
         kinds = torch.zeros_like(tokens) if segments is None else segments
         words = self.token(tokens) * self.token.embedding_dim**0.5
         return self.norm(words + self.segment(kinds) + self.position(torch.arange(words.shape[1])))
@@ -345,7 +338,6 @@ class EmbeddingsBackwards(right.BertEmbeddings):
     """
 
     def forward(self, tokens, segments=None):
-        """The other way."""
         kinds = torch.zeros_like(tokens) if segments is None else segments
         places = torch.arange(tokens.shape[1]).flip(0)
         return self.norm(self.token(tokens) + self.segment(kinds) + self.position(places))
@@ -359,7 +351,6 @@ class EmbeddingsCountRows(right.BertEmbeddings):
     """
 
     def forward(self, tokens, segments=None):
-        """Axis 0."""
         kinds = torch.zeros_like(tokens) if segments is None else segments
         places = self.position(torch.arange(len(tokens)) % self.position.num_embeddings)
         return self.norm(self.token(tokens) + self.segment(kinds) + places.unsqueeze(1))
@@ -381,7 +372,6 @@ class _Embeddings(right.BertEmbeddings):
         return torch.arange(tokens.shape[1])
 
     def forward(self, tokens, segments=None):
-        """As in the reference."""
         kinds = self.kinds(tokens, segments)
         places = self.position(self.places(tokens, kinds))
         return self.norm(self.words(tokens) + self.segment(kinds) + places)
@@ -395,7 +385,6 @@ class EmbeddingsOneSegment(_Embeddings):
     """
 
     def kinds(self, tokens, segments):
-        """Always 0."""
         return torch.zeros_like(tokens)
 
 
@@ -406,7 +395,6 @@ class EmbeddingsPositionsAgain(_Embeddings):
     """
 
     def places(self, tokens, kinds):
-        """Counted in each segment."""
         places = super().places(tokens, kinds) - kinds * (kinds == 0).sum(1, keepdim=True)
         return places.clamp(min=0)
 
@@ -419,7 +407,6 @@ class EmbeddingsPaddingNotCounted(_Embeddings):
     """
 
     def places(self, tokens, kinds):
-        """Real tokens alone."""
         real = (tokens != 0).long()
         return (real.cumsum(1) - 1).clamp(min=0) * real
 
@@ -432,7 +419,6 @@ class EmbeddingsPaddingZero(_Embeddings):
     """
 
     def words(self, tokens):
-        """0 for id 0."""
         return self.token(tokens) * (tokens != 0).unsqueeze(-1)
 
 

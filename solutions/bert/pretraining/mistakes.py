@@ -34,7 +34,6 @@ class _Encoder(right.BertEncoder):
         return states
 
     def forward(self, tokens, segments=None, mask=None):
-        """As in the reference."""
         return self.stacked(self.embedded(tokens, segments), self.seen(tokens, mask))
 
 
@@ -46,7 +45,6 @@ class EncoderWithoutSegments(_Encoder):
     """
 
     def embedded(self, tokens, segments):
-        """Tokens alone."""
         return self.embeddings(tokens, None)
 
 
@@ -58,7 +56,6 @@ class EncoderAttendsToPadding(_Encoder):
     """
 
     def seen(self, tokens, mask):
-        """Everything."""
         return torch.ones_like(tokens, dtype=torch.bool)[:, None] if mask is None else mask
 
 
@@ -69,7 +66,6 @@ class EncoderPaddingIsZero(_Encoder):
     """
 
     def real(self, tokens):
-        """0."""
         return tokens != 0
 
 
@@ -81,7 +77,6 @@ class EncoderMaskInverted(_Encoder):
     """
 
     def real(self, tokens):
-        """Inverted."""
         return tokens == self.pad_id
 
 
@@ -93,7 +88,6 @@ class EncoderMasksTheWrongAxis(_Encoder):
     """
 
     def seen(self, tokens, mask):
-        """(B, N, 1)."""
         return self.real(tokens)[:, :, None] if mask is None else mask
 
 
@@ -105,7 +99,6 @@ class EncoderForgetsTheMask(_Encoder):
     """
 
     def seen(self, tokens, mask):
-        """Always of the ids."""
         return self.real(tokens)[:, None]
 
 
@@ -116,7 +109,6 @@ class EncoderAddsToTheMask(_Encoder):
     """
 
     def seen(self, tokens, mask):
-        """Both."""
         own = self.real(tokens)[:, None]
         return own if mask is None else own & mask
 
@@ -129,7 +121,6 @@ class EncoderIsCausal(_Encoder):
     """
 
     def seen(self, tokens, mask):
-        """Not what comes later."""
         N = tokens.shape[1]
         return super().seen(tokens, mask) & torch.ones(N, N, dtype=torch.bool).tril()
 
@@ -141,7 +132,6 @@ class EncoderOneLayer(_Encoder):
     """
 
     def stacked(self, states, mask):
-        """Not handed on."""
         found = states
         for layer in self.layers:
             found = layer(states, mask)
@@ -155,7 +145,6 @@ class EncoderBackwards(_Encoder):
     """
 
     def stacked(self, states, mask):
-        """From the top."""
         for layer in reversed(self.layers):
             states = layer(states, mask)
         return states
@@ -169,7 +158,6 @@ class EncoderAddsResiduals(_Encoder):
     """
 
     def stacked(self, states, mask):
-        """x + layer(x)."""
         for layer in self.layers:
             states = states + layer(states, mask)
         return states
@@ -183,7 +171,6 @@ class EncoderNormalisesTheEnd(_Encoder):
     """
 
     def stacked(self, states, mask):
-        """Once more."""
         return F.layer_norm(super().stacked(states, mask), states.shape[-1:])
 
 
@@ -194,7 +181,6 @@ class EncoderSkipsTheFirstLayer(_Encoder):
     """
 
     def stacked(self, states, mask):
-        """From 1."""
         for layer in self.layers[1:]:
             states = layer(states, mask)
         return states
@@ -208,7 +194,6 @@ class EncoderMasksFuture(_Encoder):
     """
 
     def seen(self, tokens, mask):
-        """Causal by default."""
         before = torch.ones(tokens.shape[1], tokens.shape[1], dtype=torch.bool).tril()
         return super().seen(tokens, None) & before if mask is None else mask
 
@@ -221,7 +206,6 @@ class EncoderKeepsSentencesApart(_Encoder):
     """
 
     def forward(self, tokens, segments=None, mask=None):
-        """With a mask made of the segments."""
         if mask is None and segments is not None:
             mask = self.seen(tokens, None) & (segments[:, :, None] == segments[:, None])
         return super().forward(tokens, segments, mask)
@@ -234,7 +218,6 @@ class EncoderRepeatsTheFirstLayer(_Encoder):
     """
 
     def stacked(self, states, mask):
-        """One layer for all."""
         for _ in self.layers:
             states = self.layers[0](states, mask)
         return states
@@ -346,7 +329,6 @@ class _Head(right.MaskedLanguageModelHead):
         return transformed @ self.embedding.weight.T + self.bias
 
     def forward(self, states):
-        """As in the reference."""
         return self.scored(self.transformed(states))
 
 
@@ -359,7 +341,6 @@ class HeadWithTanhGelu(_Head):
     """
 
     def curved(self, x):
-        """tanh."""
         return F.gelu(x, approximate="tanh")
 
 
@@ -370,7 +351,6 @@ class HeadWithRelu(_Head):
     """
 
     def curved(self, x):
-        """ReLU."""
         return x.relu()
 
 
@@ -381,7 +361,6 @@ class HeadWithTanh(_Head):
     """
 
     def curved(self, x):
-        """tanh itself."""
         return x.tanh()
 
 
@@ -392,7 +371,6 @@ class HeadLinear(_Head):
     """
 
     def curved(self, x):
-        """Nothing."""
         return x
 
 
@@ -403,7 +381,6 @@ class HeadWithoutNorm(_Head):
     """
 
     def transformed(self, states):
-        """Not normalised."""
         return self.curved(self.transform(states))
 
 
@@ -414,7 +391,6 @@ class HeadNormFirst(_Head):
     """
 
     def transformed(self, states):
-        """The other way."""
         return self.curved(self.norm(self.transform(states)))
 
 
@@ -425,7 +401,6 @@ class HeadNormBeforeAll(_Head):
     """
 
     def transformed(self, states):
-        """At the beginning."""
         return self.curved(self.transform(self.norm(states)))
 
 
@@ -436,7 +411,6 @@ class HeadWithoutTransform(_Head):
     """
 
     def transformed(self, states):
-        """As they are."""
         return states
 
 
@@ -448,7 +422,6 @@ class HeadUsualEps(_Head):
     """
 
     def transformed(self, states):
-        """1e-5."""
         x = self.curved(self.transform(states))
         return F.layer_norm(x, x.shape[-1:], self.norm.weight, self.norm.bias)
 
@@ -460,7 +433,6 @@ class HeadWithoutBias(_Head):
     """
 
     def scored(self, transformed):
-        """E alone."""
         return transformed @ self.embedding.weight.T
 
 
@@ -472,7 +444,6 @@ class HeadDetached(_Head):
     """
 
     def scored(self, transformed):
-        """Cut."""
         return transformed @ self.embedding.weight.detach().T + self.bias
 
 
@@ -483,7 +454,6 @@ class HeadReturnsProbabilities(_Head):
     """
 
     def scored(self, transformed):
-        """Softmax."""
         return super().scored(transformed).softmax(-1)
 
 
@@ -494,7 +464,6 @@ class HeadScaled(_Head):
     """
 
     def scored(self, transformed):
-        """sqrt(d)."""
         return transformed @ self.embedding.weight.T / transformed.shape[-1] ** 0.5 + self.bias
 
 
@@ -506,7 +475,6 @@ class HeadWithResidual(_Head):
     """
 
     def transformed(self, states):
-        """Plus h."""
         return self.norm(states + self.curved(self.transform(states)))
 
 
@@ -517,7 +485,6 @@ class HeadWithCosines(_Head):
     """
 
     def scored(self, transformed):
-        """Directions alone."""
         return transformed @ F.normalize(self.embedding.weight, dim=-1).T + self.bias
 
 

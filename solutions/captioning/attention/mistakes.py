@@ -107,7 +107,6 @@ class SoftWithoutGate(_Soft):
     """
 
     def forward(self, query, annotations):
-        """Without beta."""
         weights = self.spread(self.energies(query, annotations))
         return (weights.unsqueeze(2) * annotations).sum(1), weights
 
@@ -120,7 +119,6 @@ class SoftGatedWeights(_Soft):
     """
 
     def forward(self, query, annotations):
-        """beta times alpha."""
         context, weights = super().forward(query, annotations)
         return context, weights * self.beta(query).unsqueeze(1)
 
@@ -133,7 +131,6 @@ class SoftGatedScores(_Soft):
     """
 
     def forward(self, query, annotations):
-        """Gated too early."""
         gate = self.beta(query).reshape(-1, 1)
         weights = self.spread(gate * self.energies(query, annotations))
         return (weights.unsqueeze(2) * annotations).sum(1), weights
@@ -147,7 +144,6 @@ class SoftWithoutTanh(_Soft):
     """
 
     def energies(self, query, annotations):
-        """Linear."""
         return ((query @ self.W.T)[:, None] + annotations @ self.U.T) @ self.v
 
 
@@ -160,7 +156,6 @@ class SoftWithTanhOfEach(_Soft):
     """
 
     def energies(self, query, annotations):
-        """Two tanhs."""
         return (torch.tanh(query @ self.W.T)[:, None] + torch.tanh(annotations @ self.U.T)) @ self.v
 
 
@@ -172,7 +167,6 @@ class SoftOverBatch(_Soft):
     """
 
     def spread(self, energies):
-        """Over axis 0."""
         return torch.softmax(energies, dim=0)
 
 
@@ -184,7 +178,6 @@ class SoftWithSigmoid(_Soft):
     """
 
     def spread(self, energies):
-        """Each by itself."""
         return torch.sigmoid(energies)
 
 
@@ -195,7 +188,6 @@ class SoftReturnsEnergies(_Soft):
     """
 
     def forward(self, query, annotations):
-        """e for alpha."""
         context, _ = super().forward(query, annotations)
         return context, self.energies(query, annotations)
 
@@ -208,7 +200,6 @@ class SoftBetaWithoutSigmoid(_Soft):
     """
 
     def beta(self, query):
-        """Any number."""
         return self.gate(query).squeeze(1)
 
 
@@ -220,7 +211,6 @@ class SoftBetaKeepsAxis(_Soft):
     """
 
     def beta(self, query):
-        """(B, 1)."""
         return torch.sigmoid(self.gate(query))
 
 
@@ -231,7 +221,6 @@ class SoftBetaClosed(_Soft):
     """
 
     def forward(self, query, annotations):
-        """1 - beta."""
         weights = self.spread(self.energies(query, annotations))
         mean = (weights.unsqueeze(2) * annotations).sum(1)
         return mean * (1 - self.beta(query)).unsqueeze(1), weights

@@ -19,7 +19,6 @@ class AttendsWithNewState(CaptionDecoder):
     """
 
     def step(self, embedded, state, annotations):
-        """Moves twice."""
         before, _ = self.attention(state[0], annotations)
         new = self.cell(torch.cat([embedded, before], dim=1), state)
         context, weights = self.attention(new[0], annotations)
@@ -34,7 +33,6 @@ class AttendsWithMemory(CaptionDecoder):
     """
 
     def step(self, embedded, state, annotations):
-        """c for h."""
         context, weights = self.attention(state[1], annotations)
         return self.cell(torch.cat([embedded, context], dim=1), state), context, weights
 
@@ -47,7 +45,6 @@ class ContextBeforeWord(CaptionDecoder):
     """
 
     def step(self, embedded, state, annotations):
-        """[z; E y]."""
         context, weights = self.attention(state[0], annotations)
         return self.cell(torch.cat([context, embedded], dim=1), state), context, weights
 
@@ -60,7 +57,6 @@ class ContextFromWeights(CaptionDecoder):
     """
 
     def step(self, embedded, state, annotations):
-        """Without what the attention did to the context."""
         _, weights = self.attention(state[0], annotations)
         context = (weights.unsqueeze(2) * annotations).sum(1)
         return self.cell(torch.cat([embedded, context], dim=1), state), context, weights
@@ -73,7 +69,6 @@ class StateAndMemoryAlike(CaptionDecoder):
     """
 
     def start(self, annotations):
-        """One layer for both."""
         state, _ = super().start(annotations)
         return state, state
 
@@ -86,7 +81,6 @@ class StartsWithoutTanh(CaptionDecoder):
     """
 
     def start(self, annotations):
-        """Linear."""
         mean = annotations.mean(1)
         return self.first_state(mean), self.first_memory(mean)
 
@@ -99,7 +93,6 @@ class StartsFromSum(CaptionDecoder):
     """
 
     def start(self, annotations):
-        """The sum."""
         return super().start(annotations.sum(1, keepdim=True))
 
 
@@ -111,7 +104,6 @@ class StartsFromFirstPlace(CaptionDecoder):
     """
 
     def start(self, annotations):
-        """A corner."""
         return super().start(annotations[:, :1])
 
 
@@ -122,7 +114,6 @@ class ReadsOutWithoutWord(CaptionDecoder):
     """
 
     def readout(self, embedded, states, contexts):
-        """Two of three."""
         return super().readout(torch.zeros_like(embedded), states, contexts)
 
 
@@ -134,7 +125,6 @@ class ReadsOutWithoutContext(CaptionDecoder):
     """
 
     def readout(self, embedded, states, contexts):
-        """Two of three."""
         return super().readout(embedded, states, torch.zeros_like(contexts))
 
 
@@ -145,7 +135,6 @@ class ReadsOutWithTanh(CaptionDecoder):
     """
 
     def readout(self, embedded, states, contexts):
-        """tanh of the sum."""
         mixed = embedded + self.state_output(states) + self.context_output(contexts)
         return self.output(torch.tanh(mixed))
 
@@ -179,7 +168,6 @@ class SentenceStartsFromZero(_Loop):
     """
 
     def first(self, annotations):
-        """Zeros."""
         h, c = self.start(annotations)
         return torch.zeros_like(h), torch.zeros_like(c)
 
@@ -192,7 +180,6 @@ class SentenceReadsOldState(_Loop):
     """
 
     def read(self, state, before):
-        """h_{t-1}."""
         return before[0]
 
 
@@ -203,7 +190,6 @@ class SentenceReadsMemory(_Loop):
     """
 
     def read(self, state, before):
-        """c_t."""
         return state[1]
 
 

@@ -272,7 +272,6 @@ class _Model(right.NeuralLanguageModel):
         return self.output(self.inside(x)) + self.direct(x)
 
     def forward(self, context):
-        """As in the reference."""
         return self.score(self.join(self.embedding(context)))
 
 
@@ -285,7 +284,6 @@ class ModelWithoutTanh(_Model):
     """
 
     def inside(self, x):
-        """Linear."""
         return self.hidden(x)
 
 
@@ -296,7 +294,6 @@ class ModelReluForTanh(_Model):
     """
 
     def inside(self, x):
-        """ReLU."""
         return torch.relu(self.hidden(x))
 
 
@@ -307,11 +304,9 @@ class ModelTanhOfVectors(_Model):
     """
 
     def join(self, embedded):
-        """Too early."""
         return torch.tanh(embedded.flatten(1))
 
     def inside(self, x):
-        """Linear."""
         return self.hidden(x)
 
 
@@ -323,7 +318,6 @@ class ModelTanhOutside(_Model):
     """
 
     def score(self, x):
-        """Too late."""
         return torch.tanh(self.output(self.hidden(x)) + self.direct(x))
 
 
@@ -335,7 +329,6 @@ class ModelWithoutDirect(_Model):
     """
 
     def score(self, x):
-        """No W x."""
         return self.output(self.inside(x))
 
 
@@ -347,7 +340,6 @@ class ModelDirectOnly(_Model):
     """
 
     def score(self, x):
-        """No U tanh(...)."""
         return self.direct(x) + self.output.bias
 
 
@@ -358,7 +350,6 @@ class ModelForgetsHiddenBias(_Model):
     """
 
     def inside(self, x):
-        """No d."""
         return torch.tanh(x @ self.hidden.weight.T)
 
 
@@ -369,7 +360,6 @@ class ModelForgetsOutputBias(_Model):
     """
 
     def score(self, x):
-        """No b."""
         return self.inside(x) @ self.output.weight.T + self.direct(x)
 
 
@@ -382,7 +372,6 @@ class ModelReversesWords(_Model):
     """
 
     def join(self, embedded):
-        """Reversed."""
         return embedded.flip(1).flatten(1)
 
 
@@ -395,7 +384,6 @@ class ModelMixesVectors(_Model):
     """
 
     def join(self, embedded):
-        """Transposed."""
         return embedded.transpose(1, 2).flatten(1)
 
 
@@ -407,7 +395,6 @@ class ModelAveragesWords(_Model):
     """
 
     def join(self, embedded):
-        """The mean at each place."""
         return embedded.mean(1, keepdim=True).expand_as(embedded).flatten(1)
 
 
@@ -418,7 +405,6 @@ class ModelSeesLastWordOnly(_Model):
     """
 
     def join(self, embedded):
-        """Zeros for the others."""
         before = torch.zeros_like(embedded[:, :-1])
         return torch.cat([before, embedded[:, -1:]], 1).flatten(1)
 
@@ -430,7 +416,6 @@ class ModelReturnsProbabilities(_Model):
     """
 
     def score(self, x):
-        """Softmax."""
         return super().score(x).softmax(-1)
 
 
@@ -441,7 +426,6 @@ class ModelReturnsLogProbabilities(_Model):
     """
 
     def score(self, x):
-        """Log softmax."""
         return super().score(x).log_softmax(-1)
 
 
@@ -454,7 +438,6 @@ class ModelSoftmaxOverBatch(_Model):
     """
 
     def score(self, x):
-        """Axis 0."""
         return super().score(x).softmax(0)
 
 
@@ -466,7 +449,6 @@ class ModelVectorsCut(_Model):
     """
 
     def join(self, embedded):
-        """Detached."""
         return embedded.detach().flatten(1)
 
 
@@ -478,7 +460,6 @@ class ModelLogitsCut(_Model):
     """
 
     def score(self, x):
-        """Detached."""
         return super().score(x).detach()
 
 

@@ -32,7 +32,6 @@ class _Pooling(right.AttentionPooling):
         return (weights[:, None] @ states)[:, 0]
 
     def forward(self, states, mask):
-        """As in the reference."""
         weights = self.weighed(self.scored(self.inside(states)), mask)
         return self.summed(weights, states), weights
 
@@ -45,7 +44,6 @@ class PoolingWithoutTanh(_Pooling):
     """
 
     def inside(self, states):
-        """Linear."""
         return self.projection(states)
 
 
@@ -56,7 +54,6 @@ class PoolingWithRelu(_Pooling):
     """
 
     def inside(self, states):
-        """ReLU."""
         return self.projection(states).relu()
 
 
@@ -69,7 +66,6 @@ class PoolingWithoutBias(_Pooling):
     """
 
     def inside(self, states):
-        """W alone."""
         return (states @ self.projection.weight.T).tanh()
 
 
@@ -81,11 +77,9 @@ class PoolingTanhOfScore(_Pooling):
     """
 
     def inside(self, states):
-        """Linear."""
         return self.projection(states)
 
     def scored(self, u):
-        """tanh here."""
         return (u @ self.context).tanh()
 
 
@@ -97,7 +91,6 @@ class PoolingAddsUp(_Pooling):
     """
 
     def scored(self, u):
-        """Sum."""
         return u.sum(-1)
 
 
@@ -108,7 +101,6 @@ class PoolingScaled(_Pooling):
     """
 
     def scored(self, u):
-        """sqrt(a)."""
         return u @ self.context / len(self.context) ** 0.5
 
 
@@ -120,7 +112,6 @@ class PoolingOverSentences(_Pooling):
     """
 
     def weighed(self, scores, mask):
-        """Axis 0."""
         return scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(0) * mask
 
 
@@ -132,7 +123,6 @@ class PoolingAttendsToPadding(_Pooling):
     """
 
     def weighed(self, scores, mask):
-        """All real."""
         return scores.softmax(1)
 
 
@@ -144,7 +134,6 @@ class PoolingMaskedAfterwards(_Pooling):
     """
 
     def weighed(self, scores, mask):
-        """Times the mask."""
         return scores.softmax(1) * mask
 
 
@@ -155,7 +144,6 @@ class PoolingMaskedWithZero(_Pooling):
     """
 
     def weighed(self, scores, mask):
-        """0 for padding."""
         return (scores * mask).softmax(1) * mask
 
 
@@ -167,7 +155,6 @@ class PoolingOfNothing(_Pooling):
     """
 
     def weighed(self, scores, mask):
-        """-inf."""
         return scores.masked_fill(~mask, -torch.inf).softmax(1)
 
 
@@ -179,7 +166,6 @@ class PoolingOfNothingIsAMean(_Pooling):
     """
 
     def weighed(self, scores, mask):
-        """Not set to 0."""
         return scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(1)
 
 
@@ -190,7 +176,6 @@ class PoolingOfUnitLength(_Pooling):
     """
 
     def scored(self, u):
-        """Of a direction alone."""
         return u @ nn.functional.normalize(self.context, dim=0)
 
 
@@ -201,7 +186,6 @@ class PoolingDividedByWords(_Pooling):
     """
 
     def forward(self, states, mask):
-        """A mean twice."""
         pooled, weights = super().forward(states, mask)
         return pooled / mask.sum(1, keepdim=True).clamp(min=1), weights
 
@@ -214,7 +198,6 @@ class PoolingWithSigmoid(_Pooling):
     """
 
     def weighed(self, scores, mask):
-        """Sigmoid."""
         return scores.sigmoid() * mask
 
 

@@ -40,7 +40,6 @@ class _Network(right.HierarchicalAttentionNetwork):
         return self.word_attention, self.sentence_attention
 
     def forward(self, documents):
-        """As in the reference."""
         B, L, T = documents.shape
         over_words, over_sentences = self.looks()
         flat = documents.reshape(B * L, T)
@@ -61,7 +60,6 @@ class NetworkReadsPaddedWords(_Network):
     """
 
     def words(self, embedded, real):
-        """Not packed."""
         return self.word_rnn(embedded)[0]
 
 
@@ -73,7 +71,6 @@ class NetworkReadsPaddedSentences(_Network):
     """
 
     def sentences(self, vectors, some):
-        """Not packed."""
         return self.sentence_rnn(vectors)[0]
 
 
@@ -85,7 +82,6 @@ class NetworkCountsSentences(_Network):
     """
 
     def extent(self, some):
-        """How many."""
         return some.sum(dim=1)
 
 
@@ -97,7 +93,6 @@ class NetworkDropsEmptySentences(_Network):
     """
 
     def sentences(self, vectors, some):
-        """Moved together, read, moved back."""
         order = (~some).long().argsort(dim=1, stable=True)
         rows = torch.arange(len(some)).unsqueeze(1)
         states = right.read(self.sentence_rnn, vectors[rows, order], some.sum(dim=1))
@@ -112,7 +107,6 @@ class NetworkAttendsToEmptySentences(_Network):
     """
 
     def attendable(self, some):
-        """Up to the last."""
         return torch.arange(some.shape[1]) < self.extent(some)[:, None]
 
 
@@ -124,7 +118,6 @@ class NetworkAttendsToPadding(_Network):
     """
 
     def attendable(self, some):
-        """All."""
         return torch.ones_like(some)
 
 
@@ -136,7 +129,6 @@ class NetworkWithoutSentenceGru(_Network):
     """
 
     def sentences(self, vectors, some):
-        """As they are."""
         return vectors
 
 
@@ -148,7 +140,6 @@ class NetworkOneAttention(_Network):
     """
 
     def looks(self):
-        """One."""
         return self.word_attention, self.word_attention
 
 
@@ -160,7 +151,6 @@ class NetworkSwapsAttentions(_Network):
     """
 
     def looks(self):
-        """Swapped."""
         return self.sentence_attention, self.word_attention
 
 
@@ -172,7 +162,6 @@ class NetworkRefusesEmpty(_Network):
     """
 
     def extent(self, some):
-        """Refuses as torch does."""
         if not some.any(dim=1).all():
             raise RuntimeError("Length of all samples has to be greater than 0")
         return super().extent(some)
@@ -186,7 +175,6 @@ class NetworkReadsOn(_Network):
     """
 
     def words(self, embedded, real):
-        """All words of a document in one sequence."""
         batch = self._batch
         joined = real.reshape(batch, -1)
         order = (~joined).long().argsort(dim=1, stable=True)  # real words first
@@ -196,7 +184,6 @@ class NetworkReadsOn(_Network):
         return states[rows, order.argsort(dim=1)].reshape(*real.shape, -1)
 
     def forward(self, documents):
-        """Remembers where documents end."""
         self._batch = len(documents)
         return super().forward(documents)
 
@@ -209,7 +196,6 @@ class NetworkReturnsProbabilities(_Network):
     """
 
     def said(self, document):
-        """Softmax."""
         return self.output(document).softmax(1)
 
 

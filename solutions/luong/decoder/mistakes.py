@@ -118,7 +118,6 @@ class _Decoder(right.LuongDecoder):
         return self.combine(torch.cat([context, state], -1)).tanh()
 
     def step(self, embedded, state, attentional, keys, mask, position):
-        """As in the reference."""
         new = self.cell(self.fed(embedded, attentional, state), state)
         found, alpha = self.attention(new, keys, mask, position)
         return new, self.joined(found, new), alpha
@@ -140,7 +139,6 @@ class _Decoder(right.LuongDecoder):
         return self.output(attentional)
 
     def forward(self, tokens, keys, mask, first_state):
-        """As in the reference."""
         pair = self.beginning(first_state)
         steps = []
         for t, embedded in enumerate(self.embedding(tokens).unbind(1)):
@@ -159,7 +157,6 @@ class DecoderAttendsWithOldState(_Decoder):
     """
 
     def step(self, embedded, state, attentional, keys, mask, position):
-        """Attends before the cell."""
         found, alpha = self.attention(state, keys, mask, position)
         new = self.cell(self.fed(embedded, attentional, state), state)
         return new, self.joined(found, new), alpha
@@ -174,7 +171,6 @@ class DecoderFeedsContext(_Decoder):
     """
 
     def forward(self, tokens, keys, mask, first_state):
-        """A loop of its own."""
         state, context = first_state, torch.zeros_like(keys[:, 0])
         said, looked = [], []
         for t, embedded in enumerate(self.embedding(tokens).unbind(1)):
@@ -193,7 +189,6 @@ class DecoderFeedsState(_Decoder):
     """
 
     def fed(self, embedded, attentional, state):
-        """h for h~."""
         return super().fed(embedded, state, state)
 
 
@@ -205,7 +200,6 @@ class DecoderIgnoresFeedingSwitch(_Decoder):
     """
 
     def fed(self, embedded, attentional, state):
-        """Always."""
         return torch.cat([embedded, attentional], -1)
 
 
@@ -217,7 +211,6 @@ class DecoderFeedsZeros(_Decoder):
     """
 
     def carried(self, new, old):
-        """h alone."""
         return new[0], old[1]
 
 
@@ -228,7 +221,6 @@ class DecoderStateStandsStill(_Decoder):
     """
 
     def carried(self, new, old):
-        """h~ alone."""
         return old[0], new[1]
 
 
@@ -240,7 +232,6 @@ class DecoderAttentionalForState(_Decoder):
     """
 
     def carried(self, new, old):
-        """h~ twice."""
         return new[1], new[1]
 
 
@@ -252,7 +243,6 @@ class DecoderStartsWithFirstState(_Decoder):
     """
 
     def beginning(self, first_state):
-        """h_0 twice."""
         return first_state, first_state
 
 
@@ -263,7 +253,6 @@ class DecoderForgetsFirstState(_Decoder):
     """
 
     def beginning(self, first_state):
-        """0 twice."""
         return torch.zeros_like(first_state), torch.zeros_like(first_state)
 
 
@@ -275,7 +264,6 @@ class DecoderScoresState(_Decoder):
     """
 
     def scored(self, attentional, states):
-        """Of h."""
         return self.output(states)
 
 
@@ -287,7 +275,6 @@ class DecoderWithoutTanh(_Decoder):
     """
 
     def joined(self, context, state):
-        """Linear."""
         return self.combine(torch.cat([context, state], -1))
 
 
@@ -298,7 +285,6 @@ class DecoderSwapsCombine(_Decoder):
     """
 
     def joined(self, context, state):
-        """Swapped."""
         return super().joined(state, context)
 
 
@@ -309,7 +295,6 @@ class DecoderSwapsCellInput(_Decoder):
     """
 
     def fed(self, embedded, attentional, state):
-        """Swapped."""
         return torch.cat([attentional, embedded], -1) if self.input_feeding else embedded
 
 
@@ -321,7 +306,6 @@ class DecoderPositionNotPassed(_Decoder):
     """
 
     def step(self, embedded, state, attentional, keys, mask, position):
-        """Always 0."""
         return super().step(embedded, state, attentional, keys, mask, 0)
 
 
@@ -333,7 +317,6 @@ class DecoderPositionAlwaysZero(_Decoder):
     """
 
     def counted(self, t):
-        """Never."""
         return 0
 
 
@@ -345,7 +328,6 @@ class DecoderPositionFromOne(_Decoder):
     """
 
     def counted(self, t):
-        """From 1."""
         return t + 1
 
 
@@ -356,7 +338,6 @@ class DecoderForgetsMask(_Decoder):
     """
 
     def step(self, embedded, state, attentional, keys, mask, position):
-        """All real."""
         return super().step(embedded, state, attentional, keys, torch.ones_like(mask), position)
 
 
@@ -368,7 +349,6 @@ class DecoderFeedsItself(_Decoder):
     """
 
     def forward(self, tokens, keys, mask, first_state):
-        """Own predictions."""
         pair, word = self.beginning(first_state), tokens[:, 0]
         said, looked = [], []
         for t in range(tokens.shape[1]):
@@ -387,7 +367,6 @@ class DecoderReturnsProbabilities(_Decoder):
     """
 
     def scored(self, attentional, states):
-        """Softmax."""
         return self.output(attentional).softmax(-1)
 
 
@@ -398,7 +377,6 @@ class DecoderReturnsLogProbabilities(_Decoder):
     """
 
     def scored(self, attentional, states):
-        """Log softmax."""
         return self.output(attentional).log_softmax(-1)
 
 
@@ -410,7 +388,6 @@ class DecoderTimeFirst(_Decoder):
     """
 
     def forward(self, tokens, keys, mask, first_state):
-        """Transposed."""
         logits, weights = super().forward(tokens, keys, mask, first_state)
         return logits.transpose(0, 1), weights.transpose(0, 1)
 

@@ -420,7 +420,6 @@ class _Local(right.LocalAttention):
         return (weights[:, None] @ keys)[:, 0]
 
     def forward(self, query, keys, mask, position):
-        """As in the reference."""
         centre = self.centred(query, mask, position)
         alpha = self.shared(self.score(query, keys), self.near(centre, mask), centre)
         weights = self.shaped(alpha, centre)
@@ -445,7 +444,6 @@ class LocalSoftmaxOverAll(_Local):
     """
 
     def shared(self, scores, window, centre):
-        """Cut too late."""
         return scores.softmax(1) * window
 
 
@@ -457,12 +455,10 @@ class LocalSoftmaxOverSentence(_Local):
     """
 
     def forward(self, query, keys, mask, position):
-        """Padding has no share, words outside the window have one."""
         self.real = mask
         return super().forward(query, keys, mask, position)
 
     def shared(self, scores, window, centre):
-        """Cut too late."""
         return super().shared(scores, self.real, centre) * window
 
 
@@ -473,7 +469,6 @@ class LocalCountsFromOne(_Local):
     """
 
     def centred(self, query, mask, position):
-        """t + 1."""
         return super().centred(query, mask, position + (self.kind == "monotonic"))
 
 
@@ -485,7 +480,6 @@ class LocalScoresZeroed(_Local):
     """
 
     def shared(self, scores, window, centre):
-        """exp(0)."""
         return (scores * window).softmax(1) * window
 
 
@@ -496,7 +490,6 @@ class LocalIsGlobal(_Local):
     """
 
     def near(self, centre, mask):
-        """Everything."""
         return mask
 
 
@@ -508,7 +501,6 @@ class LocalWithoutGaussian(_Local):
     """
 
     def shaped(self, alpha, centre):
-        """Never."""
         return alpha
 
 
@@ -520,7 +512,6 @@ class LocalMonotonicGaussian(_Local):
     """
 
     def shaped(self, alpha, centre):
-        """Always."""
         return right.gaussian_weights(alpha, centre, self.D)
 
 
@@ -532,7 +523,6 @@ class LocalAlwaysMonotonic(_Local):
     """
 
     def centred(self, query, mask, position):
-        """t."""
         return query.new_full(query.shape[:1], position)
 
 
@@ -544,11 +534,9 @@ class LocalGaussianInScores(_Local):
     """
 
     def shared(self, scores, window, centre):
-        """Before the softmax."""
         return super().shared(super().shaped(scores, centre), window, centre)
 
     def shaped(self, alpha, centre):
-        """Done already."""
         return alpha
 
 
@@ -560,7 +548,6 @@ class LocalRenormalised(_Local):
     """
 
     def shaped(self, alpha, centre):
-        """Sum 1."""
         cut = super().shaped(alpha, centre)
         total = cut.sum(1, keepdim=True)
         return cut / total.masked_fill(total == 0, 1.0)
@@ -573,7 +560,6 @@ class LocalSigmaIsD(_Local):
     """
 
     def shaped(self, alpha, centre):
-        """Too wide."""
         return alpha if self.kind == "monotonic" else gaussian_of_D(alpha, centre, self.D)
 
 
@@ -585,7 +571,6 @@ class LocalRounds(_Local):
     """
 
     def centred(self, query, mask, position):
-        """Rounded."""
         return super().centred(query, mask, position).round()
 
 
@@ -597,7 +582,6 @@ class LocalPositionOfN(_Local):
     """
 
     def centred(self, query, mask, position):
-        """N."""
         return super().centred(query, torch.ones_like(mask), position)
 
 
@@ -609,7 +593,6 @@ class LocalOverPadding(_Local):
     """
 
     def near(self, centre, mask):
-        """N for S."""
         return super().near(centre, torch.ones_like(mask))
 
 
@@ -620,7 +603,6 @@ class LocalOpenWindow(_Local):
     """
 
     def near(self, centre, mask):
-        """<."""
         return window_without_ends(centre, mask.sum(1), self.D, mask.shape[1])
 
 
@@ -631,7 +613,6 @@ class LocalWindowOfD(_Local):
     """
 
     def near(self, centre, mask):
-        """D words."""
         return window_of_D_words(centre, mask.sum(1), self.D, mask.shape[1])
 
 
@@ -643,7 +624,6 @@ class LocalEmptyNan(_Local):
     """
 
     def shared(self, scores, window, centre):
-        """0 / 0."""
         return scores.masked_fill(~window, -torch.inf).softmax(1)
 
 
@@ -655,7 +635,6 @@ class LocalEmptyUniform(_Local):
     """
 
     def shared(self, scores, window, centre):
-        """1 / N."""
         return scores.masked_fill(~window, torch.finfo(scores.dtype).min).softmax(1)
 
 
@@ -667,7 +646,6 @@ class LocalContextWithoutGaussian(_Local):
     """
 
     def averaged(self, weights, alpha, keys):
-        """Of alpha."""
         return (alpha[:, None] @ keys)[:, 0]
 
 
@@ -679,7 +657,6 @@ class LocalPositionCut(_Local):
     """
 
     def centred(self, query, mask, position):
-        """Detached."""
         return super().centred(query, mask, position).detach()
 
 
@@ -690,7 +667,6 @@ class LocalSwapsResults(_Local):
     """
 
     def forward(self, query, keys, mask, position):
-        """Swapped."""
         context, weights = super().forward(query, keys, mask, position)
         return weights, context
 

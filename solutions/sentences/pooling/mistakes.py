@@ -354,7 +354,6 @@ class _Classifier(right.AttentionClassifier):
         return (weights[:, None] @ states)[:, 0]
 
     def forward(self, tokens, lengths):
-        """As in the reference."""
         states, h, c = self.read(tokens, lengths)
         query = self.asks(states, h, c, lengths)
         weights = self.weighed(self.scored(query, states), self.marks(tokens, lengths))
@@ -370,7 +369,6 @@ class ClassifierReadsPadding(_Classifier):
     """
 
     def read(self, tokens, lengths):
-        """Not packed."""
         states, (h, c) = self.rnn(self.embedding(tokens))
         return states, h, c
 
@@ -384,7 +382,6 @@ class ClassifierQueryFromLastPlace(_Classifier):
     """
 
     def asks(self, states, h, c, lengths):
-        """h_L."""
         return states[torch.arange(len(states)), (lengths - 1).clamp(min=0)]
 
 
@@ -396,7 +393,6 @@ class ClassifierQueryFromPaddedEnd(_Classifier):
     """
 
     def asks(self, states, h, c, lengths):
-        """h_N."""
         return states[:, -1]
 
 
@@ -409,7 +405,6 @@ class ClassifierMixesSentences(_Classifier):
     """
 
     def asks(self, states, h, c, lengths):
-        """Reshaped."""
         return h.reshape(len(states), -1)
 
 
@@ -421,7 +416,6 @@ class ClassifierSwapsDirections(_Classifier):
     """
 
     def asks(self, states, h, c, lengths):
-        """Swapped."""
         return torch.cat([h[1], h[0]], dim=1)
 
 
@@ -433,7 +427,6 @@ class ClassifierAsksWithCell(_Classifier):
     """
 
     def asks(self, states, h, c, lengths):
-        """c."""
         return torch.cat([c[0], c[1]], dim=1)
 
 
@@ -446,7 +439,6 @@ class ClassifierWithoutQuery(_Classifier):
     """
 
     def scored(self, query, states):
-        """U alone."""
         return (states @ self.U.T).tanh() @ self.v
 
 
@@ -458,7 +450,6 @@ class ClassifierSwapsMatrices(_Classifier):
     """
 
     def scored(self, query, states):
-        """W for U."""
         return ((query @ self.U.T)[:, None] + states @ self.W.T).tanh() @ self.v
 
 
@@ -470,7 +461,6 @@ class ClassifierWithoutTanh(_Classifier):
     """
 
     def scored(self, query, states):
-        """Linear."""
         return ((query @ self.W.T)[:, None] + states @ self.U.T) @ self.v
 
 
@@ -482,7 +472,6 @@ class ClassifierAttendsToPadding(_Classifier):
     """
 
     def weighed(self, scores, mask):
-        """All real."""
         return scores.softmax(1)
 
 
@@ -494,7 +483,6 @@ class ClassifierMasksAfterwards(_Classifier):
     """
 
     def weighed(self, scores, mask):
-        """Times the mask."""
         return scores.softmax(1) * mask
 
 
@@ -505,7 +493,6 @@ class ClassifierMasksWithZero(_Classifier):
     """
 
     def weighed(self, scores, mask):
-        """0 for padding."""
         return (scores * mask).softmax(1) * mask
 
 
@@ -517,7 +504,6 @@ class ClassifierEmptyGetsPadding(_Classifier):
     """
 
     def marks(self, tokens, lengths):
-        """At least one."""
         return super().marks(tokens, lengths.clamp(min=1))
 
 
@@ -529,7 +515,6 @@ class ClassifierRefusesEmpty(_Classifier):
     """
 
     def read(self, tokens, lengths):
-        """Refuses as torch does."""
         if (lengths < 1).any():
             raise RuntimeError("Length of all samples has to be greater than 0")
         return super().read(tokens, lengths)
@@ -542,7 +527,6 @@ class ClassifierUsesFinalState(_Classifier):
     """
 
     def summed(self, weights, states, query):
-        """The query."""
         return query * (weights.sum(1, keepdim=True) > 0)
 
 
@@ -553,7 +537,6 @@ class ClassifierReturnsProbabilities(_Classifier):
     """
 
     def said(self, sentence):
-        """Softmax."""
         return self.output(sentence).softmax(1)
 
 

@@ -30,7 +30,6 @@ class _Attention(right.StructuredSelfAttention):
         return A @ states
 
     def forward(self, states, mask):
-        """As in the reference."""
         scores = self.W_s2 @ self.inside(states).transpose(1, 2)
         A = self.weighed(scores, mask[:, None])
         return self.summed(A, states), A
@@ -44,7 +43,6 @@ class HopsCompete(_Attention):
     """
 
     def weighed(self, scores, real):
-        """Over r."""
         return scores.softmax(1) * real
 
 
@@ -55,7 +53,6 @@ class HopsShareOneSoftmax(_Attention):
     """
 
     def weighed(self, scores, real):
-        """Over r N."""
         hidden = scores.masked_fill(~real, torch.finfo(scores.dtype).min)
         return hidden.flatten(1).softmax(-1).reshape(scores.shape) * real
 
@@ -68,7 +65,6 @@ class HopsWithoutTanh(_Attention):
     """
 
     def inside(self, states):
-        """Linear."""
         return states @ self.W_s1.T
 
 
@@ -80,7 +76,6 @@ class HopsWithRelu(_Attention):
     """
 
     def inside(self, states):
-        """ReLU."""
         return (states @ self.W_s1.T).relu()
 
 
@@ -92,7 +87,6 @@ class HopsAttendToPadding(_Attention):
     """
 
     def weighed(self, scores, real):
-        """All real."""
         return scores.softmax(-1)
 
 
@@ -104,7 +98,6 @@ class HopsMaskedAfterwards(_Attention):
     """
 
     def weighed(self, scores, real):
-        """Times the mask."""
         return scores.softmax(-1) * real
 
 
@@ -115,7 +108,6 @@ class HopsMaskedWithZero(_Attention):
     """
 
     def weighed(self, scores, real):
-        """0 for padding."""
         return (scores * real).softmax(-1) * real
 
 
@@ -128,7 +120,6 @@ class HopsOfNothing(_Attention):
     """
 
     def weighed(self, scores, real):
-        """-inf."""
         return scores.masked_fill(~real, -torch.inf).softmax(-1)
 
 
@@ -139,7 +130,6 @@ class HopsTanhOfScores(_Attention):
     """
 
     def forward(self, states, mask):
-        """Outside."""
         scores = (self.W_s2 @ (states @ self.W_s1.T).transpose(1, 2)).tanh()
         A = self.weighed(scores, mask[:, None])
         return self.summed(A, states), A
@@ -152,7 +142,6 @@ class HopsReshaped(_Attention):
     """
 
     def forward(self, states, mask):
-        """Mixed."""
         scores = self.inside(states) @ self.W_s2.T
         A = self.weighed(scores.reshape(len(scores), -1, scores.shape[1]), mask[:, None])
         return self.summed(A, states), A
@@ -165,7 +154,6 @@ class HopsScaled(_Attention):
     """
 
     def weighed(self, scores, real):
-        """sqrt(d_a)."""
         return super().weighed(scores / self.W_s1.shape[0] ** 0.5, real)
 
 
@@ -177,7 +165,6 @@ class HopsTransposed(_Attention):
     """
 
     def forward(self, states, mask):
-        """(B, N, r)."""
         M, A = super().forward(states, mask)
         return M, A.transpose(1, 2)
 
@@ -190,7 +177,6 @@ class HopsUseTheFirst(_Attention):
     """
 
     def forward(self, states, mask):
-        """Row 0."""
         M, A = super().forward(states, mask)
         return M[:, :1].expand_as(M), A[:, :1].expand_as(A)
 
@@ -321,7 +307,6 @@ class _Classifier(right.StructuredClassifier):
         return self.output(inner)
 
     def forward(self, tokens, lengths):
-        """As in the reference."""
         matrix, weights = self.attention(self.read(tokens, lengths), self.marks(tokens, lengths))
         return self.said(self.bent(self.hidden(self.flat(matrix)))), weights
 
@@ -335,7 +320,6 @@ class StructuredReadsPadding(_Classifier):
     """
 
     def read(self, tokens, lengths):
-        """Not packed."""
         return self.rnn(self.embedding(tokens))[0]
 
 
@@ -347,7 +331,6 @@ class StructuredForgetsMask(_Classifier):
     """
 
     def marks(self, tokens, lengths):
-        """All."""
         return torch.ones_like(tokens, dtype=torch.bool)
 
 
@@ -358,7 +341,6 @@ class StructuredMaskInverted(_Classifier):
     """
 
     def marks(self, tokens, lengths):
-        """Not."""
         return ~super().marks(tokens, lengths)
 
 
@@ -371,7 +353,6 @@ class StructuredFlattensColumns(_Classifier):
     """
 
     def flat(self, matrix):
-        """Transposed."""
         return matrix.transpose(1, 2).reshape(len(matrix), -1)
 
 
@@ -383,7 +364,6 @@ class StructuredAveragesHops(_Classifier):
     """
 
     def flat(self, matrix):
-        """The mean r times over."""
         return super().flat(matrix.mean(dim=1, keepdim=True).expand_as(matrix))
 
 
@@ -395,7 +375,6 @@ class StructuredWithoutRelu(_Classifier):
     """
 
     def bent(self, inner):
-        """Linear."""
         return inner
 
 
@@ -406,7 +385,6 @@ class StructuredWithTanh(_Classifier):
     """
 
     def bent(self, inner):
-        """tanh."""
         return inner.tanh()
 
 
@@ -418,7 +396,6 @@ class StructuredReluTwice(_Classifier):
     """
 
     def said(self, inner):
-        """ReLU."""
         return self.output(inner).relu()
 
 
@@ -430,7 +407,6 @@ class StructuredEmptyGetsPadding(_Classifier):
     """
 
     def marks(self, tokens, lengths):
-        """At least one."""
         return super().marks(tokens, lengths.clamp(min=1))
 
 
@@ -442,7 +418,6 @@ class StructuredRefusesEmpty(_Classifier):
     """
 
     def read(self, tokens, lengths):
-        """Refuses as torch does."""
         if (lengths < 1).any():
             raise RuntimeError("Length of all samples has to be greater than 0")
         return super().read(tokens, lengths)
@@ -455,7 +430,6 @@ class StructuredReturnsProbabilities(_Classifier):
     """
 
     def said(self, inner):
-        """Softmax."""
         return self.output(inner).softmax(1)
 
 

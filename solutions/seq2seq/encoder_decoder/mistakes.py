@@ -28,7 +28,6 @@ class EncoderReadsPadding(Encoder):
     """
 
     def forward(self, tokens, lengths):
-        """Without lengths."""
         states, final = self.rnn(self.embedding(tokens))
         return states, final[0]
 
@@ -42,7 +41,6 @@ class EncoderLastColumn(Encoder):
     """
 
     def forward(self, tokens, lengths):
-        """Zeros of the padding."""
         states, _ = super().forward(tokens, lengths)
         real = torch.arange(tokens.shape[1]) < lengths.unsqueeze(1)
         return states, (states * real.unsqueeze(-1))[:, -1]
@@ -56,7 +54,6 @@ class EncoderFirstState(Encoder):
     """
 
     def forward(self, tokens, lengths):
-        """Position 0."""
         states, _ = super().forward(tokens, lengths)
         return states, states[:, 0]
 
@@ -69,7 +66,6 @@ class EncoderMeanOfStates(Encoder):
     """
 
     def forward(self, tokens, lengths):
-        """Masked mean."""
         states, _ = super().forward(tokens, lengths)
         real = torch.arange(tokens.shape[1]) < lengths.unsqueeze(1)
         return states, (states * real.unsqueeze(-1)).sum(1) / lengths.unsqueeze(1)
@@ -83,7 +79,6 @@ class EncoderForgetsOrder(Encoder):
     """
 
     def forward(self, tokens, lengths):
-        """Sorted."""
         order = lengths.argsort(descending=True, stable=True)
         return super().forward(tokens[order], lengths[order])
 
@@ -98,7 +93,6 @@ class EncoderCarriesState(Encoder):
     kept: Tensor | None = None
 
     def forward(self, tokens, lengths):
-        """From the last batch's final state."""
         packed = nn.utils.rnn.pack_padded_sequence(
             self.embedding(tokens), lengths, batch_first=True, enforce_sorted=False
         )
@@ -118,7 +112,6 @@ class EncoderFinalCut(Encoder):
     """
 
     def forward(self, tokens, lengths):
-        """Detached."""
         states, final = super().forward(tokens, lengths)
         return states, final.detach()
 
@@ -133,7 +126,6 @@ class DecoderStartsWithoutTanh(ContextDecoder):
     """
 
     def start(self, context):
-        """Linear."""
         return self.first_state(context)
 
 
@@ -145,7 +137,6 @@ class DecoderStartsFromContext(ContextDecoder):
     """
 
     def start(self, context):
-        """No layer."""
         return context
 
 
@@ -157,7 +148,6 @@ class DecoderStartsFromZero(ContextDecoder):
     """
 
     def forward(self, tokens, context):
-        """Zeros."""
         return _run(self, tokens, context, torch.zeros_like(context))
 
 
@@ -179,7 +169,6 @@ class DecoderContextOnce(ContextDecoder):
     """
 
     def forward(self, tokens, context):
-        """Zeros after the first step."""
         state, logits = self.start(context), []
         for word in self.embedding(tokens).unbind(1):
             state = self.step(word, state, context)
@@ -196,7 +185,6 @@ class DecoderStepWithoutContext(ContextDecoder):
     """
 
     def step(self, embedded, state, context):
-        """Zeros for c."""
         return super().step(embedded, state, torch.zeros_like(context))
 
 
@@ -207,7 +195,6 @@ class DecoderSwapsCellInput(ContextDecoder):
     """
 
     def step(self, embedded, state, context):
-        """Swapped."""
         return self.cell(torch.cat([context, embedded], -1), state)
 
 
@@ -219,7 +206,6 @@ class DecoderSwapsStateAndContext(ContextDecoder):
     """
 
     def step(self, embedded, state, context):
-        """Swapped."""
         return super().step(embedded, context, state)
 
 
@@ -231,7 +217,6 @@ class DecoderReadoutWithoutContext(ContextDecoder):
     """
 
     def readout(self, embedded, states, contexts):
-        """Zeros for c."""
         return super().readout(embedded, states, torch.zeros_like(contexts))
 
 
@@ -242,7 +227,6 @@ class DecoderReadoutTwiceState(ContextDecoder):
     """
 
     def readout(self, embedded, states, contexts):
-        """h for c."""
         return super().readout(embedded, states, states)
 
 
@@ -253,7 +237,6 @@ class DecoderSwapsReadoutEnd(ContextDecoder):
     """
 
     def readout(self, embedded, states, contexts):
-        """Context before state."""
         return super().readout(embedded, contexts, states)
 
 
@@ -264,7 +247,6 @@ class DecoderSwapsReadout(ContextDecoder):
     """
 
     def readout(self, embedded, states, contexts):
-        """As in g(h_t, y_{t-1}, c)."""
         together = torch.cat([states, embedded, contexts], -1)
         return self.output(torch.tanh(self.hidden(together)))
 
@@ -277,7 +259,6 @@ class DecoderReadoutWithoutTanh(ContextDecoder):
     """
 
     def readout(self, embedded, states, contexts):
-        """Linear."""
         return self.output(self.hidden(torch.cat([embedded, states, contexts], -1)))
 
 
@@ -289,7 +270,6 @@ class DecoderReturnsProbabilities(ContextDecoder):
     """
 
     def readout(self, embedded, states, contexts):
-        """Softmax."""
         return super().readout(embedded, states, contexts).softmax(-1)
 
 
@@ -301,7 +281,6 @@ class DecoderReturnsLogProbabilities(ContextDecoder):
     """
 
     def readout(self, embedded, states, contexts):
-        """Log-softmax."""
         return super().readout(embedded, states, contexts).log_softmax(-1)
 
 
@@ -313,7 +292,6 @@ class DecoderReadsOldState(ContextDecoder):
     """
 
     def forward(self, tokens, context):
-        """Reads too early."""
         state, logits = self.start(context), []
         for word in self.embedding(tokens).unbind(1):
             logits.append(self.readout(word, state, context))
@@ -329,7 +307,6 @@ class DecoderForgetsState(ContextDecoder):
     """
 
     def forward(self, tokens, context):
-        """h_0 each time."""
         first, logits = self.start(context), []
         for word in self.embedding(tokens).unbind(1):
             logits.append(self.readout(word, self.step(word, first, context), context))
@@ -344,7 +321,6 @@ class DecoderReadsItsOwnWords(ContextDecoder):
     """
 
     def forward(self, tokens, context):
-        """Greedy."""
         state, logits = self.start(context), []
         word = self.embedding(tokens[:, 0])
         for _ in range(tokens.shape[1]):
@@ -362,7 +338,6 @@ class DecoderShiftsTheWords(ContextDecoder):
     """
 
     def forward(self, tokens, context):
-        """<bos> in front."""
         return super().forward(_shifted(tokens), context)
 
 
@@ -378,15 +353,12 @@ class DecoderContextCut(ContextDecoder):
     """
 
     def start(self, context):
-        """Detached."""
         return super().start(context.detach())
 
     def step(self, embedded, state, context):
-        """Detached."""
         return super().step(embedded, state, context.detach())
 
     def readout(self, embedded, states, contexts):
-        """Detached."""
         return super().readout(embedded, states, contexts.detach())
 
 
@@ -486,7 +458,6 @@ class SequenceReadsPadding(Seq2Seq):
     """
 
     def encode(self, source, lengths):
-        """Without lengths."""
         _, (h, c) = self.encoder(self.source_embedding(source))
         return h[0], c[0]
 
@@ -500,7 +471,6 @@ class SequenceCellReadsPadding(Seq2Seq):
     """
 
     def encode(self, source, lengths):
-        """c after the last column."""
         states, (_, c) = self.encoder(self.source_embedding(source))
         return states[torch.arange(len(lengths)), lengths - 1], c[0]
 
@@ -513,7 +483,6 @@ class SequenceForgetsOrder(Seq2Seq):
     """
 
     def encode(self, source, lengths):
-        """Sorted."""
         order = lengths.argsort(descending=True, stable=True)
         return super().encode(source[order], lengths[order])
 
@@ -525,7 +494,6 @@ class SequenceSwapsEncoded(Seq2Seq):
     """
 
     def encode(self, source, lengths):
-        """Swapped."""
         h, c = super().encode(source, lengths)
         return c, h
 
@@ -538,7 +506,6 @@ class SequenceReverses(Seq2Seq):
     """
 
     def encode(self, source, lengths):
-        """Reversed."""
         return super().encode(right.reverse_source(source, lengths), lengths)
 
 
@@ -557,7 +524,6 @@ class SequenceWithoutState(Seq2Seq):
     """
 
     def forward(self, source, lengths, previous):
-        """Zeros."""
         return _decode(self, previous, None)
 
 
@@ -568,7 +534,6 @@ class SequenceWithoutCell(Seq2Seq):
     """
 
     def forward(self, source, lengths, previous):
-        """(h, 0)."""
         h, c = self.encode(source, lengths)
         return _decode(self, previous, (h, torch.zeros_like(c)))
 
@@ -580,7 +545,6 @@ class SequenceSwapsState(Seq2Seq):
     """
 
     def forward(self, source, lengths, previous):
-        """(c, h)."""
         h, c = self.encode(source, lengths)
         return _decode(self, previous, (c, h))
 
@@ -593,7 +557,6 @@ class SequenceReturnsLogProbabilities(Seq2Seq):
     """
 
     def forward(self, source, lengths, previous):
-        """Log-softmax."""
         return super().forward(source, lengths, previous).log_softmax(-1)
 
 
@@ -605,7 +568,6 @@ class SequenceReturnsProbabilities(Seq2Seq):
     """
 
     def forward(self, source, lengths, previous):
-        """Softmax."""
         return super().forward(source, lengths, previous).softmax(-1)
 
 
@@ -617,7 +579,6 @@ class SequenceReadsItsOwnWords(Seq2Seq):
     """
 
     def forward(self, source, lengths, previous):
-        """Greedy."""
         h, c = (part.unsqueeze(0) for part in self.encode(source, lengths))
         word, logits = previous[:, :1], []
         for _ in range(previous.shape[1]):
@@ -635,7 +596,6 @@ class SequenceShiftsTheWords(Seq2Seq):
     """
 
     def forward(self, source, lengths, previous):
-        """<bos> in front."""
         return super().forward(source, lengths, _shifted(previous))
 
 
@@ -647,7 +607,6 @@ class SequenceStepReturnsLogits(Seq2Seq):
     """
 
     def step(self, tokens, state):
-        """No softmax."""
         return _step(self, tokens, state)
 
 
@@ -659,7 +618,6 @@ class SequenceStepReturnsProbabilities(Seq2Seq):
     """
 
     def step(self, tokens, state):
-        """Softmax."""
         logits, new = _step(self, tokens, state)
         return logits.softmax(-1), new
 
@@ -678,7 +636,6 @@ class SequenceStepKeepsState(Seq2Seq):
     """
 
     def step(self, tokens, state):
-        """The old state."""
         log_probs, _ = super().step(tokens, state)
         return log_probs, (state[0].clone(), state[1].clone())
 
@@ -691,7 +648,6 @@ class SequenceStepSwapsState(Seq2Seq):
     """
 
     def step(self, tokens, state):
-        """Swapped."""
         log_probs, (h, c) = super().step(tokens, state)
         return log_probs, (c, h)
 
@@ -703,7 +659,6 @@ class SequenceStepReadsOldState(Seq2Seq):
     """
 
     def step(self, tokens, state):
-        """Too early."""
         _, new = _step(self, tokens, state)
         return self.output(state[0]).log_softmax(-1), new
 
@@ -716,7 +671,6 @@ class SequenceStateCut(Seq2Seq):
     """
 
     def encode(self, source, lengths):
-        """Detached."""
         h, c = super().encode(source, lengths)
         return h.detach(), c.detach()
 

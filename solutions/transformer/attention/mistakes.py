@@ -580,7 +580,6 @@ class key_matrix_for_the_values(_Steps):
     """
 
     def project(self, key, value):
-        """Return keys and values."""
         keys, values = self.key(key), self.key(value)
         return right.split_heads(keys, self.heads), right.split_heads(values, self.heads)
 
@@ -592,7 +591,6 @@ class values_made_of_keys(_Steps):
     """
 
     def project(self, key, value):
-        """Return keys and values."""
         return super().project(key, key)
 
 
@@ -604,7 +602,6 @@ class one_head_only(_Steps):
     """
 
     def forward(self, query, key, value, mask=None, projected=None):
-        """Attend once, with whole vectors."""
         if projected is None:
             k, v = self.key(key), self.value(value)
         else:
@@ -624,7 +621,6 @@ class query_poured_into_heads(_Steps):
         return split_without_transpose(self.query(query), self.heads)
 
     def project(self, key, value):
-        """Return keys and values."""
         keys, values = self.key(key), self.value(value)
         return (
             split_without_transpose(keys, self.heads),
@@ -651,7 +647,6 @@ class weights_averaged_over_heads(_Steps):
     """
 
     def forward(self, query, key, value, mask=None, projected=None):
-        """Return a mean of maps."""
         output, weights = super().forward(query, key, value, mask, projected)
         return output, weights.mean(1)
 
@@ -664,7 +659,6 @@ class projected_not_used(_Steps):
     """
 
     def forward(self, query, key, value, mask=None, projected=None):
-        """Compute them anew."""
         return super().forward(query, key, value, mask)
 
 
@@ -676,11 +670,9 @@ class projected_not_cut(_Steps):
     """
 
     def project(self, key, value):
-        """Return keys and values."""
         return self.key(key), self.value(value)
 
     def forward(self, query, key, value, mask=None, projected=None):
-        """Cut them here."""
         pair = self.project(key, value) if projected is None else projected
         k, v = (right.split_heads(x, self.heads) for x in pair)
         return super().forward(query, key, value, mask, (k, v))
@@ -694,7 +686,6 @@ class key_and_value_matrices_swapped(_Steps):
     """
 
     def project(self, key, value):
-        """Return keys and values."""
         keys, values = self.value(key), self.key(value)
         return right.split_heads(keys, self.heads), right.split_heads(values, self.heads)
 
@@ -718,7 +709,6 @@ class mask_lost_with_projected(_Steps):
     """
 
     def forward(self, query, key, value, mask=None, projected=None):
-        """Use the mask in one of two branches."""
         allowed = mask if projected is None else None
         return super().forward(query, key, value, allowed, projected)
 
@@ -731,7 +721,6 @@ class projected_once_more(_Steps):
     """
 
     def forward(self, query, key, value, mask=None, projected=None):
-        """Project again."""
         if projected is not None:
             key, value = (right.merge_heads(x) for x in projected)
         return super().forward(query, key, value, mask)
@@ -744,7 +733,6 @@ class heads_weights_first(_Steps):
     """
 
     def forward(self, query, key, value, mask=None, projected=None):
-        """Return them the other way round."""
         output, weights = super().forward(query, key, value, mask, projected)
         return weights, output
 

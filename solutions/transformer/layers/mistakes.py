@@ -311,7 +311,6 @@ class FeedForwardWithoutRelu(right.PositionwiseFeedForward):
     """
 
     def forward(self, x):
-        """Linear."""
         return self.outer(self.inner(x))
 
 
@@ -323,7 +322,6 @@ class FeedForwardReluLast(right.PositionwiseFeedForward):
     """
 
     def forward(self, x):
-        """At the end."""
         return self.outer(self.inner(x)).relu()
 
 
@@ -334,7 +332,6 @@ class FeedForwardReluTwice(right.PositionwiseFeedForward):
     """
 
     def forward(self, x):
-        """Both."""
         return super().forward(x).relu()
 
 
@@ -345,7 +342,6 @@ class FeedForwardReluFirst(right.PositionwiseFeedForward):
     """
 
     def forward(self, x):
-        """In front."""
         return self.outer(self.inner(x.relu()))
 
 
@@ -356,7 +352,6 @@ class FeedForwardGelu(right.PositionwiseFeedForward):
     """
 
     def forward(self, x):
-        """BERT's."""
         return self.outer(F.gelu(self.inner(x)))
 
 
@@ -367,7 +362,6 @@ class FeedForwardTanh(right.PositionwiseFeedForward):
     """
 
     def forward(self, x):
-        """With the tanh of chapters 2 to 7."""
         return self.outer(self.inner(x).tanh())
 
 
@@ -379,7 +373,6 @@ class FeedForwardWithResidual(right.PositionwiseFeedForward):
     """
 
     def forward(self, x):
-        """Plus x."""
         return x + super().forward(x)
 
 
@@ -390,7 +383,6 @@ class FeedForwardWithoutOuterBias(right.PositionwiseFeedForward):
     """
 
     def forward(self, x):
-        """Without b_2."""
         return F.linear(self.inner(x).relu(), self.outer.weight)
 
 
@@ -401,7 +393,6 @@ class FeedForwardWithoutInnerBias(right.PositionwiseFeedForward):
     """
 
     def forward(self, x):
-        """Without b_1."""
         return self.outer(F.linear(x, self.inner.weight).relu())
 
 
@@ -412,7 +403,6 @@ class FeedForwardLeaky(right.PositionwiseFeedForward):
     """
 
     def forward(self, x):
-        """A little comes through."""
         return self.outer(F.leaky_relu(self.inner(x)))
 
 
@@ -424,7 +414,6 @@ class FeedForwardNormalised(right.PositionwiseFeedForward):
     """
 
     def forward(self, x):
-        """With a norm."""
         return F.layer_norm(super().forward(x), x.shape[-1:])
 
 
@@ -436,7 +425,6 @@ class FeedForwardBiasAfterRelu(right.PositionwiseFeedForward):
     """
 
     def forward(self, x):
-        """Behind."""
         return self.outer(F.linear(x, self.inner.weight).relu() + self.inner.bias)
 
 
@@ -459,7 +447,6 @@ class _Encoder(right.EncoderLayer):
         return self.feed_forward_norm(a + self.feed_forward(a))
 
     def forward(self, x, mask=None):
-        """As in the reference."""
         return self.fed(x, self.attended(x, mask))
 
 
@@ -471,7 +458,6 @@ class EncoderPreNorm(_Encoder):
     """
 
     def forward(self, x, mask=None):
-        """Norm first."""
         x = x + self.look(self.attention_norm(x), mask)
         return x + self.feed_forward(self.feed_forward_norm(x))
 
@@ -483,11 +469,9 @@ class EncoderNormInside(_Encoder):
     """
 
     def attended(self, x, mask):
-        """x outside."""
         return x + self.attention_norm(self.look(x, mask))
 
     def fed(self, x, a):
-        """a outside."""
         return a + self.feed_forward_norm(self.feed_forward(a))
 
 
@@ -499,7 +483,6 @@ class EncoderWithoutFirstResidual(_Encoder):
     """
 
     def attended(self, x, mask):
-        """Without x."""
         return self.attention_norm(self.look(x, mask))
 
 
@@ -510,7 +493,6 @@ class EncoderWithoutSecondResidual(_Encoder):
     """
 
     def fed(self, x, a):
-        """Without a."""
         return self.feed_forward_norm(self.feed_forward(a))
 
 
@@ -522,7 +504,6 @@ class EncoderWithoutResiduals(_Encoder):
     """
 
     def forward(self, x, mask=None):
-        """Neither."""
         a = self.attention_norm(self.look(x, mask))
         return self.feed_forward_norm(self.feed_forward(a))
 
@@ -535,7 +516,6 @@ class EncoderResidualFromInput(_Encoder):
     """
 
     def fed(self, x, a):
-        """x for a."""
         return self.feed_forward_norm(x + self.feed_forward(a))
 
 
@@ -546,7 +526,6 @@ class EncoderNetworkOfInput(_Encoder):
     """
 
     def fed(self, x, a):
-        """x for a, inside."""
         return self.feed_forward_norm(a + self.feed_forward(x))
 
 
@@ -558,7 +537,6 @@ class EncoderNormsSwapped(_Encoder):
     """
 
     def forward(self, x, mask=None):
-        """The other one."""
         a = self.feed_forward_norm(x + self.look(x, mask))
         return self.attention_norm(a + self.feed_forward(a))
 
@@ -571,7 +549,6 @@ class EncoderOneNorm(_Encoder):
     """
 
     def fed(self, x, a):
-        """The first again."""
         return self.attention_norm(a + self.feed_forward(a))
 
 
@@ -582,7 +559,6 @@ class EncoderWithoutFirstNorm(_Encoder):
     """
 
     def attended(self, x, mask):
-        """The sum alone."""
         return x + self.look(x, mask)
 
 
@@ -594,7 +570,6 @@ class EncoderWithoutSecondNorm(_Encoder):
     """
 
     def fed(self, x, a):
-        """The sum alone."""
         return a + self.feed_forward(a)
 
 
@@ -605,7 +580,6 @@ class EncoderForgetsMask(_Encoder):
     """
 
     def look(self, x, mask):
-        """Everything."""
         return self.attention(x, x, x)[0]
 
 
@@ -616,7 +590,6 @@ class EncoderWithoutNetwork(_Encoder):
     """
 
     def forward(self, x, mask=None):
-        """Attention alone."""
         return self.feed_forward_norm(self.attended(x, mask))
 
 
@@ -627,7 +600,6 @@ class EncoderNetworkFirst(_Encoder):
     """
 
     def forward(self, x, mask=None):
-        """The other way round."""
         return self.attended(self.fed(x, x), mask)
 
 
@@ -639,7 +611,6 @@ class EncoderInvertsMask(_Encoder):
     """
 
     def look(self, x, mask):
-        """The other way round."""
         return super().look(x, None if mask is None else ~mask)
 
 
@@ -669,7 +640,6 @@ class _Decoder(right.DecoderLayer):
         return self.feed_forward_norm(b + self.feed_forward(b))
 
     def forward(self, y, memory, mask=None, memory_mask=None):
-        """As in the reference."""
         found = self.look(y, mask)
         return self.rest(y, found, lambda a: self.consult(a, memory, memory_mask))
 
@@ -683,7 +653,6 @@ class _Decoder(right.DecoderLayer):
         return {**cache, "keys": kept[0], "values": kept[1]}
 
     def step(self, y, cache, memory_mask=None):
-        """As in the reference."""
         kept = self.joined(cache, self.attention.project(y, y))
         found = self.attention(y, None, None, None, kept)[0]
         z = self.rest(y, found, lambda a: self.recall(a, cache, memory_mask))
@@ -698,13 +667,11 @@ class DecoderPreNorm(_Decoder):
     """
 
     def forward(self, y, memory, mask=None, memory_mask=None):
-        """Norm first."""
         a = y + self.look(self.attention_norm(y), mask)
         b = a + self.consult(self.memory_attention_norm(a), memory, memory_mask)
         return b + self.feed_forward(self.feed_forward_norm(b))
 
     def step(self, y, cache, memory_mask=None):
-        """Norm first."""
         normed = self.attention_norm(y)
         kept = self.joined(cache, self.attention.project(normed, normed))
         a = y + self.attention(normed, None, None, None, kept)[0]
@@ -721,7 +688,6 @@ class DecoderWithoutMemory(_Decoder):
     """
 
     def rest(self, y, found, consult):
-        """Two sub-layers."""
         b = self.memory_attention_norm(self.attention_norm(y + found))
         return self.feed_forward_norm(b + self.feed_forward(b))
 
@@ -734,13 +700,11 @@ class DecoderMemoryFirst(_Decoder):
     """
 
     def forward(self, y, memory, mask=None, memory_mask=None):
-        """The other way round."""
         a = self.memory_attention_norm(y + self.consult(y, memory, memory_mask))
         b = self.attention_norm(a + self.look(a, mask))
         return self.feed_forward_norm(b + self.feed_forward(b))
 
     def step(self, y, cache, memory_mask=None):
-        """The other way round."""
         a = self.memory_attention_norm(y + self.recall(y, cache, memory_mask))
         kept = self.joined(cache, self.attention.project(a, a))
         b = self.attention_norm(a + self.attention(a, None, None, None, kept)[0])
@@ -756,7 +720,6 @@ class DecoderQueriesWithInput(_Decoder):
     """
 
     def rest(self, y, found, consult):
-        """y asks."""
         a = self.attention_norm(y + found)
         b = self.memory_attention_norm(a + consult(y))
         return self.feed_forward_norm(b + self.feed_forward(b))
@@ -770,16 +733,13 @@ class DecoderOneAttention(_Decoder):
     """
 
     def consult(self, a, memory, mask):
-        """The wrong one."""
         return self.attention(a, memory, memory, mask)[0]
 
     def recall(self, a, cache, mask):
-        """The wrong one."""
         kept = cache["memory_keys"], cache["memory_values"]
         return self.attention(a, None, None, mask, kept)[0]
 
     def start(self, memory):
-        """The wrong one."""
         keys, values = self.attention.project(memory, memory)
         return {**super().start(memory), "memory_keys": keys, "memory_values": values}
 
@@ -792,7 +752,6 @@ class DecoderWithoutMemoryResidual(_Decoder):
     """
 
     def rest(self, y, found, consult):
-        """Without a."""
         b = self.memory_attention_norm(consult(self.attention_norm(y + found)))
         return self.feed_forward_norm(b + self.feed_forward(b))
 
@@ -804,7 +763,6 @@ class DecoderWithoutResiduals(_Decoder):
     """
 
     def rest(self, y, found, consult):
-        """None of the three."""
         b = self.memory_attention_norm(consult(self.attention_norm(found)))
         return self.feed_forward_norm(self.feed_forward(b))
 
@@ -817,7 +775,6 @@ class DecoderNormsSwapped(_Decoder):
     """
 
     def rest(self, y, found, consult):
-        """The other one."""
         a = self.memory_attention_norm(y + found)
         b = self.attention_norm(a + consult(a))
         return self.feed_forward_norm(b + self.feed_forward(b))
@@ -830,7 +787,6 @@ class DecoderWithoutNetwork(_Decoder):
     """
 
     def rest(self, y, found, consult):
-        """Two sub-layers."""
         a = self.attention_norm(y + found)
         return self.feed_forward_norm(self.memory_attention_norm(a + consult(a)))
 
@@ -843,7 +799,6 @@ class DecoderForgetsMask(_Decoder):
     """
 
     def look(self, y, mask):
-        """Everything."""
         return self.attention(y, y, y)[0]
 
 
@@ -855,7 +810,6 @@ class DecoderMasksItself(_Decoder):
     """
 
     def look(self, y, mask):
-        """Twice masked."""
         before = torch.ones(y.shape[1], y.shape[1], dtype=torch.bool).tril().unsqueeze(0)
         return super().look(y, before if mask is None else mask & before)
 
@@ -867,11 +821,9 @@ class DecoderForgetsMemoryMask(_Decoder):
     """
 
     def consult(self, a, memory, mask):
-        """Everything."""
         return super().consult(a, memory, None)
 
     def recall(self, a, cache, mask):
-        """Everything."""
         return super().recall(a, cache, None)
 
 
@@ -883,7 +835,6 @@ class DecoderStepForgetsMemoryMask(_Decoder):
     """
 
     def recall(self, a, cache, mask):
-        """Everything."""
         return super().recall(a, cache, None)
 
 
@@ -894,7 +845,6 @@ class DecoderStepSeesOnlyItself(_Decoder):
     """
 
     def joined(self, cache, new):
-        """Nothing is kept."""
         return new
 
 
@@ -905,7 +855,6 @@ class DecoderStepSeesOnlyTheOthers(_Decoder):
     """
 
     def step(self, y, cache, memory_mask=None):
-        """Joined too late."""
         kept = cache["keys"], cache["values"]
         found = torch.zeros_like(y)
         if kept[0].shape[2]:
@@ -922,7 +871,6 @@ class DecoderKeepsOldCache(_Decoder):
     """
 
     def renewed(self, cache, kept, z):
-        """As it was."""
         return cache
 
 
@@ -934,7 +882,6 @@ class DecoderWritesIntoCache(_Decoder):
     """
 
     def renewed(self, cache, kept, z):
-        """In place."""
         cache.update(keys=kept[0], values=kept[1])
         return cache
 
@@ -947,7 +894,6 @@ class DecoderKeepsResult(_Decoder):
     """
 
     def renewed(self, cache, kept, z):
-        """Of z."""
         key, value = self.joined(cache, self.attention.project(z, z))
         return {**cache, "keys": key, "values": value}
 
@@ -960,7 +906,6 @@ class DecoderStartsFull(_Decoder):
     """
 
     def start(self, memory):
-        """Of the memory."""
         keys, values = self.attention.project(memory, memory)
         return {**super().start(memory), "keys": keys, "values": values}
 
@@ -972,7 +917,6 @@ class DecoderProjectsWithOneAttention(_Decoder):
     """
 
     def start(self, memory):
-        """The wrong one."""
         keys, values = self.attention.project(memory, memory)
         return {**super().start(memory), "memory_keys": keys, "memory_values": values}
 
@@ -985,7 +929,6 @@ class DecoderSecondResidualFromInput(_Decoder):
     """
 
     def rest(self, y, found, consult):
-        """y for a."""
         b = self.memory_attention_norm(y + consult(self.attention_norm(y + found)))
         return self.feed_forward_norm(b + self.feed_forward(b))
 
@@ -997,7 +940,6 @@ class DecoderWithoutFirstNorm(_Decoder):
     """
 
     def rest(self, y, found, consult):
-        """The sum alone."""
         a = y + found
         b = self.memory_attention_norm(a + consult(a))
         return self.feed_forward_norm(b + self.feed_forward(b))
@@ -1010,7 +952,6 @@ class DecoderWithoutLastNorm(_Decoder):
     """
 
     def rest(self, y, found, consult):
-        """The sum alone."""
         a = self.attention_norm(y + found)
         b = self.memory_attention_norm(a + consult(a))
         return b + self.feed_forward(b)
@@ -1024,7 +965,6 @@ class DecoderForwardPreNorm(_Decoder):
     """
 
     def forward(self, y, memory, mask=None, memory_mask=None):
-        """Norm first."""
         a = y + self.look(self.attention_norm(y), mask)
         b = a + self.consult(self.memory_attention_norm(a), memory, memory_mask)
         return b + self.feed_forward(self.feed_forward_norm(b))
@@ -1038,7 +978,6 @@ class DecoderForwardMemoryFirst(_Decoder):
     """
 
     def forward(self, y, memory, mask=None, memory_mask=None):
-        """The other way round."""
         a = self.memory_attention_norm(y + self.consult(y, memory, memory_mask))
         b = self.attention_norm(a + self.look(a, mask))
         return self.feed_forward_norm(b + self.feed_forward(b))

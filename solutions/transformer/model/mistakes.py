@@ -153,7 +153,6 @@ class _Model(right.Transformer):
         return self.positions(first + length, self.embedding.embedding_dim)[first:]
 
     def embed(self, tokens, first=0):
-        """As in the reference."""
         return self.scaled(self.embedding(tokens)) + self.placed(tokens.shape[1], first)
 
     def unpadded(self, tokens):
@@ -173,7 +172,6 @@ class _Model(right.Transformer):
         return torch.ones(length, length, dtype=torch.bool).tril()
 
     def encode(self, source):
-        """As in the reference."""
         x = self.embed(source)
         for layer in self.encoder_layers:
             x = layer(x, self.source_mask(source))
@@ -192,7 +190,6 @@ class _Model(right.Transformer):
         return y @ self.embedding.weight.T
 
     def forward(self, source, previous):
-        """As in the reference."""
         return self.scored(self.decoded(previous, *self.encode(source)))
 
     def at(self, state):
@@ -204,7 +201,6 @@ class _Model(right.Transformer):
         return {**state, "caches": caches, "position": state["position"] + 1}
 
     def step(self, tokens, state):
-        """As in the reference."""
         y = self.embed(tokens.unsqueeze(1), self.at(state))
         caches = []
         for layer, cache in zip(self.decoder_layers, state["caches"], strict=True):
@@ -226,7 +222,6 @@ class EmbeddingsNotScaled(_Model):
     """
 
     def scaled(self, embedded):
-        """As they are."""
         return embedded
 
 
@@ -237,7 +232,6 @@ class EmbeddingsScaledByD(_Model):
     """
 
     def scaled(self, embedded):
-        """Too much."""
         return self.embedding.embedding_dim * embedded
 
 
@@ -249,7 +243,6 @@ class EmbeddingsDivided(_Model):
     """
 
     def scaled(self, embedded):
-        """Too little."""
         return embedded / math.sqrt(self.embedding.embedding_dim)
 
 
@@ -260,7 +253,6 @@ class PositionsScaledToo(_Model):
     """
 
     def embed(self, tokens, first=0):
-        """The sum is scaled."""
         return self.scaled(self.embedding(tokens) + self.placed(tokens.shape[1], first))
 
 
@@ -272,7 +264,6 @@ class PositionsForgotten(_Model):
     """
 
     def placed(self, length, first):
-        """None."""
         return torch.zeros(length, self.embedding.embedding_dim)
 
 
@@ -284,7 +275,6 @@ class PositionsAlwaysFromZero(_Model):
     """
 
     def placed(self, length, first):
-        """From 0."""
         return super().placed(length, 0)
 
 
@@ -295,7 +285,6 @@ class PositionsOfTheFirst(_Model):
     """
 
     def placed(self, length, first):
-        """One row."""
         return super().placed(1, first)
 
 
@@ -307,7 +296,6 @@ class EncoderSeesPadding(_Model):
     """
 
     def source_mask(self, source):
-        """All real."""
         return torch.ones_like(source, dtype=torch.bool).unsqueeze(1)
 
 
@@ -319,11 +307,9 @@ class DecoderSeesPadding(_Model):
     """
 
     def decoded(self, previous, memory, memory_mask):
-        """All real."""
         return super().decoded(previous, memory, torch.ones_like(memory_mask))
 
     def step(self, tokens, state):
-        """All real."""
         log_probs, new = super().step(
             tokens, {**state, "memory_mask": torch.ones_like(state["memory_mask"])}
         )
@@ -337,7 +323,6 @@ class PaddingIsZero(_Model):
     """
 
     def unpadded(self, tokens):
-        """Not 0."""
         return (tokens != 0).unsqueeze(1)
 
 
@@ -350,7 +335,6 @@ class FutureSeen(_Model):
     """
 
     def causal(self, length):
-        """Everything."""
         return torch.ones(length, length, dtype=torch.bool)
 
 
@@ -362,7 +346,6 @@ class OnlyFutureSeen(_Model):
     """
 
     def causal(self, length):
-        """Up, not down."""
         return super().causal(length).T
 
 
@@ -374,7 +357,6 @@ class OwnWordNotSeen(_Model):
     """
 
     def causal(self, length):
-        """Below the diagonal."""
         return super().causal(length).tril(-1)
 
 
@@ -385,7 +367,6 @@ class EncoderIsCausal(_Model):
     """
 
     def source_mask(self, source):
-        """Causal as well."""
         return self.causal(source.shape[1]) & super().source_mask(source)
 
 
@@ -396,7 +377,6 @@ class LayersSideBySide(_Model):
     """
 
     def decoded(self, previous, memory, memory_mask):
-        """Not in a row."""
         mask = self.causal(previous.shape[1]) & self.unpadded(previous)
         y = x = self.embed(previous)
         for layer in self.decoder_layers:
@@ -411,7 +391,6 @@ class EncoderLayersSkipped(_Model):
     """
 
     def encode(self, source):
-        """Layers run for nothing."""
         return self.embed(source), self.memory_mask(source)
 
 
@@ -422,7 +401,6 @@ class LogitsOfLogSoftmax(_Model):
     """
 
     def forward(self, source, previous):
-        """Log softmax."""
         return super().forward(source, previous).log_softmax(-1)
 
 
@@ -434,7 +412,6 @@ class LogitsScaled(_Model):
     """
 
     def scored(self, y):
-        """Scaled."""
         return self.scaled(super().scored(y))
 
 
@@ -446,7 +423,6 @@ class ForwardScalesLogits(_Model):
     """
 
     def forward(self, source, previous):
-        """Scaled on the way out."""
         return self.scaled(super().forward(source, previous))
 
 
@@ -458,7 +434,6 @@ class ForwardShiftsAgain(_Model):
     """
 
     def forward(self, source, previous):
-        """One place late."""
         return super().forward(source, torch.cat([previous[:, :1], previous[:, :-1]], dim=1))
 
 
@@ -470,7 +445,6 @@ class StepAlwaysFirst(_Model):
     """
 
     def step(self, tokens, state):
-        """At the beginning, always; counted all the same."""
         log_probs, new = super().step(tokens, {**state, "position": 0 * state["position"]})
         return log_probs, {**new, "position": state["position"] + 1}
 
@@ -483,7 +457,6 @@ class StepReturnsLogits(_Model):
     """
 
     def said(self, logits):
-        """As they are."""
         return logits
 
 
@@ -494,7 +467,6 @@ class StepReturnsProbabilities(_Model):
     """
 
     def said(self, logits):
-        """Not their logarithms."""
         return logits.softmax(-1)
 
 
@@ -505,7 +477,6 @@ class StepStandsStill(_Model):
     """
 
     def moved(self, state, caches):
-        """Caches alone."""
         return {**state, "caches": caches}
 
 
@@ -517,7 +488,6 @@ class StepForgetsWords(_Model):
     """
 
     def moved(self, state, caches):
-        """Position alone."""
         return {**state, "position": state["position"] + 1}
 
 
@@ -529,7 +499,6 @@ class StepWritesIntoState(_Model):
     """
 
     def moved(self, state, caches):
-        """In place."""
         state.update(caches=caches, position=state["position"] + 1)
         return state
 
@@ -541,7 +510,6 @@ class StepOnePositionLate(_Model):
     """
 
     def at(self, state):
-        """From 1."""
         return super().at(state) + 1
 
 
@@ -552,7 +520,6 @@ class StepOfTheFirstLayer(_Model):
     """
 
     def step(self, tokens, state):
-        """One cache for all."""
         y = self.embed(tokens.unsqueeze(1), self.at(state))
         caches = []
         for layer in self.decoder_layers:
@@ -569,7 +536,6 @@ class PositionsFromOne(_Model):
     """
 
     def placed(self, length, first):
-        """One too far."""
         return super().placed(length, first + 1)
 
 
@@ -581,11 +547,9 @@ class SourceMaskInverted(_Model):
     """
 
     def source_mask(self, source):
-        """Padding."""
         return ~super().source_mask(source)
 
     def memory_mask(self, source):
-        """Padding."""
         return ~super().memory_mask(source)
 
 
@@ -596,7 +560,6 @@ class EncoderLayersSideBySide(_Model):
     """
 
     def encode(self, source):
-        """Not in a row."""
         x = memory = self.embed(source)
         for layer in self.encoder_layers:
             memory = layer(x, self.source_mask(source))
@@ -610,7 +573,6 @@ class ForwardForgetsMemoryMask(_Model):
     """
 
     def decoded(self, previous, memory, memory_mask):
-        """All real."""
         return super().decoded(previous, memory, torch.ones_like(memory_mask))
 
 
@@ -622,7 +584,6 @@ class StepForgetsMemoryMask(_Model):
     """
 
     def step(self, tokens, state):
-        """All real."""
         mask = state["memory_mask"]
         log_probs, new = super().step(tokens, {**state, "memory_mask": torch.ones_like(mask)})
         return log_probs, {**new, "memory_mask": mask}

@@ -7,18 +7,9 @@ import torch
 from torch import nn
 from tqdm.auto import tqdm
 
+from tests.bank.stubs import stub
 
-class Stub(nn.Module):
-    """What the stub gives: the parameters."""
-
-    def __init__(self, query_size: int, key_size: int, hidden_size: int):
-        super().__init__()
-        self.W = nn.Parameter(torch.empty(hidden_size, query_size))
-        self.U = nn.Parameter(torch.empty(hidden_size, key_size))
-        self.v = nn.Parameter(torch.empty(hidden_size))
-        for parameter in (self.W, self.U):
-            nn.init.xavier_uniform_(parameter)
-        nn.init.normal_(self.v, std=hidden_size**-0.5)
+Stub = stub("AdditiveAttention")
 
 
 def masked_softmax(scores, mask):

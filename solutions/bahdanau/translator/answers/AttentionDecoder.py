@@ -5,30 +5,12 @@ import warnings
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 from tqdm.auto import tqdm
 
+from tests.bank.stubs import stub
 
-class Stub(nn.Module):
-    """What the stub gives: the layers."""
-
-    def __init__(
-        self,
-        vocabulary_size: int,
-        embedding_size: int,
-        hidden_size: int,
-        annotation_size: int,
-        attention: nn.Module,
-        dropout: float = 0.0,
-    ):
-        super().__init__()
-        self.attention = attention
-        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
-        self.cell = nn.GRUCell(embedding_size + annotation_size, hidden_size)
-        self.hidden = nn.Linear(embedding_size + hidden_size + annotation_size, embedding_size)
-        self.output = nn.Linear(embedding_size, vocabulary_size)
-        self.dropout = nn.Dropout(dropout)
-
+Stub = stub("AttentionDecoder")
 
 # Right
 

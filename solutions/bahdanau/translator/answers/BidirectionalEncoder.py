@@ -9,18 +9,9 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 from tqdm.auto import tqdm
 
+from tests.bank.stubs import stub
 
-class Stub(nn.Module):
-    """What the stub gives: the layers."""
-
-    def __init__(
-        self, vocabulary_size: int, embedding_size: int, hidden_size: int, dropout: float = 0.0
-    ):
-        super().__init__()
-        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
-        self.rnn = nn.GRU(embedding_size, hidden_size, batch_first=True, bidirectional=True)
-        self.first_state = nn.Linear(hidden_size, hidden_size)
-        self.dropout = nn.Dropout(dropout)
+Stub = stub("BidirectionalEncoder")
 
 
 def gru(rnn, x, h, end=""):

@@ -2,28 +2,11 @@
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
+from tests.bank.stubs import stub
 
-class Stub(nn.Module):
-    """What the stub gives: the parameters."""
-
-    def __init__(
-        self,
-        vocabulary_size: int,
-        hidden_size: int,
-        max_length: int = 512,
-        segments: int = 2,
-        dropout: float = 0.0,
-        eps: float = 1e-12,
-    ):
-        super().__init__()
-        self.token = nn.Embedding(vocabulary_size, hidden_size)
-        self.segment = nn.Embedding(segments, hidden_size)
-        self.position = nn.Embedding(max_length, hidden_size)
-        self.norm = nn.LayerNorm(hidden_size, eps=eps)
-        self.dropout = nn.Dropout(dropout)
-
+Stub = stub("BertEmbeddings")
 
 # Right
 

@@ -2,26 +2,10 @@
 
 import torch
 import torch.nn.functional as F
-from torch import nn
 
+from tests.bank.stubs import stub
 
-class Stub(nn.Module):
-    """What the stub gives: the parameters."""
-
-    def __init__(
-        self, vocabulary_size, embedding_size, hidden_size, key_size, attention, dropout=0.0
-    ):
-        super().__init__()
-        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
-        self.first_state = nn.Linear(key_size, hidden_size)
-        self.first_memory = nn.Linear(key_size, hidden_size)
-        self.cell = nn.LSTMCell(embedding_size + key_size, hidden_size)
-        self.state_output = nn.Linear(hidden_size, embedding_size, bias=False)
-        self.context_output = nn.Linear(key_size, embedding_size, bias=False)
-        self.output = nn.Linear(embedding_size, vocabulary_size)
-        self.attention = attention
-        self.dropout = nn.Dropout(dropout)
-
+Stub = stub("CaptionDecoder")
 
 # Right
 

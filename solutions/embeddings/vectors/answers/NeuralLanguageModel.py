@@ -4,17 +4,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from tests.bank.stubs import stub
 
-class Stub(nn.Module):
-    """What the stub gives: the layers."""
-
-    def __init__(self, vocabulary_size: int, embedding_size: int, window: int, hidden_size: int):
-        super().__init__()
-        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
-        self.hidden = nn.Linear(window * embedding_size, hidden_size)
-        self.output = nn.Linear(hidden_size, vocabulary_size)
-        self.direct = nn.Linear(window * embedding_size, vocabulary_size, bias=False)
-
+Stub = stub("NeuralLanguageModel")
 
 # Right
 

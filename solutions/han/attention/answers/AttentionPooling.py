@@ -5,19 +5,12 @@ import warnings
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 from tqdm.auto import tqdm
 
+from tests.bank.stubs import stub
 
-class Stub(nn.Module):
-    """What the stub gives: the parameters."""
-
-    def __init__(self, input_size: int, attention_size: int):
-        super().__init__()
-        self.projection = nn.Linear(input_size, attention_size)
-        self.context = nn.Parameter(torch.empty(attention_size))
-        nn.init.normal_(self.context, std=attention_size**-0.5)
-
+Stub = stub("AttentionPooling")
 
 # Right
 

@@ -9,6 +9,8 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from tqdm.auto import tqdm
 
+from tests.bank.stubs import stub
+
 
 def read(rnn: nn.Module, x: Tensor, lengths: Tensor) -> Tensor:
     """As the notebook gives it."""
@@ -18,30 +20,7 @@ def read(rnn: nn.Module, x: Tensor, lengths: Tensor) -> Tensor:
     return pad_packed_sequence(rnn(packed)[0], batch_first=True, total_length=x.shape[1])[0]
 
 
-class Stub(nn.Module):
-    """What the stub gives: the layers."""
-
-    def __init__(
-        self,
-        vocabulary_size: int,
-        embedding_size: int,
-        hidden_size: int,
-        word_attention: nn.Module,
-        sentence_attention: nn.Module,
-        classes: int,
-        dropout: float = 0.0,
-    ):
-        super().__init__()
-        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
-        self.word_rnn = nn.GRU(embedding_size, hidden_size, batch_first=True, bidirectional=True)
-        self.word_attention = word_attention
-        self.sentence_rnn = nn.GRU(
-            2 * hidden_size, hidden_size, batch_first=True, bidirectional=True
-        )
-        self.sentence_attention = sentence_attention
-        self.output = nn.Linear(2 * hidden_size, classes)
-        self.dropout = nn.Dropout(dropout)
-
+Stub = stub("HierarchicalAttentionNetwork")
 
 # Right
 

@@ -2,32 +2,11 @@
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
+from tests.bank.stubs import stub
 
-class Stub(nn.Module):
-    """What the stub gives: the layers."""
-
-    def __init__(
-        self,
-        vocabulary_size: int,
-        embedding_size: int,
-        hidden_size: int,
-        key_size: int,
-        attention: nn.Module,
-        input_feeding: bool = True,
-        dropout: float = 0.0,
-    ):
-        super().__init__()
-        self.attention = attention
-        self.input_feeding = input_feeding
-        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
-        fed = hidden_size if input_feeding else 0
-        self.cell = nn.GRUCell(embedding_size + fed, hidden_size)
-        self.combine = nn.Linear(key_size + hidden_size, hidden_size, bias=False)
-        self.output = nn.Linear(hidden_size, vocabulary_size, bias=False)
-        self.dropout = nn.Dropout(dropout)
-
+Stub = stub("LuongDecoder")
 
 # Right
 

@@ -2,25 +2,10 @@
 
 import torch
 import torch.nn.functional as F
-from torch import nn
 
+from tests.bank.stubs import stub
 
-class Stub(nn.Module):
-    """What the stub gives: the parameters."""
-
-    def __init__(self, kind: str, score: nn.Module, query_size: int, hidden_size: int, D: float):
-        super().__init__()
-        if kind not in ("monotonic", "predictive"):
-            raise ValueError(f"kind is {kind!r}; it must be monotonic or predictive.")
-        self.kind = kind
-        self.score = score
-        self.D = D
-        if kind == "predictive":
-            self.W = nn.Parameter(torch.empty(hidden_size, query_size))
-            self.v = nn.Parameter(torch.empty(hidden_size))
-            nn.init.xavier_uniform_(self.W)
-            nn.init.uniform_(self.v, -(hidden_size**-0.5), hidden_size**-0.5)
-
+Stub = stub("LocalAttention")
 
 # Right
 

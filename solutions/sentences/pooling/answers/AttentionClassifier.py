@@ -5,35 +5,13 @@ import warnings
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from tqdm.auto import tqdm
 
+from tests.bank.stubs import stub
 
-class Stub(nn.Module):
-    """What the stub gives: the layers."""
-
-    def __init__(
-        self,
-        vocabulary_size: int,
-        embedding_size: int,
-        hidden_size: int,
-        attention_size: int,
-        classes: int,
-        dropout: float = 0.0,
-    ):
-        super().__init__()
-        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
-        self.rnn = nn.LSTM(embedding_size, hidden_size, batch_first=True, bidirectional=True)
-        self.W = nn.Parameter(torch.empty(attention_size, 2 * hidden_size))
-        self.U = nn.Parameter(torch.empty(attention_size, 2 * hidden_size))
-        self.v = nn.Parameter(torch.empty(attention_size))
-        self.output = nn.Linear(2 * hidden_size, classes)
-        self.dropout = nn.Dropout(dropout)
-        for parameter in (self.W, self.U):
-            nn.init.xavier_uniform_(parameter)
-        nn.init.normal_(self.v, std=attention_size**-0.5)
-
+Stub = stub("AttentionClassifier")
 
 # Right
 

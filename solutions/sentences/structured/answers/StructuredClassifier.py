@@ -5,33 +5,13 @@ import warnings
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from tqdm.auto import tqdm
 
+from tests.bank.stubs import stub
 
-class Stub(nn.Module):
-    """What the stub gives: the layers."""
-
-    def __init__(
-        self,
-        vocabulary_size: int,
-        embedding_size: int,
-        hidden_size: int,
-        attention: nn.Module,
-        hops: int,
-        inner_size: int,
-        classes: int,
-        dropout: float = 0.0,
-    ):
-        super().__init__()
-        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
-        self.rnn = nn.LSTM(embedding_size, hidden_size, batch_first=True, bidirectional=True)
-        self.attention = attention
-        self.hidden = nn.Linear(hops * 2 * hidden_size, inner_size)
-        self.output = nn.Linear(inner_size, classes)
-        self.dropout = nn.Dropout(dropout)
-
+Stub = stub("StructuredClassifier")
 
 # Right
 

@@ -5,20 +5,12 @@ import warnings
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 from tqdm.auto import tqdm
 
+from tests.bank.stubs import stub
 
-class Stub(nn.Module):
-    """What the stub gives: the parameters."""
-
-    def __init__(self, hidden_size: int, attention_size: int, hops: int):
-        super().__init__()
-        self.W_s1 = nn.Parameter(torch.empty(attention_size, hidden_size))
-        self.W_s2 = nn.Parameter(torch.empty(hops, attention_size))
-        for parameter in (self.W_s1, self.W_s2):
-            nn.init.xavier_uniform_(parameter)
-
+Stub = stub("StructuredSelfAttention")
 
 # Right
 

@@ -4,21 +4,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from tests.bank.stubs import stub
 
-class Stub(nn.Module):
-    """What the stub gives: the layers."""
-
-    def __init__(
-        self, vocabulary_size: int, embedding_size: int, hidden_size: int, dropout: float = 0.0
-    ):
-        super().__init__()
-        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
-        self.first_state = nn.Linear(hidden_size, hidden_size)
-        self.cell = nn.GRUCell(embedding_size + hidden_size, hidden_size)
-        self.hidden = nn.Linear(embedding_size + 2 * hidden_size, embedding_size)
-        self.output = nn.Linear(embedding_size, vocabulary_size)
-        self.dropout = nn.Dropout(dropout)
-
+Stub = stub("ContextDecoder")
 
 # Right
 

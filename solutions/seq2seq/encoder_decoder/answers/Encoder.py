@@ -5,22 +5,13 @@ import warnings
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 from tqdm.auto import tqdm
 
+from tests.bank.stubs import stub
 
-class Stub(nn.Module):
-    """What the stub gives: the layers."""
-
-    def __init__(
-        self, vocabulary_size: int, embedding_size: int, hidden_size: int, dropout: float = 0.0
-    ):
-        super().__init__()
-        self.embedding = nn.Embedding(vocabulary_size, embedding_size)
-        self.rnn = nn.GRU(embedding_size, hidden_size, batch_first=True)
-        self.dropout = nn.Dropout(dropout)
-
+Stub = stub("Encoder")
 
 # Right
 

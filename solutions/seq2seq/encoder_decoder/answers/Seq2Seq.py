@@ -5,29 +5,13 @@ import warnings
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.utils.rnn import pack_padded_sequence
 from tqdm.auto import tqdm
 
+from tests.bank.stubs import stub
 
-class Stub(nn.Module):
-    """What the stub gives: the layers."""
-
-    def __init__(
-        self,
-        source_size: int,
-        target_size: int,
-        embedding_size: int,
-        hidden_size: int,
-        dropout: float = 0.0,
-    ):
-        super().__init__()
-        self.source_embedding = nn.Embedding(source_size, embedding_size)
-        self.target_embedding = nn.Embedding(target_size, embedding_size)
-        self.encoder = nn.LSTM(embedding_size, hidden_size, batch_first=True)
-        self.decoder = nn.LSTM(embedding_size, hidden_size, batch_first=True)
-        self.output = nn.Linear(hidden_size, target_size)
-        self.dropout = nn.Dropout(dropout)
+Stub = stub("Seq2Seq")
 
 
 def lstm(rnn, x, h, c):

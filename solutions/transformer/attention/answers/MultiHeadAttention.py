@@ -4,23 +4,11 @@ import math
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
+from tests.bank.stubs import stub
 
-class Stub(nn.Module):
-    """What the stub gives: the parameters."""
-
-    def __init__(self, model_size: int, heads: int, dropout: float = 0.0):
-        super().__init__()
-        if model_size % heads:
-            raise ValueError(f"{heads} heads cannot share vectors of size {model_size} equally.")
-        self.heads = heads
-        self.query = nn.Linear(model_size, model_size)
-        self.key = nn.Linear(model_size, model_size)
-        self.value = nn.Linear(model_size, model_size)
-        self.output = nn.Linear(model_size, model_size)
-        self.dropout = nn.Dropout(dropout)
-
+Stub = stub("MultiHeadAttention")
 
 # Right
 

@@ -4,29 +4,11 @@ import copy
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
+from tests.bank.stubs import stub
 
-class Stub(nn.Module):
-    """What the stub gives: the layers."""
-
-    def __init__(
-        self,
-        model_size: int,
-        attention: nn.Module,
-        memory_attention: nn.Module,
-        feed_forward: nn.Module,
-        dropout: float = 0.0,
-    ):
-        super().__init__()
-        self.attention = attention
-        self.attention_norm = nn.LayerNorm(model_size)
-        self.memory_attention = memory_attention
-        self.memory_attention_norm = nn.LayerNorm(model_size)
-        self.feed_forward = feed_forward
-        self.feed_forward_norm = nn.LayerNorm(model_size)
-        self.dropout = nn.Dropout(dropout)
-
+Stub = stub("DecoderLayer")
 
 # Right
 

@@ -1,27 +1,11 @@
 """Answers to `EncoderLayer`."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
+from tests.bank.stubs import stub
 
-class Stub(nn.Module):
-    """What the stub gives: the layers."""
-
-    def __init__(
-        self,
-        model_size: int,
-        attention: nn.Module,
-        feed_forward: nn.Module,
-        dropout: float = 0.0,
-        eps: float = 1e-5,
-    ):
-        super().__init__()
-        self.attention = attention
-        self.attention_norm = nn.LayerNorm(model_size, eps=eps)
-        self.feed_forward = feed_forward
-        self.feed_forward_norm = nn.LayerNorm(model_size, eps=eps)
-        self.dropout = nn.Dropout(dropout)
-
+Stub = stub("EncoderLayer")
 
 # Right
 

@@ -7,15 +7,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from tests.bank.stubs import stub
 
-class Stub(nn.Module):
-    """What the stub gives: the layers."""
-
-    def __init__(self, model_size: int, inner_size: int):
-        super().__init__()
-        self.inner = nn.Linear(model_size, inner_size)
-        self.outer = nn.Linear(inner_size, model_size)
-
+Stub = stub("PositionwiseFeedForward")
 
 # Right
 

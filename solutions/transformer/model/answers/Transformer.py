@@ -2,35 +2,13 @@
 
 import copy
 import math
-from collections.abc import Callable, Iterable
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
 
+from tests.bank.stubs import stub
 
-class Stub(nn.Module):
-    """What the stub gives: embedding and layers."""
-
-    def __init__(
-        self,
-        vocabulary_size: int,
-        model_size: int,
-        positions: Callable[[int, int], Tensor],
-        encoder_layers: Iterable[nn.Module],
-        decoder_layers: Iterable[nn.Module],
-        dropout: float = 0.0,
-        pad_id: int = 0,
-    ):
-        super().__init__()
-        self.pad_id = pad_id
-        self.positions = positions
-        self.embedding = nn.Embedding(vocabulary_size, model_size)
-        nn.init.normal_(self.embedding.weight, std=model_size**-0.5)
-        self.encoder_layers = nn.ModuleList(encoder_layers)
-        self.decoder_layers = nn.ModuleList(decoder_layers)
-        self.dropout = nn.Dropout(dropout)
-
+Stub = stub("Transformer")
 
 # Right
 
