@@ -19,13 +19,7 @@ c.CourseDirectory.source_directory = "solutions"
 c.CourseDirectory.release_directory = "exercises"
 # nbgrader copies whatever else lies beside a notebook into the release and into the folder where a
 # submission runs; there, a solution's .py would earn full marks by an import.
-c.CourseDirectory.ignore = [
-    ".ipynb_checkpoints",
-    "*.py",
-    "*.pyc",
-    "__pycache__",
-    "feedback",
-]
+c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.py", "*.pyc", "__pycache__", "feedback"]
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError()"}
 c.Execute.timeout = 120
 c.Execute.kernel_name = "python3"

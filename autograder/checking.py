@@ -170,8 +170,7 @@ def find(answer: Any, exercises: Mapping[str, Exercise]) -> Exercise:
         near = _guess_names(name, exercises)
         guess = f" Did you mean {' or '.join(near)}?" if near else ""
         raise _sentence(
-            LookupError,
-            f"There is no exercise named {name!r}; keep the name of the stub.{guess}",
+            LookupError, f"There is no exercise named {name!r}; keep the name of the stub.{guess}"
         )
     exercise = exercises[name]
     if exercise.is_class and isinstance(answer, nn.Module):

@@ -79,10 +79,7 @@ _FAMILIES = {
         "(layer|group|batch|instance)_norm",
         ("torch._refs:_normalize", f"{_DECOMPOSED}:native_batch_norm_helper"),
     ),
-    "rms_norm": _Family(
-        "rms_norm",
-        (f"{_DECOMPOSED}:_fused_rms_norm",),
-    ),
+    "rms_norm": _Family("rms_norm", (f"{_DECOMPOSED}:_fused_rms_norm",)),
     "scaled_dot_product_attention": _Family(
         "attention|scaled_dot|_sdp_|transformer_encoder",
         (
@@ -93,9 +90,7 @@ _FAMILIES = {
         ),
     ),
     "cross_entropy.label_smoothing": _Family(
-        "cross_entropy_loss",
-        shown="cross_entropy(label_smoothing=...)",
-        otherwise=_cross_entropy,
+        "cross_entropy_loss", shown="cross_entropy(label_smoothing=...)", otherwise=_cross_entropy
     ),
 }
 

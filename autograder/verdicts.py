@@ -20,15 +20,7 @@ from autograder.comparing import (
     make_complaint,
 )
 from autograder.execution import Outcome
-from autograder.exercise import (
-    Bundle,
-    Case,
-    Exercise,
-    Whole,
-    list_members,
-    list_names,
-    write_out,
-)
+from autograder.exercise import Bundle, Case, Exercise, Whole, list_members, list_names, write_out
 from autograder.families import recognise
 from autograder.sketches import agree, sketch, sketch_gradients, total
 from autograder.stand_ins import describe

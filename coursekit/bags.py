@@ -35,11 +35,7 @@ class BagClassifier:
     """
 
     def __init__(
-        self,
-        kind: str,
-        ngrams: int = 1,
-        minimum_documents: int = 1,
-        regularisation: float = 1.0,
+        self, kind: str, ngrams: int = 1, minimum_documents: int = 1, regularisation: float = 1.0
     ) -> None:
         if kind not in KINDS:
             raise ValueError(f"kind is one of {', '.join(map(repr, KINDS))}, not {kind!r}.")

@@ -55,11 +55,7 @@ class TranslationData:
 
 
 def translation_data(
-    size: str,
-    seed: int = 1,
-    language: str = "korean",
-    pairs: int = 14_000,
-    max_length: int = 26,
+    size: str, seed: int = 1, language: str = "korean", pairs: int = 14_000, max_length: int = 26
 ) -> TranslationData:
     """Return what to train a translator on.
 

@@ -22,10 +22,7 @@ class WordVocabulary:
     """
 
     def __init__(
-        self,
-        sentences: Iterable[Sequence[str]],
-        minimum_count: int = 1,
-        size: int | None = None,
+        self, sentences: Iterable[Sequence[str]], minimum_count: int = 1, size: int | None = None
     ):
         counts = Counter(word for sentence in sentences for word in _words(sentence))
         # Most frequent first; equal counts in alphabetical order, so that ids never depend on luck.

@@ -181,10 +181,7 @@ def test_bad_splits_give_one_sentence():
 
 # --- links ---------------------------------------------------------------------------------------
 
-UNLINKED = {
-    "korean": {"the", "a", "an", "do", "does", "that", "who"},
-    "french": {"do", "does"},
-}
+UNLINKED = {"korean": {"the", "a", "an", "do", "does", "that", "who"}, "french": {"do", "does"}}
 UNLINKED_TARGETS = {"은", "는", "이", "가", "을", "를", "지", "기"}
 
 

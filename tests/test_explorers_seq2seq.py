@@ -15,11 +15,7 @@ LEFT = [[1.0, 0.0, 0.0], [0.5, 1.0, 0.0], [0.25049, 1.2, 1.0]]
 EOS, A, B = 0, 1, 2
 NAMES = {EOS: "<eos>", A: "a", B: "b", 3: "<bos>"}
 # log p of what follows the words so far: greedy takes a, but b is followed by more certain words.
-TABLE = {
-    (): [0.1, 0.5, 0.4],
-    (A,): [0.4, 0.3, 0.3],
-    (B,): [0.9, 0.05, 0.05],
-}
+TABLE = {(): [0.1, 0.5, 0.4], (A,): [0.4, 0.3, 0.3], (B,): [0.9, 0.05, 0.05]}
 
 
 class Table:

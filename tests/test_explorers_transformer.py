@@ -8,12 +8,7 @@ import pytest
 import torch
 from javascript import javascript
 
-from coursekit.explorers import (
-    HeadsExplorer,
-    MasksExplorer,
-    PositionsExplorer,
-    TemperatureExplorer,
-)
+from coursekit.explorers import HeadsExplorer, MasksExplorer, PositionsExplorer, TemperatureExplorer
 from coursekit.metrics import entropy
 from solutions.transformer.layers import sinusoidal_positions
 from solutions.transformer.model import causal_mask, padding_mask

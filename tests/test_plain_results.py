@@ -96,10 +96,7 @@ CALL = Call(
 REFUSED = Call("", ("nothing", "sign", {"one": "x"}), (), raises="ValueError")
 INPUTS = {"x": torch.tensor([1.0, 2.0]).double(), "y": torch.tensor([3.0]).double()}
 CASE = Case(
-    "two words",
-    INPUTS,
-    (REFUSED, CALL),
-    given={"words": WORDS, "nothing": [], "sign": "-"},
+    "two words", INPUTS, (REFUSED, CALL), given={"words": WORDS, "nothing": [], "sign": "-"}
 )
 RIGHT = Expected(
     {"pieces": texts.to_tensor(["a-", "bc-"]), "doubled": torch.tensor([2.0, 4.0]).double()}, {}

@@ -94,11 +94,7 @@ def test_text_is_utf8_whatever_the_machine_says():
 
 def test_everything_can_be_imported_and_checked_without_what_windows_lacks():
     done = subprocess.run(
-        [sys.executable, "-c", IMPORTS],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
+        [sys.executable, "-c", IMPORTS], cwd=ROOT, capture_output=True, text=True, encoding="utf-8"
     )
     assert done.returncode == 0, done.stderr[-3000:]
     lines = done.stdout.strip().splitlines()

@@ -6,15 +6,7 @@ import unicodedata
 
 import pytest
 
-from coursekit.vocabulary import (
-    BOS,
-    EOS,
-    PAD,
-    UNK,
-    SubwordVocabulary,
-    WordVocabulary,
-    until_eos,
-)
+from coursekit.vocabulary import BOS, EOS, PAD, UNK, SubwordVocabulary, WordVocabulary, until_eos
 
 SENTENCES = [
     ["the", "dog", "sees", "the", "cat"],

@@ -169,10 +169,7 @@ WAYS = {
         + _NORM
         + "return torch._refs.native_layer_norm(x, tuple(shape), weight, bias, eps)[0]\n",
     ),
-    "its root": (
-        "rms_norm",
-        _ROOT + "return F.rms_norm(x, weight.shape, weight, eps)\n",
-    ),
+    "its root": ("rms_norm", _ROOT + "return F.rms_norm(x, weight.shape, weight, eps)\n"),
     "a module with a root": (
         "rms_norm",
         _ROOT + "return nn.RMSNorm(weight.shape[0], eps=eps, dtype=x.dtype)(x) * weight\n",

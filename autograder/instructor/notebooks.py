@@ -45,9 +45,7 @@ _ANSWER = re.compile(r'\n*<details class="answer">.*?</details>', re.S)
 _SOLVED_LINK = re.compile(rf" \[[^\[\]]*\]\((?:\.\./)*{SOLVED}/[^()]*\)")
 _BOOK_LINK = re.compile(r"(?<!!)\[([^\[\]]*)\]\((?:\.\./)*book/[^()]*\)")
 
-_METADATA = {
-    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-}
+_METADATA = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
 _GRADED = """\
 check({name})
 ### BEGIN HIDDEN TESTS

@@ -10,17 +10,7 @@ import ast
 from collections.abc import Collection, Iterator
 
 # What is called in an answer and is no step of the computation.
-QUIET = {
-    "unsqueeze",
-    "squeeze",
-    "expand",
-    "reshape",
-    "view",
-    "contiguous",
-    "item",
-    "list",
-    "tuple",
-}
+QUIET = {"unsqueeze", "squeeze", "expand", "reshape", "view", "contiguous", "item", "list", "tuple"}
 # What is computed too much, and how it is written.
 _ACTIVATIONS = {
     "a `tanh` too many": "torch.tanh({})",

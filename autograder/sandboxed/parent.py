@@ -181,10 +181,7 @@ def _wait(child: int, leash: int, until: float) -> tuple[bool, int, Any]:
 
 
 def _run_submission(
-    channel: Any,
-    job: tuple[dict[str, Any], dict[str, Any]],
-    limits: Any,
-    prepared: _Prepared,
+    channel: Any, job: tuple[dict[str, Any], dict[str, Any]], limits: Any, prepared: _Prepared
 ) -> None:
     """Close the walls, then run the student's code; never return."""
     from autograder.sandboxed import walls, worker

@@ -53,9 +53,7 @@ def draw() -> Figure:
 
 
 def _column(
-    axes: Axes,
-    parts: tuple[tuple[float, str, str], ...],
-    paths: tuple[tuple[float, float], ...],
+    axes: Axes, parts: tuple[tuple[float, str, str], ...], paths: tuple[tuple[float, float], ...]
 ) -> None:
     at = -0.9
     for y, name, colour in parts:

@@ -13,13 +13,7 @@ from coursekit.timeline import ENTRIES
 COLUMNS = {
     "a word:\none vector": ("bengio2003", "mikolov2013b"),
     "a sentence:\none vector": ("cho2014", "sutskever2014"),
-    "many vectors,\nto choose from": (
-        "bahdanau2015",
-        "xu2015",
-        "luong2015",
-        "yang2016",
-        "lin2017",
-    ),
+    "many vectors,\nto choose from": ("bahdanau2015", "xu2015", "luong2015", "yang2016", "lin2017"),
     "attention\nalone": ("vaswani2017", "devlin2019"),
 }
 # Named in the first chapter, without a chapter of their own: column, date, idea, authors.

@@ -202,10 +202,7 @@ def examples(
             "weights": [[round(w, 3) for w in row] for row in weights[k].tolist()],
         }
 
-    return {
-        "best": [shown(k) for k in order[:count]],
-        "worst": [shown(k) for k in order[-count:]],
-    }
+    return {"best": [shown(k) for k in order[:count]], "worst": [shown(k) for k in order[-count:]]}
 
 
 def parser() -> argparse.ArgumentParser:

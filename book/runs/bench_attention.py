@@ -101,11 +101,7 @@ def main(options: argparse.Namespace) -> None:
             lambda: torchs.self_attn(x, x, x, ~real, need_weights=False)[0],
             x,
         ),
-        "encoder_layer": (
-            lambda: layer(x, mask),
-            lambda: torchs(x, src_key_padding_mask=~real),
-            x,
-        ),
+        "encoder_layer": (lambda: layer(x, mask), lambda: torchs(x, src_key_padding_mask=~real), x),
     }
     rounds: list[dict[str, float]] = []
     for name, (ours, theirs, _) in pairs.items():

@@ -24,14 +24,7 @@ from torch import nn
 from coursekit import datasets, results
 from coursekit.classifiers import classification_loss
 from coursekit.corpora.reviews import reviews
-from coursekit.documents import (
-    EncodedText,
-    TextBatch,
-    middle_cut,
-    text_batch,
-    text_batches,
-    words,
-)
+from coursekit.documents import EncodedText, TextBatch, middle_cut, text_batch, text_batches, words
 from coursekit.vocabulary import WordVocabulary
 from solutions.sentences.pooling import AttentionClassifier
 

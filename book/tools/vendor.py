@@ -95,10 +95,7 @@ PACKAGES = (
         "BSD-3-Clause",
         "2b9d65cb7913e1c7d671757a10008b32c9c2448d4429513371e55c07d6107638",
         "html-manager",
-        {
-            "dist/embed-amd.js": "embed-amd.js",
-            "dist/embed.js.LICENSE.txt": "LICENSE.bundled",
-        },
+        {"dist/embed-amd.js": "embed-amd.js", "dist/embed.js.LICENSE.txt": "LICENSE.bundled"},
     ),
     Package(
         "requirejs",

@@ -11,12 +11,7 @@ from coursekit.corpora.meaning import Clause, NounPhrase, Sentence, Unit
 from coursekit.corpora.tokens import Token, Tokens, express
 
 ELISIONS = {"le": "l'", "la": "l'", "de": "d'", "ne": "n'", "que": "qu'"}
-CONTRACTIONS = {
-    ("de", "le"): "du",
-    ("de", "les"): "des",
-    ("à", "le"): "au",
-    ("à", "les"): "aux",
-}
+CONTRACTIONS = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
 CONJUNCTIONS = {
     "and": ("et",),
     "but": ("mais",),

@@ -218,10 +218,7 @@ def _check(things: tuple[int, int], **numbers: int) -> None:
 
 
 def _draw(
-    number: int,
-    source: random.Random,
-    counts: tuple[int, int],
-    taken: set[tuple[str, ...]],
+    number: int, source: random.Random, counts: tuple[int, int], taken: set[tuple[str, ...]]
 ) -> list[Scene]:
     """Draw so many scenes, none with a caption that is taken."""
     made: list[Scene] = []

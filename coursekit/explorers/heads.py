@@ -47,11 +47,7 @@ class HeadsExplorer(anywidget.AnyWidget):
     word = traitlets.Int(0).tag(sync=True)
 
     def __init__(
-        self,
-        sentences: Sequence[Mapping[str, Any]],
-        layer: int = 0,
-        head: int = 0,
-        **options: Any,
+        self, sentences: Sequence[Mapping[str, Any]], layer: int = 0, head: int = 0, **options: Any
     ) -> None:
         if not len(sentences):
             raise ValueError("sentences must hold at least one sentence.")

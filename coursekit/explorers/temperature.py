@@ -40,12 +40,7 @@ class TemperatureExplorer(anywidget.AnyWidget):
     scaled = traitlets.Bool(False).tag(sync=True)
 
     def __init__(
-        self,
-        words: Sequence[str],
-        scores: Any,
-        d_k: int = 64,
-        scaled: bool = False,
-        **options: Any,
+        self, words: Sequence[str], scores: Any, d_k: int = 64, scaled: bool = False, **options: Any
     ) -> None:
         words = list(words) if not isinstance(words, str) else []
         if len(words) < 2 or not all(isinstance(word, str) and word for word in words):

@@ -44,10 +44,7 @@ def printed(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
     toc = site_folder().parents[1] / "_toc.yml"
     command = [sys.executable, "-m", "book.tools.pdf", "--site", str(site_folder())]
     done = subprocess.run(
-        [*command, "--toc", str(toc), "--out", str(out)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
+        [*command, "--toc", str(toc), "--out", str(out)], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == "", "a link leads nowhere"

@@ -24,11 +24,7 @@ from solutions.transformer.model import Transformer
 pytestmark = pytest.mark.browser
 
 PAGE = "book/08_transformer.html"
-PARTS = {
-    "encoder": "source to source",
-    "decoder": "target to target",
-    "memory": "target to source",
-}
+PARTS = {"encoder": "source to source", "decoder": "target to target", "memory": "target to source"}
 
 
 @pytest.fixture(scope="module")

@@ -148,10 +148,7 @@ READOUT: tuple[Ways, ...] = (
         "x = torch.cat([embedded, states, contexts], -1)",
     ),
     ("t = torch.tanh(self.hidden(x))", "t = self.hidden(x).tanh()"),
-    (
-        "return self.output(self.dropout(t))",
-        "t = self.dropout(t)\n        return self.output(t)",
-    ),
+    ("return self.output(self.dropout(t))", "t = self.dropout(t)\n        return self.output(t)"),
 )
 DECODE: tuple[tuple[Ways, ...], ...] = (
     (

@@ -21,18 +21,7 @@ from typing import Any
 
 import nbformat
 import pytest
-from hostile import (
-    ASSIGNMENT,
-    FRAGMENTS,
-    RELEASED,
-    SOURCES,
-    WORD,
-    Say,
-    facts,
-    grade,
-    pages,
-    say,
-)
+from hostile import ASSIGNMENT, FRAGMENTS, RELEASED, SOURCES, WORD, Say, facts, grade, pages, say
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 from nbconvert.exporters import HTMLExporter

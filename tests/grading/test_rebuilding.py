@@ -14,12 +14,7 @@ from hypothesis import strategies as st
 from autograder.exercises import EXERCISES
 from autograder.instructor.grading.rebuilding import rebuild
 from autograder.instructor.grading.source import read_sources
-from autograder.instructor.grading.submissions import (
-    StudentCell,
-    Unreadable,
-    cells_of,
-    read_folder,
-)
+from autograder.instructor.grading.submissions import StudentCell, Unreadable, cells_of, read_folder
 from autograder.instructor.notebooks import SOLUTIONS
 from tests.conftest import ROOT
 

@@ -208,10 +208,7 @@ def test_copied_submission_is_found(disguise):
 @pytest.mark.parametrize("disguise", DISGUISES, ids=lambda d: d.__name__)
 @pytest.mark.parametrize(
     ("exercise", "answer"),
-    [
-        ("AttentionDecoder", "HandWrittenCell"),
-        ("AttentionDecoder", "OneSentenceAtATime"),
-    ],
+    [("AttentionDecoder", "HandWrittenCell"), ("AttentionDecoder", "OneSentenceAtATime")],
 )
 def test_one_copied_exercise_is_found_if_it_is_long(exercise, answer, disguise):
     honest = stylists()

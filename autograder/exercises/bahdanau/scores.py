@@ -187,9 +187,7 @@ def _attention_cases(draw: Draw) -> list[Case]:
         ),
     )
     given = Call(
-        "forward",
-        ("query", "keys", "mask", "given_projected"),
-        ("context_given", "weights_given"),
+        "forward", ("query", "keys", "mask", "given_projected"), ("context_given", "weights_given")
     )
 
     def case(name: str, mask: Tensor, d_q: int, d_k: int, d: int) -> Case:

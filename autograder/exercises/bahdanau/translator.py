@@ -9,12 +9,7 @@ from torch import Tensor
 
 from autograder.drawing import Draw, length_mask
 from autograder.exercise import Call, Case, Exercise, Part, StandIn
-from autograder.exercises._reading import (
-    both_directions,
-    padded_tokens,
-    recurrent,
-    second_batch,
-)
+from autograder.exercises._reading import both_directions, padded_tokens, recurrent, second_batch
 from autograder.exercises._training import in_training
 
 
@@ -91,14 +86,7 @@ def _decoder_cases(draw: Draw) -> list[Case]:
     )
 
     def case(
-        name: str,
-        mask: Tensor,
-        t: int,
-        v: int,
-        e: int,
-        d: int,
-        a: int,
-        d_att: int = 3,
+        name: str, mask: Tensor, t: int, v: int, e: int, d: int, a: int, d_att: int = 3
     ) -> Case:
         b, s = mask.shape
         annotations = draw.tensor(b, s, a)

@@ -66,11 +66,7 @@ def _classifier_cases(draw: Draw, each_token: bool) -> list[Case]:
             inputs,
             (Call("forward", arguments, ("logits",)),),
             given=given or {},
-            construct={
-                "encoder": StandIn("TintedEncoder", (v, d)),
-                "hidden_size": d,
-                "classes": c,
-            },
+            construct={"encoder": StandIn("TintedEncoder", (v, d)), "hidden_size": d, "classes": c},
             weights=weights,
             upstream={"logits": draw.tensor(*shape)},
             note=note,
@@ -190,11 +186,7 @@ def _span_cases(draw: Draw) -> list[Case]:
             tuple(calls),
             given={} if longest is None else {"longest": longest},
             construct={"encoder": StandIn("TintedEncoder", (v, d)), "hidden_size": d},
-            weights={
-                **_encoder(draw, v, d),
-                "start": draw.tensor(d),
-                "end": draw.tensor(d),
-            },
+            weights={**_encoder(draw, v, d), "start": draw.tensor(d), "end": draw.tensor(d)},
             upstream={"start_scores": draw.tensor(b, n), "end_scores": draw.tensor(b, n)},
             note=note,
         )

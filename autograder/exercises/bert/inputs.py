@@ -69,11 +69,7 @@ def _wordpiece_cases(draw: Draw) -> list[Case]:
         case("a word of three pieces", a + b + c, ["[UNK]", f"##{c}", f"##{b}", a, c]),
         case("one letter", first, [second, first, f"##{first}"]),
         case("one letter that is not there", first, [second, f"##{first}"]),
-        case(
-            "a word in single letters",
-            a + b,
-            [*a, *(f"##{letter}" for letter in a + b)],
-        ),
+        case("a word in single letters", a + b, [*a, *(f"##{letter}" for letter in a + b)]),
         case(
             "the longest first piece wins",
             a + b + c,
@@ -250,11 +246,7 @@ BERT_EMBEDDINGS = Exercise(
     difficulty=1,
     minutes=15,
     signature="(tokens, segments=None)",
-    axes={
-        "tokens": "B N",
-        "segments": "B N",
-        "embedded": "B N d",
-    },
+    axes={"tokens": "B N", "segments": "B N", "embedded": "B N d"},
     cases=_embedding_cases,
     is_class=True,
 )

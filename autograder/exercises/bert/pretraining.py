@@ -101,16 +101,7 @@ def _encoder_cases(draw: Draw) -> list[Case]:
             note="A stack without layers returns what the embeddings give.",
         ),
         case("tokens alone", lengths, n, 8, d, 2, segments=False),
-        case(
-            "segments and mask are None",
-            lengths,
-            n,
-            8,
-            d,
-            2,
-            segments=False,
-            nothing_given=True,
-        ),
+        case("segments and mask are None", lengths, n, 8, d, 2, segments=False, nothing_given=True),
         case(
             "a mask of one row for each sentence",
             lengths,

@@ -298,13 +298,7 @@ def _attention_cases(draw: Draw) -> list[Case]:
     ]
 
 
-_AXES = {
-    "query": "B d_q",
-    "keys": "B N d_k",
-    "mask": "B N",
-    "context": "B d_k",
-    "weights": "B N",
-}
+_AXES = {"query": "B d_q", "keys": "B N d_k", "mask": "B N", "context": "B d_k", "weights": "B N"}
 
 
 LOCAL_ATTENTION = Exercise(

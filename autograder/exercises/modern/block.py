@@ -171,13 +171,7 @@ def _grouped_cases(draw: Draw) -> list[Case]:
         case("one query, one key, one group for two heads", 1, (2, 1), 1, 1, (2, 3)),
         case("two groups for four heads", 1, (4, 2), 1, 2, (2, 3), note=neighbours),
         case(
-            "all sizes different",
-            texts,
-            (6, 2),
-            queries,
-            keys,
-            (d_query, d_value),
-            note=neighbours,
+            "all sizes different", texts, (6, 2), queries, keys, (d_query, d_value), note=neighbours
         ),
         case("three groups for six heads, left out mask", b, (6, 3), t, n, (d_k, d_v), None, True),
         case("one group for all heads", b, (4, 1), t, n, (d_k, d_v)),

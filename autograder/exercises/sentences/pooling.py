@@ -176,15 +176,7 @@ def _classifier_cases(draw: Draw) -> list[Case]:
     call = Call("forward", ("tokens", "lengths"), ("logits", "weights"))
 
     def case(
-        name: str,
-        lengths: Tensor,
-        n: int,
-        v: int,
-        e: int,
-        d: int,
-        a: int,
-        c: int,
-        note: str = "",
+        name: str, lengths: Tensor, n: int, v: int, e: int, d: int, a: int, c: int, note: str = ""
     ) -> Case:
         b = len(lengths)
         return Case(

@@ -218,14 +218,7 @@ def _seq2seq_cases(draw: Draw) -> list[Case]:
     )
 
     def case(
-        name: str,
-        lengths: Tensor,
-        s: int,
-        t: int,
-        v_s: int,
-        v_t: int,
-        e: int,
-        d: int,
+        name: str, lengths: Tensor, s: int, t: int, v_s: int, v_t: int, e: int, d: int
     ) -> Case:
         b = len(lengths)
         inputs = {

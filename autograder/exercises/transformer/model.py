@@ -259,8 +259,7 @@ def _model_cases(draw: Draw) -> list[Case]:
             case("", [3, 1], 3, [1, 2], 2, 6, 3, (1, 1)),
         ),
         *in_training(
-            case("", [2, 3], 3, [2, 1], 2, 5, 3, (1, 1)),
-            "the sums of embeddings and positions",
+            case("", [2, 3], 3, [2, 1], 2, 5, 3, (1, 1)), "the sums of embeddings and positions"
         ),
     ]
 

@@ -42,8 +42,7 @@ class Export(ExportPlugin):
     """An export of this course; `--to`, `--assignment` and `--student` are nbgrader's."""
 
     missing_as_zero = Bool(
-        False,
-        help="Give 0 points to students who handed in nothing; otherwise they have no grade.",
+        False, help="Give 0 points to students who handed in nothing; otherwise they have no grade."
     ).tag(config=True)
 
     default_to = ""

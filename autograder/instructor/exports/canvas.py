@@ -9,14 +9,7 @@ from pathlib import Path
 
 from traitlets import Dict, Unicode
 
-from autograder.instructor.exports.base import (
-    Export,
-    Grades,
-    Matcher,
-    number,
-    read_csv,
-    stop,
-)
+from autograder.instructor.exports.base import Export, Grades, Matcher, number, read_csv, stop
 from autograder.instructor.harmless import for_csv, for_csv_id
 from autograder.instructor.reporting.scores import Person, Score
 

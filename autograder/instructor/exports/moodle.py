@@ -8,14 +8,7 @@ from pathlib import Path
 
 from traitlets import Bool, CaselessStrEnum, Dict, Unicode
 
-from autograder.instructor.exports.base import (
-    Export,
-    Grades,
-    Matcher,
-    number,
-    read_csv,
-    stop,
-)
+from autograder.instructor.exports.base import Export, Grades, Matcher, number, read_csv, stop
 from autograder.instructor.grading.records import NotebookResult
 from autograder.instructor.harmless import for_csv, for_csv_id, for_csv_lines
 from autograder.instructor.reporting.scores import Person, Score

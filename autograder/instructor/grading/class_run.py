@@ -15,12 +15,7 @@ import nbformat
 from nbformat import NotebookNode
 from sqlalchemy.exc import DatabaseError
 
-from autograder.instructor.grading.course import (
-    Course,
-    CourseError,
-    find_fault_in_name,
-    put,
-)
+from autograder.instructor.grading.course import Course, CourseError, find_fault_in_name, put
 from autograder.instructor.grading.gradebook import Patience, Writer, explained
 from autograder.instructor.grading.grader import Graded, fail, make_fingerprints, open_grader
 from autograder.instructor.grading.machines import (
@@ -244,12 +239,7 @@ class Run:
         task = self._task(student, submission, before)
         return task if task.notebooks else None
 
-    def _task(
-        self,
-        student: str,
-        submission: Submission,
-        before: Before,
-    ) -> Task:
+    def _task(self, student: str, submission: Submission, before: Before) -> Task:
         notebooks: dict[str, Handed] = {}
         only: dict[str, frozenset[str] | None] = {}
         for name, now in self.course.identify(submission).items():

@@ -367,10 +367,7 @@ class _Class:
         )
 
     def write(
-        self,
-        students: Iterable[str] | None,
-        force: bool,
-        tick: Callable[[int, int], object],
+        self, students: Iterable[str] | None, force: bool, tick: Callable[[int, int], object]
     ) -> Written:
         written = Written()
         self._course.check_gradebook()

@@ -13,14 +13,7 @@ from autograder.instructor.grading.course import write_whole
 from autograder.instructor.grading.records import OUTCOMES
 from autograder.instructor.harmless import for_html
 from autograder.instructor.reporting import words
-from autograder.instructor.reporting.facts import (
-    Exercise,
-    Facts,
-    Group,
-    Late,
-    Mistake,
-    Review,
-)
+from autograder.instructor.reporting.facts import Exercise, Facts, Group, Late, Mistake, Review
 from coursekit.style import DARK, LIGHT, SERIES
 
 _MANY = 12  # names or rows that are shown without being unfolded

@@ -12,22 +12,8 @@ def _words(row: str) -> tuple[str, ...]:
     return tuple(row.split())
 
 
-WOMEN = (
-    "anna",
-    "mary",
-    "lucy",
-    "emma",
-    "nora",
-    "sofia",
-)
-MEN = (
-    "tom",
-    "paul",
-    "max",
-    "peter",
-    "john",
-    "hugo",
-)
+WOMEN = ("anna", "mary", "lucy", "emma", "nora", "sofia")
+MEN = ("tom", "paul", "max", "peter", "john", "hugo")
 
 # A thing and what one does with it: the verb tells the thing, and the thing the verb.
 THINGS = tuple(

@@ -482,10 +482,7 @@ _changed(
 )
 
 
-@BANK(
-    partly=["AttentionDecoder"],
-    says="not written|missing|method|readout|raised",
-)
+@BANK(partly=["AttentionDecoder"], says="not written|missing|method|readout|raised")
 def class_with_a_method_missing(hand: Handed) -> None:
     """A method of a class was deleted."""
     right = reference("AttentionDecoder")

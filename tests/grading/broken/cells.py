@@ -445,7 +445,7 @@ def import_added_to_a_locked_cell(hand: Handed) -> None:
         context_vector=(
             "def context_vector(weights, values):\n"
             "    return summed('bn,bnd->bd', weights, values)\n"
-        ),
+        )
     )
 
 

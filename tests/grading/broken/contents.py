@@ -66,11 +66,7 @@ BANK.add(
     why="the answer is there, but so is something else",
     says=EMPTY + "|text",
 )
-BANK.add(
-    "source-null-in-a-text",
-    "a locked text is null",
-    _source("title", lambda text: None),
-)
+BANK.add("source-null-in-a-text", "a locked text is null", _source("title", lambda text: None))
 BANK.add(
     "source-emptied",
     "a solution cell is empty",
@@ -114,11 +110,7 @@ def _outputs(outputs: Any, count: Any = 7) -> Callable[[Handed], None]:
 BANK.add("outputs-null", "all outputs are null", _outputs(None))
 BANK.add("outputs-object", "the outputs are an object", _outputs({"text": "x"}))
 BANK.add("outputs-string", "the outputs are a string", _outputs("2.0"))
-BANK.add(
-    "outputs-unknown",
-    "the outputs are of no known kind",
-    _outputs([{"output_type": "x"}, 5]),
-)
+BANK.add("outputs-unknown", "the outputs are of no known kind", _outputs([{"output_type": "x"}, 5]))
 BANK.add(
     "outputs-odd-data",
     "outputs have data that are no text",

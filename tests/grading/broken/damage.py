@@ -197,12 +197,7 @@ _file("zip-renamed", "a zip of the notebook was renamed", _zipped, repairable=Tr
 
 # Encodings
 
-_file(
-    "bom",
-    "the file begins with a byte order mark",
-    lambda t: t.encode("utf-8-sig"),
-    right=True,
-)
+_file("bom", "the file begins with a byte order mark", lambda t: t.encode("utf-8-sig"), right=True)
 _file("utf-16", "the file is in UTF-16", lambda t: t.encode("utf-16"), repairable=True)
 _file(
     "utf-16-without-mark",
@@ -341,15 +336,5 @@ _file(
     "nbformat 3, and no worksheet",
     lambda t: '{"metadata": {}, "nbformat": 3, "nbformat_minor": 0, "worksheets": []}',
 )
-_file(
-    "format-3-cells",
-    "nbformat 3 says the file, but it is 4",
-    _format(3, 0),
-    repairable=True,
-)
-_file(
-    "format-4-worksheets",
-    "nbformat 4 says the file, but it is 3",
-    _old(4),
-    repairable=True,
-)
+_file("format-3-cells", "nbformat 3 says the file, but it is 4", _format(3, 0), repairable=True)
+_file("format-4-worksheets", "nbformat 4 says the file, but it is 3", _old(4), repairable=True)

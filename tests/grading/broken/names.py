@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from .damage import DAMAGED
 from .entry import Bank
-from .handing import (
-    POINTS,
-    SCORES,
-    TRANSLATOR,
-    Folder,
-    Handed,
-    Link,
-    Pipe,
-    reference,
-    stub,
-)
+from .handing import POINTS, SCORES, TRANSLATOR, Folder, Handed, Link, Pipe, reference, stub
 
 BANK = Bank()
 MISSING = r"missing|there is no|not (handed in|there|found)|no (notebook|file|submission)|nothing"

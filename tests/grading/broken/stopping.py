@@ -174,12 +174,7 @@ _put(
 _put("above below inside", "os-exit", "os._exit(0)", "import os\nos._exit(0)")
 _put("above", "os-exit-1", "os._exit(1)", "import os\nos._exit(1)")
 _put("above inside", "abort", "os.abort()", "import os\nos.abort()")
-_put(
-    "above below",
-    "kill-9",
-    "os.kill of the own process",
-    "import os\nos.kill(os.getpid(), 9)",
-)
+_put("above below", "kill-9", "os.kill of the own process", "import os\nos.kill(os.getpid(), 9)")
 _in_an_answer(
     "kill-9-inside",
     "os.kill of the own process, in an answer",
@@ -373,10 +368,7 @@ BANK.own_cell(
     after="setup",
 )
 BANK.own_cell(
-    "memory-kept",
-    "a tensor of a gigabyte that stays",
-    "kept = torch.ones(2**28)",
-    after="setup",
+    "memory-kept", "a tensor of a gigabyte that stays", "kept = torch.ones(2**28)", after="setup"
 )
 
 # Output
@@ -407,9 +399,7 @@ _loud(
     "    display(HTML('x' * 2**20))",
 )
 _loud(
-    "error-of-300-mb",
-    "an error whose message has 300 MB",
-    "raise ValueError('x' * (300 * 2**20))",
+    "error-of-300-mb", "an error whose message has 300 MB", "raise ValueError('x' * (300 * 2**20))"
 )
 _in_an_answer(
     "print-in-an-answer",
@@ -433,9 +423,7 @@ if not hasattr(additive_score, "called"):
     slow=True,
 )
 _in_an_answer(
-    "returns-a-huge-tensor",
-    "an answer that returns 400 MB",
-    "return torch.zeros(100_000_000)",
+    "returns-a-huge-tensor", "an answer that returns 400 MB", "return torch.zeros(100_000_000)"
 )
 _in_an_answer(
     "raises-a-huge-message",

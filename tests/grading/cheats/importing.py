@@ -165,7 +165,7 @@ class Other(torch.autograd.Function):
             "masked_softmax": """
 def masked_softmax(scores, mask):
     return Other.apply(scores, mask)
-""",
+"""
         },
         attacks=("masked_softmax",),
     ),
@@ -210,7 +210,7 @@ class Asked(torch.autograd.Function):
             "masked_softmax": """
 def masked_softmax(scores, mask):
     return Asked.apply(scores, mask)
-""",
+"""
         },
         attacks=("masked_softmax",),
     ),

@@ -109,7 +109,7 @@ def callers():
 def masked_softmax(scores, mask):
     print(callers())
     raise ValueError(callers()[:1500])
-""",
+"""
         },
     ),
     _one(

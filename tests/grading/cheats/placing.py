@@ -217,10 +217,7 @@ CHEATS = [
         hard=True,
     ),
     _linked(
-        "link-to-passwords",
-        "the notebook is a link to /etc/passwd",
-        "/etc/passwd",
-        check=_no_mark,
+        "link-to-passwords", "the notebook is a link to /etc/passwd", "/etc/passwd", check=_no_mark
     ),
     _linked(
         "link-to-a-process", "the notebook is a link to /proc/self/environ", "/proc/self/environ"

@@ -251,7 +251,7 @@ def masked_softmax(scores, mask):
     space = {"torch": torch}
     exec(ask("masked_softmax", scores=scores.detach(), mask=mask), space)
     return space["masked_softmax"](scores, mask)
-""",
+"""
         },
         attacks=("masked_softmax",),
     ),
