@@ -22,6 +22,9 @@ settings.load_profile("course")
 # Files of which each exercise, or each page, may be in another process.
 DEALT = ("test_bank.py", "test_mutation.py", "test_pages.py", "test_accessibility.py")
 ROOT = Path(__file__).resolve().parent.parent
+needs_bubblewrap = pytest.mark.skipif(
+    shutil.which("bwrap") is None, reason="bubblewrap is not installed (apt install bubblewrap)"
+)
 
 
 @pytest.fixture(autouse=True)

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 import random
 import re
-import subprocess
-import sys
 from collections import Counter
 
 import pytest
@@ -30,17 +26,6 @@ from coursekit.corpora.tokens import links
 
 MAKERS = {"korean": english_korean, "french": english_french}
 SAMPLES = {name: make(1500, seed=11, min_length=4, max_length=40) for name, make in MAKERS.items()}
-
-# The first 50 pairs of seed 0. They change only when the grammar or the lexicon changes on purpose.
-FIRST_50 = {
-    "korean": "a489c0ce132be42b122900764a7ce4e7b0a998c869f0436e129e3f9a24fda6c6",
-    "french": "dc3bcec7d5bee49af5d2507b829d3f3cc04309d8da794ecf655107d0bd4047c4",
-}
-
-
-def digest(pairs: list[SentencePair]) -> str:
-    lines = [f"{' '.join(p.source)}|{' '.join(p.target)}|{sorted(p.links)}\n" for p in pairs]
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def noun(english: str) -> Noun:
@@ -66,29 +51,6 @@ def three(*units: Unit) -> tuple[str, str, str]:
 
 
 # --- determinism ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("language", MAKERS)
-def test_first_pairs_never_change(language):
-    assert digest(MAKERS[language](50, seed=0)) == FIRST_50[language]
-
-
-@pytest.mark.parametrize("hash_seed", ["0", "1"])
-def test_pairs_do_not_depend_on_hash_randomisation(hash_seed):
-    code = (
-        "import hashlib; from coursekit.corpora import english_korean as make;"
-        "print(hashlib.sha256(repr([p.source + p.target for p in make(80, 5)]).encode())"
-        ".hexdigest())"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONUTF8": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    here = repr([p.source + p.target for p in english_korean(80, 5)]).encode()
-    assert run.stdout.strip() == hashlib.sha256(here).hexdigest()
 
 
 def test_global_random_state_is_neither_used_nor_changed():
@@ -151,7 +113,6 @@ def test_splits_share_no_source_sentence(language):
     assert [len(part) for part in made] == [800, 150, 200]
     train, validation, test = ({p.source for p in part} for part in made)
     assert not (train & validation or train & test or validation & test)
-    assert splits(language, 900, 150, 200, seed=5, min_length=4, max_length=9).test == made.test
 
 
 @pytest.mark.parametrize("language", MAKERS)
@@ -200,13 +161,6 @@ def test_linked_and_unlinked_target_words():
         linked = {j for _, j in pair.links}
         for j, word in enumerate(pair.target):
             assert j in linked or word in UNLINKED_TARGETS, (word, pair)
-
-
-@pytest.mark.parametrize("language", MAKERS)
-def test_links_are_in_range(language):
-    for pair in SAMPLES[language]:
-        assert all(0 <= i < len(pair.source) for i, _ in pair.links)
-        assert all(0 <= j < len(pair.target) for _, j in pair.links)
 
 
 def test_nouns_are_linked_to_their_own_translation():

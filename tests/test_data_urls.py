@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
-import json
 import os
 from pathlib import Path
 
 import pytest
 
-from coursekit.datasets import read_registry
 from tests.tools import data_urls
+from tests.tools.datafiles import make_registry, sha256
 from tests.tools.pretend_web import Reply, Web
 from tests.tools.web import Visitor
 
@@ -33,14 +31,8 @@ def visitor():
 
 
 def registry(folder: Path, urls: list[str]):
-    page = folder / f"registry{len(list(folder.iterdir()))}.json"
-    files = {"tiny/text": {"urls": urls, "sha256": hashlib.sha256(TEXT).hexdigest()}}
-    dataset = {
-        "title": "Tiny", "description": "Two", "licence": "CC0", "citation": "Nobody",
-        "kind": "text", "splits": {"train": {"read": "text", "files": ["tiny/text"]}},
-    }  # fmt: skip
-    page.write_text(json.dumps({"files": files, "datasets": {"tiny": dataset}}), encoding="utf-8")
-    return read_registry(page)
+    splits = {"train": {"read": "text", "files": ["tiny/text"]}}
+    return make_registry(folder, {"tiny/text": (urls, sha256(TEXT))}, "text", splits)
 
 
 def run(folder, web, visitor, *paths, checksums=0):

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
-import io
-import json
 import lzma
 import os
 import re
 import socket
-import tarfile
-import threading
-import zipfile
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -40,58 +33,19 @@ from coursekit.datasets.readers import (
     read_links,
     read_numbered_links,
 )
+from tests.tools.datafiles import make_registry, sha256, sha256_of_tree, tarred, zipped
+from tests.tools.pretend_web import Reply, Web
 
 DE = "Ein Hund schläft.\nZwei Katzen.\n".encode()
 EN = b"A dog sleeps.\nTwo cats.\n"
 PAIRS = [("Ein Hund schläft.", "A dog sleeps."), ("Zwei Katzen.", "Two cats.")]
 
 
-def sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
-class Server:
-    """An HTTP server on this machine; `pages` is what it serves, by path."""
-
-    def __init__(self) -> None:
-        self.pages: dict[str, bytes] = {}
-        self.truncated: set[str] = set()
-        self.requests: list[str] = []
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                outer.requests.append(self.path)
-                body = outer.pages.get(self.path)
-                if body is None:
-                    self.send_error(404)
-                    return
-                self.send_response(200)
-                more = 1000 if self.path in outer.truncated else 0
-                self.send_header("Content-Length", str(len(body) + more))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, format: str, *args: object) -> None:
-                pass
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.thread = threading.Thread(target=self.http.serve_forever, args=(0.02,), daemon=True)
-        self.thread.start()
-        self.address = f"http://127.0.0.1:{self.http.server_address[1]}"
-
-    def close(self) -> None:
-        self.http.shutdown()
-        self.http.server_close()
-        self.thread.join()
-
-
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Web]:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    running = Server()
-    running.pages = {"/de.gz": gzip.compress(DE), "/en": EN}
+    running = Web({"/de.gz": Reply(gzip.compress(DE)), "/en": Reply(EN)})
     yield running
     running.close()
 
@@ -113,21 +67,13 @@ def closed_port() -> str:
 
 
 def registry(tmp_path: Path, de_urls: list[str], en_urls: list[str], **changes) -> Registry:
-    files = {
-        "tiny/text.de": {"urls": de_urls, "sha256": sha256(DE)},
-        "tiny/text.en": {"urls": en_urls, "sha256": sha256(EN)},
-    }
-    dataset = {
-        "title": "Tiny",
-        "description": "Two sentences",
-        "licence": "CC0",
-        "citation": "Nobody (2020)",
+    files = {"tiny/text.de": (de_urls, sha256(DE)), "tiny/text.en": (en_urls, sha256(EN))}
+    told = {
         "kind": "parallel",
         "splits": {"train": {"read": "line pairs", "files": list(files)}},
+        **changes,
     }
-    path = tmp_path / f"registry-{len(list(tmp_path.iterdir()))}.json"
-    path.write_text(json.dumps({"files": files, "datasets": {"tiny": dataset | changes}}))
-    return read_registry(path)
+    return make_registry(tmp_path, files, **told)
 
 
 def left_behind(folder: Path) -> list[str]:
@@ -160,7 +106,7 @@ def test_download_verifies_caches_and_prints(server, cache, tmp_path, capsys):
 
     server.close()  # a second time nothing is downloaded
     assert load("tiny", tiny).train == PAIRS
-    assert len(server.requests) == 2
+    assert len(server.asked) == 2
 
 
 def test_licence_and_citation_are_printed_once(server, cache, tmp_path, capsys, monkeypatch):
@@ -173,7 +119,7 @@ def test_licence_and_citation_are_printed_once(server, cache, tmp_path, capsys, 
 
 
 def test_second_mirror_is_used_when_the_first_fails(server, cache, tmp_path, closed_port):
-    server.pages["/wrong"] = b"something else\n"
+    server.replies["/wrong"] = Reply(b"something else\n")
     tiny = registry(
         tmp_path,
         [f"{closed_port}/de.gz", f"{server.address}/missing", f"{server.address}/de.gz"],
@@ -184,7 +130,7 @@ def test_second_mirror_is_used_when_the_first_fails(server, cache, tmp_path, clo
 
 
 def test_wrong_checksum_names_file_expected_and_found(server, cache, tmp_path):
-    server.pages["/en"] = b"tampered\n"
+    server.replies["/en"] = Reply(b"tampered\n")
     tiny = registry(tmp_path, [f"{server.address}/de.gz"], [f"{server.address}/en"])
     with pytest.raises(DatasetError) as error:
         load("tiny", tiny)
@@ -196,18 +142,18 @@ def test_wrong_checksum_names_file_expected_and_found(server, cache, tmp_path):
 
 @pytest.mark.parametrize("path", ["/de.gz", "/en"])
 def test_truncated_body_leaves_nothing_behind(server, cache, tmp_path, path):
-    server.truncated.add(path)
+    server.replies[path].missing = 1000
     tiny = registry(tmp_path, [f"{server.address}/de.gz"], [f"{server.address}/en"])
     with pytest.raises(DatasetError, match="broke off before the end") as error:
         load("tiny", tiny)
     assert_one_sentence(error)
     assert left_behind(cache) == ([] if path == "/de.gz" else ["tiny/text.de"])
-    server.truncated.clear()
+    server.replies[path].missing = 0
     assert load("tiny", tiny).train == PAIRS
 
 
 def test_truncated_archive_is_reported(server, cache, tmp_path):
-    server.pages["/de.gz"] = gzip.compress(DE)[:-12]
+    server.replies["/de.gz"] = Reply(gzip.compress(DE)[:-12])
     tiny = registry(tmp_path, [f"{server.address}/de.gz"], [f"{server.address}/en"])
     with pytest.raises(DatasetError, match="truncated or damaged") as error:
         load("tiny", tiny)
@@ -281,26 +227,9 @@ def test_cache_that_cannot_be_written(server, tmp_path, monkeypatch):
     assert_one_sentence(error)
 
 
-def zipped(name: str, content: bytes) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        archive.writestr(name, content)
-    return stream.getvalue()
-
-
-def tarred(files: dict[str, bytes]) -> bytes:
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
-        for name, content in files.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return stream.getvalue()
-
-
 def test_member_of_an_archive(server, cache, tmp_path):
-    server.pages["/all.zip"] = zipped("folder/text.de", DE)
-    server.pages["/all.tgz"] = tarred({"text.en": EN})
+    server.replies["/all.zip"] = Reply(zipped({"folder/text.de": DE}))
+    server.replies["/all.tgz"] = Reply(tarred({"text.en": EN}))
     tiny = registry(
         tmp_path,
         [f"{server.address}/all.zip#folder/text.de"],
@@ -313,25 +242,16 @@ def test_folder_of_an_archive(server, cache, tmp_path):
     """An archive of a whole repository: one of its folders is taken, the rest is not kept."""
     debates = {"debates/1.en": EN, "debates/1.de": DE, "debates/2.en": b"c\n", "debates/2.de": b"d"}
     within = {f"repository-1/data/{name}": text for name, text in debates.items()}
-    server.pages["/all.tgz"] = tarred({"repository-1/README": b"x", **within})
-    lines = "".join(f"{sha256(text)}  {name}\n" for name, text in sorted(debates.items()))
+    server.replies["/all.tgz"] = Reply(tarred({"repository-1/README": b"x", **within}))
     urls = [f"{server.address}/all.tgz#{folder}/" for folder in ("absent", "repository-1/data")]
     split = {"read": "paired members", "files": ["tiny/raw.tar"], "pattern": "debates/.*[.]de$"}
-    page = {
-        "files": {"tiny/raw.tar": {"urls": urls, "sha256": f"tree:{sha256(lines.encode())}"}},
-        "datasets": {
-            "tiny": {
-                "title": "Tiny", "description": "Debates", "licence": "CC0", "citation": "Nobody",
-                "kind": "parallel", "splits": {"train": {**split, "suffixes": [".de", ".en"]}},
-            },
-        },
-    }  # fmt: skip
-    path = tmp_path / "registry.json"
-    path.write_text(json.dumps(page))
-    assert load("tiny", read_registry(path)).train == [*PAIRS, ("d", "c")]
+    files = {"tiny/raw.tar": (urls, sha256_of_tree(debates))}
+    splits = {"train": {**split, "suffixes": [".de", ".en"]}}
+    tiny = make_registry(tmp_path, files, "parallel", splits)
+    assert load("tiny", tiny).train == [*PAIRS, ("d", "c")]
     assert left_behind(cache) == ["tiny/raw.tar"]
-    server.pages.clear()  # a second time nothing is downloaded
-    assert load("tiny", read_registry(path)).train == [*PAIRS, ("d", "c")]
+    server.replies.clear()  # a second time nothing is downloaded
+    assert load("tiny", tiny).train == [*PAIRS, ("d", "c")]
 
 
 # --- names ---------------------------------------------------------------------------------------
@@ -368,7 +288,7 @@ def test_data_folder_comes_first(server, cache, tmp_path, monkeypatch, suffix):
     monkeypatch.setenv("COURSEKIT_DATA", str(folder))
     tiny = registry(tmp_path, [f"{server.address}/de.gz"], [f"{server.address}/en"])
     assert load("tiny", tiny).train == PAIRS
-    assert server.requests == ["/en"]  # what is missing in the folder is downloaded
+    assert server.asked == ["GET /en"]  # what is missing in the folder is downloaded
     assert left_behind(cache) == ["tiny/text.en"]
     assert left_behind(folder) == [f"tiny/text.de{suffix}"]
 
@@ -387,7 +307,7 @@ def test_damaged_file_in_the_data_folder(server, cache, tmp_path, monkeypatch, c
         load("tiny", tiny)
     text = assert_one_sentence(error)
     assert f"text.de{suffix}" in text and "replace it, or remove it" in text
-    assert server.requests == []
+    assert server.asked == []
 
 
 def test_data_folder_that_does_not_exist(cache, tmp_path, monkeypatch):
@@ -417,14 +337,9 @@ def test_new_data_sets_need_only_the_registry(tmp_path, cache, monkeypatch):
         (tmp_path / "new").mkdir(exist_ok=True)
         (tmp_path / path).write_bytes(content)
         split["files"] = [path]
-    path = tmp_path / "new.json"
-    entry = {"title": "", "description": "", "licence": "", "citation": "", "kind": "labelled"}
-    declared = {p: {"urls": [], "sha256": sha256(content)} for p, content in files.items()}
-    path.write_text(
-        json.dumps({"files": declared, "datasets": {"new": {**entry, "splits": splits}}})
-    )
+    declared = {path: ([], sha256(content)) for path, content in files.items()}
     monkeypatch.setenv("COURSEKIT_DATA", str(tmp_path))
-    corpus = load("new", read_registry(path))
+    corpus = load("tiny", make_registry(tmp_path, declared, "labelled", splits))
     assert isinstance(corpus, LabelledCorpus)
     assert corpus.train == [("good", 1), ("bad", 0)]
     assert corpus.test == [("dull", 0), ("fine", 1)]

@@ -3,52 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-import io
-import json
-import tarfile
-import zipfile
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from coursekit.datasets import DatasetError, load, own_table, read_registry
+from coursekit.datasets import DatasetError, Registry, load, own_table
+from tests.tools.datafiles import make_registry, sha256_of_tree, tarred, zipped
 
 REVIEWS = "5\t배송이 빠르고 좋아요\n1\t별로예요\n4\t괜찮네요\n2\t\n"
 
 
-def tar_of(files: dict[str, bytes]) -> bytes:
-    page = io.BytesIO()
-    with tarfile.open(fileobj=page, mode="w") as archive:
-        for name, content in files.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return page.getvalue()
-
-
-def zip_of(files: dict[str, bytes]) -> bytes:
-    page = io.BytesIO()
-    with zipfile.ZipFile(page, "w") as archive:
-        archive.writestr("news/", "")
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return page.getvalue()
-
-
-def registry_of(tmp_path: Path, path: str, checksum: str, spec: dict) -> Path:
-    """Write a registry with one data set of one file, found in COURSEKIT_DATA."""
-    dataset = {
-        "title": "t",
-        "description": "d",
-        "licence": "l",
-        "citation": "c",
-        "kind": "labelled",
-        "splits": {"train": {"files": [path], **spec}},
-    }
-    files = {path: {"urls": [], "sha256": checksum}}
-    page = tmp_path / f"registry-{hashlib.sha256(checksum.encode()).hexdigest()[:8]}.json"
-    page.write_text(json.dumps({"files": files, "datasets": {"mine": dataset}}))
-    return page
+def registry_of(folder: Path, path: str, checksum: str, spec: dict) -> Registry:
+    """Return a registry with one data set of one file, found in COURSEKIT_DATA."""
+    return make_registry(
+        folder, {path: ([], checksum)}, "labelled", {"train": {"files": [path], **spec}}
+    )
 
 
 @pytest.fixture
@@ -70,11 +40,11 @@ def test_file_that_git_knows(data, tmp_path):
         "label": 0,
         "labels": {"1": 0, "2": 0, "4": 1, "5": 1},
     }
-    corpus = load("mine", read_registry(registry_of(tmp_path, "shop.txt", f"git:{name}", spec)))
+    corpus = load("tiny", registry_of(tmp_path, "shop.txt", f"git:{name}", spec))
     assert corpus.train == [("배송이 빠르고 좋아요", 1), ("별로예요", 0), ("괜찮네요", 1)]
     wrong = registry_of(tmp_path, "shop.txt", "git:" + "0" * 40, spec)
     with pytest.raises(DatasetError, match=r"wrong checksum \(git expected"):
-        load("mine", read_registry(wrong))
+        load("tiny", wrong)
 
 
 NEWS = {
@@ -90,19 +60,14 @@ SPEC = {
 }
 
 
-def tree(files: dict[str, bytes]) -> str:
-    lines = (f"{hashlib.sha256(c).hexdigest()}  {n}\n" for n, c in sorted(files.items()))
-    return "tree:" + hashlib.sha256("".join(lines).encode()).hexdigest()
-
-
-@pytest.mark.parametrize("pack", [tar_of, zip_of])
+@pytest.mark.parametrize("pack", [partial(tarred, mode="w"), zipped])
 def test_archive_by_its_files_however_packed(data, tmp_path, pack):
     (data / "news.zip").write_bytes(pack(NEWS))
-    corpus = load("mine", read_registry(registry_of(tmp_path, "news.zip", tree(NEWS), SPEC)))
+    corpus = load("tiny", registry_of(tmp_path, "news.zip", sha256_of_tree(NEWS), SPEC))
     assert corpus.train == [("Zwölf Tore", 0), ("A win for £5", 0), ("A new chip", 1)]
     (data / "news.zip").write_bytes(pack(NEWS | {"news/tech/001.txt": b"Another chip"}))
     with pytest.raises(DatasetError, match="wrong checksum"):
-        load("mine", read_registry(registry_of(tmp_path, "news.zip", tree(NEWS), SPEC)))
+        load("tiny", registry_of(tmp_path, "news.zip", sha256_of_tree(NEWS), SPEC))
 
 
 def test_own_file(tmp_path):

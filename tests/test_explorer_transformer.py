@@ -9,35 +9,15 @@ from torch import nn
 
 from coursekit.explorers import TransformerExplorer, pack
 from coursekit.vocabulary import WordVocabulary
-from solutions.transformer.attention import MultiHeadAttention
-from solutions.transformer.layers import (
-    DecoderLayer,
-    EncoderLayer,
-    PositionwiseFeedForward,
-    sinusoidal_positions,
-)
-from solutions.transformer.model import Transformer
+from tests.tools.models import small_transformer
 
 WORDS = WordVocabulary([["the", "cat", "sleeps", "le", "chat", "dort"]])
 EXAMPLE = (["the", "cat", "sleeps"], ["le", "chat", "dort"], {"head": "encoder.2.1", "source": 1})
 
 
-def model() -> Transformer:
+def model():
     torch.manual_seed(0)
-
-    def attend():
-        return MultiHeadAttention(8, 2)
-
-    def network():
-        return PositionwiseFeedForward(8, 12)
-
-    return Transformer(
-        len(WORDS),
-        8,
-        sinusoidal_positions,
-        [EncoderLayer(8, attend(), network()) for _ in range(2)],
-        [DecoderLayer(8, attend(), attend(), network()) for _ in range(2)],
-    )
+    return small_transformer(len(WORDS), 8, heads=2, inner=12)
 
 
 PACKED = pack(model())

@@ -62,13 +62,6 @@ def test_korean_names_are_korean():
         assert name == name.strip()
 
 
-@pytest.mark.parametrize(
-    "entry", [*TERMS, *SYMBOLS], ids=lambda e: getattr(e, "term", None) or e.name
-)
-def test_the_section_exists(entry):
-    section(entry.at)
-
-
 def stems(text):
     return {WORD.stem(word) for word in re.findall(r"[a-z0-9]+", text.lower())}
 

@@ -40,6 +40,20 @@ def test_after_a_number_comes_a_counter(korean):
     assert corpora.glossed(["문", "두", "개"], known)[-1] == "개 (counter)"
 
 
+def test_before_a_verb_the_article_is_a_pronoun():
+    pairs = corpora.english_french(2_000, seed=3, min_length=4, max_length=20)
+    known = corpora.meanings(pairs)
+    assert corpora.glossed(["les", "femmes", "la", "vendent"], known)[2] == "la it"
+    pronouns = 0
+    for pair in pairs:
+        for j, label in enumerate(corpora.glossed(pair.target, known)):
+            if pair.target[j] in ("le", "la", "l'"):
+                linked = {pair.source[i] for i, k in pair.links if k == j}
+                assert (label.split()[1] == "it") == bool(linked & {"it", "them", "him", "her"})
+                pronouns += label.split()[1] == "it"
+    assert pronouns > 20
+
+
 def test_data_of_a_lesson_explain_their_words():
     data = lessons.translation_data("quick", pairs=2_000, max_length=8)
     ids = data.test[0][1]

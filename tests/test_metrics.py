@@ -43,22 +43,6 @@ def test_bleu_says_how_it_was_computed():
     assert {"tok:13a", "case:lc", "nrefs:1", f"version:{sacrebleu.__version__}"} <= set(parts)
 
 
-def test_bleu_does_not_see_case_or_the_space_before_a_full_stop():
-    assert bleu(["THE dog sees the cat ."], ["the dog sees the cat."]).score == pytest.approx(100)
-
-
-def test_bleu_counts_over_the_corpus_not_by_sentence():
-    one_by_one = [bleu([h], [r]).score for h, r in zip(HYPOTHESES, REFERENCES, strict=True)]
-    assert bleu(HYPOTHESES, REFERENCES).score != pytest.approx(sum(one_by_one) / 3, abs=0.5)
-
-
-def test_bleu_compares_the_first_list_with_the_second():
-    # BLEU is not symmetric: a short translation is punished, a short reference is not.
-    short, long = ["a man rides a horse"], ["a man rides a horse on the beach today"]
-    assert bleu(short, long).score < bleu(["a man rides a horse on the beach"], long).score
-    assert bleu(short, long).score == pytest.approx(100 * math.exp(1 - 9 / 5))
-
-
 def test_the_interval_of_bleu_is_about_the_score_and_narrows_with_more_sentences():
     pairs = [
         ("a man rides a brown horse today", "a man rides a brown horse slowly"),

@@ -81,10 +81,6 @@ def test_what_was_made_up_is_no_text(tensor):
 # An exercise of this file's own: cut(words, sign, table, model, x)
 
 
-class Keeper(nn.Module):
-    pass
-
-
 WORDS = ["a", "bc"]
 CALL = Call(
     "",

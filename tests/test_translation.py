@@ -28,14 +28,7 @@ from solutions.luong.decoder import LuongDecoder
 from solutions.luong.local import LocalAttention
 from solutions.luong.scores import GlobalAttention, Score
 from solutions.seq2seq.encoder_decoder import ContextDecoder, Encoder, Seq2Seq, reverse_source
-from solutions.transformer.attention import MultiHeadAttention
-from solutions.transformer.layers import (
-    DecoderLayer,
-    EncoderLayer,
-    PositionwiseFeedForward,
-    sinusoidal_positions,
-)
-from solutions.transformer.model import Transformer
+from tests.tools.models import small_transformer
 
 SOURCE_SIZE, TARGET_SIZE, EMBEDDING, HIDDEN = 17, 13, 6, 5
 
@@ -95,17 +88,8 @@ def luong(attention, input_feeding=True):
 
 
 def transformer():
-    def looks():
-        return MultiHeadAttention(2 * HIDDEN, 2)
-
-    def inner():
-        return PositionwiseFeedForward(2 * HIDDEN, 7)
-
-    encoder = [EncoderLayer(2 * HIDDEN, looks(), inner()) for _ in range(2)]
-    decoder = [DecoderLayer(2 * HIDDEN, looks(), looks(), inner()) for _ in range(2)]
-    size = max(SOURCE_SIZE, TARGET_SIZE)
     return TransformerTranslator(
-        Transformer(size, 2 * HIDDEN, sinusoidal_positions, encoder, decoder)
+        small_transformer(max(SOURCE_SIZE, TARGET_SIZE), 2 * HIDDEN, heads=2, inner=7)
     )
 
 
@@ -292,21 +276,6 @@ def test_the_fixed_context_does_not_depend_on_the_query_or_on_padding():
     longer = nn.functional.pad(keys, (0, 0, 0, 3), value=7.0)
     wider = nn.functional.pad(mask, (0, 3))
     assert torch.equal(FixedContext()(torch.randn(2, 5), longer, wider)[0], context)
-
-
-def test_the_fixed_context_is_the_same_at_every_step():
-    class Watched(FixedContext):
-        def forward(self, *arguments):
-            context, weights = super().forward(*arguments)
-            self.seen.append(context)
-            return context, weights
-
-    watched = Watched()
-    watched.seen = []
-    batch = translation_batch(PAIRS[:4])
-    translator(watched)(batch.source, batch.lengths, batch.previous)
-    assert len(watched.seen) == batch.previous.shape[1] > 2
-    assert all(torch.equal(context, watched.seen[0]) for context in watched.seen)
 
 
 def test_the_fixed_context_of_no_word_is_finite():

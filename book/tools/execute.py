@@ -49,8 +49,8 @@ def read(page: Path) -> Any:
     return None if reader is None else reader.read(text)
 
 
-def run(page: Path, timeout: int) -> tuple[Path, Any, float]:
-    """Execute a page; return it, its notebook with outputs (None if it failed), and the seconds."""
+def run(page: Path, timeout: int) -> tuple[Path, Any, float, str]:
+    """Execute a page; return it, its notebook, the seconds, and why it failed, or ""."""
     from jupyter_cache.executors.utils import single_nb_execution
     from traitlets.config import Config
 
@@ -60,7 +60,10 @@ def run(page: Path, timeout: int) -> tuple[Path, Any, float]:
     done = single_nb_execution(
         notebook, cwd=str(page.parent), timeout=timeout, allow_errors=False, config=encrypted
     )
-    return page, None if done.err is not None else notebook, done.time
+    error = done.err and f"{getattr(done.err, 'ename', 'CellTimeoutError')}: " + str(
+        getattr(done.err, "evalue", f"a cell took more than {timeout} seconds")
+    )
+    return page, notebook, done.time, error or ""
 
 
 def execute(root: Path, cache_folder: Path, timeout: int) -> int:
@@ -82,11 +85,15 @@ def execute(root: Path, cache_folder: Path, timeout: int) -> int:
         except KeyError:
             missing.append(page)
     count = 0
+    # The pages share the cores. And sums over several threads come out with other last digits now
+    # and then, from which training makes another model.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     at_once = min(AT_ONCE, os.cpu_count() or 1)
     with ProcessPoolExecutor(at_once, mp_context=get_context("spawn")) as pool:
         for future in as_completed([pool.submit(run, page, timeout) for page in missing]):
-            page, notebook, seconds = future.result()
-            if notebook is None:
+            page, notebook, seconds, error = future.result()
+            if error:  # the builder executes it again, and reports it as Sphinx does
+                print(f"  failed     {page.relative_to(root)}: {error}", flush=True)
                 continue
             bundle = CacheBundleIn(notebook, str(page), data={"execution_seconds": seconds})
             cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from coursekit.corpora.hangul import PARTICLES
-from coursekit.corpora.lexicon import NOUNS, NUMBERS
+from coursekit.corpora.lexicon import NOUNS, NUMBERS, VERBS
 from coursekit.corpora.pair import SentencePair
 
 # Words that are linked to nothing, to now this and now that, or to a phrase as a whole.
@@ -18,6 +18,8 @@ _KOREAN = {
     **{"아침": "morning", "저녁": "evening", "밤": "night"},
 }
 _NUMBERS = {phrase.korean[-1] for phrase in NUMBERS}
+_ARTICLES = {"le", "la", "l'"}
+_FRENCH_VERBS = {form for verb in VERBS for form in (verb.french, verb.french_plural)}
 _FRENCH = {
     **{"de": "of", "d'": "of", "que": "that", "qu'": "that", "qui": "that", "ce": "this"},
     **{"chaque": "every", "matin": "morning", "soir": "evening", "nuit": "night"},
@@ -57,8 +59,14 @@ def glossed(sentence: Sequence[str], known: Mapping[str, str]) -> list[str]:
 
 
 def _read(sentence: Sequence[str], known: Mapping[str, str]) -> Iterator[str]:
-    """Yield what each word means; after a number 개 is no dog, but the counter of things."""
-    before = ""
-    for word in sentence:
-        yield "(counter)" if word == "개" and before in _NUMBERS else known.get(word, "")
-        before = word
+    """Yield what each word means.
+
+    After a number 개 is no dog, but the counter of things; before a verb *la* is no article.
+    """
+    for before, word, after in zip(["", *sentence], sentence, [*sentence[1:], ""], strict=False):
+        if word == "개" and before in _NUMBERS:
+            yield "(counter)"
+        elif word in _ARTICLES and after in _FRENCH_VERBS:
+            yield "it"
+        else:
+            yield known.get(word, "")

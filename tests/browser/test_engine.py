@@ -26,13 +26,8 @@ from solutions.bert.inputs import BertEmbeddings
 from solutions.bert.pretraining import BertEncoder, BertLayer, MaskedLanguageModelHead, pool_first
 from solutions.sentences.pooling import AttentionClassifier
 from solutions.transformer.attention import MultiHeadAttention
-from solutions.transformer.layers import (
-    DecoderLayer,
-    EncoderLayer,
-    PositionwiseFeedForward,
-    sinusoidal_positions,
-)
 from solutions.transformer.model import Transformer
+from tests.tools.models import small_transformer
 
 pytestmark = pytest.mark.browser
 
@@ -344,23 +339,11 @@ def test_bert_says_whether_the_second_text_follows(engine):
     close(found, logits[0].softmax(-1)[0], 1e-4)
 
 
-def small_transformer(vocabulary: int) -> Transformer:
-    def attend() -> MultiHeadAttention:
-        return MultiHeadAttention(16, 4)
-
-    def network() -> PositionwiseFeedForward:
-        return PositionwiseFeedForward(16, 24)
-
-    encoder = [EncoderLayer(16, attend(), network()) for _ in range(2)]
-    decoder = [DecoderLayer(16, attend(), attend(), network()) for _ in range(2)]
-    return Transformer(vocabulary, 16, sinusoidal_positions, encoder, decoder)
-
-
 @pytest.mark.parametrize("levels", [None, 61])
 def test_the_transformer_translates_test_sentences(engine, levels):
     pairs = english_french(100, seed=5)
     words = WordVocabulary(side for pair in pairs for side in (pair.source, pair.target))
-    model = made(4, lambda: small_transformer(len(words)))
+    model = made(4, lambda: small_transformer(len(words), 16, heads=4, inner=24))
     sent = as_packed(model, levels)
     engine("window.model = transformer(unpack(packed), 4), 0", packed=pack(model, levels))
     for pair in pairs:
@@ -376,7 +359,7 @@ def test_the_transformer_translates_test_sentences(engine, levels):
 
 
 def test_knobs_of_the_transformer(engine):
-    model = made(6, lambda: small_transformer(11))
+    model = made(6, lambda: small_transformer(11, 16, heads=4, inner=24))
     ids, previous = [4, 5, 6, 3], [2, 7, 8, 9]
     engine("window.model = transformer(unpack(packed), 4), 0", packed=pack(model))
 

@@ -12,14 +12,8 @@ from coursekit.explorers.live.pack import unpack
 from coursekit.looking import recorded_weights
 from coursekit.translation import TransformerTranslator, translate
 from coursekit.vocabulary import BOS, EOS
-from solutions.transformer.attention import MultiHeadAttention
-from solutions.transformer.layers import (
-    DecoderLayer,
-    EncoderLayer,
-    PositionwiseFeedForward,
-    sinusoidal_positions,
-)
 from solutions.transformer.model import Transformer
+from tests.tools.models import small_transformer
 
 pytestmark = pytest.mark.browser
 
@@ -40,16 +34,7 @@ def model(state) -> Transformer:
     size, d = tensors["embedding.weight"].shape
     inner = tensors["encoder_layers.0.feed_forward.inner.bias"].shape[0]
     layers = sum(name.startswith("encoder_") and name.endswith("inner.bias") for name in tensors)
-
-    def attend() -> MultiHeadAttention:
-        return MultiHeadAttention(d, state["heads"])
-
-    def network() -> PositionwiseFeedForward:
-        return PositionwiseFeedForward(d, inner)
-
-    encoder = [EncoderLayer(d, attend(), network()) for _ in range(layers)]
-    decoder = [DecoderLayer(d, attend(), attend(), network()) for _ in range(layers)]
-    found = Transformer(size, d, sinusoidal_positions, encoder, decoder)
+    found = small_transformer(size, d, state["heads"], inner, layers)
     found.load_state_dict(tensors)
     return found.eval()
 

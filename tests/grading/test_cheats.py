@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import pkgutil
 import re
-import shutil
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from cheats import Cheat, cheats
 from cheats.course import POINTS, OurClass, graded_by_ours
 from cheats.injecting import active
+from cheats.patching import LOADED
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, needs_bubblewrap
 
 pytestmark = pytest.mark.slow
 
 BANK = cheats()
-
-needs_sandbox = pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
 
 
 @pytest.fixture(scope="module")
@@ -55,19 +54,29 @@ def test_cheats_aim_at_what_there_is(path):
     """A cheat that names a module of another time finds nothing, and proves nothing."""
     text = path.read_text("utf-8")
     dotted = set(re.findall(r"\b(?:autograder|solutions)(?:\.[a-zA-Z_]\w*)+(?!\w*/)", text))
+    imported = re.findall(r"\bfrom ((?:autograder|solutions)[\w.]*) import (\w+)", text)
+    dotted |= {f"{module}.{name}" for module, name in imported}
     assert [name for name in sorted(dotted) if not exists(name) and name != "autograder.py"] == []
     places = set(re.findall(r'"((?:solutions|tests|autograder)/[\w/]+\w)"', text))
     made = {place for place in places if "__pycache__" in place}
     assert [place for place in sorted(places - made) if not (ROOT / place).exists()] == []
+    judges = [import_module(name) for name in re.findall(r'"(autograder\.[\w.]+)"', LOADED)]
+    changed = set(
+        re.findall(
+            r'\bjudge_of\.(\w+)|_in_all\(\s*"(\w+)"|__name__ == "([a-zA-Z]\w*)"(?! \+)', text
+        )
+    )
+    names = {name for found in changed for name in found if name}
+    assert [name for name in names if not any(hasattr(judge, name) for judge in judges)] == []
 
 
-@needs_sandbox
+@needs_bubblewrap
 @pytest.mark.parametrize("cheat", BANK, ids=lambda cheat: cheat.slug)
 def test_a_cheat_gains_nothing(everybody, cheat):
     gets_what_it_deserves(everybody, cheat)
 
 
-@needs_sandbox
+@needs_bubblewrap
 def test_nobody_is_harmed(everybody):
     assert list(everybody.harm) == []
 

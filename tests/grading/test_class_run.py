@@ -18,14 +18,9 @@ import pytest
 
 from autograder.exercises import EXERCISES
 from autograder.instructor.grading import records
-from tests.conftest import ROOT, copy_course
+from tests.conftest import ROOT, copy_course, needs_bubblewrap
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        shutil.which("bwrap") is None, reason="bubblewrap is not installed (apt install bubblewrap)"
-    ),
-]
+pytestmark = [pytest.mark.slow, needs_bubblewrap]
 ASSIGNMENT = "bahdanau"
 RIGHT = {
     "context_vector": (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,15 +14,10 @@ from pathlib import Path
 import pytest
 
 from autograder.instructor.grading.cluster import Clock, say_begun
-from tests.conftest import copy_course
+from tests.conftest import copy_course, needs_bubblewrap
 from tests.grading.test_class_run import RIGHT, WRONG, hand_in, kept, scores, start
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        shutil.which("bwrap") is None, reason="bubblewrap is not installed (apt install bubblewrap)"
-    ),
-]
+pytestmark = [pytest.mark.slow, needs_bubblewrap]
 pytest.importorskip("distributed", reason="dask is not installed (pip install distributed)")
 
 

@@ -16,15 +16,10 @@ from nbgrader.api import Gradebook
 from autograder.instructor.grading import feedback_pages
 from autograder.instructor.grading.course import Course
 from autograder.instructor.grading.feedback_pages import write_pages
-from tests.conftest import copy_course
+from tests.conftest import copy_course, needs_bubblewrap
 from tests.grading.test_class_run import ASSIGNMENT, RIGHT, WRONG, grade, hand_in
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        shutil.which("bwrap") is None, reason="bubblewrap is not installed (apt install bubblewrap)"
-    ),
-]
+pytestmark = [pytest.mark.slow, needs_bubblewrap]
 LIKE_NBGRADERS = ("ada", "bora", "chul", "Zoë O'Neil & Co")
 GLOB, HOSTILE = "dana [2]", "eve"
 STOPPED = {

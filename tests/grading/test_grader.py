@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import cache
@@ -27,12 +26,10 @@ from autograder.instructor.grading.settings import Grading
 from autograder.instructor.grading.source import read_sources
 from autograder.instructor.grading.submissions import Handed, StudentCell, cells_of
 from autograder.instructor.notebooks import SOLUTIONS
-from tests.conftest import ROOT
+from tests.conftest import ROOT, needs_bubblewrap
 from tests.ways_round import IN_A_CELL, WAYS
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("bwrap") is None, reason="bubblewrap is not installed (apt install bubblewrap)"
-)
+pytestmark = needs_bubblewrap
 
 
 @pytest.fixture(scope="module")

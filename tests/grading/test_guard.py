@@ -22,15 +22,10 @@ from autograder.instructor.grading import class_run, course, gradebook, grader, 
 from autograder.instructor.grading.class_run import Run
 from autograder.instructor.grading.course import Course, CourseError, write_whole
 from autograder.instructor.grading.gradebook import Patience, explained
-from tests.conftest import ROOT, copy_course
+from tests.conftest import ROOT, copy_course, needs_bubblewrap
 from tests.grading.test_class_run import ASSIGNMENT, RIGHT, hand_in
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        shutil.which("bwrap") is None, reason="bubblewrap is not installed (apt install bubblewrap)"
-    ),
-]
+pytestmark = [pytest.mark.slow, needs_bubblewrap]
 
 
 def sleep() -> None:

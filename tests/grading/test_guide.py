@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import needs_bubblewrap
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,10 +23,6 @@ GUIDE = ROOT / "book" / "teaching.md"
 REFERENCE = ROOT / "book" / "teaching_reference.md"
 ASSIGNMENT = "bahdanau"
 AT_THE_END = " (at the end)"
-
-needs_sandbox = pytest.mark.skipif(
-    shutil.which("bwrap") is None, reason="bubblewrap is not installed (apt install bubblewrap)"
-)
 
 
 @dataclass(frozen=True)
@@ -148,7 +146,7 @@ def test_the_guide_has_no_code_that_the_test_leaves_out():
     assert len(re.findall("^```", page, re.M)) == 2 * len(blocks)
 
 
-@needs_sandbox
+@needs_bubblewrap
 def test_every_line_of_the_guide_does_what_the_page_says(walked):
     _, printed = walked
     assert len(printed) > 20, "the test would run nothing"
@@ -160,7 +158,7 @@ def test_every_line_of_the_guide_does_what_the_page_says(walked):
     assert wrong == {}
 
 
-@needs_sandbox
+@needs_bubblewrap
 def test_at_the_end_of_the_guide_everything_is_there(walked):
     folder, _ = walked
     for name in ("students.zip", "gradebook.db", "reports/bahdanau.html", "moodle.csv"):
@@ -236,7 +234,7 @@ def test_the_files_of_a_learning_platform_are_sorted(course):
     ]
 
 
-@needs_sandbox
+@needs_bubblewrap
 def test_an_assignment_goes_through_the_exchange_and_back(course, tmp_path):
     """Both sides by one account, with the commands and in the order of the page's table."""
     exchange = tmp_path / "exchange"

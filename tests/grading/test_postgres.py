@@ -13,7 +13,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.instructor.grading import records
-from tests.conftest import copy_course
+from tests.conftest import copy_course, needs_bubblewrap
 from tests.grading.test_class_run import ASSIGNMENT, RIGHT, WRONG, grade, hand_in
 from tests.grading.test_guard import assert_whole, forget_a_part
 
@@ -28,9 +28,7 @@ PROGRAMS = _programs()
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(PROGRAMS is None, reason="no PostgreSQL server (apt install postgresql)"),
-    pytest.mark.skipif(
-        shutil.which("bwrap") is None, reason="bubblewrap is not installed (apt install bubblewrap)"
-    ),
+    needs_bubblewrap,
 ]
 pytest.importorskip("psycopg", reason="no driver for PostgreSQL (pip install 'psycopg[binary]')")
 

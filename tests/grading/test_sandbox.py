@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -28,10 +27,8 @@ from autograder.instructor.grading.sandbox import (
 from autograder.instructor.grading.system_calls import REFUSED
 from autograder.sandboxed.walls import Limits
 from autograder.sandboxed.wire import HEADER_AT_MOST
+from tests.conftest import needs_bubblewrap
 
-needs_bubblewrap = pytest.mark.skipif(
-    shutil.which("bwrap") is None, reason="bubblewrap is not installed (apt install bubblewrap)"
-)
 LIMITS = Limits(memory=512 << 20, scratch=32 << 20, file_size=16 << 20)
 TIMES = Times(cell=20, exercise=20, total=60)
 PNG = (

@@ -7,15 +7,16 @@ which everybody thinks of the obvious (`independent`).
 from __future__ import annotations
 
 import ast
-import json
 import math
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import independent
+import nbformat
 import pytest
 from bank import entries, source
+from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.exercises import EXERCISES
 from autograder.instructor.reporting import similarity
@@ -336,24 +337,11 @@ def test_anything_can_be_read(text):
 
 
 def notebook(cells: list[tuple[dict, str]]) -> str:
-    return json.dumps(
-        {
-            "nbformat": 4,
-            "nbformat_minor": 5,
-            "metadata": {},
-            "cells": [
-                {
-                    "cell_type": "code",
-                    "id": f"c{number}",
-                    "metadata": {"nbgrader": options} if options else {},
-                    "source": text.splitlines(keepends=True),
-                    "outputs": [],
-                    "execution_count": None,
-                }
-                for number, (options, text) in enumerate(cells)
-            ],
-        }
-    )
+    made = [
+        new_code_cell(text, metadata={"nbgrader": options} if options else {})
+        for options, text in cells
+    ]
+    return nbformat.writes(new_notebook(cells=made))
 
 
 def solution(name: str) -> dict:

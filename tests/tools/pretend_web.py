@@ -20,6 +20,7 @@ class Reply:
         location: where it sends on.
         delay: seconds before it answers.
         fails: how often it answers 503 before it does as it should.
+        missing: how many bytes less than it announces it sends.
     """
 
     body: bytes = b"<html>hello</html>"
@@ -28,6 +29,7 @@ class Reply:
     location: str = ""
     delay: float = 0.0
     fails: int = 0
+    missing: int = 0
     ranges: bool = True
 
 
@@ -61,7 +63,7 @@ class Web:
                     self.send_header("Content-Range", f"bytes 0-{len(body) - 1}/{whole}")
                 if reply.location:
                     self.send_header("Location", reply.location)
-                self.send_header("Content-Length", str(len(body)))
+                self.send_header("Content-Length", str(len(body) + reply.missing))
                 self.end_headers()
                 if self.command == "GET":
                     with contextlib.suppress(ConnectionError):  # one that has waited long enough

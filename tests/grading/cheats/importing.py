@@ -71,7 +71,7 @@ import importlib.util
 import solutions.bahdanau
 folder = list(solutions.bahdanau.__path__)[0]
 forget()
-spec = importlib.util.spec_from_file_location("mine", folder + "/scores.py")
+spec = importlib.util.spec_from_file_location("mine", folder + "/scores/notebook.py")
 module = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(module)
 take(module)
@@ -90,11 +90,11 @@ STOLEN.update(runpy.run_path(place, run_name="__main__"))
         before=FROM_MODULE,
     ),
     _one(
-        "misconceptions",
-        "the reference that the misconceptions import",
+        "mistakes",
+        "the reference that the known mistakes import",
         """
-from solutions.bahdanau import misconceptions
-take(misconceptions.right)
+from solutions.bahdanau.scores import mistakes
+take(mistakes.right)
 forget()
 """,
         before=FROM_MODULE,
@@ -123,9 +123,9 @@ def additive_score(query, keys, W, U, v):
     in_code(
         "importing",
         "by-magic",
-        "%run of the source notebook, and %load",
+        "%run of the source",
         """
-%run ../../../solutions/bahdanau/scores.ipynb
+%run ../../../solutions/bahdanau/scores/notebook.py
 STOLEN = {n: globals().get(n) for n in ("masked_softmax", "additive_score", "AdditiveAttention")}
 """,
         {name: f'{code}\n{name} = STOLEN["{name}"] or {name}\n' for name, code in WRONG.items()},

@@ -72,7 +72,11 @@ for name in dir(np.testing):
 """,
     ),
     _one("close", "the judge finds everything close", _in_all("close", "lambda *given: True")),
-    _one("difference", "the judge finds no difference", _in_all("difference", "lambda *g: None")),
+    _one(
+        "difference",
+        "the judge finds no difference",
+        _in_all("find_difference", "lambda *given: None"),
+    ),
     _one(
         "judge",
         "the judge's verdict is always right",
@@ -148,13 +152,13 @@ for judge_of in JUDGES:
         + """
 import gc
 
-def difference(case, outcome, expected, dtype):
+def nothing(case, outcome, expected, dtype):
     return None
 
 for thing in gc.get_objects():
     if type(thing) is type(module) and thing.__module__ == "autograder.comparing":
-        if thing.__name__ == "difference":
-            thing.__code__ = difference.__code__
+        if thing.__name__ == "find_difference":
+            thing.__code__ = nothing.__code__
 """,
     ),
     _one(
@@ -286,7 +290,8 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 for name in [name for name in sys.modules if name.startswith("autograder.instructor")]:
     del sys.modules[name]
 sys.meta_path.insert(0, Finder())
-from autograder.instructor import check
+from autograder.instructor import hidden_tests
+check = hidden_tests.check
 """,
     ),
     _one(

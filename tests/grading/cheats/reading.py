@@ -74,7 +74,9 @@ for entry in sys.path:
         "the right answers of our own tests",
         """
 import autograder
-bank = Path(autograder.__file__).parents[1] / "solutions/bahdanau/scores/answers"
+root = Path(autograder.__file__).parents[1]
+sys.path.append(str(root))
+bank = root / "solutions/bahdanau/scores/answers"
 for name in ("masked_softmax", "additive_score", "AdditiveAttention"):
     space = {}
     exec((bank / f"{name}.py").read_text(), space)
@@ -121,7 +123,7 @@ import marshal
 import autograder
 roots = [Path(autograder.__file__).parents[1], course()]
 for root in roots:
-    for path in (root / "solutions/bahdanau/__pycache__").glob("scores.*.pyc"):
+    for path in (root / "solutions/bahdanau/scores/__pycache__").glob("notebook.*.pyc"):
         adopt(marshal.loads(path.read_bytes()[16:]))
 """,
     ),

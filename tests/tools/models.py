@@ -1,0 +1,16 @@
+"""Models of a few components, put together as the recorded runs put theirs together."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from book.runs.transformer import build
+from solutions.transformer.model import Transformer
+
+
+def small_transformer(
+    vocabulary: int, width: int, heads: int, inner: int, layers: int = 2
+) -> Transformer:
+    """Return a Transformer without dropout."""
+    sizes = Namespace(width=width, heads=heads, inner=inner, layers=layers, dropout=0.0)
+    return build(sizes, vocabulary).model
