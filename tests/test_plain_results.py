@@ -5,13 +5,11 @@ from __future__ import annotations
 import importlib
 import json
 import random
-import socket
-import threading
-from functools import cache
 
 import numpy as np
 import pytest
 import torch
+from bank.behind import crossed, graded, graded_outcomes
 from torch import nn
 
 from autograder import cards, texts
@@ -19,10 +17,8 @@ from autograder.comparing import Expected
 from autograder.execution import Outcome, perform
 from autograder.exercise import Call, Case, Exercise, StandIn
 from autograder.exercises import EXERCISES
-from autograder.instructor.grading.secret_cases import SecretCases
 from autograder.instructor.hidden_tests import verdict_of
-from autograder.sandboxed.plain import pack_cases, pack_outcomes, unpack_cases, unpack_outcomes
-from autograder.sandboxed.wire import Channel, pack
+from autograder.sandboxed.plain import pack_outcomes, unpack_outcomes
 from autograder.stand_ins import BertShell, build, describe
 from autograder.verdicts import Trial, judge
 
@@ -308,16 +304,6 @@ def test_what_a_card_says_of_given_things():
 # On the way to where answers run, and back
 
 
-def crossed(cases):
-    here, there = socket.socketpair()
-    sending = threading.Thread(target=here.sendall, args=(pack(*pack_cases(cases)),))
-    sending.start()
-    received = Channel(there).receive()
-    sending.join()
-    assert received is not None
-    return unpack_cases(*received)
-
-
 def test_cases_cross_the_wire_as_they_are():
     back = crossed({"cut": [CASE], "fill": [FILLING]})
     assert back["cut"][0].calls == CASE.calls
@@ -338,26 +324,6 @@ def test_what_comes_back_is_data_and_what_is_changed_is_told():
     (outcome,) = unpack_outcomes(header, tensors, [CASE]).values()
     assert outcome.changed == ("words",)
     assert texts.from_tensor(outcome.outputs["pieces"]) == ["a-", "bc-"]
-
-
-@cache
-def secret_cases(name):
-    """Return an exercise's secret cases; what is right on them is computed once."""
-    return SecretCases([EXERCISES[name]], seeds=["a"])
-
-
-def graded(code, name):
-    """Judge an answer as the grading command does: what crosses is data."""
-    exercise = EXERCISES[name]
-    examination = secret_cases(name)
-    cases = crossed(examination.cases)[name]
-    outcomes = [
-        (number, str(dtype).removeprefix("torch."), perform(code, exercise, case, dtype))
-        for number, case in enumerate(cases)
-        for dtype in (torch.float64, torch.float32)
-    ]
-    answer, found = pack_outcomes(outcomes)
-    return examination.judge(exercise, {"outcomes": answer}, found)
 
 
 BANK = {
@@ -381,17 +347,14 @@ def test_right_answers_pass_behind_the_wall_and_wrong_ones_do_not(name):
 
 @pytest.mark.parametrize("name", BANK)
 def test_what_was_sent_to_break_the_judge_is_refused(name):
-    exercise = EXERCISES[name]
-    examination = secret_cases(name)
     deep = torch.tensor([91] * 50_000, dtype=torch.uint8)
     for made_up in (torch.zeros(3), torch.zeros(0, dtype=torch.uint8), deep, torch.ones(2, 2) / 0):
-        outcomes = []
-        for number, case in enumerate(examination.cases[name]):
+
+        def filled(case, dtype, made_up=made_up):
             names = [name for call in case.calls for name in call.returned]
-            for dtype in ("float64", "float32"):
-                outcomes.append((number, dtype, Outcome(dict.fromkeys(names, made_up))))
-        answer, found = pack_outcomes(outcomes)
-        assert not examination.judge(exercise, {"outcomes": answer}, found).passed
+            return Outcome(dict.fromkeys(names, made_up))
+
+        assert not graded_outcomes(name, filled).passed
 
 
 # Everything that is drawn is drawn with the generator

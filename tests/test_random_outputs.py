@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-import socket
-import threading
 from dataclasses import replace
-from functools import cache
 
 import pytest
 import torch
+from bank.behind import crossed, graded, graded_outcomes
 
 from autograder import cards, chance, fixtures
 from autograder.comparing import Complaint, Expected, find_difference, make_complaint
@@ -18,11 +16,10 @@ from autograder.execution import Outcome, perform
 from autograder.exercise import Call, Case, Exercise, Part, StandIn
 from autograder.exercises import EXERCISES
 from autograder.instructor.expected import expected
-from autograder.instructor.grading.secret_cases import SecretCases, fingerprint
+from autograder.instructor.grading.secret_cases import fingerprint
 from autograder.instructor.hidden_tests import verdict_of
 from autograder.instructor.mistakes import known_mistakes
-from autograder.sandboxed.plain import pack_cases, pack_outcomes, unpack_cases
-from autograder.sandboxed.wire import Channel, pack
+from autograder.sandboxed.plain import pack_cases
 from autograder.sketches import sketch, sketch_gradients
 from autograder.verdicts import Misconception, Trial, judge
 
@@ -217,13 +214,9 @@ def cut_outcome():
 
 
 def test_the_relation_stays_where_answers_are_judged():
-    header, tensors = pack_cases({"noisy": [CASE]})
-    text = json.dumps(header)
+    text = json.dumps(pack_cases({"noisy": [CASE]})[0])
     assert "relation" not in text and "signs_only" not in text and "random" not in text
-    here, there = socket.socketpair()
-    here.sendall(pack(header, tensors))
-    received, payload = Channel(there).receive()
-    (case,) = unpack_cases(received, payload)["noisy"]
+    (case,) = crossed({"noisy": [CASE]})["noisy"]
     assert case.given == CASE.given
     assert (case.random, case.relation) == ((), None)
     assert torch.equal(
@@ -253,54 +246,26 @@ def best_look(weights, values, generator=None):
     return torch.einsum("bn,bnd->bd", one, values), one, weights.amax(1).log()
 
 
-@cache
-def secret_cases():
-    """Return secret cases; what is right on them is computed once."""
-    return SecretCases([HARD], seeds=["a", "b"])
-
-
-def graded(code):
-    """Judge an answer as the grading command does: what crosses is data."""
-    examination = secret_cases()
-    header, tensors = pack_cases(examination.cases)
-    here, there = socket.socketpair()
-    sending = threading.Thread(target=here.sendall, args=(pack(header, tensors),))
-    sending.start()
-    received = Channel(there).receive()
-    sending.join()
-    assert received is not None
-    cases = unpack_cases(*received)[HARD.name]
-    outcomes = [
-        (number, str(dtype).removeprefix("torch."), perform(code, HARD, case, dtype))
-        for number, case in enumerate(cases)
-        for dtype in (torch.float64, torch.float32)
-    ]
-    answer, found = pack_outcomes(outcomes)
-    return examination.judge(HARD, {"outcomes": answer}, found)
-
-
 @pytest.mark.parametrize("code", [look, look_with_noise])
 def test_a_right_answer_passes_behind_the_wall(code):
-    verdict = graded(code)
+    verdict = graded(code, HARD.name)
     assert verdict.passed, cards.text(verdict)
 
 
 def test_a_wrong_answer_is_named_behind_the_wall():
-    assert graded(best_look).misconception == "hard_takes_the_largest"
+    assert graded(best_look, HARD.name).misconception == "hard_takes_the_largest"
 
 
 def test_what_was_sent_to_break_a_relation_is_refused():
     """Shapes are compared before a relation sees anything; numbers may be any."""
-    examination = secret_cases()
     for value in (torch.nan, torch.inf, -1.0, 0.0, 1e30):
-        outcomes = []
-        for number, case in enumerate(examination.cases[HARD.name]):
-            for name, dtype in (("float64", torch.float64), ("float32", torch.float32)):
-                outcome = perform(look, HARD, case, dtype)
-                filled = {n: torch.full_like(t, value) for n, t in outcome.outputs.items()}
-                outcomes.append((number, name, Outcome(filled, outcome.gradients)))
-        answer, found = pack_outcomes(outcomes)
-        assert not examination.judge(HARD, {"outcomes": answer}, found).passed
+
+        def filled(case, dtype, value=value):
+            outcome = perform(look, HARD, case, dtype)
+            made_up = {n: torch.full_like(t, value) for n, t in outcome.outputs.items()}
+            return Outcome(made_up, outcome.gradients)
+
+        assert not graded_outcomes(HARD.name, filled).passed
 
 
 def test_fixtures_keep_only_the_shape_of_what_depends_on_chance():

@@ -9,6 +9,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from bank import judged
+from bank.behind import crossed
 from torch import nn
 
 from autograder import cards
@@ -16,7 +17,6 @@ from autograder.certainty import NoChance
 from autograder.checking import verify
 from autograder.exercises import EXERCISES
 from autograder.instructor.expected import solution
-from autograder.sandboxed import plain
 
 DROPPING = {
     name: exercise
@@ -114,6 +114,6 @@ def test_a_copy_of_what_must_be_shared_is_told(side):
 
 def test_mode_and_shared_parts_go_into_the_sandbox():
     drawn = [*EXERCISES["Encoder"].draw(1), *EXERCISES["MaskedLanguageModelHead"].draw(1)]
-    there = plain.unpack_cases(*plain.pack_cases({"all": drawn}))["all"]
+    there = crossed({"all": drawn})["all"]
     assert [(c.training, c.tied) for c in there] == [(c.training, c.tied) for c in drawn]
     assert any(c.training for c in there) and any(c.tied for c in there)
