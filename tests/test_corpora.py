@@ -7,6 +7,7 @@ import re
 from collections import Counter
 
 import pytest
+from tools.refusals import refused
 
 from coursekit.corpora import SentencePair, as_text, english_french, english_korean, french, splits
 from coursekit.corpora import english as english_rules
@@ -125,9 +126,8 @@ def test_splits_share_no_source_sentence(language):
     ],
 )
 def test_bad_arguments_give_one_sentence(language, arguments, said):
-    with pytest.raises(ValueError, match=said) as error:
+    with refused(said):
         MAKERS[language](*arguments)
-    assert "\n" not in str(error.value) and str(error.value).endswith(".")
 
 
 def test_bad_splits_give_one_sentence():

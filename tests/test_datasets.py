@@ -428,9 +428,6 @@ def test_command_lists_and_fails_in_one_sentence(capsys):
 
 # --- the real data -------------------------------------------------------------------------------
 
-real_data = pytest.mark.skipif(
-    not os.environ.get("COURSEKIT_DATA"), reason="COURSEKIT_DATA names no folder with the real data"
-)
 SIZES = {
     "multi30k-de-en": {"train": 29000, "validation": 1014, "test": 1000, "test_2018": 1071},
     "multi30k-en-fr": {"train": 29000, "validation": 1014, "test": 1000, "test_2017_mscoco": 461},
@@ -455,7 +452,6 @@ SIZES = {
 
 
 @pytest.mark.real_data
-@real_data
 @pytest.mark.parametrize("name", SIZES)
 def test_real_data(name):
     corpus = load(name)
@@ -463,7 +459,6 @@ def test_real_data(name):
 
 
 @pytest.mark.real_data
-@real_data
 def test_real_sentences_and_links():
     assert load("multi30k-de-en").test[0] == (
         "Ein Mann mit einem orangefarbenen Hut, der etwas anstarrt.",
@@ -482,7 +477,6 @@ def test_real_sentences_and_links():
 
 
 @pytest.mark.real_data
-@real_data
 def test_tatoeba_test_sentences_are_not_in_training():
     corpus = load("tatoeba-eng-kor")
     for side in (0, 1):

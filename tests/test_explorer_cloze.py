@@ -5,6 +5,7 @@ import json
 import pytest
 import torch
 from javascript import javascript
+from tools.refusals import refused
 from torch import nn
 
 from coursekit.bert import PretrainingModel
@@ -57,9 +58,8 @@ def test_the_browser_gets_the_model_its_words_and_examples():
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_sentence(changed, message):
-    with pytest.raises(ValueError, match=message) as caught:
+    with refused(message):
         made(**changed)
-    assert str(caught.value).endswith(".")
 
 
 @pytest.mark.parametrize("texts", [(["anna", "reads"], ["she"]), (["anna"], [])])

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from javascript import javascript
+from tools.refusals import refused
 
 from coursekit.explorers import FillExplorer
 
@@ -88,10 +89,8 @@ def test_keys_move_the_gap_and_stop_at_the_ends(key, place, leads):
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_sentence(changed, message):
-    with pytest.raises(ValueError, match=message) as caught:
+    with refused(message):
         made(**changed)
-    assert str(caught.value).endswith(".")
-    assert "\n" not in str(caught.value)
 
 
 def test_models_sides_and_places_are_checked():

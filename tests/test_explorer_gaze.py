@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from javascript import javascript
+from tools.refusals import refused
 
 from coursekit import style
 from coursekit.captioning import places, weigh_things
@@ -106,10 +107,8 @@ def test_numbers_may_be_any_kind_of_array(convert):
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_sentence(changed, message):
-    with pytest.raises(ValueError, match=message) as caught:
+    with refused(message):
         GazeExplorer([look(**changed)])
-    assert str(caught.value).endswith(".")
-    assert "\n" not in str(caught.value)
 
 
 def test_at_least_one_look_is_needed():

@@ -5,6 +5,7 @@ import json
 import pytest
 import torch
 from javascript import javascript
+from tools.refusals import refused
 from torch import nn
 
 from coursekit.explorers import TranslatorExplorer, pack
@@ -53,9 +54,8 @@ def test_the_browser_gets_models_words_and_examples():
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_sentence(changed, message):
-    with pytest.raises(ValueError, match=message) as caught:
+    with refused(message):
         made(**changed)
-    assert str(caught.value).endswith(".")
 
 
 def test_a_model_without_attention_is_no_model_with_attention():

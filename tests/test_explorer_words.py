@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from javascript import javascript
+from tools.refusals import refused
 
 from coursekit.explorers import WordsExplorer
 
@@ -96,10 +97,8 @@ def test_colours_reach_full_strength_at_the_strongest_word_or_at_one():
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_sentence(changed, message):
-    with pytest.raises(ValueError, match=message) as caught:
+    with refused(message):
         flat(**changed)
-    assert str(caught.value).endswith(".")
-    assert "\n" not in str(caught.value)
 
 
 def test_all_texts_have_the_same_views():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from javascript import javascript
+from tools.refusals import refused
 
 from coursekit.explorers import ScoresExplorer, WindowExplorer
 from solutions.luong.local import gaussian_weights, local_window
@@ -108,10 +109,8 @@ def test_numbers_may_be_any_kind_of_array(convert):
     ],
 )
 def test_scores_that_do_not_fit_are_refused_in_one_sentence(changed, message):
-    with pytest.raises(ValueError, match=message) as caught:
+    with refused(message):
         scores_explorer(**changed)
-    assert str(caught.value).endswith(".")
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -126,6 +125,5 @@ def test_scores_that_do_not_fit_are_refused_in_one_sentence(changed, message):
     ],
 )
 def test_a_window_that_does_not_fit_is_refused_in_one_sentence(arguments, message):
-    with pytest.raises(ValueError, match=message) as caught:
+    with refused(message):
         WindowExplorer(*arguments)
-    assert str(caught.value).endswith(".")

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 import torch
+from tools.refusals import refused
 
 from coursekit.explorers import BeamExplorer, SearchRecorder, StateExplorer
 from solutions.seq2seq.decoding import beam_search
@@ -70,9 +71,8 @@ def test_what_is_left_may_be_any_kind_of_array(convert):
     ],
 )
 def test_a_state_that_does_not_fit_is_refused(arguments, message):
-    with pytest.raises(ValueError, match=message) as caught:
+    with refused(message):
         StateExplorer(*arguments)
-    assert str(caught.value).endswith(".")
 
 
 def test_a_greedy_search_is_recorded():

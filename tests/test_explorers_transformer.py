@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from javascript import javascript
+from tools.refusals import refused
 
 from coursekit.explorers import HeadsExplorer, MasksExplorer, PositionsExplorer, TemperatureExplorer
 from coursekit.metrics import entropy
@@ -175,7 +176,5 @@ def test_where_a_head_looks_in_words():
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_sentence(make, message):
-    with pytest.raises(ValueError, match=message) as caught:
+    with refused(message):
         make()
-    assert str(caught.value).endswith(".")
-    assert "\n" not in str(caught.value)

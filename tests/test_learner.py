@@ -31,7 +31,6 @@ def test_the_learners_own_model_translates_and_draws(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.real_data
-@pytest.mark.skipif("COURSEKIT_DATA" not in os.environ, reason="COURSEKIT_DATA is not set")
 def test_the_chapter_trains_on_real_data_by_one_setting(monkeypatch, capsys):
     """COURSEKIT_SIZE=full, cut to one epoch of 640 pairs so that the test takes seconds."""
     import jupytext

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 import torch
 
@@ -14,9 +12,6 @@ from coursekit.wordpiece import SPECIAL, WordPieceVocabulary
 from solutions.bert.inputs import BertEmbeddings
 from solutions.bert.pretraining import BertEncoder, BertLayer
 
-real_data = pytest.mark.skipif(
-    not os.environ.get("COURSEKIT_DATA"), reason="COURSEKIT_DATA names no folder"
-)
 PIECES = WordPieceVocabulary.from_pieces([*SPECIAL, "a", "dog", "cat", "sleeps", "."])
 
 
@@ -197,7 +192,6 @@ def test_what_a_head_looks_at():
 
 
 @pytest.mark.real_data
-@real_data
 def test_real_weights_give_the_states_of_the_library():
     pytest.importorskip("transformers")
     model, pieces, _ = minilm.published()
@@ -211,7 +205,6 @@ def test_real_weights_give_the_states_of_the_library():
 
 
 @pytest.mark.real_data
-@real_data
 def test_real_sentence_vectors_know_what_is_alike():
     model, pieces, _ = minilm.published()
     texts = ["A man plays a guitar.", "Somebody makes music.", "The stock market fell sharply."]

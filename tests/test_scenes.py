@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from tools.refusals import refused
 
 from coursekit.corpora import scenes as drawn
 from coursekit.corpora.scenes import CANVAS, COLOURS, RELATIONS, SHAPES, SIZES, Thing
@@ -155,9 +156,8 @@ def test_the_number_of_things_can_be_chosen(things):
     ],
 )
 def test_impossible_numbers_are_refused_in_one_sentence(call, message):
-    with pytest.raises(ValueError, match=message) as caught:
+    with refused(message):
         call()
-    assert str(caught.value).endswith(".")
 
 
 def test_too_many_scenes_of_one_thing_are_refused():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from coursekit import datasets
@@ -80,7 +78,6 @@ def test_a_vocabulary_without_a_mark_is_refused():
 
 
 @pytest.mark.real_data
-@pytest.mark.skipif(not os.environ.get("COURSEKIT_DATA"), reason="COURSEKIT_DATA names no folder")
 def test_the_real_vocabulary_as_transformers_reads_it():
     transformers = pytest.importorskip("transformers", reason="transformers is not installed")
     pieces = datasets.load("bert-base-uncased-vocabulary").split("pieces")
