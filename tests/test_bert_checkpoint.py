@@ -5,102 +5,25 @@ The checkpoints are made here, of several small sizes and with random numbers in
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pytest
 import torch
+from tools.bert import Sizes, a_batch, each_size, encoder, read, theirs, transformers
 from tools.refusals import refused
-from torch import nn
 
 from coursekit import datasets
 from coursekit.bert import PretrainingModel
 from solutions.bert.finetuning import load_pretrained
-from solutions.bert.inputs import BertEmbeddings, wordpiece
-from solutions.bert.pretraining import BertEncoder, BertLayer, MaskedLanguageModelHead, pool_first
-
-transformers = pytest.importorskip(
-    "transformers", reason="transformers is not installed: pip install -e .[test]"
-)
+from solutions.bert.inputs import wordpiece
+from solutions.bert.pretraining import MaskedLanguageModelHead, pool_first
 
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """A configuration: what the sizes of a BERT may be."""
-
-    vocabulary: int = 41
-    hidden: int = 24
-    layers: int = 2
-    heads: int = 3
-    inner: int = 37
-    longest: int = 19
-    segments: int = 2
-    pad_id: int = 0
-    eps: float = 1e-12
-
-
-CONFIGURATIONS = {
-    "one layer, one head": Sizes(layers=1, heads=1, hidden=11, inner=7),
-    "two layers": Sizes(),
-    "three layers, odd sizes": Sizes(53, 35, 3, 5, 21, 13, 3),
-    "padding is not 0": Sizes(layers=2, heads=4, pad_id=40),
-    "a large eps": Sizes(eps=0.3),
-    "as wide inside as outside": Sizes(hidden=16, heads=2, inner=16),
-}
-each_size = pytest.mark.parametrize("sizes", CONFIGURATIONS.values(), ids=CONFIGURATIONS)
-
-
-def theirs(kind: str, sizes: Sizes, **more: object) -> nn.Module:
-    """A model of the library, every parameter of which is random."""
-    config = transformers.BertConfig(
-        vocab_size=sizes.vocabulary,
-        hidden_size=sizes.hidden,
-        num_hidden_layers=sizes.layers,
-        num_attention_heads=sizes.heads,
-        intermediate_size=sizes.inner,
-        max_position_embeddings=sizes.longest,
-        type_vocab_size=sizes.segments,
-        layer_norm_eps=sizes.eps,
-        pad_token_id=sizes.pad_id,
-    )
-    torch.manual_seed(sizes.hidden)
-    model = getattr(transformers, kind)(config, **more)
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            shift = 1.0 if "LayerNorm.weight" in name else 0.0
-            parameter.copy_(shift + 0.3 * torch.randn(parameter.shape))
-    return model.eval()
-
-
 def ours(sizes: Sizes) -> PretrainingModel:
     """The course's BERT of the same sizes."""
-    embeddings = BertEmbeddings(
-        sizes.vocabulary, sizes.hidden, sizes.longest, sizes.segments, eps=sizes.eps
-    )
-    layers = [
-        BertLayer(sizes.hidden, sizes.heads, sizes.inner, eps=sizes.eps)
-        for _ in range(sizes.layers)
-    ]
-    encoder = BertEncoder(embeddings, layers, pad_id=sizes.pad_id)
-    head = MaskedLanguageModelHead(embeddings.token, eps=sizes.eps)
-    return PretrainingModel(encoder, head, sizes.hidden, pool_first).eval()
-
-
-def a_batch(sizes: Sizes) -> tuple[torch.Tensor, torch.Tensor]:
-    """Texts of several lengths with padding behind, and a second segment in each."""
-    torch.manual_seed(7)
-    longest = sizes.longest - 2
-    tokens = torch.randint(1, sizes.vocabulary - 1, (4, longest))
-    places = torch.arange(longest)
-    lengths = torch.tensor([longest, 5, 1, longest - 3]).unsqueeze(1)
-    segments = ((places >= lengths // 2) & (places < lengths)).long() * (sizes.segments - 1)
-    return tokens.masked_fill(places >= lengths, sizes.pad_id), segments
-
-
-def states_of(model: nn.Module, tokens, segments, pad_id: int):
-    with torch.no_grad():
-        return model(tokens, attention_mask=(tokens != pad_id).long(), token_type_ids=segments)
+    below = encoder(sizes)
+    head = MaskedLanguageModelHead(below.embeddings.token, eps=sizes.eps)
+    return PretrainingModel(below, head, sizes.hidden, pool_first).eval()
 
 
 @each_size
@@ -110,7 +33,7 @@ def test_states_and_pooled_vector_are_those_of_the_library(sizes):
     missing = load_pretrained(model, library.state_dict())
     assert all(name.startswith(("head.", "next.")) for name in missing)
     tokens, segments = a_batch(sizes)
-    wanted = states_of(library, tokens, segments, sizes.pad_id)
+    wanted = read(library, sizes, tokens, segments)
     with torch.no_grad():
         states = model.encoder(tokens, segments)
         pooled = model.summarise(states)
@@ -134,7 +57,7 @@ def test_both_heads_score_as_those_of_the_library(sizes):
     assert any(name.startswith("bert.") for name in library.state_dict())
     assert load_pretrained(model, library.state_dict()) == []
     tokens, segments = a_batch(sizes)
-    wanted = states_of(library, tokens, segments, sizes.pad_id)
+    wanted = read(library, sizes, tokens, segments)
     with torch.no_grad():
         token_logits, next_logits = model(tokens, segments)
     torch.testing.assert_close(token_logits, wanted.prediction_logits, **CLOSE)
