@@ -6,13 +6,15 @@ and on one that nobody has seen, which a failure shows.
 
 from __future__ import annotations
 
+import importlib
+
 import pytest
 from bank import Entry, entries, handed_in, judged, source
 
 from autograder import cards, fixtures
 from autograder.exercises import EXERCISES
 from autograder.instructor import hidden_tests
-from autograder.instructor.mistakes import known_mistakes
+from autograder.instructor.mistakes import known_mistakes, list_by_heading
 from autograder.verdicts import Verdict
 
 ALL = entries()
@@ -89,6 +91,22 @@ def test_there_are_enough_answers_and_not_too_many(exercise):
     assert sum(entry.right for entry in mine) >= 5
     assert 1 <= sum(not entry.right for entry in mine) <= 10
     assert len({entry.name for entry in mine}) == len(mine)
+
+
+def test_mistakes_stand_below_the_headings_of_their_notebook():
+    for place in {(e.assignment, e.notebook) for e in EXERCISES.values()}:
+        headings = list_by_heading(
+            importlib.import_module(".".join(("solutions", *place, "mistakes")))
+        )
+        mine = [e.name for e in EXERCISES.values() if (e.assignment, e.notebook) == place]
+        assert list(headings) == mine and all(headings.values())
+
+
+def test_a_mistake_without_a_heading_is_an_error(tmp_path, monkeypatch):
+    (tmp_path / "homeless.py").write_text('def wrong():\n    """T."""\n\n\n# %% dot_score\n')
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ValueError, match="wrong stands above the first heading"):
+        list_by_heading(importlib.import_module("homeless"))
 
 
 def test_every_exercise_with_a_precision_has_an_answer_that_returns_float64():

@@ -1,14 +1,18 @@
-"""Reads `solutions/<assignment>/<notebook>/mistakes.py`: each function or class
-there is one mistake.
+"""Reads `solutions/<assignment>/<notebook>/mistakes.py`: each public function or class there is one
+mistake in the exercise under whose heading, `# %% name`, it stands.
 
 Its docstring's first line is the title of the card, the rest is the hint.
 """
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
+import re
 from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
 from typing import Any
 
 from autograder.exercise import Exercise
@@ -28,12 +32,12 @@ def known_mistakes(exercise: Exercise) -> list[Mistake]:
     """Return the registered mistakes of an exercise.
 
     Raises:
-        ValueError: one has no title or no hint.
+        ValueError: one has no title or no hint, or stands above the first heading.
     """
     where = f"solutions.{exercise.assignment}.{exercise.notebook}"
     module = importlib.import_module(f"{where}.mistakes")
     mistakes = []
-    for code in module.MISTAKES.get(exercise.name, []):
+    for code in list_by_heading(module).get(exercise.name, []):
         title, _, hint = (inspect.getdoc(code) or "").partition("\n\n")
         if not title or not hint:
             raise ValueError(f"{code.__name__}: its docstring needs a title and a hint.")
@@ -41,3 +45,25 @@ def known_mistakes(exercise: Exercise) -> list[Mistake]:
             Mistake(code.__name__, " ".join(title.split()), " ".join(hint.split()), code)
         )
     return mistakes
+
+
+@cache
+def list_by_heading(module: ModuleType) -> dict[str, list[Any]]:
+    """Return the public functions and classes of a module by the heading that they stand under."""
+    source = inspect.getsource(module)
+    names = {
+        node.lineno: node.name
+        for node in ast.parse(source).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")
+    }
+    found: dict[str, list[Any]] = {}
+    for number, line in enumerate(source.splitlines(), 1):
+        if heading := re.fullmatch(r"# %% (\w+)", line):
+            under = found.setdefault(heading[1], [])
+        elif number in names:
+            if not found:
+                raise ValueError(
+                    f"{names[number]} stands above the first heading, `# %% exercise`."
+                )
+            under.append(getattr(module, names[number]))
+    return found

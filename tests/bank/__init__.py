@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.exercises import EXERCISES
-
-from .stubs import write_stub
+from solutions.stubs import write_stub
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,6 @@ A function or class here is a mistake that people really make. The first line of
 the headline a student sees, the rest is the hint. Hints teach; they never show the code.
 """
 
-from typing import Any
-
 import torch
 
 from solutions.bahdanau import scores as right
@@ -13,7 +11,7 @@ from solutions.bahdanau import scores as right
 LOWEST = torch.finfo(torch.float32).min
 
 
-# masked_softmax
+# %% masked_softmax
 
 
 def mask_ignored(scores, mask):
@@ -129,7 +127,7 @@ def weights_detached(scores, mask):
     return right.masked_softmax(scores, mask).detach()
 
 
-# additive_score
+# %% additive_score
 
 
 def without_tanh(query, keys, W, U, v):
@@ -231,7 +229,7 @@ def score_detached(query, keys, W, U, v):
     return right.additive_score(query, keys, W, U, v).detach()
 
 
-# context_vector
+# %% context_vector
 
 
 def mean_of_weighted(weights, values):
@@ -303,7 +301,7 @@ def values_cut(weights, values):
     return right.context_vector(weights, values.detach())
 
 
-# AdditiveAttention
+# %% AdditiveAttention
 
 
 class _Attention(right.AdditiveAttention):
@@ -464,59 +462,3 @@ class ModuleProjectsTwice(_Attention):
         if projected_keys is not None:
             projected_keys = self.project(projected_keys)
         return super().forward(query, keys, mask, projected_keys)
-
-
-MISTAKES: dict[str, list[Any]] = {
-    "masked_softmax": [
-        mask_ignored,
-        mask_inverted,
-        mask_after_softmax,
-        mask_multiplied_before,
-        empty_row_nan,
-        empty_row_uniform,
-        softmax_over_batch,
-        softmax_over_axis_one,
-        exponent_overflows,
-        log_of_weights,
-        scores_overwritten,
-        weights_detached,
-    ],
-    "additive_score": [
-        without_tanh,
-        relu_for_tanh,
-        tanh_of_each_part,
-        tanh_outside,
-        mean_over_hidden,
-        v_forgotten,
-        query_forgotten,
-        product_for_sum,
-        softmax_already,
-        scaled_score,
-        score_detached,
-    ],
-    "context_vector": [
-        mean_of_weighted,
-        plain_mean,
-        plain_sum,
-        hard_choice,
-        softmax_again,
-        normalised_again,
-        weights_cut,
-        values_cut,
-    ],
-    "AdditiveAttention": [
-        ModuleWithoutTanh,
-        ModuleIgnoresMask,
-        ModuleInvertsMask,
-        ModuleMasksAfterSoftmax,
-        ModuleSoftmaxOverBatch,
-        ModuleEmptyRowNan,
-        ModuleEmptyRowUniform,
-        ModuleHardChoice,
-        ModuleUniformContext,
-        ModuleWeightsCut,
-        ModuleSwapsResults,
-        ModuleContextOfProjection,
-        ModuleProjectsTwice,
-    ],
-}

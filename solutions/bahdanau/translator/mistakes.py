@@ -4,13 +4,11 @@ A function or class here is a mistake that people really make. The first line of
 the headline a student sees, the rest is the hint. Hints teach; they never show the code.
 """
 
-from typing import Any
-
 import torch
 
 from solutions.bahdanau.translator import AttentionDecoder, BidirectionalEncoder
 
-# BidirectionalEncoder
+# %% BidirectionalEncoder
 
 
 class _Encoder(BidirectionalEncoder):
@@ -135,7 +133,7 @@ class EncoderStatesCut(_Encoder):
         return annotations.detach()
 
 
-# AttentionDecoder
+# %% AttentionDecoder
 
 
 class _Decoder(AttentionDecoder):
@@ -335,35 +333,3 @@ class DecoderTimeFirst(_Decoder):
     def forward(self, tokens, annotations, mask, first_state):
         logits, weights = super().forward(tokens, annotations, mask, first_state)
         return logits.transpose(0, 1), weights.transpose(0, 1)
-
-
-MISTAKES: dict[str, list[Any]] = {
-    "BidirectionalEncoder": [
-        EncoderReadsPadding,
-        EncoderStartsAtLastWord,
-        EncoderStartsForward,
-        EncoderStartsForwardAtFirst,
-        EncoderStartWithoutTanh,
-        EncoderStartUnprojected,
-        EncoderSwapsHalves,
-        EncoderForgetsOrder,
-        EncoderStatesCut,
-    ],
-    "AttentionDecoder": [
-        DecoderQueryOfThisStep,
-        DecoderReadsOldState,
-        DecoderLooksOnce,
-        DecoderSwapsCellInput,
-        DecoderSwapsReadout,
-        DecoderSwapsReadoutEnd,
-        DecoderContextLastInReadout,
-        DecoderReadoutWithoutTanh,
-        DecoderReturnsProbabilities,
-        DecoderReturnsLogProbabilities,
-        DecoderForgetsMask,
-        DecoderForgetsFirstState,
-        DecoderFeedsItself,
-        DecoderStateStandsStill,
-        DecoderTimeFirst,
-    ],
-}

@@ -4,12 +4,12 @@ Each class is one wrong implementation; the first line of its docstring is the t
 the rest the hint.
 """
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
 from solutions.bert import finetuning as right
+
+# %% load_pretrained
 
 
 def _tidy(name):
@@ -408,6 +408,9 @@ def loads_what_can_be_reshaped(model, state_dict):
     return right.load_pretrained(model, found)
 
 
+# %% SequenceClassifier
+
+
 class _Sequence(right.SequenceClassifier):
     """The right classifier in pieces, so that a mistake changes one of them."""
 
@@ -566,6 +569,9 @@ class SequenceWithResidual(_Sequence):
         return state + super().pooled(state)
 
 
+# %% TokenClassifier
+
+
 class _Token(right.TokenClassifier):
     """The right classifier in pieces, so that a mistake changes one of them."""
 
@@ -688,6 +694,9 @@ class TokensWithFirst(_Token):
 
     def chosen(self, states):
         return states + states[:, :1]
+
+
+# %% SpanPredictor
 
 
 class _Span(right.SpanPredictor):
@@ -946,87 +955,3 @@ class SpanReturnsLength(_Span):
     def best(self, start_scores, end_scores, passage, longest=30):
         first, last = super().best(start_scores, end_scores, passage, longest)
         return first, last - first + 1
-
-
-MISTAKES: dict[str, list[Any]] = {
-    "load_pretrained": [
-        loads_without_prefix,
-        loads_with_prefix_only,
-        loads_new_names_only,
-        loads_gamma_as_bias,
-        loads_layer_one_twice,
-        loads_norms_swapped,
-        loads_turned_matrices,
-        loads_what_it_finds,
-        loads_with_key_error,
-        loads_with_torchs_error,
-        loads_before_it_looks,
-        loads_shapes_that_repeat,
-        loads_shapes_left_out,
-        loads_returns_their_names,
-        loads_returns_what_is_left,
-        loads_returns_what_was_found,
-        loads_returns_sorted,
-        loads_returns_nothing_missing,
-        loads_tied_weight_as_missing,
-        loads_decoder_weight,
-        loads_without_copying,
-        loads_and_empties_the_dict,
-        loads_an_embedding_for_the_head,
-        loads_and_freezes,
-        loads_the_first_layer_alone,
-        loads_pooler_into_the_head,
-        loads_norm_of_embeddings_into_the_head,
-        loads_what_can_be_reshaped,
-    ],
-    "SequenceClassifier": [
-        SequenceWithoutSegments,
-        SequenceOfTheMean,
-        SequenceOfTheLast,
-        SequenceOfTheLargest,
-        SequenceWithoutPooler,
-        SequenceWithoutTanh,
-        SequenceTanhFirst,
-        SequenceWithRelu,
-        SequenceReturnsProbabilities,
-        SequenceOfAllTokens,
-        SequenceOfTheSecond,
-        SequencePooledTwice,
-        SequenceWithResidual,
-    ],
-    "TokenClassifier": [
-        TokensWithoutSegments,
-        TokensFirstAlone,
-        TokensWithoutFirst,
-        TokensWithTanh,
-        TokensReturnProbabilities,
-        TokensClassesFirst,
-        TokensWithoutBias,
-        TokensAllLikeTheFirst,
-        TokensSoftmaxOverTokens,
-        TokensWithFirst,
-    ],
-    "SpanPredictor": [
-        SpanWithoutSegments,
-        SpanSwapped,
-        SpanReturnsProbabilities,
-        SpanLogProbabilities,
-        SpanAnyOrder,
-        SpanOutsideThePassage,
-        SpanBeginsInThePassage,
-        SpanEndsInThePassage,
-        SpanOfAnyLength,
-        SpanOneTooLong,
-        SpanOneTooShort,
-        SpanOfTwoAtLeast,
-        SpanGreedy,
-        SpanWithoutHoles,
-        SpanHiddenByZero,
-        SpanEndsBehind,
-        SpanProductOfScores,
-        SpanScaled,
-        SpanLongestIsThirty,
-        SpanSumOfProbabilities,
-        SpanReturnsLength,
-    ],
-}

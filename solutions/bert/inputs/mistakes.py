@@ -6,13 +6,12 @@ the card, the rest the hint.
 
 import random
 from itertools import pairwise
-from typing import Any
 
 import torch
 
 from solutions.bert import inputs as right
 
-# wordpiece
+# %% wordpiece
 
 
 def _spelt(word, vocabulary, unknown="[UNK]", mark="##", later_only=True, longest=100):
@@ -240,7 +239,7 @@ def pieces_from_the_end(word, vocabulary, unknown="[UNK]"):
     return pieces
 
 
-# BertEmbeddings
+# %% BertEmbeddings
 
 
 class EmbeddingsWithoutPosition(right.BertEmbeddings):
@@ -422,7 +421,7 @@ class EmbeddingsPaddingZero(_Embeddings):
         return self.token(tokens) * (tokens != 0).unsqueeze(-1)
 
 
-# mask_tokens
+# %% mask_tokens
 
 
 def _masked(tokens, chosen, vocabulary_size, mask_id, generator, shares=(0.8, 0.1)):
@@ -631,7 +630,7 @@ def mask_writes_into_tokens(
     return tokens.copy_(inputs), labels
 
 
-# next_sentence_pairs
+# %% next_sentence_pairs
 
 
 def _number(n, generator):
@@ -826,74 +825,3 @@ def pairs_without_error(documents, generator=None):
     if sum(map(bool, documents)) < 2:
         return [(*pair, True) for document in documents for pair in pairwise(document)]
     return right.next_sentence_pairs(documents, generator)
-
-
-MISTAKES: dict[str, list[Any]] = {
-    "wordpiece": [
-        pieces_without_marks,
-        pieces_marked_from_the_first,
-        pieces_returned_without_marks,
-        pieces_shortest_first,
-        pieces_with_unknown_among_them,
-        pieces_with_unknown_letters,
-        pieces_with_another_try,
-        pieces_of_long_words,
-        pieces_up_to_99,
-        pieces_unknown_written_in,
-        pieces_of_an_empty_word,
-        pieces_in_lower_case,
-        pieces_of_the_beginning,
-        pieces_none_if_unknown,
-        pieces_fewest,
-        pieces_from_the_end,
-    ],
-    "BertEmbeddings": [
-        EmbeddingsWithoutPosition,
-        EmbeddingsWithoutSegment,
-        EmbeddingsWithoutDefaultSegment,
-        EmbeddingsWithoutNorm,
-        EmbeddingsNormEach,
-        EmbeddingsNormTokens,
-        EmbeddingsScaled,
-        EmbeddingsBackwards,
-        EmbeddingsCountRows,
-        EmbeddingsOneSegment,
-        EmbeddingsPositionsAgain,
-        EmbeddingsPaddingNotCounted,
-        EmbeddingsPaddingZero,
-    ],
-    "mask_tokens": [
-        mask_always,
-        mask_or_stay,
-        mask_or_replace,
-        mask_tenth_of_the_rest,
-        mask_special_too,
-        mask_only_special,
-        mask_labels_everywhere,
-        mask_labels_of_padding,
-        mask_labels_after,
-        mask_labels_where_changed,
-        mask_fixed_number,
-        mask_whole_texts,
-        mask_same_places,
-        mask_ignores_generator,
-        mask_with_fixed_seed,
-        mask_fifteen_always,
-        mask_writes_into_tokens,
-    ],
-    "next_sentence_pairs": [
-        pairs_negative_from_own_document,
-        pairs_negative_from_anywhere,
-        pairs_without_negatives,
-        pairs_of_both_kinds,
-        pairs_that_do_not_overlap,
-        pairs_across_documents,
-        pairs_shuffled,
-        pairs_with_class_zero,
-        pairs_first_of_the_next_document,
-        pairs_ignore_generator,
-        pairs_with_fixed_seed,
-        pairs_found_by_index,
-        pairs_without_error,
-    ],
-}

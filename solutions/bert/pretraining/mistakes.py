@@ -4,12 +4,12 @@ Each function or class is one wrong implementation; the first line of its docstr
 the card, the rest the hint.
 """
 
-from typing import Any
-
 import torch
 import torch.nn.functional as F
 
 from solutions.bert import pretraining as right
+
+# %% BertEncoder
 
 
 class _Encoder(right.BertEncoder):
@@ -223,6 +223,9 @@ class EncoderRepeatsTheFirstLayer(_Encoder):
         return states
 
 
+# %% pool_first
+
+
 def pool_without_tanh(states, W, b):
     """The tanh is missing.
 
@@ -311,6 +314,9 @@ def pool_tanh_first(states, W, b):
     c = tanh(W h_0 + b): first the linear map, then the tanh.
     """
     return torch.tanh(states[:, 0]) @ W.T + b
+
+
+# %% MaskedLanguageModelHead
 
 
 class _Head(right.MaskedLanguageModelHead):
@@ -488,6 +494,9 @@ class HeadWithCosines(_Head):
         return transformed @ F.normalize(self.embedding.weight, dim=-1).T + self.bias
 
 
+# %% pretraining_loss
+
+
 def _mean(losses, chosen):
     return (losses * chosen).sum() / chosen.sum().clamp(min=1)
 
@@ -644,72 +653,3 @@ def loss_with_one_token_more(token_logits, next_logits, labels, is_next):
     chosen = labels != -100
     tokens = (_of_tokens(token_logits, labels) * chosen).sum() / (chosen.sum() + 1)
     return tokens + _of_pairs(next_logits, is_next)
-
-
-MISTAKES: dict[str, list[Any]] = {
-    "BertEncoder": [
-        EncoderWithoutSegments,
-        EncoderAttendsToPadding,
-        EncoderPaddingIsZero,
-        EncoderMaskInverted,
-        EncoderMasksTheWrongAxis,
-        EncoderForgetsTheMask,
-        EncoderAddsToTheMask,
-        EncoderIsCausal,
-        EncoderOneLayer,
-        EncoderBackwards,
-        EncoderAddsResiduals,
-        EncoderNormalisesTheEnd,
-        EncoderSkipsTheFirstLayer,
-        EncoderMasksFuture,
-        EncoderKeepsSentencesApart,
-        EncoderRepeatsTheFirstLayer,
-    ],
-    "pool_first": [
-        pool_without_tanh,
-        pool_the_mean,
-        pool_the_last,
-        pool_the_largest,
-        pool_the_first_sentence,
-        pool_without_bias,
-        pool_bias_outside,
-        pool_not_transposed,
-        pool_all_tokens,
-        pool_the_second,
-        pool_tanh_first,
-    ],
-    "MaskedLanguageModelHead": [
-        HeadWithTanhGelu,
-        HeadWithRelu,
-        HeadWithTanh,
-        HeadLinear,
-        HeadWithoutNorm,
-        HeadNormFirst,
-        HeadNormBeforeAll,
-        HeadWithoutTransform,
-        HeadUsualEps,
-        HeadWithoutBias,
-        HeadDetached,
-        HeadReturnsProbabilities,
-        HeadScaled,
-        HeadWithResidual,
-        HeadWithCosines,
-    ],
-    "pretraining_loss": [
-        loss_with_classes_swapped,
-        loss_of_nothing,
-        loss_over_all_positions,
-        loss_of_sentences,
-        loss_of_sums,
-        loss_halved,
-        loss_of_tokens_alone,
-        loss_of_pairs_alone,
-        loss_without_id_zero,
-        loss_softmax_twice,
-        loss_of_shifted_labels,
-        loss_divided_by_rows,
-        loss_softmax_over_positions,
-        loss_of_probable_tokens,
-        loss_with_one_token_more,
-    ],
-}

@@ -4,13 +4,11 @@ Each function or class is one wrong implementation; the first line of its docstr
 the card, the rest the hint.
 """
 
-from typing import Any
-
 import torch
 
 from solutions.captioning import attention as right
 
-# annotation_vectors
+# %% annotation_vectors
 
 
 def map_reshaped(feature_map):
@@ -78,7 +76,7 @@ def map_with_places_first(feature_map):
     return right.annotation_vectors(feature_map).transpose(0, 1)
 
 
-# SoftAttention
+# %% SoftAttention
 
 
 class _Soft(right.SoftAttention):
@@ -226,7 +224,7 @@ class SoftBetaClosed(_Soft):
         return mean * (1 - self.beta(query)).unsqueeze(1), weights
 
 
-# doubly_stochastic_penalty
+# %% doubly_stochastic_penalty
 
 
 def penalty_over_padding(weights, mask):
@@ -364,7 +362,7 @@ def penalty_over_real_words(weights, mask):
     return total / mask.sum().clamp(min=1)
 
 
-# hard_attention
+# %% hard_attention
 
 
 def _look(weights, values, place):
@@ -478,7 +476,7 @@ def hard_cut_from_the_graph(weights, values, generator=None):
     return _look(weights.detach(), values, _drawn(weights, generator))
 
 
-# reinforce_loss
+# %% reinforce_loss
 
 
 def _masked(log_prob, mask):
@@ -586,69 +584,3 @@ def reinforce_looks_cut(log_prob, reward, baseline, mask):
     to change.
     """
     return -((reward - baseline) * _masked(log_prob.detach(), mask)).mean()
-
-
-MISTAKES: dict[str, list[Any]] = {
-    "annotation_vectors": [
-        map_reshaped,
-        map_by_columns,
-        map_with_channels_first,
-        map_kept_as_grid,
-        map_as_one_vector,
-        map_averaged,
-        map_with_places_first,
-    ],
-    "SoftAttention": [
-        SoftGatedScores,
-        SoftWithoutGate,
-        SoftGatedWeights,
-        SoftWithoutTanh,
-        SoftWithTanhOfEach,
-        SoftOverBatch,
-        SoftWithSigmoid,
-        SoftReturnsEnergies,
-        SoftBetaWithoutSigmoid,
-        SoftBetaKeepsAxis,
-        SoftBetaClosed,
-    ],
-    "doubly_stochastic_penalty": [
-        penalty_over_padding,
-        penalty_over_places,
-        penalty_of_each_weight,
-        penalty_without_square,
-        penalty_with_mean_of_words,
-        penalty_with_mean_of_places,
-        penalty_summed_over_batch,
-        penalty_of_empty_captions,
-        penalty_mean_of_captions_with_words,
-        penalty_of_absolutes,
-        penalty_for_a_fair_share,
-        penalty_of_neglect_alone,
-        penalty_over_real_words,
-    ],
-    "hard_attention": [
-        hard_takes_the_largest,
-        hard_ignores_generator,
-        hard_with_fixed_seed,
-        hard_with_soft_context,
-        hard_with_probability,
-        hard_with_negative_logarithm,
-        hard_with_zero_times_infinity,
-        hard_with_place_for_sample,
-        hard_straight_through,
-        hard_cut_from_the_graph,
-    ],
-    "reinforce_loss": [
-        reinforce_standardised,
-        reinforce_baseline_outside,
-        reinforce_without_minus,
-        reinforce_without_baseline,
-        reinforce_adds_baseline,
-        reinforce_over_padding,
-        reinforce_with_mean_of_words,
-        reinforce_mean_of_all_words,
-        reinforce_sum_of_batch,
-        reinforce_reward_not_cut,
-        reinforce_looks_cut,
-    ],
-}

@@ -4,11 +4,11 @@ Each function or class is one wrong implementation; the first line of its docstr
 the card, the rest the hint.
 """
 
-from typing import Any
-
 import torch
 
 from solutions.captioning.captioner import CaptionDecoder
+
+# %% CaptionDecoder
 
 
 class AttendsWithNewState(CaptionDecoder):
@@ -191,23 +191,3 @@ class SentenceReadsMemory(_Loop):
 
     def read(self, state, before):
         return state[1]
-
-
-MISTAKES: dict[str, list[Any]] = {
-    "CaptionDecoder": [
-        AttendsWithNewState,
-        AttendsWithMemory,
-        ContextBeforeWord,
-        ContextFromWeights,
-        StateAndMemoryAlike,
-        StartsWithoutTanh,
-        StartsFromSum,
-        StartsFromFirstPlace,
-        ReadsOutWithoutWord,
-        ReadsOutWithoutContext,
-        ReadsOutWithTanh,
-        SentenceStartsFromZero,
-        SentenceReadsOldState,
-        SentenceReadsMemory,
-    ]
-}

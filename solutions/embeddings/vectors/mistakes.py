@@ -4,14 +4,12 @@ A function or class here is a mistake that people really make. The first line of
 the headline a student sees, the rest is the hint. Hints teach; they never show the code.
 """
 
-from typing import Any
-
 import torch
 import torch.nn.functional as F
 
 from solutions.embeddings import vectors as right
 
-# negative_sampling_loss
+# %% negative_sampling_loss
 
 
 def _dots(center, context, negatives):
@@ -253,7 +251,7 @@ def negatives_detached(center, context, negatives):
     return right.negative_sampling_loss(center, context, negatives.detach())
 
 
-# NeuralLanguageModel
+# %% NeuralLanguageModel
 
 
 class _Model(right.NeuralLanguageModel):
@@ -461,51 +459,3 @@ class ModelLogitsCut(_Model):
 
     def score(self, x):
         return super().score(x).detach()
-
-
-MISTAKES: dict[str, list[Any]] = {
-    "negative_sampling_loss": [
-        mean_over_negatives,
-        mean_over_all_terms,
-        sum_over_batch,
-        one_loss_per_pair,
-        objective_not_negated,
-        negatives_rewarded,
-        neighbour_punished,
-        negatives_subtracted,
-        negatives_against_context,
-        negatives_forgotten,
-        neighbour_forgotten,
-        neighbour_counted_for_each_negative,
-        negatives_of_all_pairs,
-        sum_inside_the_logarithm,
-        sigmoid_forgotten,
-        logarithm_forgotten,
-        softmax_over_words,
-        cosine_for_dot_product,
-        scaled_dot_product,
-        infinite_when_sure,
-        cut_off_when_sure,
-        loss_detached,
-        negatives_detached,
-    ],
-    "NeuralLanguageModel": [
-        ModelWithoutTanh,
-        ModelReluForTanh,
-        ModelTanhOfVectors,
-        ModelTanhOutside,
-        ModelWithoutDirect,
-        ModelDirectOnly,
-        ModelForgetsHiddenBias,
-        ModelForgetsOutputBias,
-        ModelReversesWords,
-        ModelMixesVectors,
-        ModelAveragesWords,
-        ModelSeesLastWordOnly,
-        ModelReturnsProbabilities,
-        ModelReturnsLogProbabilities,
-        ModelSoftmaxOverBatch,
-        ModelVectorsCut,
-        ModelLogitsCut,
-    ],
-}

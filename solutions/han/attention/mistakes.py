@@ -4,12 +4,12 @@ Each class is one wrong implementation; the first line of its docstring is the t
 the rest the hint.
 """
 
-from typing import Any
-
 import torch
 from torch import nn
 
 from solutions.han import attention as right
+
+# %% AttentionPooling
 
 
 class _Pooling(right.AttentionPooling):
@@ -199,24 +199,3 @@ class PoolingWithSigmoid(_Pooling):
 
     def weighed(self, scores, mask):
         return scores.sigmoid() * mask
-
-
-MISTAKES: dict[str, list[Any]] = {
-    "AttentionPooling": [
-        PoolingOfUnitLength,
-        PoolingDividedByWords,
-        PoolingWithoutTanh,
-        PoolingWithRelu,
-        PoolingWithoutBias,
-        PoolingTanhOfScore,
-        PoolingAddsUp,
-        PoolingScaled,
-        PoolingOverSentences,
-        PoolingAttendsToPadding,
-        PoolingMaskedAfterwards,
-        PoolingMaskedWithZero,
-        PoolingOfNothing,
-        PoolingOfNothingIsAMean,
-        PoolingWithSigmoid,
-    ]
-}

@@ -4,11 +4,11 @@ Each class is one wrong implementation; the first line of its docstring is the t
 the rest the hint.
 """
 
-from typing import Any
-
 import torch
 
 from solutions.han import network as right
+
+# %% HierarchicalAttentionNetwork
 
 
 class _Network(right.HierarchicalAttentionNetwork):
@@ -197,21 +197,3 @@ class NetworkReturnsProbabilities(_Network):
 
     def said(self, document):
         return self.output(document).softmax(1)
-
-
-MISTAKES: dict[str, list[Any]] = {
-    "HierarchicalAttentionNetwork": [
-        NetworkReadsPaddedWords,
-        NetworkReadsPaddedSentences,
-        NetworkCountsSentences,
-        NetworkDropsEmptySentences,
-        NetworkAttendsToEmptySentences,
-        NetworkAttendsToPadding,
-        NetworkWithoutSentenceGru,
-        NetworkOneAttention,
-        NetworkSwapsAttentions,
-        NetworkRefusesEmpty,
-        NetworkReadsOn,
-        NetworkReturnsProbabilities,
-    ]
-}

@@ -4,13 +4,11 @@ Each function or class is one wrong implementation; the first line of its docstr
 the card, the rest the hint.
 """
 
-from typing import Any
-
 import torch
 
 from solutions.luong import decoder as right
 
-# attentional_state
+# %% attentional_state
 
 
 def state_first(context, state, W):
@@ -103,7 +101,7 @@ def context_cut(context, state, W):
     return right.attentional_state(context.detach(), state, W)
 
 
-# LuongDecoder
+# %% LuongDecoder
 
 
 class _Decoder(right.LuongDecoder):
@@ -390,42 +388,3 @@ class DecoderTimeFirst(_Decoder):
     def forward(self, tokens, keys, mask, first_state):
         logits, weights = super().forward(tokens, keys, mask, first_state)
         return logits.transpose(0, 1), weights.transpose(0, 1)
-
-
-MISTAKES: dict[str, list[Any]] = {
-    "attentional_state": [
-        state_first,
-        state_without_tanh,
-        state_with_relu,
-        state_with_sigmoid,
-        tanh_inside,
-        tanh_of_each,
-        context_left_out,
-        state_left_out,
-        joined_along_axis_one,
-        context_cut,
-    ],
-    "LuongDecoder": [
-        DecoderAttendsWithOldState,
-        DecoderFeedsContext,
-        DecoderFeedsState,
-        DecoderIgnoresFeedingSwitch,
-        DecoderFeedsZeros,
-        DecoderStateStandsStill,
-        DecoderAttentionalForState,
-        DecoderStartsWithFirstState,
-        DecoderForgetsFirstState,
-        DecoderScoresState,
-        DecoderWithoutTanh,
-        DecoderSwapsCombine,
-        DecoderSwapsCellInput,
-        DecoderPositionNotPassed,
-        DecoderPositionAlwaysZero,
-        DecoderPositionFromOne,
-        DecoderForgetsMask,
-        DecoderFeedsItself,
-        DecoderReturnsProbabilities,
-        DecoderReturnsLogProbabilities,
-        DecoderTimeFirst,
-    ],
-}

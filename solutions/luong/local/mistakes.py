@@ -4,13 +4,11 @@ Each function or class is one wrong implementation; the first line of its docstr
 the card, the rest the hint.
 """
 
-from typing import Any
-
 import torch
 
 from solutions.luong import local as right
 
-# local_window
+# %% local_window
 
 
 def _gaps(position, N):
@@ -141,7 +139,7 @@ def window_counts_from_one(position, lengths, D, N):
     return right.local_window(position - 1, lengths, D, N)
 
 
-# predictive_position
+# %% predictive_position
 
 
 def position_of_batch(state, lengths, W, v):
@@ -261,7 +259,16 @@ def position_plus_one(state, lengths, W, v):
     return 1 + right.predictive_position(state, lengths, W, v)
 
 
-# gaussian_weights
+def position_of_a_softmax(state, lengths, W, v):
+    """A softmax over the batch stands in place of the sigmoid.
+
+    Sentences do not compete: each one's share lies between 0 and 1 by itself, which is what a
+    sigmoid gives.
+    """
+    return lengths * torch.softmax(torch.tanh(state @ W.T) @ v, dim=0)
+
+
+# %% gaussian_weights
 
 
 def _bell(weights, position, divisor):
@@ -388,7 +395,7 @@ def gaussian_counts_from_one(weights, position, D):
     return right.gaussian_weights(weights, position - 1, D)
 
 
-# LocalAttention
+# %% LocalAttention
 
 
 class _Local(right.LocalAttention):
@@ -424,15 +431,6 @@ class _Local(right.LocalAttention):
         alpha = self.shared(self.score(query, keys), self.near(centre, mask), centre)
         weights = self.shaped(alpha, centre)
         return self.averaged(weights, alpha, keys), weights
-
-
-def position_of_a_softmax(state, lengths, W, v):
-    """A softmax over the batch stands in place of the sigmoid.
-
-    Sentences do not compete: each one's share lies between 0 and 1 by itself, which is what a
-    sigmoid gives.
-    """
-    return lengths * torch.softmax(torch.tanh(state @ W.T) @ v, dim=0)
 
 
 class LocalSoftmaxOverAll(_Local):
@@ -669,76 +667,3 @@ class LocalSwapsResults(_Local):
     def forward(self, query, keys, mask, position):
         context, weights = super().forward(query, keys, mask, position)
         return weights, context
-
-
-MISTAKES: dict[str, list[Any]] = {
-    "local_window": [
-        window_to_the_left,
-        window_moved_inside,
-        window_without_ends,
-        window_without_right_end,
-        window_rounds,
-        window_cuts_fraction,
-        window_over_padding,
-        window_one_word_too_long,
-        window_of_D_words,
-        window_moved_to_zero,
-        window_moved_into_sentence,
-        window_to_the_left_open,
-        window_counts_from_one,
-    ],
-    "predictive_position": [
-        position_of_a_softmax,
-        position_of_batch,
-        position_to_last_word,
-        position_as_share,
-        position_without_sigmoid,
-        position_without_tanh,
-        position_with_tanh_for_sigmoid,
-        position_with_sigmoid_twice,
-        position_without_v,
-        position_rounded,
-        position_cut,
-        position_length_inside,
-        position_with_activations_swapped,
-        position_plus_one,
-    ],
-    "gaussian_weights": [
-        gaussian_of_D,
-        gaussian_without_two,
-        gaussian_without_square_of_sigma,
-        gaussian_without_square_of_distance,
-        gaussian_of_whole_D,
-        gaussian_renormalised,
-        gaussian_renormalised_safely,
-        gaussian_as_density,
-        gaussian_growing,
-        gaussian_added,
-        gaussian_rounds,
-        gaussian_position_cut,
-        gaussian_counts_from_one,
-    ],
-    "LocalAttention": [
-        LocalSoftmaxOverAll,
-        LocalSoftmaxOverSentence,
-        LocalCountsFromOne,
-        LocalScoresZeroed,
-        LocalIsGlobal,
-        LocalWithoutGaussian,
-        LocalMonotonicGaussian,
-        LocalAlwaysMonotonic,
-        LocalGaussianInScores,
-        LocalRenormalised,
-        LocalSigmaIsD,
-        LocalRounds,
-        LocalPositionOfN,
-        LocalOverPadding,
-        LocalOpenWindow,
-        LocalWindowOfD,
-        LocalEmptyNan,
-        LocalEmptyUniform,
-        LocalContextWithoutGaussian,
-        LocalPositionCut,
-        LocalSwapsResults,
-    ],
-}

@@ -4,8 +4,6 @@ Each function or class is one wrong implementation; the first line of its docstr
 the card, the rest the hint.
 """
 
-from typing import Any
-
 import torch
 from torch.nn.functional import normalize
 
@@ -14,7 +12,7 @@ from solutions.luong import scores as right
 LOWEST = torch.finfo(torch.float32).min
 
 
-# dot_score
+# %% dot_score
 
 
 def cosine_for_dot(query, keys):
@@ -134,7 +132,7 @@ def dot_of_reshaped_keys(query, keys):
     return right.dot_score(query, turned)
 
 
-# scaled_dot_score
+# %% scaled_dot_score
 
 
 def scaling_forgotten(query, keys):
@@ -236,7 +234,7 @@ def scaled_detached(query, keys):
     return right.scaled_dot_score(query, keys).detach()
 
 
-# general_score
+# %% general_score
 
 
 def matrix_transposed(query, keys, W):
@@ -351,7 +349,7 @@ def general_detached(query, keys, W):
     return right.general_score(query, keys, W).detach()
 
 
-# concat_score
+# %% concat_score
 
 
 def _hidden(query, keys, W):
@@ -489,7 +487,7 @@ def concat_detached(query, keys, W, v):
     return right.concat_score(query, keys, W, v).detach()
 
 
-# location_score
+# %% location_score
 
 
 def location_softmax_already(query, W):
@@ -573,7 +571,7 @@ def location_detached(query, W):
     return right.location_score(query, W).detach()
 
 
-# attention
+# %% attention
 
 
 def _widened(mask, scores):
@@ -803,94 +801,3 @@ def attention_cuts_weights(query, keys, values, score, mask=None):
     """
     _, weights = right.attention(query, keys, values, score, mask)
     return _average(weights.detach(), values), weights.detach()
-
-
-MISTAKES: dict[str, list[Any]] = {
-    "dot_score": [
-        cosine_for_dot,
-        dot_scaled_already,
-        mean_over_features,
-        products_not_summed,
-        distance_for_dot,
-        dot_softmax_already,
-        dot_keys_before_target_words,
-        dot_one_target_word,
-        dot_detached,
-        dot_of_normalised_keys,
-        dot_of_the_last_query,
-        dot_of_reshaped_keys,
-    ],
-    "scaled_dot_score": [
-        scaled_by_the_fourth_root,
-        scaled_by_whole_root,
-        scaling_forgotten,
-        scaled_by_size,
-        scaled_by_keys,
-        scaled_by_axis_one,
-        multiplied_by_root,
-        cosine_for_scaled_dot,
-        scaled_softmax_already,
-        scaled_one_target_word,
-        scaled_detached,
-    ],
-    "general_score": [
-        matrix_reshaped,
-        matrix_transposed,
-        matrix_forgotten,
-        general_scaled,
-        tanh_of_projected_keys,
-        tanh_of_projected_query,
-        general_cosine,
-        sum_for_product,
-        general_softmax_already,
-        general_one_target_word,
-        matrix_detached,
-        general_detached,
-    ],
-    "concat_score": [
-        key_before_query,
-        concat_without_tanh,
-        concat_without_v,
-        concat_mean_over_hidden,
-        matrix_on_the_sum,
-        concat_tanh_of_each_part,
-        concat_tanh_outside,
-        concat_relu_for_tanh,
-        concat_query_forgotten,
-        concat_scaled,
-        concat_softmax_already,
-        concat_one_target_word,
-        concat_detached,
-    ],
-    "location_score": [
-        location_reshaped,
-        location_softmax_already,
-        location_transposed,
-        location_tanh,
-        location_sigmoid,
-        location_scaled,
-        location_rows_normalised,
-        location_one_target_word,
-        location_detached,
-    ],
-    "attention": [
-        attention_ignores_mask,
-        attention_inverts_mask,
-        attention_masks_after_softmax,
-        attention_fills_zero,
-        attention_empty_row_nan,
-        attention_empty_row_uniform,
-        attention_mask_meets_target_words,
-        attention_softmax_over_axis_one,
-        attention_softmax_over_axis_one_infinite,
-        attention_softmax_over_batch,
-        keys_for_values,
-        dot_product_for_score,
-        attention_scales_scores,
-        softmax_forgotten,
-        returned_in_the_wrong_order,
-        attention_hard_choice,
-        attention_exponent_overflows,
-        attention_cuts_weights,
-    ],
-}

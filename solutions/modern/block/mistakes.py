@@ -4,15 +4,13 @@ Each function is one wrong implementation; the first line of its docstring is th
 the rest the hint. Hints teach; they never show the code.
 """
 
-from typing import Any
-
 import torch
 import torch.nn.functional as F
 
 from solutions.modern import block as right
 from solutions.transformer.attention import scaled_dot_product_attention
 
-# rms_norm
+# %% rms_norm
 
 
 def rms_takes_the_mean_off(x, weight, eps=1e-6):
@@ -106,7 +104,7 @@ def rms_statistics_cut(x, weight, eps=1e-6):
     return weight * x / (x.detach().square().mean(-1, keepdim=True) + eps).sqrt()
 
 
-# rotary_positions
+# %% rotary_positions
 
 
 def _turn(x, angle):
@@ -234,7 +232,7 @@ def rotary_uses_the_new_one(x, positions, base=10_000.0):
     return torch.stack([even, odd], dim=-1).flatten(-2)
 
 
-# grouped_query_attention
+# %% grouped_query_attention
 
 
 def _attend(query, key, value, mask=None):
@@ -307,7 +305,7 @@ def grouped_without_scale(query, key, value, mask=None):
     return right.grouped_query_attention(query * query.shape[-1] ** 0.5, key, value, mask)
 
 
-# swiglu
+# %% swiglu
 
 
 def _gated(x, gate, up, down, act):
@@ -380,7 +378,7 @@ def swiglu_of_the_product(x, gate, up, down):
     return F.silu((x @ gate.T) * (x @ up.T)) @ down.T
 
 
-# lora_linear
+# %% lora_linear
 
 
 def _frozen(x, weight, bias):
@@ -460,64 +458,3 @@ def lora_after_the_layer(x, weight, bias, A, B, scale):
     Only the correction is: with B = 0 the layer is what it was.
     """
     return scale / len(A) * (_frozen(x, weight, bias) + x @ A.T @ B.T)
-
-
-MISTAKES: dict[str, list[Any]] = {
-    "rms_norm": [
-        rms_takes_the_mean_off,
-        rms_divides_by_deviation,
-        rms_divides_by_length,
-        rms_without_root,
-        rms_eps_outside,
-        rms_without_eps,
-        rms_with_fixed_eps,
-        rms_over_everything,
-        rms_of_absolutes,
-        rms_gain_plus_one,
-        rms_statistics_cut,
-    ],
-    "rotary_positions": [
-        rotary_backwards,
-        rotary_of_halves,
-        rotary_joined_as_halves,
-        rotary_exponent_without_two,
-        rotary_faster,
-        rotary_one_speed,
-        rotary_fixed_base,
-        rotary_counts_itself,
-        rotary_from_one,
-        rotary_adds,
-        rotary_without_cross_terms,
-        rotary_uses_the_new_one,
-    ],
-    "grouped_query_attention": [
-        grouped_in_turns,
-        grouped_values_in_turns,
-        grouped_first_only,
-        grouped_mean,
-        grouped_without_mask,
-        grouped_queries_summed,
-        grouped_without_scale,
-    ],
-    "swiglu": [
-        swiglu_gates_the_other,
-        swiglu_sigmoid,
-        swiglu_relu,
-        swiglu_gelu,
-        swiglu_bilinear,
-        swiglu_adds,
-        swiglu_without_up,
-        swiglu_of_the_product,
-    ],
-    "lora_linear": [
-        lora_not_divided,
-        lora_without_scale,
-        lora_divides_by_size,
-        lora_trains_everything,
-        lora_bias_not_frozen,
-        lora_cuts_x,
-        lora_correction_alone,
-        lora_without_bias,
-        lora_after_the_layer,
-    ],
-}

@@ -4,14 +4,12 @@ Each function or class is one wrong implementation; the first line of its docstr
 the card, the rest the hint.
 """
 
-from typing import Any
-
 import torch
 from torch import nn
 
 from solutions.sentences import pooling as right
 
-# last_state
+# %% last_state
 
 
 def state_at_padded_end(states, lengths):
@@ -84,7 +82,7 @@ def state_cut(states, lengths):
     return right.last_state(states.detach(), lengths)
 
 
-# masked_mean
+# %% masked_mean
 
 
 def mean_over_width(states, mask):
@@ -175,7 +173,7 @@ def mean_over_features(states, mask):
     return states.masked_fill(~mask.unsqueeze(2), 0.0).mean(dim=2)
 
 
-# masked_max
+# %% masked_max
 
 
 def max_padding_is_zero(states, mask):
@@ -313,7 +311,7 @@ def max_of_the_batch(states, mask):
     return largest * mask.any(dim=1, keepdim=True)
 
 
-# AttentionClassifier
+# %% AttentionClassifier
 
 
 class _Classifier(right.AttentionClassifier):
@@ -538,63 +536,3 @@ class ClassifierReturnsProbabilities(_Classifier):
 
     def said(self, sentence):
         return self.output(sentence).softmax(1)
-
-
-MISTAKES: dict[str, list[Any]] = {
-    "last_state": [
-        state_at_padded_end,
-        state_of_longest,
-        state_behind_the_end,
-        state_before_the_last,
-        state_of_first_word,
-        state_for_every_pair,
-        state_by_first_length,
-        state_cut,
-    ],
-    "masked_mean": [
-        mean_with_one_more,
-        mean_over_width,
-        mean_with_padding,
-        mean_padding_in_sum,
-        mean_is_sum,
-        mean_nothing_by_nothing,
-        mean_over_longest,
-        mean_over_batch,
-        mean_mask_inverted,
-        mean_over_features,
-    ],
-    "masked_max": [
-        max_padding_is_zero,
-        max_not_below_zero,
-        max_with_padding,
-        max_of_nothing,
-        max_of_size,
-        max_is_min,
-        max_whole_word,
-        max_over_features,
-        max_mask_inverted,
-        max_gradient_cut,
-        max_against_minus_one,
-        max_of_infinity_times_zero,
-        max_is_mean,
-        max_of_the_batch,
-    ],
-    "AttentionClassifier": [
-        ClassifierReadsPadding,
-        ClassifierQueryFromLastPlace,
-        ClassifierQueryFromPaddedEnd,
-        ClassifierMixesSentences,
-        ClassifierSwapsDirections,
-        ClassifierAsksWithCell,
-        ClassifierWithoutQuery,
-        ClassifierSwapsMatrices,
-        ClassifierWithoutTanh,
-        ClassifierAttendsToPadding,
-        ClassifierMasksAfterwards,
-        ClassifierMasksWithZero,
-        ClassifierEmptyGetsPadding,
-        ClassifierRefusesEmpty,
-        ClassifierUsesFinalState,
-        ClassifierReturnsProbabilities,
-    ],
-}

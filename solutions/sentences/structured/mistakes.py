@@ -4,14 +4,12 @@ Each function or class is one wrong implementation; the first line of its docstr
 the card, the rest the hint.
 """
 
-from typing import Any
-
 import torch
 from torch import nn
 
 from solutions.sentences import structured as right
 
-# StructuredSelfAttention
+# %% StructuredSelfAttention
 
 
 class _Attention(right.StructuredSelfAttention):
@@ -181,7 +179,7 @@ class HopsUseTheFirst(_Attention):
         return M[:, :1].expand_as(M), A[:, :1].expand_as(A)
 
 
-# redundancy_penalty
+# %% redundancy_penalty
 
 
 def _eye(A):
@@ -276,7 +274,7 @@ def penalty_for_each(A):
     return (A @ A.transpose(1, 2) - _eye(A)).square().sum(dim=(1, 2))
 
 
-# StructuredClassifier
+# %% StructuredClassifier
 
 
 class _Classifier(right.StructuredClassifier):
@@ -431,47 +429,3 @@ class StructuredReturnsProbabilities(_Classifier):
 
     def said(self, inner):
         return self.output(inner).softmax(1)
-
-
-MISTAKES: dict[str, list[Any]] = {
-    "StructuredSelfAttention": [
-        HopsTanhOfScores,
-        HopsReshaped,
-        HopsCompete,
-        HopsShareOneSoftmax,
-        HopsWithoutTanh,
-        HopsWithRelu,
-        HopsAttendToPadding,
-        HopsMaskedAfterwards,
-        HopsMaskedWithZero,
-        HopsOfNothing,
-        HopsScaled,
-        HopsTransposed,
-        HopsUseTheFirst,
-    ],
-    "redundancy_penalty": [
-        penalty_without_square,
-        penalty_is_a_mean,
-        penalty_summed_over_batch,
-        penalty_of_words,
-        penalty_without_identity,
-        penalty_off_the_diagonal,
-        penalty_with_ones,
-        penalty_of_absolute_values,
-        penalty_of_mean_overlap,
-        penalty_for_each,
-    ],
-    "StructuredClassifier": [
-        StructuredReadsPadding,
-        StructuredForgetsMask,
-        StructuredMaskInverted,
-        StructuredFlattensColumns,
-        StructuredAveragesHops,
-        StructuredWithoutRelu,
-        StructuredWithTanh,
-        StructuredReluTwice,
-        StructuredEmptyGetsPadding,
-        StructuredRefusesEmpty,
-        StructuredReturnsProbabilities,
-    ],
-}

@@ -4,8 +4,6 @@ Each function or class is one wrong implementation; the first line of its docstr
 the card, the rest the hint.
 """
 
-from typing import Any
-
 import torch
 
 from solutions.seq2seq import cells as right
@@ -24,7 +22,7 @@ def _quarters(x, h, *weights):
     return (x @ weight_ih.T + bias_ih + h @ weight_hh.T + bias_hh).chunk(4, -1)
 
 
-# gru_cell
+# %% gru_cell
 
 
 def update_gate_reversed(x, h, *weights):
@@ -146,7 +144,7 @@ def state_detached(x, h, *weights):
     return right.gru_cell(x, h.detach(), *weights)
 
 
-# lstm_cell
+# %% lstm_cell
 
 
 def memory_shown_without_tanh(x, state, *weights):
@@ -259,33 +257,3 @@ def memory_detached(x, state, *weights):
     LSTM was made for.
     """
     return right.lstm_cell(x, (state[0], state[1].detach()), *weights)
-
-
-MISTAKES: dict[str, list[Any]] = {
-    "gru_cell": [
-        update_gate_reversed,
-        reset_before_product,
-        bias_outside_reset,
-        reset_on_everything,
-        reset_unused,
-        gates_in_another_order,
-        state_bias_forgotten,
-        candidate_without_tanh,
-        candidate_with_sigmoid,
-        candidate_only,
-        state_detached,
-    ],
-    "lstm_cell": [
-        memory_shown_without_tanh,
-        old_memory_shown,
-        forget_and_input_swapped,
-        candidate_and_output_swapped,
-        all_gates_sigmoid,
-        nothing_forgotten,
-        gates_tied,
-        memory_first,
-        pair_read_in_reverse,
-        second_bias_forgotten,
-        memory_detached,
-    ],
-}

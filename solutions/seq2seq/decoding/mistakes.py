@@ -11,6 +11,8 @@ from torch import Tensor
 
 from coursekit.decoding import choose, device_of
 
+# %% beam_search
+
 
 class _Search:
     """The right search in pieces, so that a mistake changes one of them."""
@@ -431,31 +433,3 @@ def greedy_after_the_first_step(
 
     given = (beam_size, bos_id, eos_id, max_length, length_penalty)
     return _searched(Search, step, state, *given)
-
-
-MISTAKES: dict[str, list[Any]] = {
-    "beam_search": [
-        state_left_behind,
-        last_word_only,
-        greedy,
-        beam_stays_wide,
-        finished_compete,
-        runs_past_the_end,
-        first_to_finish,
-        last_to_finish,
-        live_ones_dropped,
-        penalty_unused,
-        penalty_after_the_choice,
-        penalty_in_every_step,
-        total_returned,
-        eos_not_counted,
-        bos_counted,
-        bos_returned,
-        eos_removed,
-        one_word_too_many,
-        one_word_too_few,
-        penalty_of_wu,
-        probabilities_added,
-        greedy_after_the_first_step,
-    ]
-}

@@ -4,8 +4,6 @@ Each function or class is one wrong implementation; the first line of its docstr
 the card, the rest the hint. Hints teach; they never show the code.
 """
 
-from typing import Any
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -16,7 +14,7 @@ from solutions.seq2seq.encoder_decoder import ContextDecoder, Encoder, Seq2Seq
 BOS = 2
 
 
-# Encoder
+# %% Encoder
 
 
 class EncoderReadsPadding(Encoder):
@@ -116,7 +114,7 @@ class EncoderFinalCut(Encoder):
         return states, final.detach()
 
 
-# ContextDecoder
+# %% ContextDecoder
 
 
 class DecoderStartsWithoutTanh(ContextDecoder):
@@ -362,7 +360,7 @@ class DecoderContextCut(ContextDecoder):
         return super().readout(embedded, states, contexts.detach())
 
 
-# reverse_source
+# %% reverse_source
 
 
 def whole_row_flipped(tokens, lengths):
@@ -447,7 +445,7 @@ def tokens_overwritten(tokens, lengths):
     return tokens
 
 
-# Seq2Seq
+# %% Seq2Seq
 
 
 class SequenceReadsPadding(Seq2Seq):
@@ -675,7 +673,7 @@ class SequenceStateCut(Seq2Seq):
         return h.detach(), c.detach()
 
 
-# sequence_loss
+# %% sequence_loss
 
 
 def _losses(logits, targets):
@@ -802,82 +800,3 @@ def exponent_overflows(logits, targets, pad_id=0):
     picked = logits.softmax(-1).gather(-1, targets.unsqueeze(-1)).squeeze(-1)  # (B, T)
     losses = -torch.where(real, picked, torch.ones_like(picked)).log()
     return losses.sum() / real.sum().clamp(min=1)
-
-
-MISTAKES: dict[str, list[Any]] = {
-    "Encoder": [
-        EncoderReadsPadding,
-        EncoderLastColumn,
-        EncoderFirstState,
-        EncoderMeanOfStates,
-        EncoderForgetsOrder,
-        EncoderCarriesState,
-        EncoderFinalCut,
-    ],
-    "ContextDecoder": [
-        DecoderStartsWithoutTanh,
-        DecoderStartsFromContext,
-        DecoderStartsFromZero,
-        DecoderContextOnce,
-        DecoderStepWithoutContext,
-        DecoderSwapsCellInput,
-        DecoderSwapsStateAndContext,
-        DecoderReadoutWithoutContext,
-        DecoderReadoutTwiceState,
-        DecoderSwapsReadoutEnd,
-        DecoderSwapsReadout,
-        DecoderReadoutWithoutTanh,
-        DecoderReturnsProbabilities,
-        DecoderReturnsLogProbabilities,
-        DecoderReadsOldState,
-        DecoderForgetsState,
-        DecoderReadsItsOwnWords,
-        DecoderShiftsTheWords,
-        DecoderContextCut,
-    ],
-    "reverse_source": [
-        whole_row_flipped,
-        batch_flipped,
-        longest_length_for_all,
-        last_word_stays,
-        one_place_too_far,
-        padding_becomes_words,
-        padding_becomes_zero,
-        nothing_reversed,
-        tokens_overwritten,
-    ],
-    "Seq2Seq": [
-        SequenceReadsPadding,
-        SequenceCellReadsPadding,
-        SequenceForgetsOrder,
-        SequenceSwapsEncoded,
-        SequenceReverses,
-        SequenceWithoutState,
-        SequenceWithoutCell,
-        SequenceSwapsState,
-        SequenceReturnsLogProbabilities,
-        SequenceReturnsProbabilities,
-        SequenceReadsItsOwnWords,
-        SequenceShiftsTheWords,
-        SequenceStepReturnsLogits,
-        SequenceStepReturnsProbabilities,
-        SequenceStepKeepsState,
-        SequenceStepSwapsState,
-        SequenceStepReadsOldState,
-        SequenceStateCut,
-    ],
-    "sequence_loss": [
-        padding_counts,
-        divided_by_all,
-        mean_of_sentences,
-        sum_of_sentences,
-        plain_sum,
-        pad_id_ignored,
-        softmax_before,
-        sign_forgotten,
-        targets_shifted_again,
-        softmax_over_positions,
-        reshaped_for_transposed,
-        exponent_overflows,
-    ],
-}

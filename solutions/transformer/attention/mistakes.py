@@ -4,7 +4,6 @@ Each docstring is what a student reads: its first line is the title of the card,
 """
 
 import math
-from typing import Any
 
 import torch
 
@@ -12,7 +11,7 @@ from solutions.transformer import attention as right
 
 LOWEST = -1e9
 
-# scaled_dot_product_attention
+# %% scaled_dot_product_attention
 
 
 def _scores(query, key):
@@ -267,7 +266,7 @@ def dropout_on_the_scores(query, key, value, mask=None, dropout=None):
     return _masked(dropped, mask) @ value, _masked(scores, mask)
 
 
-# split_heads
+# %% split_heads
 
 
 def split_without_transpose(x, heads):
@@ -350,7 +349,7 @@ def split_cut_from_the_graph(x, heads):
     return right.split_heads(x, heads).detach()
 
 
-# merge_heads
+# %% merge_heads
 
 
 def merged_without_transpose(x):
@@ -423,7 +422,7 @@ def merged_cut_from_the_graph(x):
     return right.merge_heads(x).detach()
 
 
-# MultiHeadAttention
+# %% MultiHeadAttention
 
 
 class _Steps(right.MultiHeadAttention):
@@ -735,78 +734,3 @@ class heads_weights_first(_Steps):
     def forward(self, query, key, value, mask=None, projected=None):
         output, weights = super().forward(query, key, value, mask, projected)
         return weights, output
-
-
-MISTAKES: dict[str, list[Any]] = {
-    "scaled_dot_product_attention": [
-        scaling_left_out,
-        scaled_by_d_k,
-        scaled_by_the_number_of_keys,
-        scaled_by_d_v,
-        mask_not_used,
-        mask_read_backwards,
-        mask_after_the_softmax,
-        mask_added_as_a_number,
-        masked_scores_are_zero,
-        nothing_to_attend_gives_nan,
-        nothing_to_attend_gives_the_mean,
-        softmax_over_queries,
-        softmax_over_axis_one,
-        softmax_left_out,
-        axes_one_and_two_swapped,
-        cosines_for_dot_products,
-        exponent_of_raw_scores,
-        weights_before_output,
-        weights_cut_from_the_graph,
-        dropped_weights_returned,
-        dropout_on_the_output,
-        dropout_on_the_scores,
-    ],
-    "split_heads": [
-        split_without_transpose,
-        heads_behind_words,
-        components_dealt_out,
-        heads_first,
-        heads_into_the_batch,
-        whole_vectors_for_each_head,
-        size_of_a_head_for_heads,
-        split_after_a_transpose,
-        split_cut_from_the_graph,
-    ],
-    "merge_heads": [
-        merged_without_transpose,
-        pieces_shuffled,
-        heads_added_up,
-        heads_averaged,
-        heads_one_after_the_other,
-        not_merged,
-        merged_with_the_last_axes_swapped,
-        merged_cut_from_the_graph,
-    ],
-    "MultiHeadAttention": [
-        heads_unscaled,
-        heads_scaled_by_model_size,
-        heads_without_mask,
-        heads_mask_backwards,
-        mask_meets_heads,
-        mask_with_its_axis_behind_the_batch,
-        heads_nothing_gives_nan,
-        heads_nothing_gives_the_mean,
-        output_matrix_left_out,
-        query_matrix_left_out,
-        key_matrix_for_the_query,
-        key_matrix_for_the_values,
-        values_made_of_keys,
-        one_head_only,
-        query_poured_into_heads,
-        heads_poured_together,
-        weights_averaged_over_heads,
-        projected_not_used,
-        projected_not_cut,
-        key_and_value_matrices_swapped,
-        output_bias_left_out,
-        mask_lost_with_projected,
-        projected_once_more,
-        heads_weights_first,
-    ],
-}

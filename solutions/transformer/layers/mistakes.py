@@ -4,14 +4,12 @@ Each function or class is one wrong implementation; the first line of its docstr
 the card, the rest the hint. Hints teach; they never show the code.
 """
 
-from typing import Any
-
 import torch
 import torch.nn.functional as F
 
 from solutions.transformer import layers as right
 
-# sinusoidal_positions
+# %% sinusoidal_positions
 
 
 def _angles(length, exponents, first=0):
@@ -128,7 +126,7 @@ def clocks_from_one(length, size):
     return _woven(_angles(length, _exponents(size) + 2 / size))
 
 
-# layer_norm
+# %% layer_norm
 
 
 def _scaled(x, weight, bias, divisor):
@@ -300,7 +298,7 @@ def norm_of_absolutes(x, weight, bias, eps=1e-5):
     return _scaled(x, weight, bias, centred.abs().mean(-1, keepdim=True) + eps)
 
 
-# PositionwiseFeedForward
+# %% PositionwiseFeedForward
 
 
 class FeedForwardWithoutRelu(right.PositionwiseFeedForward):
@@ -428,7 +426,7 @@ class FeedForwardBiasAfterRelu(right.PositionwiseFeedForward):
         return self.outer(F.linear(x, self.inner.weight).relu() + self.inner.bias)
 
 
-# EncoderLayer
+# %% EncoderLayer
 
 
 class _Encoder(right.EncoderLayer):
@@ -614,7 +612,7 @@ class EncoderInvertsMask(_Encoder):
         return super().look(x, None if mask is None else ~mask)
 
 
-# DecoderLayer
+# %% DecoderLayer
 
 
 class _Decoder(right.DecoderLayer):
@@ -981,98 +979,3 @@ class DecoderForwardMemoryFirst(_Decoder):
         a = self.memory_attention_norm(y + self.consult(y, memory, memory_mask))
         b = self.attention_norm(a + self.look(a, mask))
         return self.feed_forward_norm(b + self.feed_forward(b))
-
-
-MISTAKES: dict[str, list[Any]] = {
-    "sinusoidal_positions": [
-        sines_then_cosines,
-        cosine_before_sine,
-        wave_for_each_component,
-        exponent_without_two,
-        exponent_with_four,
-        exponent_to_one,
-        faster_not_slower,
-        positions_from_one,
-        positions_along_columns,
-        base_thousand,
-        clocks_from_one,
-    ],
-    "layer_norm": [
-        norm_divides_by_one_less,
-        norm_eps_outside,
-        norm_of_deviation,
-        norm_without_root,
-        norm_without_eps,
-        norm_with_fixed_eps,
-        norm_over_batch,
-        norm_over_axis_one,
-        norm_over_everything,
-        norm_without_mean,
-        norm_only_centred,
-        norm_bias_before_gain,
-        norm_without_gain_and_bias,
-        norm_statistics_cut,
-        norm_over_sentences,
-        norm_not_centred,
-        norm_of_squares,
-        norm_of_absolutes,
-    ],
-    "PositionwiseFeedForward": [
-        FeedForwardWithoutRelu,
-        FeedForwardReluLast,
-        FeedForwardReluTwice,
-        FeedForwardReluFirst,
-        FeedForwardGelu,
-        FeedForwardTanh,
-        FeedForwardWithResidual,
-        FeedForwardWithoutOuterBias,
-        FeedForwardWithoutInnerBias,
-        FeedForwardLeaky,
-        FeedForwardNormalised,
-        FeedForwardBiasAfterRelu,
-    ],
-    "EncoderLayer": [
-        EncoderPreNorm,
-        EncoderNormInside,
-        EncoderWithoutFirstResidual,
-        EncoderWithoutSecondResidual,
-        EncoderWithoutResiduals,
-        EncoderResidualFromInput,
-        EncoderNetworkOfInput,
-        EncoderNormsSwapped,
-        EncoderOneNorm,
-        EncoderWithoutFirstNorm,
-        EncoderWithoutSecondNorm,
-        EncoderForgetsMask,
-        EncoderWithoutNetwork,
-        EncoderNetworkFirst,
-        EncoderInvertsMask,
-    ],
-    "DecoderLayer": [
-        DecoderPreNorm,
-        DecoderWithoutMemory,
-        DecoderMemoryFirst,
-        DecoderQueriesWithInput,
-        DecoderOneAttention,
-        DecoderWithoutMemoryResidual,
-        DecoderWithoutResiduals,
-        DecoderNormsSwapped,
-        DecoderWithoutNetwork,
-        DecoderForgetsMask,
-        DecoderMasksItself,
-        DecoderForgetsMemoryMask,
-        DecoderStepForgetsMemoryMask,
-        DecoderStepSeesOnlyItself,
-        DecoderStepSeesOnlyTheOthers,
-        DecoderKeepsOldCache,
-        DecoderWritesIntoCache,
-        DecoderKeepsResult,
-        DecoderStartsFull,
-        DecoderProjectsWithOneAttention,
-        DecoderSecondResidualFromInput,
-        DecoderWithoutFirstNorm,
-        DecoderWithoutLastNorm,
-        DecoderForwardPreNorm,
-        DecoderForwardMemoryFirst,
-    ],
-}

@@ -5,13 +5,12 @@ the card, the rest the hint. Hints teach; they never show the code.
 """
 
 import math
-from typing import Any
 
 import torch
 
 from solutions.transformer import model as right
 
-# padding_mask
+# %% padding_mask
 
 
 def padding_is_true(tokens, pad_id=0):
@@ -83,7 +82,7 @@ def padding_is_also_zero(tokens, pad_id=0):
     return (tokens != pad_id) & (tokens != 0)
 
 
-# causal_mask
+# %% causal_mask
 
 
 def sees_what_comes(length):
@@ -138,7 +137,7 @@ def only_one_row(length):
     return torch.ones(length, dtype=torch.bool)
 
 
-# Transformer
+# %% Transformer
 
 
 class _Model(right.Transformer):
@@ -589,7 +588,7 @@ class StepForgetsMemoryMask(_Model):
         return log_probs, {**new, "memory_mask": mask}
 
 
-# label_smoothed_loss
+# %% label_smoothed_loss
 
 
 def _log_probs(logits, targets):
@@ -781,7 +780,7 @@ def loss_shared_by_all_but_padding(logits, targets, smoothing, pad_id=0):
     return _mean(-(1 - smoothing) * true - smoothing * shared, targets != pad_id)
 
 
-# noam_learning_rate
+# %% noam_learning_rate
 
 
 def rate_of_the_larger(step, model_size, warmup):
@@ -891,95 +890,3 @@ def rate_of_the_sum(step, model_size, warmup):
     The rate is the smaller of the two: the line until the end of the warmup, then the root.
     """
     return model_size**-0.5 * (step**-0.5 + step * warmup**-1.5)
-
-
-MISTAKES: dict[str, list[Any]] = {
-    "padding_mask": [
-        padding_is_true,
-        padding_is_always_zero,
-        padding_has_the_lowest_id,
-        padding_only_at_the_end,
-        padding_mask_with_more_axes,
-        padding_from_the_first_on,
-        padding_before_a_word_is_real,
-        padding_is_also_zero,
-    ],
-    "causal_mask": [
-        sees_what_comes,
-        future_is_true,
-        cannot_see_itself,
-        sees_one_ahead,
-        only_itself,
-        only_one_row,
-    ],
-    "Transformer": [
-        EmbeddingsNotScaled,
-        EmbeddingsScaledByD,
-        EmbeddingsDivided,
-        PositionsScaledToo,
-        PositionsForgotten,
-        PositionsAlwaysFromZero,
-        PositionsOfTheFirst,
-        EncoderSeesPadding,
-        DecoderSeesPadding,
-        PaddingIsZero,
-        FutureSeen,
-        OnlyFutureSeen,
-        OwnWordNotSeen,
-        EncoderIsCausal,
-        LayersSideBySide,
-        EncoderLayersSkipped,
-        LogitsOfLogSoftmax,
-        LogitsScaled,
-        ForwardScalesLogits,
-        ForwardShiftsAgain,
-        StepAlwaysFirst,
-        StepReturnsLogits,
-        StepReturnsProbabilities,
-        StepStandsStill,
-        StepForgetsWords,
-        StepWritesIntoState,
-        StepOnePositionLate,
-        StepOfTheFirstLayer,
-        PositionsFromOne,
-        SourceMaskInverted,
-        EncoderLayersSideBySide,
-        ForwardForgetsMemoryMask,
-        StepForgetsMemoryMask,
-    ],
-    "label_smoothed_loss": [
-        loss_without_smoothing,
-        loss_shared_by_the_others,
-        loss_without_the_padding_word,
-        loss_with_shares_swapped,
-        loss_added_on_top,
-        loss_of_sum_over_words,
-        loss_as_divergence,
-        loss_counts_padding,
-        loss_divided_by_all,
-        loss_counts_smoothing_of_padding,
-        loss_with_padding_zero,
-        loss_not_divided,
-        loss_of_sentences,
-        loss_of_probabilities,
-        loss_without_the_true_words_share,
-        loss_divided_by_sentences,
-        loss_of_all_words_averaged_over_padding,
-        loss_shared_by_all_but_padding,
-    ],
-    "noam_learning_rate": [
-        rate_of_the_larger,
-        rate_without_size,
-        rate_larger_with_size,
-        rate_divided_by_size,
-        rate_without_warmup,
-        rate_without_fall,
-        rate_that_only_rises,
-        rate_with_another_power,
-        rate_of_the_step_before,
-        rate_with_warmup_once,
-        rate_that_falls_as_the_step,
-        rate_with_size_in_one_term,
-        rate_of_the_sum,
-    ],
-}

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from tqdm.auto import tqdm
 
-from tests.bank.stubs import stub
+from solutions.stubs import stub
 
 Stub = stub("AdditiveAttention")
 

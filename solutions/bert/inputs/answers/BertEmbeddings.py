@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tests.bank.stubs import stub
+from solutions.stubs import stub
 
 Stub = stub("BertEmbeddings")
 

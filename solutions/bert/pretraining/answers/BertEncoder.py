@@ -4,7 +4,7 @@ from functools import reduce
 
 import torch
 
-from tests.bank.stubs import stub
+from solutions.stubs import stub
 
 Stub = stub("BertEncoder")
 

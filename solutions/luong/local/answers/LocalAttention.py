@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from tests.bank.stubs import stub
+from solutions.stubs import stub
 
 Stub = stub("LocalAttention")
 

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tests.bank.stubs import stub
+from solutions.stubs import stub
 
 Stub = stub("MultiHeadAttention")
 

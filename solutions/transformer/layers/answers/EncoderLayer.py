@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from tests.bank.stubs import stub
+from solutions.stubs import stub
 
 Stub = stub("EncoderLayer")
 

@@ -6,7 +6,7 @@ import math
 import torch
 import torch.nn.functional as F
 
-from tests.bank.stubs import stub
+from solutions.stubs import stub
 
 Stub = stub("Transformer")
 
