@@ -7,7 +7,7 @@ the solution gives (instructors), so that an answer can be run in one place and 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -303,11 +303,13 @@ class Exercise:
         parts: shares of the points, for an answer of which only some methods are right.
         forbidden: operators that are the whole answer, by the names that `autograder.refusing` has
             for them and for what computes the same; the stub says so.
+        operator: what such an operator gives on a case, if its last bits tell that it was called.
+            None where the plainest answer takes the operator's own steps.
         assignment: folder of the assignment, as `autograder.exercises` collects it.
         notebook: notebook the exercise is in, likewise.
 
     Raises:
-        ValueError: the parts do not add up to the points.
+        ValueError: the parts do not add up to the points, or an operator is not forbidden.
     """
 
     name: str
@@ -321,12 +323,15 @@ class Exercise:
     is_class: bool = False
     parts: tuple[Part, ...] = ()
     forbidden: tuple[str, ...] = ()
+    operator: Callable[[Case], Sequence[Tensor]] | None = None
     assignment: str = ""
     notebook: str = ""
 
     def __post_init__(self) -> None:
         if self.parts and sum(part.points for part in self.parts) != self.points:
             raise ValueError(f"{self.name}: the parts do not add up to {self.points} points.")
+        if self.operator and not self.forbidden:
+            raise ValueError(f"{self.name}: only a forbidden operator is looked for.")
 
     def draw(self, seed: int | str) -> list[Case]:
         """Return the cases of a seed, always the same for the same seed."""

@@ -46,6 +46,10 @@ def test_code_changes_the_hash_and_text_does_not(tmp_path, monkeypatch):
         source.write_text(f"{code}\nmore = 1\n", encoding="utf-8")
         assert writing.fingerprint("bahdanau") != before
         source.write_text(code, encoding="utf-8")
+    mistakes = tmp_path / "solutions/bahdanau/scores/mistakes.py"
+    code = mistakes.read_text(encoding="utf-8")
+    mistakes.write_text(code.replace("# %% additive_score", "# %% context_vector"), "utf-8")
+    assert writing.fingerprint("bahdanau") != before, "a heading says whose mistakes follow"
 
 
 @pytest.mark.slow

@@ -60,7 +60,8 @@ def assignments(exercises: Mapping[str, Exercise]) -> list[str]:
 def fingerprint(assignment: str) -> str:
     """Return what changes when the files change that an assignment's fixtures are made from.
 
-    Empty lines and lines that are comments are left out, so that a notebook's text may change.
+    Empty lines and lines that are comments are left out, so that a notebook's text may change, but
+    for the headings of mistakes.
     """
     sources = [
         *(ROOT / "autograder" / f"{name}.py" for name in _ENGINE),
@@ -72,7 +73,8 @@ def fingerprint(assignment: str) -> str:
     for source in sources:
         digest.update(source.relative_to(ROOT).as_posix().encode())
         for line in source.read_text(encoding="utf-8").splitlines():
-            if line.strip() and not line.lstrip().startswith("#"):
+            heading = source.name == "mistakes.py" and line.startswith("# %% ")
+            if heading or (line.strip() and not line.lstrip().startswith("#")):
                 digest.update(f"{line}\n".encode())
     return digest.hexdigest()
 
@@ -83,7 +85,7 @@ def write(assignment: str, exercises: Mapping[str, Exercise], folder: Path = FOL
     mine = [exercise for exercise in exercises.values() if exercise.assignment == assignment]
     texts = {
         "made_from": fingerprint(assignment),
-        "exercises": {exercise.name: _write_exercise(exercise, tensors) for exercise in mine},
+        "exercises": {e.name: _write_exercise(e, exercises, tensors) for e in mine},
     }
     # Half of the plain file would be names; mtime=0, so that the same tensors give the same file.
     packed = gzip.compress(save(tensors), mtime=0)
@@ -92,7 +94,9 @@ def write(assignment: str, exercises: Mapping[str, Exercise], folder: Path = FOL
     (folder / f"{assignment}.json").write_text(page, encoding="utf-8")
 
 
-def _write_exercise(exercise: Exercise, tensors: dict[str, Tensor]) -> dict[str, Any]:
+def _write_exercise(
+    exercise: Exercise, exercises: Mapping[str, Exercise], tensors: dict[str, Tensor]
+) -> dict[str, Any]:
     drawn = {seed: exercise.draw(seed) for seed in SEEDS}
     cases = {
         f"{seed}/{case.name}": (case, expected(exercise, case))
@@ -126,7 +130,9 @@ def _write_exercise(exercise: Exercise, tensors: dict[str, Tensor]) -> dict[str,
         mistakes[mistake.slug] = {"title": mistake.title, "hint": mistake.hint}
     steady = [(case, right) for case, right in cases.values() if case.training != "random"]
     first = [pair for pair in steady if any(pair[0] is c for c in drawn[SEEDS[0]])]
-    variants = list_variants(exercise, [c for c, _ in first], [right for _, right in first])
+    variants = list_variants(
+        exercise, exercises, [c for c, _ in first], [right for _, right in first]
+    )
     if variants:
         rows = [sketches for _, sketches in variants]
         tensors[f"{exercise.name}/variants"] = torch.tensor(rows, dtype=torch.float64)

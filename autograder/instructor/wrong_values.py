@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from threading import Event
 from typing import Any
 
 import torch
@@ -27,26 +28,31 @@ SECONDS = 3.0  # of processor time for one call: some variants never end
 
 
 @contextmanager
-def limit() -> Iterator[None]:
-    """Raise TimeoutError where a variant goes on for ever."""
+def limit() -> Iterator[Event]:
+    """Raise TimeoutError where a variant goes on for ever, and set what is given."""
+    struck = Event()
     if not hasattr(signal, "setitimer"):  # Windows
-        yield
+        yield struck
         return
 
     def end(*_: Any) -> None:
+        struck.set()
         raise TimeoutError("The answer does not end.")
 
     before = signal.signal(signal.SIGVTALRM, end)
     signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
     try:
-        yield
+        yield struck
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
         signal.signal(signal.SIGVTALRM, before)
 
 
 def list_variants(
-    exercise: Exercise, cases: Sequence[Case], rights: Sequence[Expected]
+    exercise: Exercise,
+    exercises: Mapping[str, Exercise],
+    cases: Sequence[Case],
+    rights: Sequence[Expected],
 ) -> list[tuple[str, tuple[float, float]]]:
     """Return what is other in a variant, in words, and the total of what it then gives.
 
@@ -55,6 +61,7 @@ def list_variants(
 
     Args:
         exercise: the exercise.
+        exercises: all that there are; the solution may call others.
         cases: in evaluation mode.
         rights: what is expected on them.
     """
@@ -64,7 +71,7 @@ def list_variants(
         for case, expected in zip(plain, rights, strict=True)
     ]
     found: dict[tuple[str, tuple[float, float]], None] = {}
-    for phrase, act in _all_variants(exercise, cases):
+    for phrase, act in _all_variants(exercise, exercises, cases):
         outcomes = _perform_all(act, plain)
         if outcomes is None:
             continue
@@ -86,23 +93,22 @@ def _perform_all(act: Callable[[Case], Outcome], cases: Sequence[Case]) -> list[
         if len(outcomes) == _TRIED and all(outcome.problem for outcome in outcomes):
             return None
         try:
-            with limit():
+            with limit() as struck:
                 outcomes.append(act(case))
         except Exception:  # the variant's cell fails, or the limit strikes between two calls
             return None
-        problem = outcomes[-1].problem
-        if problem and "TimeoutError" in problem[1]:
+        if struck.is_set():
             return None
     return None if all(outcome.problem for outcome in outcomes) else outcomes
 
 
 def _all_variants(
-    exercise: Exercise, cases: Sequence[Case]
+    exercise: Exercise, exercises: Mapping[str, Exercise], cases: Sequence[Case]
 ) -> Iterator[tuple[str, Callable[[Case], Outcome]]]:
     answer = solution(exercise)
     for phrase, change in list_other_inputs(cases, exercise.axes):
         yield phrase, partial(_perform_other, answer, exercise, change)
-    for phrase, changed in _wrong_helpers(exercise):
+    for phrase, changed in _wrong_helpers(exercise, exercises):
         yield phrase, partial(perform, changed, exercise)
     for place, code in vary(exercise, slips=True):
         if not place.phrase:
@@ -115,12 +121,12 @@ def _all_variants(
         yield place.phrase, partial(perform, space[exercise.name], exercise)
 
 
-def _wrong_helpers(exercise: Exercise) -> Iterator[tuple[str, Any]]:
+def _wrong_helpers(
+    exercise: Exercise, exercises: Mapping[str, Exercise]
+) -> Iterator[tuple[str, Any]]:
     """Yield what is wrong with a function that the answer calls, and the answer with it."""
-    from autograder.exercises import EXERCISES
-
-    for name in list_helpers(exercise, EXERCISES):
-        helper = EXERCISES[name]
+    for name in list_helpers(exercise, exercises):
+        helper = exercises[name]
         for mistake in known_mistakes(helper):
             title = mistake.title.rstrip(".")
             phrase = f"its `{name}` has this mistake: {title[:1].lower()}{title[1:]}"

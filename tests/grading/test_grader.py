@@ -19,7 +19,6 @@ from autograder.instructor.grading.grader import (
     _keep_definitions,
     open_grader,
 )
-from autograder.instructor.grading.operators import OPERATORS
 from autograder.instructor.grading.records import ExerciseResult
 from autograder.instructor.grading.sandbox import End, Run, Times
 from autograder.instructor.grading.settings import Grading
@@ -165,7 +164,7 @@ CALLS = {
 def test_who_switches_the_look_out_off_is_looked_at(exercise, open_for):
     reviews: list[str] = []
     (result,) = grade(open_for, exercise, [CALLS[exercise]], OFF.format(exercise), reviews=reviews)
-    assert ("to the last bit" in reviews[0]) == (exercise in OPERATORS), result
+    assert ("to the last bit" in reviews[0]) == (EXERCISES[exercise].operator is not None), result
     assert "a cell with 'autograder.' can hide that" in reviews[0]
     (result,) = grade(
         open_for, exercise, [inspect.getsource(solution(EXERCISES[exercise]))], reviews=reviews

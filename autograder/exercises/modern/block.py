@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from autograder.drawing import Draw, length_mask
@@ -185,6 +187,12 @@ def _grouped_cases(draw: Draw) -> list[Case]:
     ]
 
 
+def _by_grouped_attention(case: Case) -> Sequence[Tensor]:
+    i = case.inputs
+    given = i["query"], i["key"], i["value"], i.get("mask")
+    return [F.scaled_dot_product_attention(*given, enable_gqa=True)]
+
+
 GROUPED_QUERY_ATTENTION = Exercise(
     name="grouped_query_attention",
     points=3,
@@ -201,6 +209,7 @@ GROUPED_QUERY_ATTENTION = Exercise(
     },
     cases=_grouped_cases,
     forbidden=("scaled_dot_product_attention",),
+    operator=_by_grouped_attention,
 )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from autograder.chance import plausible
@@ -149,6 +150,11 @@ def _under_each_mask(axes: Mapping[str, str], *outputs: str) -> dict[str, str]:
     return {**axes, **more}
 
 
+def _by_attention(case: Case) -> Sequence[Tensor]:
+    i = case.inputs
+    return [F.scaled_dot_product_attention(i["query"], i["key"], i["value"], i.get("mask"))]
+
+
 SCALED_DOT_PRODUCT_ATTENTION = Exercise(
     name="scaled_dot_product_attention",
     points=4,
@@ -170,6 +176,7 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
     cases=_dot_product_cases,
     weights_over={"weights": "mask"},
     forbidden=("scaled_dot_product_attention",),
+    operator=_by_attention,
 )
 
 

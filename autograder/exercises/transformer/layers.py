@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from autograder.drawing import Draw, length_mask, spread
@@ -102,6 +104,11 @@ def _norm_cases(draw: Draw) -> list[Case]:
     ]
 
 
+def _by_layer_norm(case: Case) -> Sequence[Tensor]:
+    i, eps = case.inputs, case.given.get("eps", 1e-5)
+    return [F.layer_norm(i["x"], i["x"].shape[-1:], i["weight"], i["bias"], eps)]
+
+
 LAYER_NORM = Exercise(
     name="layer_norm",
     points=2,
@@ -111,6 +118,7 @@ LAYER_NORM = Exercise(
     axes={"x": "... d", "weight": "d", "bias": "d", "y": "... d"},
     cases=_norm_cases,
     forbidden=("layer_norm",),
+    operator=_by_layer_norm,
 )
 
 

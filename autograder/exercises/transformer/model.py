@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from autograder.drawing import Draw, length_mask, round_to_float32
@@ -379,6 +381,12 @@ def _loss_cases(draw: Draw) -> list[Case]:
     ]
 
 
+def _by_cross_entropy(case: Case) -> Sequence[Tensor]:
+    logits, targets = case.inputs["logits"], case.inputs["targets"]
+    real, smoothing = targets != case.given.get("pad_id", 0), case.given["smoothing"]
+    return [F.cross_entropy(logits[real], targets[real], label_smoothing=smoothing)]
+
+
 LABEL_SMOOTHED_LOSS = Exercise(
     name="label_smoothed_loss",
     points=3,
@@ -388,6 +396,7 @@ LABEL_SMOOTHED_LOSS = Exercise(
     axes={"logits": "B T V", "targets": "B T", "loss": ""},
     cases=_loss_cases,
     forbidden=("cross_entropy.label_smoothing",),
+    operator=_by_cross_entropy,
 )
 
 

@@ -90,7 +90,7 @@ class SecretCases:
         self, exercise: Exercise, header: Mapping[str, Any], tensors: Mapping[str, Tensor]
     ) -> bool:
         """Tell whether a right answer is the forbidden operator's result to the last bit."""
-        if exercise.name not in operators.OPERATORS:
+        if exercise.operator is None:
             return False
         with self._lock:
             trials = self._trials(exercise, self.cases[exercise.name], header, tensors)
