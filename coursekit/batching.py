@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -15,8 +15,20 @@ from coursekit.vocabulary import BOS, PAD
 EncodedPair = tuple[Sequence[int], Sequence[int]]
 
 
+B = TypeVar("B", bound="Batch")
+
+
+class Batch:
+    """Tensors that go together, the fields of a dataclass."""
+
+    def to(self: B, device: torch.device | str) -> B:
+        """Return the same batch on another device."""
+        tensors = vars(self).items()
+        return type(self)(**{name: tensor.to(device) for name, tensor in tensors})
+
+
 @dataclass(frozen=True)
-class TranslationBatch:
+class TranslationBatch(Batch):
     """Sentence pairs as padded ids.
 
     Attributes:
@@ -30,15 +42,6 @@ class TranslationBatch:
     lengths: Tensor
     previous: Tensor
     target: Tensor
-
-    def to(self, device: torch.device | str) -> TranslationBatch:
-        """Return the same batch on another device."""
-        return TranslationBatch(
-            self.source.to(device),
-            self.lengths.to(device),
-            self.previous.to(device),
-            self.target.to(device),
-        )
 
 
 def pad(sequences: Sequence[Sequence[int]]) -> Tensor:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from coursekit.batching import order_by_length
+from coursekit.batching import Batch, order_by_length
 
 EncodedPair = tuple[Sequence[int], Sequence[int], int]  # ids, segments, label
 Mask = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
@@ -17,7 +17,7 @@ IGNORED = -100
 
 
 @dataclass(frozen=True)
-class BertBatch:
+class BertBatch(Batch):
     """Token sequences as padded ids.
 
     Attributes:
@@ -32,11 +32,6 @@ class BertBatch:
     segments: Tensor
     labels: Tensor
     is_next: Tensor
-
-    def to(self, device: torch.device | str) -> BertBatch:
-        """Return the same batch on another device."""
-        parts = (self.tokens, self.segments, self.labels, self.is_next)
-        return BertBatch(*(part.to(device) for part in parts))
 
 
 class PretrainingModel(nn.Module):

@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit.batching import pad
+from coursekit.batching import Batch, pad
 from coursekit.corpora.scenes import CANVAS, COLOURS, SHAPES, SIZES, Scene, kind
 from coursekit.vocabulary import BOS, EOS, PAD
 
@@ -84,15 +84,11 @@ class Classifier(nn.Module):
 
 
 @dataclass(frozen=True)
-class ClassBatch:
+class ClassBatch(Batch):
     """Pictures of one thing: pictures (B, 3, 48, 48), labels (B, 3) of size, colour and shape."""
 
     pictures: Tensor
     labels: Tensor
-
-    def to(self, device: torch.device | str) -> ClassBatch:
-        """Return the same batch on another device."""
-        return ClassBatch(self.pictures.to(device), self.labels.to(device))
 
 
 def classification_loss(model: nn.Module, batch: ClassBatch) -> Tensor:
@@ -135,7 +131,7 @@ def feature_maps(encoder: nn.Module, pictures: Tensor, batch_size: int = 256) ->
 
 
 @dataclass(frozen=True)
-class CaptionBatch:
+class CaptionBatch(Batch):
     """Pictures with their captions.
 
     Attributes:
@@ -152,12 +148,6 @@ class CaptionBatch:
     def mask(self) -> Tensor:
         """Bool (B, T), True = a real word (or <eos>)."""
         return self.target != PAD
-
-    def to(self, device: torch.device | str) -> CaptionBatch:
-        """Return the same batch on another device."""
-        return CaptionBatch(
-            self.annotations.to(device), self.previous.to(device), self.target.to(device)
-        )
 
 
 def caption_batch(annotations: Tensor, captions: Sequence[Sequence[int]]) -> CaptionBatch:

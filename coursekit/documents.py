@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from coursekit.batching import order_by_length, pad
+from coursekit.batching import Batch, order_by_length, pad
 from coursekit.vocabulary import PAD, WordVocabulary
 
 EncodedText = tuple[Sequence[int], int]  # ids, label
@@ -90,7 +90,7 @@ def middle_cut(ids: Sequence[int], most: int) -> list[int]:
 
 
 @dataclass(frozen=True)
-class TextBatch:
+class TextBatch(Batch):
     """Texts as padded ids.
 
     Attributes:
@@ -103,13 +103,9 @@ class TextBatch:
     lengths: Tensor
     labels: Tensor
 
-    def to(self, device: torch.device | str) -> TextBatch:
-        """Return the same batch on another device."""
-        return TextBatch(*(t.to(device) for t in (self.tokens, self.lengths, self.labels)))
-
 
 @dataclass(frozen=True)
-class DocumentBatch:
+class DocumentBatch(Batch):
     """Documents as padded ids.
 
     Attributes:
@@ -119,10 +115,6 @@ class DocumentBatch:
 
     documents: Tensor
     labels: Tensor
-
-    def to(self, device: torch.device | str) -> DocumentBatch:
-        """Return the same batch on another device."""
-        return DocumentBatch(self.documents.to(device), self.labels.to(device))
 
 
 def text_batch(items: Sequence[EncodedText], length: int = 1) -> TextBatch:

@@ -18,7 +18,6 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
 from coursekit import style
-from coursekit.timeline import Entry
 
 
 def array(values: Any) -> np.ndarray:
@@ -232,38 +231,6 @@ def by_length(
     if len(quality) > 1:
         ax.legend()
     return ax
-
-
-def timeline(entries: Sequence[Entry], title: str | None = None) -> Figure:
-    """Draw the papers in order of time, evenly spaced, from the top down.
-
-    Args:
-        entries: the papers (see ``coursekit.timeline``), in any order.
-        title: the figure's title.
-
-    Returns:
-        The figure.
-
-    Raises:
-        ValueError: when there are no entries.
-    """
-    if not entries:
-        raise ValueError("there is nothing to draw: give at least one entry.")
-    ordered = sorted(entries, key=lambda entry: (entry.year, entry.month, entry.day))
-    figure, ax = plt.subplots(figsize=(6.6, 0.45 * len(ordered) + 0.4), layout="constrained")
-    rows = range(len(ordered))
-    ax.plot([0] * len(ordered), rows, color=style.LIGHT["line"], linewidth=2, zorder=1)
-    ax.scatter([0] * len(ordered), rows, color=style.SERIES[0], s=36, zorder=2)
-    for row, entry in zip(rows, ordered, strict=True):
-        ax.text(-0.03, row, entry.date, ha="right", va="center", color=style.LIGHT["muted"])
-        ax.text(0.03, row - 0.17, entry.idea, va="center", weight="bold", fontsize=9)
-        ax.text(0.03, row + 0.2, entry.reference, va="center", fontsize=8)
-    ax.set_xlim(-0.2, 1)
-    ax.set_ylim(len(ordered) - 0.4, -0.6)
-    ax.set_axis_off()
-    if title:
-        ax.set_title(title)
-    return figure
 
 
 def over_picture(

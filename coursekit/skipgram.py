@@ -9,9 +9,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from coursekit.batching import Batch
+
 
 @dataclass(frozen=True)
-class SkipGramBatch:
+class SkipGramBatch(Batch):
     """Pairs of neighbouring words, each with words that are no neighbours.
 
     Attributes:
@@ -23,12 +25,6 @@ class SkipGramBatch:
     center: Tensor
     context: Tensor
     negatives: Tensor
-
-    def to(self, device: torch.device | str) -> SkipGramBatch:
-        """Return the same batch on another device."""
-        return SkipGramBatch(
-            self.center.to(device), self.context.to(device), self.negatives.to(device)
-        )
 
 
 def neighbour_pairs(sentences: Iterable[Sequence[int]], window: int) -> Tensor:

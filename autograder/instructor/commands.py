@@ -278,7 +278,7 @@ def report(given: argparse.Namespace) -> int:
     to = given.to or course.root / "reports" / f"{given.assignment}.html"
     with explained(course.db_url):
         course.check_gradebook()
-        about = course.db_url, course.root, given.assignment, course.exercises
+        about = course.directory, given.assignment, course.exercises
         write(Patience(_say).until_done(lambda: gather(*about)), to)
     print(f"Written: {to}")
     return 0

@@ -202,7 +202,7 @@ def _entry(entry: Entry, links: dict[str, str], drawing: str) -> str:
 def _svg(
     kind: str, width: float, height: float, parts: list[str], entries: tuple[Entry, ...]
 ) -> str:
-    first, last = entries[0].year, entries[-1].year
+    first, last = entries[0].appeared.year, entries[-1].appeared.year
     description = "; ".join(f"{e.date}: {e.idea}, {e.reference}" for e in entries)
     return (
         f'<svg class="{kind}" viewBox="0 0 {width} {height}" role="group" '

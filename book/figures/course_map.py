@@ -48,7 +48,12 @@ def draw() -> Figure:
         axes.text(x, -1.3, heading, va="center", weight="bold", fontsize=9.5, color=ink)
         axes.plot([x, x], [-0.9, 6.6], color=line, linewidth=1.2, zorder=1)
         marks = [
-            (e.year + (e.month - 1 + e.day / 31) / 12, e.idea, e.authors, True)
+            (
+                e.appeared.year + (e.appeared.month - 1 + e.appeared.day / 31) / 12,
+                e.idea,
+                e.authors,
+                True,
+            )
             for e in (by_key[key] for key in keys)
         ]
         marks += [(when, idea, who, False) for c, when, idea, who in BESIDE if c == column]

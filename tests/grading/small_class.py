@@ -15,6 +15,7 @@ from typing import Any
 
 from nbgrader import api
 from nbgrader.api import Gradebook
+from nbgrader.coursedir import CourseDirectory
 
 from autograder.exercises import EXERCISES
 from autograder.instructor.grading import records
@@ -42,6 +43,12 @@ class Found:
     misconception: str = ""
 
 
+def directory(folder: Path, gradebook: str = "gradebook.db") -> CourseDirectory:
+    """Return what nbgrader knows of a course in a folder."""
+    address = f"sqlite:///{folder / gradebook}"
+    return CourseDirectory(root=str(folder), db_url=address, release_directory="exercises")
+
+
 @dataclass
 class Class:
     """A course folder with a gradebook."""
@@ -51,7 +58,8 @@ class Class:
     gradebook: Any = field(init=False)
 
     def __post_init__(self) -> None:
-        self.db_url = f"sqlite:///{self.folder / 'gradebook.db'}"
+        self.directory = directory(self.folder)
+        self.db_url = self.directory.db_url
         self.gradebook = Gradebook(self.db_url, "attention")
         self.release(self.assignment)
 

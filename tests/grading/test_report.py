@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import html
+import os
 import re
 from html.parser import HTMLParser
 
 import independent
 import pytest
-from small_class import ALL_POINTS, ASSIGNMENT, MINE, POINTS, Class, Found
+from small_class import ALL_POINTS, ASSIGNMENT, MINE, POINTS, Class, Found, directory
 from test_similarity import everything, hand_in
 
 from autograder.exercises import EXERCISES
@@ -68,7 +69,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Class:
 
 @pytest.fixture(scope="module")
 def facts(graded: Class) -> Facts:
-    return gather(graded.db_url, graded.folder, ASSIGNMENT, EXERCISES)
+    return gather(graded.directory, ASSIGNMENT, EXERCISES)
 
 
 class _Page(HTMLParser):
@@ -100,7 +101,7 @@ class _Page(HTMLParser):
 @pytest.fixture(scope="module")
 def shown(graded: Class, tmp_path_factory: pytest.TempPathFactory) -> _Page:
     to = tmp_path_factory.mktemp("out") / "reports" / "bahdanau.html"
-    write(gather(graded.db_url, graded.folder, ASSIGNMENT, EXERCISES), to)
+    write(gather(graded.directory, ASSIGNMENT, EXERCISES), to)
     assert [path.name for path in to.parent.iterdir()] == ["bahdanau.html"]
     return _Page(to.read_text("utf-8"))
 
@@ -149,7 +150,7 @@ def test_the_most_frequent_mistake_comes_first_wherever_its_exercise_stands(tmp_
     made.hand_in("ada", without("additive_score", TANH))
     made.hand_in("ben", without("masked_softmax", MASK))
     made.hand_in("cy", without("masked_softmax", MASK))
-    found = gather(made.db_url, tmp_path, ASSIGNMENT, EXERCISES).misconceptions
+    found = gather(made.directory, ASSIGNMENT, EXERCISES).misconceptions
     assert [mistake.exercise for mistake in found] == ["masked_softmax", "additive_score"]
 
 
@@ -230,7 +231,7 @@ def test_nothing_of_a_students_is_markup(shown):
 
 
 def test_page_is_one_file_for_light_and_dark_phone_and_paper(graded, shown):
-    text = page(gather(graded.db_url, graded.folder, ASSIGNMENT, EXERCISES))
+    text = page(gather(graded.directory, ASSIGNMENT, EXERCISES))
     assert not re.search(r"url\(|@import|https?://(?!x\.org)", text)
     style = text[text.index("<style>") : text.index("</style>")]
     for query in ("prefers-color-scheme:dark", "max-width:40rem", "@media print"):
@@ -254,7 +255,7 @@ def test_control_characters_and_long_words_do_not_break_the_page(tmp_path):
     nasty = "\x1b[31m\u202egnp\x00" + "x" * 500
     found = {"masked_softmax": Found("wrong", 0.0, nasty)}
     made.hand_in("ada", found, about={"first_name": nasty[:100]}, review=nasty)
-    text = page(gather(made.db_url, tmp_path, ASSIGNMENT, EXERCISES))
+    text = page(gather(made.directory, ASSIGNMENT, EXERCISES))
     for character in "\x1b\u202e\x00":
         assert character not in text
 
@@ -265,7 +266,7 @@ def test_control_characters_and_long_words_do_not_break_the_page(tmp_path):
 def test_class_of_which_nothing_is_graded(tmp_path):
     made = Class(tmp_path)
     made.enrol("ada")
-    facts = gather(made.db_url, tmp_path, ASSIGNMENT, EXERCISES)
+    facts = gather(made.directory, ASSIGNMENT, EXERCISES)
     assert (facts.handed_in, facts.points, facts.exercises) == (0, (), ())
     assert "Nothing is graded yet." in page(facts)
 
@@ -278,7 +279,7 @@ def test_class_that_stock_nbgrader_graded(tmp_path):
         for grade in notebook.grades:
             grade.auto_score, grade.needs_manual_grade = 0.5, False
     made.gradebook.db.commit()
-    facts = gather(made.db_url, tmp_path, ASSIGNMENT, EXERCISES)
+    facts = gather(made.directory, ASSIGNMENT, EXERCISES)
     assert {exercise.name for exercise in facts.exercises} == set(MINE)
     assert facts.exercises[0].mean_share == 0.5 / facts.exercises[0].max_points
     assert "graded without a diagnosis" in page(facts)
@@ -287,7 +288,7 @@ def test_class_that_stock_nbgrader_graded(tmp_path):
 def test_misconception_that_is_no_longer_known_keeps_its_headline(tmp_path):
     made = Class(tmp_path)
     made.hand_in("ada", {"masked_softmax": Found("wrong", 0.0, "An old mistake.", "long_gone")})
-    (mistake,) = gather(made.db_url, tmp_path, ASSIGNMENT, EXERCISES).misconceptions
+    (mistake,) = gather(made.directory, ASSIGNMENT, EXERCISES).misconceptions
     assert (mistake.title, mistake.hint) == ("An old mistake.", "")
 
 
@@ -296,7 +297,7 @@ def test_extra_credit_fits_the_distribution(tmp_path):
     made.hand_in("ada")
     made.by_hand("ada", "masked_softmax", extra_credit=7.5)
     made.hand_in("ben", dict.fromkeys(MINE, Found()))
-    facts = gather(made.db_url, tmp_path, ASSIGNMENT, EXERCISES)
+    facts = gather(made.directory, ASSIGNMENT, EXERCISES)
     assert max(facts.points) == ALL_POINTS + 7.5
     labels = [a["aria-label"] for t, a in _Page(page(facts)).tags if a.get("role") == "img"]
     assert labels[0] == "from 0 points: 1; from 25 points: 1"
@@ -304,16 +305,16 @@ def test_extra_credit_fits_the_distribution(tmp_path):
 
 def test_unknown_assignment(graded):
     with pytest.raises(CourseError, match=r"no assignment 'nope' in the .*; it has: bahdanau\."):
-        gather(graded.db_url, graded.folder, "nope", EXERCISES)
+        gather(graded.directory, "nope", EXERCISES)
 
 
 def test_no_gradebook(tmp_path):
     with pytest.raises(CourseError, match=r"no gradebook at .*none\.db; grade the assignment fi"):
-        gather(f"sqlite:///{tmp_path / 'none.db'}", tmp_path, ASSIGNMENT, EXERCISES)
+        gather(directory(tmp_path, "none.db"), ASSIGNMENT, EXERCISES)
     assert not (tmp_path / "none.db").exists()
     (tmp_path / "empty.db").touch()
     with pytest.raises(CourseError, match="The gradebook is empty"):
-        gather(f"sqlite:///{tmp_path / 'empty.db'}", tmp_path, ASSIGNMENT, EXERCISES)
+        gather(directory(tmp_path, "empty.db"), ASSIGNMENT, EXERCISES)
 
 
 def test_large_class_stays_one_page(tmp_path):
@@ -322,7 +323,7 @@ def test_large_class_stays_one_page(tmp_path):
         found = without("additive_score", TANH) if number % 2 else {}
         found["context_vector"] = Found("wrong", 0.0, f"Case {number} is wrong.")
         made.hand_in(f"s{number:04d}", found)
-    text = page(gather(made.db_url, tmp_path, ASSIGNMENT, EXERCISES))
+    text = page(gather(made.directory, ASSIGNMENT, EXERCISES))
     assert "<summary>30 students</summary>" in text
     assert "<summary>48 more</summary>" in text
     assert html.unescape(text).count("is wrong.") == 60
@@ -343,12 +344,10 @@ def test_durations(seconds, said):
 
 
 def test_settings_of_nbgrader_name_the_folders(graded, tmp_path):
-    class Directory:
-        root = str(graded.folder)
-        submitted_directory = "submitted"
-        autograded_directory = "autograded"
-        release_directory = "exercises"
-
-    found = gather(graded.db_url, Directory, ASSIGNMENT, EXERCISES)
+    elsewhere = directory(tmp_path, "none.db")
+    elsewhere.db_url = graded.db_url
+    elsewhere.submitted_directory = os.path.relpath(graded.folder / "submitted", tmp_path)
+    elsewhere.autograded_directory = os.path.relpath(graded.folder / "autograded", tmp_path)
+    found = gather(elsewhere, ASSIGNMENT, EXERCISES)
     assert found.handed_in == 8
     assert [group.students for group in found.alike] == [("s0002", "s0005")]

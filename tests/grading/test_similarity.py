@@ -17,6 +17,7 @@ import nbformat
 import pytest
 from bank import entries, source
 from nbformat.v4 import new_code_cell, new_notebook
+from small_class import directory
 
 from autograder.exercises import EXERCISES
 from autograder.instructor.reporting import similarity
@@ -373,9 +374,9 @@ def test_course_is_read_from_its_folder(tmp_path):
     (hand_in(tmp_path, "torn", {}) / "scores.ipynb").write_text('{"cells": [')
     (hand_in(tmp_path, "odd", {}) / "more.ipynb").write_bytes(b"\xff\xfe")
     (hand_in(tmp_path, "list", {}) / "scores.ipynb").write_text('[{"cells": 3}]')
-    reported = of_course(tmp_path, ASSIGNMENT)
+    reported = of_course(directory(tmp_path), ASSIGNMENT)
     assert [(pair.first, pair.second) for pair in reported] == [("student-02", "zoe")]
-    assert of_course(tmp_path, "nothing") == []
+    assert of_course(directory(tmp_path), "nothing") == []
 
 
 def test_cells_of_ones_own_belong_to_the_answer_before_them(tmp_path):

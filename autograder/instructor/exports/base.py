@@ -62,7 +62,7 @@ class Export(ExportPlugin):
         for name in assignments:
             mine = {
                 student: score
-                for student, score in scores(gradebook.db, name, cells=True).items()
+                for student, score in scores(gradebook.db, name).items()
                 if student in {person.id for person in chosen}
             }
             if pending := sum(score.pending for score in mine.values()):

@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import create_engine, inspect
 from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
@@ -20,7 +21,7 @@ from autograder.instructor.grading.course import CourseError
 from autograder.instructor.grading.records import OUTCOMES, ExerciseResult, NotebookResult
 from autograder.instructor.mistakes import known_mistakes
 from autograder.instructor.reporting import similarity
-from autograder.instructor.reporting.folders import of_students
+from autograder.instructor.reporting.folders import find_students
 from autograder.instructor.reporting.scores import Score, max_points, people, scores
 
 _NO_FAILURE = ("right", "unwritten")
@@ -141,21 +142,20 @@ class Facts:
 
 
 def gather(
-    db_url: str, course: Any, assignment: str, exercises: Mapping[str, declared.Exercise]
+    course: CourseDirectory, assignment: str, exercises: Mapping[str, declared.Exercise]
 ) -> Facts:
     """Return what is known of an assignment.
 
     Args:
-        db_url: of nbgrader's gradebook.
-        course: the course folder, or nbgrader's CourseDirectory.
+        course: where its folders and its gradebook are.
         assignment: its name.
         exercises: of the course, by name.
 
     Raises:
         CourseError: there is no gradebook, or no such assignment in it; a sentence says which.
     """
-    everyone, known, by_student = _from_gradebook(db_url, assignment)
-    results = records.read(db_url, assignment)
+    everyone, known, by_student = _from_gradebook(course.db_url, assignment)
+    results = records.read(course.db_url, assignment)
     names = {person.id: person.name for person in everyone}
     return Facts(
         assignment=assignment,
@@ -190,16 +190,19 @@ def _from_gradebook(db_url: str, assignment: str) -> tuple[Any, dict[str, float]
                     f"There is no assignment {assignment!r} in the gradebook; "
                     f"it has: {', '.join(known) or 'none'}."
                 )
-            return people(session), known, scores(session, assignment, cells=True)
+            return people(session), known, scores(session, assignment)
     finally:
         engine.dispose()
 
 
 def _handed_in(
-    course: Any, assignment: str, by_student: Iterable[str], results: Iterable[NotebookResult]
+    course: CourseDirectory,
+    assignment: str,
+    by_student: Iterable[str],
+    results: Iterable[NotebookResult],
 ) -> set[str]:
     return (
-        set(of_students(course, "submitted", assignment))
+        set(find_students(course, "submitted", assignment))
         | set(by_student)
         | {result.student for result in results if result.digest}
     )

@@ -110,13 +110,12 @@ def max_points(session: Any) -> dict[str, float]:
     return {name: float(points or 0.0) for name, points in query}
 
 
-def scores(session: Any, assignment: str, cells: bool = False) -> dict[str, Score]:
+def scores(session: Any, assignment: str) -> dict[str, Score]:
     """Return the scores of an assignment by student; none for who has handed in nothing.
 
     Args:
         session: of the gradebook's database.
         assignment: its name.
-        cells: whether the score of each cell is wanted as well.
     """
     query = (
         session.query(
@@ -131,7 +130,7 @@ def scores(session: Any, assignment: str, cells: bool = False) -> dict[str, Scor
         .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
         .filter(Assignment.name == assignment)
     )
-    by_student = _cells(session, assignment) if cells else {}
+    by_student = _cells(session, assignment)
     return {
         student: Score(
             student,

@@ -25,13 +25,13 @@ import tokenize
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from nbgrader.coursedir import CourseDirectory
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
-from autograder.instructor.reporting.folders import folder, of_students
+from autograder.instructor.reporting.folders import find_folder, find_students
 
 THRESHOLD = 0.85
 """Likeness from which a pair is reported: people who wrote apart reach 0.83, copies 0.89."""
@@ -230,18 +230,18 @@ def _number(line: list[str]) -> Statement:
 # Of a course
 
 
-def of_course(course: Any, assignment: str) -> list[Pair]:
-    """Return the near-identical submissions of an assignment in a course folder.
+def of_course(course: CourseDirectory, assignment: str) -> list[Pair]:
+    """Return the near-identical submissions of an assignment in a course.
 
-    The answers are read from autograded/<student>/<assignment>/, the stubs from the release.
+    The answers are read from what was autograded, the stubs from the release.
 
     Args:
-        course: the folder with nbgrader_config.py, or nbgrader's CourseDirectory.
+        course: where its folders are.
         assignment: its name.
     """
-    folders = of_students(course, "autograded", assignment)
+    folders = find_students(course, "autograded", assignment)
     answers = {student: answers_in(path) for student, path in folders.items()}
-    released = answers_in(folder(course, "release", "exercises") / assignment)
+    released = answers_in(find_folder(course, "release") / assignment)
     return pairs(answers, released)
 
 
