@@ -9,11 +9,12 @@ import torch
 from torch import Tensor
 
 from autograder.execution import Outcome
-from autograder.exercise import Bundle, Call, Case, Rows, StandIn, Whole
+from autograder.exercise import Call, Case, Rows, StandIn, Whole
 from autograder.sandboxed.wire import PLAIN_DTYPES, text_of
 
 DTYPES = {"float64": torch.float64, "float32": torch.float32}
-_TENSORS_OF_A_CASE = ("inputs", "weights", "real", "upstream")
+_STAYS = ("note", "random", "relation")  # of a case: they are for the judge
+_DECLARED = {kind.__name__: kind for kind in (Case, Call, Rows, Whole, StandIn)}
 # The kinds of problem that end a case; an answer's process can claim no other.
 KINDS = frozenset(
     (
@@ -35,110 +36,46 @@ NUMBERS_AT_MOST = 1 << 20  # in one tensor: far more than any right answer to a 
 def pack_cases(cases: Mapping[str, Sequence[Case]]) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """Return header and tensors that hold the cases of several exercises."""
     tensors: dict[str, Tensor] = {}
-    header = {
-        exercise: [
-            _packed_case(case, f"{exercise}/{number}", tensors) for number, case in enumerate(drawn)
-        ]
-        for exercise, drawn in cases.items()
-    }
-    return header, tensors
-
-
-def _packed_case(case: Case, prefix: str, tensors: dict[str, Tensor]) -> dict[str, Any]:
-    entry: dict[str, Any] = {
-        "name": case.name,
-        "calls": [_packed_call(call) for call in case.calls],
-        "given": [[n, _packed_argument(v)] for n, v in case.given.items()],
-        "construct": [[n, _packed_argument(v)] for n, v in case.construct.items()],
-        "after": _packed_case(case.after, f"{prefix}/after", tensors) if case.after else None,
-        "training": case.training,
-        "tied": list(case.tied),
-    }
-    for what in _TENSORS_OF_A_CASE:
-        members: Mapping[str, Tensor] = getattr(case, what)
-        entry[what] = list(members)
-        for name, tensor in members.items():
-            tensors[f"{prefix}/{what}/{name}"] = tensor.detach().clone()
-    return entry
-
-
-def _packed_call(call: Call) -> list[Any]:
-    bundles = [_packed_bundle(call.arguments), _packed_bundle(call.returns)]
-    error = [call.raises, call.intact, call.mentions]
-    return [call.method, *bundles, call.numbers, dict(call.plain), *error]
-
-
-def _packed_bundle(bundle: Bundle) -> Any:
-    """Return a bundle for JSON, which makes lists of tuples; `_bundle` makes tuples of lists."""
-    if isinstance(bundle, str):
-        return bundle
-    if isinstance(bundle, Rows):
-        return {"state": bundle.state, "rows": bundle.rows}
-    if isinstance(bundle, Whole):
-        return {"whole": bundle.name, "members": _packed_bundle(bundle.members)}
-    if isinstance(bundle, Mapping):
-        return {"dict": {key: _packed_bundle(member) for key, member in bundle.items()}}
-    return [_packed_bundle(member) for member in bundle]
-
-
-def _call(method: str, arguments: Any, returns: Any, numbers: Any, plain: Any, *error: Any) -> Call:
-    raises, intact, mentions = error
-    bundles = _bundle(arguments), _bundle(returns)
-    return Call(method, *bundles, tuple(numbers), plain, raises, intact, tuple(mentions))
-
-
-def _packed_argument(value: Any) -> Any:
-    if isinstance(value, StandIn):
-        return {"stand_in": value.name, "arguments": list(value.arguments)}
-    return value
+    return {name: _pack(list(drawn), tensors) for name, drawn in cases.items()}, tensors
 
 
 def unpack_cases(header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> dict[str, list[Case]]:
     """Return the cases that `pack_cases` packed; notes and relations stay behind."""
-    return {
-        exercise: [
-            _case(entry, f"{exercise}/{number}", tensors) for number, entry in enumerate(entries)
-        ]
-        for exercise, entries in header.items()
-    }
+    return {exercise: _unpack(drawn, tensors) for exercise, drawn in header.items()}
 
 
-def _case(entry: Mapping[str, Any], prefix: str, tensors: Mapping[str, Tensor]) -> Case:
-    members = {
-        what: {name: tensors[f"{prefix}/{what}/{name}"] for name in entry[what]}
-        for what in _TENSORS_OF_A_CASE
-    }
-    return Case(
-        name=entry["name"],
-        inputs=members["inputs"],
-        calls=tuple(_call(*packed) for packed in entry["calls"]),
-        given={name: _argument(value) for name, value in entry["given"]},
-        construct={name: _argument(value) for name, value in entry["construct"]},
-        weights=members["weights"],
-        real=members["real"],
-        upstream=members["upstream"],
-        after=_case(entry["after"], f"{prefix}/after", tensors) if entry["after"] else None,
-        training=entry["training"],
-        tied=tuple(entry["tied"]),
-    )
-
-
-def _bundle(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(map(_bundle, value))
-    if isinstance(value, str):
-        return value
-    if "rows" in value:
-        return Rows(**value)
-    if "whole" in value:
-        return Whole(value["whole"], _bundle(value["members"]))
-    return {key: _bundle(member) for key, member in value["dict"].items()}
-
-
-def _argument(value: Any) -> Any:
-    if isinstance(value, dict):
-        return StandIn(value["stand_in"], tuple(value["arguments"]))
+def _pack(value: Any, tensors: dict[str, Tensor]) -> Any:
+    """Return a value for JSON: what JSON does not know becomes a pair of its kind and content."""
+    kind = type(value).__name__
+    match value:
+        case Tensor():
+            number = str(len(tensors))
+            tensors[number] = value.detach().clone()
+            return {kind: number}
+        case list():
+            return [_pack(member, tensors) for member in value]
+        case tuple():
+            return {"tuple": _pack(list(value), tensors)}
+        case Mapping():
+            return {"dict": _pack([list(item) for item in value.items()], tensors)}
+        case Case() | Call() | Rows() | Whole() | StandIn():
+            kept = {name: v for name, v in vars(value).items() if name not in _STAYS}
+            return {kind: _pack(kept, tensors)}
     return value
+
+
+def _unpack(value: Any, tensors: Mapping[str, Tensor]) -> Any:
+    if isinstance(value, list):
+        return [_unpack(member, tensors) for member in value]
+    if not isinstance(value, dict):
+        return value
+    ((kind, content),) = value.items()
+    if kind == "Tensor":
+        return tensors[content]
+    content = _unpack(content, tensors)
+    if kind == "tuple":
+        return tuple(content)
+    return dict(content) if kind == "dict" else _DECLARED[kind](**content)
 
 
 def pack_outcomes(

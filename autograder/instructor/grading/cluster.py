@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent import futures
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import nbformat
@@ -33,11 +33,9 @@ from autograder.instructor.grading.machines import (
     read_here,
     run_tasks,
 )
-from autograder.instructor.grading.records import NotebookResult
 from autograder.instructor.grading.sandbox import SandboxError
 from autograder.instructor.grading.settings import Grading
 from autograder.instructor.grading.source import read_page
-from autograder.instructor.grading.submissions import Handed, StudentCell
 from autograder.instructor.hidden_tests import DRAWS
 
 Data = dict[str, Any]
@@ -160,9 +158,8 @@ class Cluster:
                 yield sent.task.student, self._finish(sent, guard)
 
     def _send(self, task: Task) -> _Sent:
-        future = self._client.submit(
-            grade_task, self._setup, _pack_task(task), pure=False, retries=RETRIES
-        )
+        needed = replace(task, before={})
+        future = self._client.submit(grade_task, self._setup, needed, pure=False, retries=RETRIES)
         future.add_done_callback(lambda future: self._ended.set())
         return _Sent(task, future)
 
@@ -186,7 +183,7 @@ class Cluster:
         if sent.late:
             return Failed(guard.explain(futures.TimeoutError()))
         try:
-            graded = [_unpack_graded(entry) for entry in sent.future.result()]
+            graded = sent.future.result()
         except SandboxError:
             raise  # nobody's can be graded there
         except Exception as error:  # the workers that tried it died, or its pages are unusable
@@ -204,12 +201,11 @@ _graders: dict[str, Grader] = {}  # of the run at which this worker is
 _opened = ExitStack()  # their sandboxes
 
 
-def grade_task(setup: Data, task: Data) -> list[Data]:
+def grade_task(setup: Data, task: Task) -> list[Graded]:
     """Grade one task on a worker."""
     say_begun(setup["run"])
     until = time.monotonic() + setup["settings"]["submission_seconds"]
-    graded = run_tasks(_grader(setup), _unpack_task(task), until)
-    return [{"result": g.result.as_json(), "page": nbformat.writes(g.page)} for g in graded]
+    return run_tasks(_grader(setup), task, until)
 
 
 def close() -> None:
@@ -240,26 +236,3 @@ def _grader(setup: Data) -> Grader:
                 )
             )
         return _graders[setup["run"]]
-
-
-def _pack_task(task: Task) -> Data:
-    return {
-        "student": task.student,
-        "notebooks": {name: asdict(handed) for name, handed in task.notebooks.items()},
-        "beside": dict(task.beside),
-        "only": {n: None if only is None else sorted(only) for n, only in task.only.items()},
-    }
-
-
-def _unpack_task(data: Data) -> Task:
-    notebooks = {}
-    for name, given in data["notebooks"].items():
-        cells = given["cells"]
-        read = None if cells is None else tuple(StudentCell(**cell) for cell in cells)
-        notebooks[name] = Handed(read, given["digest"], tuple(given["remarks"]), given["review"])
-    only = {n: None if names is None else frozenset(names) for n, names in data["only"].items()}
-    return Task(data["student"], notebooks, data["beside"], only)
-
-
-def _unpack_graded(data: Data) -> Graded:
-    return Graded(NotebookResult.from_json(data["result"]), nbformat.reads(data["page"], 4))
