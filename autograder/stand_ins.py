@@ -1,563 +1,56 @@
-"""What a check passes to an answer in place of another exercise's answer."""
+"""What a check passes to an answer in place of another exercise's answer, and how that is used."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from autograder import texts
 from autograder.exercise import StandIn
 
+Maker = TypeVar("Maker", bound=Callable[..., Any])
 
-class DistanceAttention(nn.Module):
-    """An attention of the checks' own, with the interface that a decoder expects.
 
-    alpha_j = m_j / (1 + |P q - R k_j|^2), divided by the sum over j; rows without a real position
-    get zeros. No paper uses it: it only has to depend on query, keys and mask.
+@dataclass(frozen=True)
+class Kind:
+    """How a stand-in is made, how it is used, and what a card shows of its arguments."""
 
-    Parameters: `P` (d, d_q) and `R` (d, d_k).
-    """
+    make: Callable[..., Any]
+    use: str
+    show: Callable[..., str]
 
-    def __init__(self, query_size: int, key_size: int, hidden_size: int):
-        super().__init__()
-        self.P = nn.Parameter(torch.zeros(hidden_size, query_size))
-        self.R = nn.Parameter(torch.zeros(hidden_size, key_size))
 
-    def project(self, keys: Tensor) -> Tensor:
-        """Return R k_j, (B, N, d)."""
-        return keys @ self.R.T
+STAND_INS: dict[str, Kind] = {}
 
-    def forward(
-        self, query: Tensor, keys: Tensor, mask: Tensor, projected_keys: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
-        """Return context (B, d_k) and weights (B, N) for query (B, d_q), keys (B, N, d_k)."""
-        projected = self.project(keys) if projected_keys is None else projected_keys
-        distance = ((query @ self.P.T).unsqueeze(1) - projected).square().sum(-1)  # (B, N)
-        closeness = mask / (1 + distance)  # (B, N)
-        total = closeness.sum(-1, keepdim=True)  # (B, 1)
-        weights = closeness / total.masked_fill(total == 0, 1.0)  # (B, N)
-        return torch.einsum("bn,bnd->bd", weights, keys), weights
 
-
-class PositionAttention(DistanceAttention):
-    """The attention above, but each target position favours other source positions.
-
-    alpha_j = m_j / (1 + |P q - R k_j|^2 + |j - t|), divided by the sum over j.
-
-    Its interface is that of Luong's decoder: `attention(query, keys, mask, position)`.
-    """
-
-    def forward(  # type: ignore[override]
-        self, query: Tensor, keys: Tensor, mask: Tensor, position: int
-    ) -> tuple[Tensor, Tensor]:
-        """Return context (B, d_k) and weights (B, N) for query (B, d_q), keys (B, N, d_k)."""
-        distance = ((query @ self.P.T).unsqueeze(1) - self.project(keys)).square().sum(-1)  # (B, N)
-        away = (torch.arange(keys.shape[1]) - position).abs()  # (N,)
-        closeness = mask / (1 + distance + away)  # (B, N)
-        total = closeness.sum(-1, keepdim=True)  # (B, 1)
-        weights = closeness / total.masked_fill(total == 0, 1.0)  # (B, N)
-        return torch.einsum("bn,bnd->bd", weights, keys), weights
-
-
-class HopAttention(nn.Module):
-    """Several looks of the checks' own at the words of a sentence: `attention(states, mask)`.
-
-    A_kj = m_j / (1 + |P_k - R h_j|^2), divided by the sum over j; a sentence without a real word
-    gets zeros. Each look k has a place P_k of its own, and likes the states near to it.
-
-    Parameters: `P` (r, n) and `R` (n, d).
-    """
-
-    def __init__(self, state_size: int, place_size: int, hops: int):
-        super().__init__()
-        self.P = nn.Parameter(torch.zeros(hops, place_size))
-        self.R = nn.Parameter(torch.zeros(place_size, state_size))
-
-    def forward(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return (B, r, d) and weights (B, r, N) for states (B, N, d) and mask (B, N)."""
-        places = (states @ self.R.T).unsqueeze(-3)  # (B, 1, N, n)
-        gap = (self.P.unsqueeze(-2) - places).square().sum(-1)  # (B, r, N)
-        closeness = mask.unsqueeze(-2) / (1 + gap)  # (B, r, N)
-        total = closeness.sum(-1, keepdim=True)  # (B, r, 1)
-        shares = closeness / total.masked_fill(total == 0, 1.0)  # (B, r, N)
-        return (shares.unsqueeze(-1) * states.unsqueeze(-3)).sum(-2), shares
-
-
-class PoolAttention(HopAttention):
-    """The attention above with a single look: (B, d) and weights (B, N)."""
-
-    def __init__(self, state_size: int, place_size: int):
-        super().__init__(state_size, place_size, 1)
-
-    def forward(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return (B, d) and weights (B, N) for states (B, N, d) and mask (B, N)."""
-        vectors, shares = super().forward(states, mask)
-        return vectors[..., 0, :], shares[..., 0, :]
-
-
-class GlanceAttention(DistanceAttention):
-    """The attention above for pictures, of which every place is real: no mask.
-
-    alpha_j = 1 / (1 + |P q - R k_j|^2), divided by the sum over j. The context is made smaller by
-    1 / (1 + |P q|^2), so that it is not what the weights alone would give.
-
-    Its interface is that of a caption's decoder: `attention(query, annotations)`.
-    """
-
-    def forward(  # type: ignore[override]
-        self, query: Tensor, annotations: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """Return context (B, d_k) and weights (B, N) for query (B, d_q) and (B, N, d_k)."""
-        everywhere = torch.ones(annotations.shape[:2], dtype=torch.bool)
-        context, weights = super().forward(query, annotations, everywhere)
-        smaller = 1 + (query @ self.P.T).square().sum(-1, keepdim=True)  # (B, 1)
-        return context / smaller, weights
-
-
-class RippleScore(nn.Module):
-    """A score of the checks' own: e_j = sin(P q) . (R k_j), for query (B, d_q) or (B, T, d_q).
-
-    Parameters: `P` (d, d_q) and `R` (d, d_k).
-    """
-
-    def __init__(self, query_size: int, key_size: int, hidden_size: int):
-        super().__init__()
-        self.P = nn.Parameter(torch.zeros(hidden_size, query_size))
-        self.R = nn.Parameter(torch.zeros(hidden_size, key_size))
-
-    def forward(self, query: Tensor, keys: Tensor) -> Tensor:
-        """Return scores (B, N), or (B, T, N)."""
-        return _bilinear(torch.sin(query @ self.P.T), keys @ self.R.T)
-
-
-class CountingScore:
-    """A score without parameters, for functions that take one: e_j = 2 sin(C q) . cos(D k_j).
-
-    C and D are fixed: entries are the sines of 1, 2, 3, ... through rows and columns. `shift` is
-    added to every score.
-    """
-
-    def __init__(self, query_size: int, key_size: int, shift: float = 0.0):
-        self._C = _counted(3, query_size)
-        self._D = _counted(3, key_size)
-        self._shift = shift
-
-    def __call__(self, query: Tensor, keys: Tensor) -> Tensor:
-        """Return scores (B, N), or (B, T, N)."""
-        of_query = torch.sin(query @ self._C.to(query.dtype).T)
-        return 2 * _bilinear(of_query, torch.cos(keys @ self._D.to(keys.dtype).T)) + self._shift
-
-
-def _counted(rows: int, columns: int) -> Tensor:
-    return torch.sin(torch.arange(1.0, rows * columns + 1, dtype=torch.float64)).reshape(
-        rows, columns
-    )
-
-
-def _bilinear(query: Tensor, keys: Tensor) -> Tensor:
-    """Return q . k_j = (|q + k_j|^2 - |q - k_j|^2) / 4; written as an answer would not be."""
-    keys = keys if query.dim() == 2 else keys.unsqueeze(1)  # (B, N, d) or (B, 1, N, d)
-    asked = query.unsqueeze(-2)  # (B, 1, d) or (B, T, 1, d)
-    return ((asked + keys).square().sum(-1) - (asked - keys).square().sum(-1)) / 4
-
-
-class TableStep:
-    """A next-word model for searches: `step(tokens (K,), state) -> (log_probs (K, V), state)`.
-
-    The state holds a table of scores (K, V, V) for each hypothesis: row y of it scores the words
-    after y. Each word y that is read moves all rows on by y + 1, so that what comes next depends on
-    all words before it, and on the right hypothesis' state being carried along; and it shrinks the
-    table by `SHRINK`, so that no two sentences get the same numbers in another order. `kind` says
-    how the table is packed: "tensor"; "tuple", two tensors whose sum it is; or "dict",
-    {"tables": a, "deep": (b, c)} with a + b - c.
-    """
-
-    SHRINK = 15 / 16
-
-    def __init__(self, kind: str):
-        self._kind = kind
-
-    def __call__(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
-        """Return log p of every next word, (K, V), and the new state."""
-        if self._kind == "tensor":
-            return self._read(tokens, state)
-        # All tensors of the new state tell the hypotheses apart: none may be left unsorted.
-        if self._kind == "tuple":
-            log_probs, table = self._read(tokens, state[0] + state[1])
-            return log_probs, (0.25 * table, 0.75 * table)
-        first, second = state["deep"]
-        log_probs, table = self._read(tokens, state["tables"] + first - second)
-        return log_probs, {"tables": 0.5 * table, "deep": (0.75 * table, 0.25 * table)}
-
-    def _read(self, tokens: Tensor, table: Tensor) -> tuple[Tensor, Tensor]:
-        rows = torch.arange(len(tokens), device=tokens.device)  # (K,)
-        log_probs = table[rows, tokens].log_softmax(dim=-1)  # (K, V)
-        turned = torch.stack(
-            [one.roll(int(y) + 1, dims=0) for one, y in zip(table, tokens, strict=True)]
-        )
-        return log_probs, self.SHRINK * turned
-
-
-class TintedEmbeddings(nn.Module):
-    """Embeddings of the checks' own: x_i = E_{w_i} times C_{s_i}, number by number.
-
-    Called with `(tokens, segments)`; without segments all tokens are in segment 0.
-
-    Parameters: `E` (V, d) and `C` (2, d).
-    """
-
-    def __init__(self, vocabulary_size: int, hidden_size: int):
-        super().__init__()
-        self.E = nn.Parameter(torch.zeros(vocabulary_size, hidden_size))
-        self.C = nn.Parameter(torch.zeros(2, hidden_size))
-
-    def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
-        """Return (B, N, d) for ids (B, N) and segments (B, N) or None."""
-        tint = self.C[0] if segments is None else self.C[segments]
-        return self.E[tokens] * tint
-
-
-class TintedEncoder(TintedEmbeddings):
-    """An encoder of the checks' own: h_i = x_i + x_{i+1} / 2, where x_1 comes after x_N.
-
-    The x are those of the embeddings above. Called with `(tokens, segments)`; padding is to it a
-    token like any other.
-    """
-
-    def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
-        """Return (B, N, d) for ids (B, N) and segments (B, N) or None."""
-        x = super().forward(tokens, segments)
-        return x + x.roll(-1, dims=1) / 2
-
-
-class NearLayer(nn.Module):
-    """A layer of the checks' own: `layer(x, mask)`, (B, N, d) to (B, N, d).
-
-    y_i = g x_i + sum_j c_ij x_j,  c_ij = m_ij / (1 + |P (x_i - x_j)|^2), divided by the sum over j
-
-    Where the mask is False for all j, the sum is 0. The mask is boolean and broadcasts to
-    (B, N, N).
-
-    Parameters: `g` (d,) and `P` (n, d).
-    """
-
-    def __init__(self, size: int, place_size: int):
-        super().__init__()
-        self.g = nn.Parameter(torch.zeros(size))
-        self.P = nn.Parameter(torch.zeros(place_size, size))
-
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Return (B, N, d) for x (B, N, d) and a mask that broadcasts to (B, N, N)."""
-        place = x @ self.P.T  # (B, N, n)
-        gap = (place.unsqueeze(-2) - place.unsqueeze(-3)).square().sum(-1)  # (B, N, N)
-        close = (1 / (1 + gap)).masked_fill(~mask, 0.0)  # (B, N, N)
-        total = close.sum(-1, keepdim=True)  # (B, N, 1)
-        return self.g * x + close @ x / total.masked_fill(total == 0, 1.0)
-
-
-def near_layers(count: int, size: int, place_size: int) -> nn.ModuleList:
-    """Return a list of the layers above."""
-    return nn.ModuleList(NearLayer(size, place_size) for _ in range(count))
-
-
-class PairAttention(nn.Module):
-    """Two looks of the checks' own, side by side: `attention(query, key, value, mask, projected)`.
-
-    o_i = sum over both looks l and all j of c_lij S_l v_j,  with
-    c_lij = m_ij / (1 + |P_l q_i - R_l k_j|^2), divided by the sum over j
-
-    A query that may look at nothing gets 0. The mask is boolean and broadcasts to (B, T, N).
-
-    Parameters: `P` (2, n, d), `R` (2, n, d), `S` (2, d, d).
-    """
-
-    def __init__(self, size: int, place_size: int):
-        super().__init__()
-        self.P = nn.Parameter(torch.zeros(2, place_size, size))
-        self.R = nn.Parameter(torch.zeros(2, place_size, size))
-        self.S = nn.Parameter(torch.zeros(2, size, size))
-
-    def project(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Return R k_j, (B, 2, N, n), and S v_j, (B, 2, N, d)."""
-        places = torch.einsum("lnd,bjd->bljn", self.R, key)
-        return places, torch.einsum("led,bjd->blje", self.S, value)
-
-    def forward(
-        self,
-        query: Tensor,
-        key: Tensor | None,
-        value: Tensor | None,
-        mask: Tensor | None = None,
-        projected: tuple[Tensor, Tensor] | None = None,
-    ) -> tuple[Tensor, Tensor]:
-        """Return (B, T, d) and weights (B, 2, T, N) for query (B, T, d), key, value (B, N, d)."""
-        places, things = projected or self.project(key, value)  # type: ignore[arg-type]
-        aims = torch.einsum("lnd,bid->blin", self.P, query)
-        gap = (aims.unsqueeze(-2) - places.unsqueeze(-3)).square().sum(-1)  # (B, 2, T, N)
-        close = (1 if mask is None else mask.unsqueeze(-3)) / (1 + gap)
-        total = close.sum(-1, keepdim=True)  # (B, 2, T, 1)
-        shares = close / total.masked_fill(total == 0, 1.0)
-        return torch.einsum("blij,blje->bie", shares, things), shares
-
-
-class WaveNetwork(nn.Module):
-    """A network of the checks' own, for each position: f(x) = 2 sin(A x).
-
-    Parameters: `A` (d, d).
-    """
-
-    def __init__(self, size: int):
-        super().__init__()
-        self.A = nn.Parameter(torch.zeros(size, size))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return (B, T, d) for x (B, T, d)."""
-        return 2 * torch.sin(x @ self.A.T)
-
-
-class Fading(nn.Module):
-    """A dropout of the checks' own, without chance: each third component is dropped.
-
-    The others become twice as large. Components are counted from the first on.
-    """
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return x with each third number set to 0."""
-        kept = torch.arange(x.numel()).reshape(x.shape) % 3 != 2
-        return 2 * x * kept
-
-
-class RulerPositions:
-    """Positions of the checks' own: p_ti = (((t + 1)(2 i + 3) mod 11) - 5) / 8.
-
-    Such numbers are the same in every precision.
-    """
-
-    def __call__(self, length: int, size: int) -> Tensor:
-        """Return (length, size), in torch's default dtype."""
-        product = torch.outer(torch.arange(1, length + 1), 2 * torch.arange(size) + 3)
-        return (product % 11 - 5).to(torch.get_default_dtype()) / 8
-
-
-class EchoLayer(nn.Module):
-    """A decoder's layer of the checks' own: `layer(y, memory, mask, memory_mask)`.
-
-    z_t = sin(y_t) + mean of A y_j + y_t * mean of D m_s, number by number; the means are over the
-    positions j and s that the masks allow, and 0 where they allow none.
-
-    Parameters: `A` (d, d) and `D` (d, d).
-    """
-
-    def __init__(self, size: int):
-        super().__init__()
-        self.A = nn.Parameter(torch.zeros(size, size))
-        self.D = nn.Parameter(torch.zeros(size, size))
-
-    def forward(
-        self,
-        y: Tensor,
-        memory: Tensor,
-        mask: Tensor | None = None,
-        memory_mask: Tensor | None = None,
-    ) -> Tensor:
-        """Return (B, T, d) for y (B, T, d) and memory (B, S, d)."""
-        return self._mixed(y, y @ self.A.T, memory @ self.D.T, mask, memory_mask)
-
-    def start(self, memory: Tensor) -> dict[str, Any]:
-        """Return what `step` keeps; only `step` looks into it."""
-        return {"echo": (memory @ self.A.T)[:, :0], "deep": (memory @ self.D.T,)}
-
-    def step(
-        self, y: Tensor, cache: dict[str, Any], memory_mask: Tensor | None = None
-    ) -> tuple[Tensor, dict[str, Any]]:
-        """Return (B, 1, d) for y (B, 1, d), and the new cache."""
-        echo = torch.cat([cache["echo"], y @ self.A.T], dim=1)
-        z = self._mixed(y, echo, cache["deep"][0], None, memory_mask)
-        return z, {"echo": echo, "deep": cache["deep"]}
-
-    @staticmethod
-    def _mixed(
-        y: Tensor, echo: Tensor, deep: Tensor, mask: Tensor | None, memory_mask: Tensor | None
-    ) -> Tensor:
-        return torch.sin(y) + _mean(echo, mask) + y * _mean(deep, memory_mask)
-
-
-def _mean(things: Tensor, mask: Tensor | None) -> Tensor:
-    """Return the means of (B, N, d) over what a mask that broadcasts to (B, T, N) allows."""
-    if mask is None:
-        return things.mean(dim=1, keepdim=True)
-    return mask.to(things) @ things / mask.sum(-1, keepdim=True).clamp(min=1)
-
-
-def echo_layers(count: int, size: int) -> nn.ModuleList:
-    """Return a list of the layers above."""
-    return nn.ModuleList(EchoLayer(size) for _ in range(count))
-
-
-class PieceSet:
-    """A vocabulary of the checks' own: it says whether a piece is in it, and nothing else."""
-
-    def __init__(self, *pieces: str):
-        self._pieces = frozenset(pieces)
-
-    def __contains__(self, piece: object) -> bool:
-        return piece in self._pieces
-
-
-def piece_ids(*pieces: str) -> dict[str, int]:
-    """Return the ids of pieces, from 0."""
-    return {piece: number for number, piece in enumerate(pieces)}
-
-
-class BertShell(nn.Module):
-    """The parameters of a BERT and nothing that computes with them, for what fills them.
-
-    They stand in torch's own layers, under the names of the exercise `load_pretrained`, and hold
-    sines of 1, 2, 3, ... until they are filled.
+def stand_in(
+    use: str, *, name: str = "", show: Callable[..., str] = lambda *arguments: ""
+) -> Callable[[Maker], Maker]:
+    """Make what is decorated a stand-in.
 
     Args:
-        layers: how many.
-        vocabulary_size: tokens.
-        hidden_size: of a state.
-        inner_size: of a layer's feed-forward network.
-        max_length: positions.
-        segments: kinds of segments.
-        parts: in the order in which they stand in the model, "encoder" and what else it has:
-            "pooler", "head", "next", "output".
+        use: what it is and how an answer uses it, as in "The check passes {use}"; "" for torch's
+            own layers.
+        name: its name in a `StandIn`; "" for that of the class.
+        show: what a card shows of it, given its arguments.
     """
 
-    def __init__(
-        self,
-        layers: int,
-        vocabulary_size: int,
-        hidden_size: int,
-        inner_size: int,
-        max_length: int,
-        segments: int,
-        *parts: str,
-    ):
-        super().__init__()
-        embeddings = nn.Module()
-        embeddings.token = nn.Embedding(vocabulary_size, hidden_size)
-        embeddings.segment = nn.Embedding(segments, hidden_size)
-        embeddings.position = nn.Embedding(max_length, hidden_size)
-        embeddings.norm = nn.LayerNorm(hidden_size)
-        encoder, head = nn.Module(), nn.Module()
-        encoder.embeddings = embeddings
-        encoder.layers = nn.ModuleList(_bert_layer(hidden_size, inner_size) for _ in range(layers))
-        head.embedding = embeddings.token
-        head.transform = nn.Linear(hidden_size, hidden_size)
-        head.norm = nn.LayerNorm(hidden_size)
-        head.bias = nn.Parameter(torch.zeros(vocabulary_size))
-        known = {
-            "encoder": encoder,
-            "head": head,
-            "pooler": nn.Linear(hidden_size, hidden_size),
-            "next": nn.Linear(hidden_size, 2),
-            "output": nn.Linear(hidden_size, 3),
-        }
-        for part in parts:
-            self.add_module(part, known[part])
-        with torch.no_grad():
-            count = 1
-            for parameter in self.parameters():
-                numbers = torch.arange(count, count + parameter.numel(), dtype=torch.float32)
-                parameter.copy_(torch.sin(numbers).reshape(parameter.shape))
-                count += parameter.numel()
+    def register(make: Maker) -> Maker:
+        STAND_INS[name or make.__name__] = Kind(make, use, show)
+        return make
 
-    def copy_parameters(self) -> tuple[Tensor, ...]:
-        """Return copies of all parameters, a tied one under each of its names."""
-        return tuple(p.detach().clone() for _, p in self.named_parameters(remove_duplicate=False))
-
-    def take_step(self) -> tuple[Tensor, Tensor]:
-        """Take a step, as training does, and change all parameters.
-
-        Returns:
-            which parameters take part in it, and whether the head still has the token embeddings
-            themselves.
-        """
-        members = [p for _, p in self.named_parameters(remove_duplicate=False)]
-        asked = torch.tensor([parameter.requires_grad for parameter in members])
-        tied = True
-        if "head" in dict(self.named_children()):
-            own = self.get_parameter("head.embedding.weight")
-            tied = own is self.get_parameter("encoder.embeddings.token.weight")
-        with torch.no_grad():
-            for parameter in self.parameters():
-                parameter.add_(1.0)
-        return asked, torch.tensor(tied)
+    return register
 
 
-def _bert_layer(hidden_size: int, inner_size: int) -> nn.Module:
-    attention, layer = nn.Module(), nn.Module()
-    for name in ("query", "key", "value", "output"):
-        attention.add_module(name, nn.Linear(hidden_size, hidden_size))
-    layer.attention = attention
-    layer.attention_norm = nn.LayerNorm(hidden_size)
-    layer.inner = nn.Linear(hidden_size, inner_size)
-    layer.outer = nn.Linear(inner_size, hidden_size)
-    layer.output_norm = nn.LayerNorm(hidden_size)
-    return layer
-
-
+@stand_in("a torch.Generator: hand it on to what draws, as generator=generator", name="Generator")
 def generator(seed: int) -> torch.Generator:
     """Return a generator of random numbers that begins at a seed."""
     return torch.Generator().manual_seed(seed)
-
-
-STAND_INS: dict[str, Callable[..., Any]] = {
-    "DistanceAttention": DistanceAttention,
-    "PositionAttention": PositionAttention,
-    "GlanceAttention": GlanceAttention,
-    "HopAttention": HopAttention,
-    "PoolAttention": PoolAttention,
-    "RippleScore": RippleScore,
-    "CountingScore": CountingScore,
-    "TableStep": TableStep,
-    "TintedEmbeddings": TintedEmbeddings,
-    "TintedEncoder": TintedEncoder,
-    "NearLayers": near_layers,
-    "Embedding": nn.Embedding,
-    "PairAttention": PairAttention,
-    "WaveNetwork": WaveNetwork,
-    "RulerPositions": RulerPositions,
-    "EchoLayers": echo_layers,
-    "Fading": Fading,
-    "PieceSet": PieceSet,
-    "PieceIds": piece_ids,
-    "BertShell": BertShell,
-    "Generator": generator,
-}
-
-# How each is used, for an answer that uses it in another way; torch's own layers need no word.
-USES = {
-    "DistanceAttention": "an attention of its own: call it and its project",
-    "PositionAttention": "an attention of its own: call it with (query, keys, mask, position)",
-    "HopAttention": "an attention of its own: call it with (states, mask)",
-    "PoolAttention": "an attention of its own: call it with (states, mask)",
-    "GlanceAttention": "an attention of its own: call it with (query, annotations)",
-    "RippleScore": "a score of its own: call it with (query, keys)",
-    "CountingScore": "a score of its own: call it with (query, keys)",
-    "TableStep": "a next-word model of its own: call it with (tokens, state)",
-    "TintedEmbeddings": "embeddings of its own: call them with (tokens, segments)",
-    "TintedEncoder": "an encoder of its own: call it with (tokens, segments)",
-    "NearLayers": "layers of its own: call each with (x, mask)",
-    "PairAttention": "an attention of its own: call it with (query, key, value, mask), or with "
-    "projected in place of key and value, and its project with (key, value)",
-    "WaveNetwork": "a network of its own: call it with (x)",
-    "RulerPositions": "positions of its own: call it with (length, size)",
-    "EchoLayers": "layers of its own: call each with (y, memory, mask, memory_mask), and its start "
-    "and step",
-    "Fading": "a dropout of its own: call it with the weights",
-    "PieceSet": "a vocabulary of its own: ask whether a piece is `in` it",
-    "PieceIds": "a dict from pieces to ids: ask whether a piece is `in` it",
-    "BertShell": "a model of its own, with the parameters that the docstring lists: fill them",
-    "Generator": "a torch.Generator: hand it on to what draws, as generator=generator",
-}
 
 
 def build(value: Any, dtype: torch.dtype | None = None) -> Any:
@@ -568,7 +61,7 @@ def build(value: Any, dtype: torch.dtype | None = None) -> Any:
         dtype: of a module's parameters, if not torch's default.
     """
     if isinstance(value, StandIn):
-        made = STAND_INS[value.name](*value.arguments)
+        made = STAND_INS[value.name].make(*value.arguments)
         return made.to(dtype) if dtype and isinstance(made, nn.Module) else made
     return copy.deepcopy(value) if isinstance(value, list) else value
 
@@ -576,20 +69,18 @@ def build(value: Any, dtype: torch.dtype | None = None) -> Any:
 def tell_use(values: Iterable[Any], error: str) -> str:
     """Return how that of the given stand-ins is used of which an error speaks, or ""."""
     for value in values:
-        if isinstance(value, StandIn) and value.name in USES:
+        if isinstance(value, StandIn) and (use := STAND_INS[value.name].use):
             made = build(value)
             for member in made if isinstance(made, nn.ModuleList) else [made]:
                 kind = type(member)
                 names = kind.__name__, f"{kind.__module__}.{kind.__name__}"
                 if any(f"'{n}' object " in error or f"of type '{n}'" in error for n in names):
-                    return USES[value.name]
+                    return use
     return ""
 
 
 def describe(value: Any) -> str:
     """Return a given argument as a card shows it; "" for a stand-in that says nothing."""
-    if not isinstance(value, StandIn):
-        return texts.show(value)
-    if value.name in ("PieceSet", "PieceIds"):
-        return f"{{{texts.show(list(value.arguments))[1:-1]}}}"
-    return ""
+    if isinstance(value, StandIn):
+        return STAND_INS[value.name].show(*value.arguments)
+    return texts.show(value)

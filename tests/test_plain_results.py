@@ -17,9 +17,10 @@ from autograder.comparing import Expected
 from autograder.execution import Outcome, perform
 from autograder.exercise import Call, Case, Exercise, StandIn
 from autograder.exercises import EXERCISES
+from autograder.exercises._stand_ins import BertShell
 from autograder.instructor.hidden_tests import verdict_of
 from autograder.sandboxed.plain import pack_outcomes, unpack_outcomes
-from autograder.stand_ins import BertShell, build, describe
+from autograder.stand_ins import build, describe
 from autograder.verdicts import Trial, judge
 
 # What is no tensor is kept as one

@@ -39,6 +39,7 @@ _ENGINE = [
     "stand_ins",
     "texts",
     "exercises/_reading",
+    "exercises/_stand_ins",
     "exercises/_training",
     "fixtures/__init__",
     "instructor/expected",

@@ -13,7 +13,7 @@ import torch
 
 from autograder.drawing import Draw
 from autograder.exercise import Call, Case, StandIn
-from autograder.stand_ins import BertShell
+from autograder.exercises._stand_ins import BertShell
 
 # The entries of a checkpoint, with the axes of each.
 _EMBEDDINGS = {

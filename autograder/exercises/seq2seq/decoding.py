@@ -9,7 +9,7 @@ from torch import Tensor
 
 from autograder.drawing import Draw, round_to_float32
 from autograder.exercise import Bundle, Call, Case, Exercise, StandIn
-from autograder.stand_ins import TableStep
+from autograder.exercises._stand_ins import TableStep
 
 _STATES: dict[str, Bundle] = {
     "tensor": "table",
