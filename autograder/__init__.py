@@ -24,5 +24,5 @@ def check(answer: Any) -> None:
     _checking.check(answer, _EXERCISES)
 
 
-check.case = _checking.failed_case  # type: ignore[attr-defined]
+check.case = _checking.find_failed_case  # type: ignore[attr-defined]
 _hooks.install(_EXERCISES)

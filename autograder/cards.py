@@ -17,7 +17,7 @@ _PRE = (
 PASSED, FAILED = "#009E73", "#D55E00"  # green and vermilion of Okabe and Ito: told apart by all
 
 
-def text(verdict: Verdict) -> str:
+def write_card(verdict: Verdict) -> str:
     """Return the card as plain text."""
     lines = [("✓ " if verdict.passed else "✗ ") + _titled(verdict)]
     if verdict.hint:
@@ -31,7 +31,7 @@ def text(verdict: Verdict) -> str:
     return "\n".join(lines)
 
 
-def as_html(verdict: Verdict) -> str:
+def render_card(verdict: Verdict) -> str:
     """Return the card as HTML; colours work on light and dark pages."""
     colour = PASSED if verdict.passed else FAILED
     mark = "✓" if verdict.passed else "✗"
@@ -73,16 +73,16 @@ def _pre(lines: list[str] | tuple[str, ...]) -> str:
 
 def show(verdict: Verdict) -> None:
     """Display the card in a notebook, or print it elsewhere."""
-    if in_notebook():
+    if is_in_notebook():
         from IPython.display import display
 
         # Both forms: a front end that cannot show HTML, or a log, takes the text.
-        display({"text/html": as_html(verdict), "text/plain": text(verdict)}, raw=True)
+        display({"text/html": render_card(verdict), "text/plain": write_card(verdict)}, raw=True)
     else:
-        print(text(verdict))
+        print(write_card(verdict))
 
 
-def in_notebook() -> bool:
+def is_in_notebook() -> bool:
     """Tell whether this runs in a Jupyter kernel."""
     try:
         from IPython import get_ipython

@@ -11,7 +11,7 @@ import math
 BOUND = 28.0
 
 
-def plausible(count: int, draws: int, probability: float) -> bool:
+def is_plausible(count: int, draws: int, probability: float) -> bool:
     """Tell whether something of a probability may have happened so often in so many draws.
 
     By Chernoff's bound (Hoeffding 1963, theorem 1) a share at least as far from p as f, on the same

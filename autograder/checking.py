@@ -55,7 +55,7 @@ def check(answer: Any, exercises: Mapping[str, Exercise]) -> None:
         verdict = replace(verdict, details=(*verdict.details, "", _IN_HAND))
     cards.show(verdict)
     if not verdict.passed:
-        raise CheckFailed(cards.text(verdict))
+        raise CheckFailed(cards.write_card(verdict))
 
 
 _IN_HAND = (
@@ -63,7 +63,7 @@ _IN_HAND = (
 )
 
 
-def failed_case() -> FailedCase:
+def find_failed_case() -> FailedCase:
     """Return the smallest case in which the answer that was checked last went wrong.
 
     Raises:
@@ -105,12 +105,12 @@ def _try(answer: Any, exercise: Exercise) -> tuple[Verdict, Trial | None]:
                     break
                 for seed, cases in seeds.items():
                     for case in cases:
-                        right = fixtures.expected(exercise, seed, case)
+                        right = fixtures.read_expected(exercise, seed, case)
                         trials.append(Trial(case, dtype, right, act(case, dtype)))
                         if _is_hopeless(trials[-1]):
                             return _add_methods(judge(exercise, trials, []), trials, act), None
-            known = fixtures.misconceptions(exercise, seeds)
-            variants = replace(fixtures.variants(exercise, seeds), names=names_in(answer))
+            known = fixtures.read_misconceptions(exercise, seeds)
+            variants = replace(fixtures.read_variants(exercise, seeds), names=names_in(answer))
             verdict = judge(exercise, trials, known, variants)
             if verdict.passed:
                 return verdict, None
@@ -133,7 +133,9 @@ def _add_methods(
         return verdict  # the methods are tried without dropout, where all of them are right
     seed = fixtures.SEEDS[0]
     cases = verdict.exercise.draw(seed)
-    pairs = [(c, fixtures.expected(verdict.exercise, seed, c)) for c in cases if not c.training]
+    pairs = [
+        (c, fixtures.read_expected(verdict.exercise, seed, c)) for c in cases if not c.training
+    ]
     lines = write_methods(verdict.exercise, pairs, act)
     right = any("✓" in line for line in lines)
     return replace(verdict, details=(*lines, "", *verdict.details)) if right else verdict
@@ -175,7 +177,7 @@ def find(answer: Any, exercises: Mapping[str, Exercise]) -> Exercise:
     exercise = exercises[name]
     if exercise.is_class and isinstance(answer, nn.Module):
         raise _sentence(TypeError, f"Pass the class itself, not an object of it: check({name}).")
-    if sentence := unusable(answer, exercise):
+    if sentence := explain_unusable(answer, exercise):
         raise _sentence(TypeError, sentence)
     return exercise
 
@@ -196,7 +198,7 @@ def _words(name: str) -> list[str]:
     return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
 
 
-def unusable(answer: Any, exercise: Exercise) -> str:
+def explain_unusable(answer: Any, exercise: Exercise) -> str:
     """Return why what stands under an exercise's name cannot be its answer, or ""."""
     name = exercise.name
     if exercise.is_class and not isinstance(answer, type):

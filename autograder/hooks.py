@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any
 
-from autograder.cards import in_notebook
+from autograder.cards import is_in_notebook
 
 
 def install(exercises: Container[str]) -> None:
@@ -24,7 +24,7 @@ def install(exercises: Container[str]) -> None:
         else:
             shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
 
-    if in_notebook():
+    if is_in_notebook():
         from IPython import get_ipython
 
         get_ipython().set_custom_exc((NameError,), explain)

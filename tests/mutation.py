@@ -50,7 +50,7 @@ def _draw(name: str) -> list[tuple[Any, Any]]:
     exercise = EXERCISES[name]
     with usual_settings():
         trials = [
-            (case, fixtures.expected(exercise, seed, case))
+            (case, fixtures.read_expected(exercise, seed, case))
             for seed in fixtures.SEEDS
             for case in exercise.draw(seed)
         ]

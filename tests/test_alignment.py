@@ -10,20 +10,20 @@ import pytest
 
 from book.runs import alignment
 from book.runs.__main__ import main
-from book.runs.hansards import english, french, plain_pairs, spoken
+from book.runs.hansards import plain_pairs, read_debates, read_english, read_french
 from book.runs.ibm_1 import IBM1, NULL
 from coursekit import datasets, results
 from coursekit.corpora import SentencePair, english_french
 
 
 def test_words_are_those_of_the_aligned_sentences():
-    assert " ".join(english("Mr. Speaker, the hon. member's budget of $3.5 (today)...")) == (
+    assert " ".join(read_english("Mr. Speaker, the hon. member's budget of $3.5 (today)...")) == (
         "mr. speaker , the hon. member 's budget of $ 3.5 ( today ) ..."
     )
-    assert " ".join(french("L'hon. député n'a qu'à voir, aujourd'hui, l'état du pays.")) == (
+    assert " ".join(read_french("L'hon. député n'a qu'à voir, aujourd'hui, l'état du pays.")) == (
         "le hon. depute ne a que a voir , aujourd' hui , le etat de le pays ."
     )
-    assert " ".join(french("Est-ce le rapport des comités, M. Roy, au «début»?")) == (
+    assert " ".join(read_french("Est-ce le rapport des comités, M. Roy, au «début»?")) == (
         'est - ce le rapport de les comites , m. roy , a le " debut " ?'
     )
 
@@ -34,13 +34,13 @@ def test_debates_are_without_long_repeated_and_aligned_pairs():
         [SentencePair(("I", "agree", "."), ("d", "'", "accord", "."), frozenset())]
     )
     assert known.source == ("i", "agree", ".")
-    kept = spoken(lines, 3, [])
+    kept = read_debates(lines, 3, [])
     assert sorted(kept) == [
         (("i", "agree", "."), ("de", "accord", ".")),
         (("yes", "."), ("oui", ".")),
     ]
     told = SentencePair(("yes", "."), ("oui", "."), frozenset())
-    assert spoken(lines, 3, [told]) == [(("i", "agree", "."), ("de", "accord", "."))]
+    assert read_debates(lines, 3, [told]) == [(("i", "agree", "."), ("de", "accord", "."))]
 
 
 def by_hand(pairs, iterations):
@@ -91,7 +91,9 @@ def recorded(monkeypatch):
     """The program on the course's own English and French, and what it would write."""
     pairs, written = plain_pairs(english_french(1200, seed=1)), []
     lines = [(" ".join(pair.source), " ".join(pair.target)) for pair in pairs]
-    words = [p for p, (_, line) in zip(pairs, lines, strict=True) if french(line) == p.target][:60]
+    words = [p for p, (_, line) in zip(pairs, lines, strict=True) if read_french(line) == p.target][
+        :60
+    ]
     parts = {"validation": words[:20], "test": words[20:]}
     corpora = {
         "hansards-en-fr": datasets.ParallelCorpus("a", "", "", {"a": "1"}, {"train": lines}),
@@ -141,9 +143,9 @@ def test_translators_are_read_as_aligners(recorded, model):
 
 def test_turning_a_pair_twice_gives_it_back():
     pairs = [SentencePair(("a", "b"), ("c",), frozenset({(1, 0)}), possible=frozenset({(0, 0)}))]
-    (once,) = alignment.turned(pairs)
+    (once,) = alignment.turn_round(pairs)
     assert (once.links, once.possible) == ({(0, 1)}, {(0, 0)})
-    assert alignment.turned([once]) == pairs
+    assert alignment.turn_round([once]) == pairs
     perfect = [{(1, 0), (0, 0)}]
     assert alignment.error_rate(perfect, pairs) == 0
-    assert alignment.found_of(perfect, pairs) == {"precision": 1.0, "recall": 1.0}
+    assert alignment.compare_links(perfect, pairs) == {"precision": 1.0, "recall": 1.0}

@@ -14,7 +14,7 @@ from bank import Entry, entries, handed_in, judged, source
 from autograder import cards, fixtures
 from autograder.exercises import EXERCISES
 from autograder.instructor import hidden_tests
-from autograder.instructor.mistakes import known_mistakes, list_by_heading
+from autograder.instructor.mistakes import list_by_heading, load_mistakes
 from autograder.verdicts import Verdict
 
 ALL = entries()
@@ -32,7 +32,7 @@ WRONG = [_wrong(entry.exercise, entry, label=entry.name) for entry in ALL if not
 MISTAKES = [
     _wrong(name, name, mistake, label=f"{name}-{mistake.slug}")
     for name, exercise in EXERCISES.items()
-    for mistake in known_mistakes(exercise)
+    for mistake in load_mistakes(exercise)
 ]
 
 # On their side instructors see the same outputs through the same judge: `make check` has it too.
@@ -44,7 +44,7 @@ def _judge(side: str, entry: Entry) -> tuple[Verdict, str]:
     answer = handed_in(entry)
     assert answer.__name__ == entry.exercise
     verdict = judged.SIDES[side](answer, entry.exercise)
-    return verdict, f"{side}, seeds {judged.SEEDS}:\n{cards.text(verdict)}"
+    return verdict, f"{side}, seeds {judged.SEEDS}:\n{cards.write_card(verdict)}"
 
 
 @pytest.mark.parametrize("side", SIDES)
@@ -70,7 +70,7 @@ def test_wrong_answer_is_refused_and_not_misnamed(entry, side):
 def test_misconception_is_named(name, mistake, side):
     verdict = judged.SIDES[side](mistake.code, name)
     assert not verdict.passed
-    assert verdict.misconception == mistake.slug, (judged.SEEDS, cards.text(verdict))
+    assert verdict.misconception == mistake.slug, (judged.SEEDS, cards.write_card(verdict))
     assert verdict.headline == mistake.title
     assert verdict.hint == mistake.hint
 
@@ -82,7 +82,7 @@ def test_shared_draws_give_the_verdict_of_the_instructor():
         mine = [entry for entry in ALL if entry.exercise == name]
         for entry in (mine[0], mine[-1]):
             shared = judged.instructor(entry.answer, exercise.name)
-            assert shared == hidden_tests.verdict_of(entry.answer, exercise, list(judged.SEEDS))
+            assert shared == hidden_tests.judge_answer(entry.answer, exercise, list(judged.SEEDS))
 
 
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.name)
@@ -113,7 +113,7 @@ def test_every_exercise_with_a_precision_has_an_answer_that_returns_float64():
     seed, floating = fixtures.SEEDS[0], set()
     for name, exercise in EXERCISES.items():
         case = exercise.draw(seed)[0]
-        outputs = fixtures.expected(exercise, seed, case).outputs.values()
+        outputs = fixtures.read_expected(exercise, seed, case).outputs.values()
         # Ids and masks have no precision; where no number goes in, the default is a promise.
         if case.floating or case.calls[0].numbers:
             floating |= {name} if any(o.is_floating_point() for o in outputs) else set()

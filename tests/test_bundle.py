@@ -25,7 +25,7 @@ import pytest
 from autograder.exercises import EXERCISES
 from autograder.instructor import bundle
 from autograder.instructor.grading.course import CourseError
-from autograder.instructor.mistakes import known_mistakes
+from autograder.instructor.mistakes import load_mistakes
 from autograder.instructor.notebooks import for_class
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -121,7 +121,7 @@ def lines_of_mistakes() -> set[str]:
             for cell in nbformat.read(path, 4).cells
         )
     )
-    codes = [m.code for exercise in EXERCISES.values() for m in known_mistakes(exercise)]
+    codes = [m.code for exercise in EXERCISES.values() for m in load_mistakes(exercise)]
     return telling([line for code in codes for line in body(code)], stubs)
 
 
@@ -184,11 +184,11 @@ def test_a_notebook_answers_only_earlier_assignments(assignment):
 
 
 def test_it_ends_with_the_last_assignment_that_was_asked_for(tmp_path):
-    files = bundle.contents(last="bahdanau")
+    files = bundle.collect_files(last="bahdanau")
     assert {n.split("/")[1] for n in files if n.startswith("exercises/")} == set(ORDER[:3])
     assert "the last assignment here is `bahdanau`" in files["README.md"].decode("utf-8")
     with pytest.raises(bundle.BundleError, match="no assignment 'bahdanaus'; there are: embedd"):
-        bundle.contents(last="bahdanaus")
+        bundle.collect_files(last="bahdanaus")
 
 
 def test_the_search_finds_an_answer_in_every_kind_of_file(written, tmp_path):
@@ -321,7 +321,7 @@ def test_a_check_works_with_only_the_bundle(written):
     done = run_with_only(written, f"from autograder import check\n{WRONG}\ncheck(context_vector)")
     assert done.returncode == 1
     assert "CheckFailed" in done.stderr
-    titles = [m.title for m in known_mistakes(EXERCISES["context_vector"])]
+    titles = [m.title for m in load_mistakes(EXERCISES["context_vector"])]
     assert [title for title in titles if title in done.stdout], done.stdout
 
 
@@ -444,7 +444,7 @@ def test_what_is_not_released_stays_out(course):
     shutil.copy(course / "solutions/bahdanau/scores/notebook.py", leftovers / "notes.txt")
     (leftovers / ".ipynb_checkpoints").mkdir()
     shutil.copy(leftovers / "scores.ipynb", leftovers / ".ipynb_checkpoints")
-    names = [name for name in bundle.contents(course) if name.startswith("exercises/")]
+    names = [name for name in bundle.collect_files(course) if name.startswith("exercises/")]
     released = (ROOT / "exercises").glob("*/*.ipynb")
     assert sorted(names) == sorted(path.relative_to(ROOT).as_posix() for path in released)
 
@@ -452,9 +452,9 @@ def test_what_is_not_released_stays_out(course):
 def test_files_that_belong_to_an_assignment_are_handed_out(course):
     (course / "solutions/bahdanau/words.csv").write_text("cat,고양이\n", "utf-8")
     with pytest.raises(bundle.BundleError, match=r"words\.csv is missing"):
-        bundle.contents(course)
+        bundle.collect_files(course)
     shutil.copy(course / "solutions/bahdanau/words.csv", course / "exercises/bahdanau")
-    given = bundle.contents(course)["exercises/bahdanau/words.csv"]
+    given = bundle.collect_files(course)["exercises/bahdanau/words.csv"]
     assert given.decode("utf-8") == "cat,고양이\n"
 
 

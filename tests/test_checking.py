@@ -18,7 +18,7 @@ from tqdm import tqdm
 from autograder import CheckFailed, cards, check
 from autograder.checking import find, verify
 from autograder.exercises import EXERCISES
-from autograder.instructor.expected import solution
+from autograder.instructor.expected import load_solution
 from solutions.bahdanau.scores.answers import masked_softmax as softmax_bank
 
 SOFTMAX, ATTENTION = EXERCISES["masked_softmax"], EXERCISES["AdditiveAttention"]
@@ -100,7 +100,7 @@ class LargeEpsilon(Pieces):
 def card(answer, exercise=SOFTMAX):
     verdict = verify(answer, exercise)
     assert not verdict.passed
-    return cards.text(verdict)
+    return cards.write_card(verdict)
 
 
 def named(answer, name="masked_softmax"):
@@ -192,7 +192,7 @@ def test_untouched_stub():
         raise NotImplementedError()
 
     verdict = verify(masked_softmax, SOFTMAX)
-    assert cards.text(verdict) == (
+    assert cards.write_card(verdict) == (
         "✗ masked_softmax is not written yet: replace raise NotImplementedError() by your code, "
         "run the cell, and check again."
     )
@@ -345,8 +345,8 @@ def test_gradients():
 def test_loading_without_a_word_about_gradients():
     """It would raise in the notebook's next cell, where the model is one that trains."""
     exercise = EXERCISES["load_pretrained"]
-    code = inspect.getsource(solution(exercise))
-    space = dict(vars(inspect.getmodule(solution(exercise))))
+    code = inspect.getsource(load_solution(exercise))
+    space = dict(vars(inspect.getmodule(load_solution(exercise))))
     exec(code.replace("parameter.detach()", "parameter"), space)
     text = card(space["load_pretrained"], exercise)
     assert "a leaf Variable that requires grad is being used in an in-place operation" in text
@@ -439,7 +439,9 @@ def verify_one(answer, case, dtype, seed):
     from autograder.execution import perform
 
     outcome = perform(answer, SOFTMAX, case, dtype)
-    return find_difference(case, outcome, fixtures.expected(SOFTMAX, seed, case), dtype) is None
+    return (
+        find_difference(case, outcome, fixtures.read_expected(SOFTMAX, seed, case), dtype) is None
+    )
 
 
 def test_float64_is_shown_before_float32():
@@ -567,7 +569,7 @@ def test_html_is_escaped():
         print("<b>printed</b>")
         raise ValueError("<script>alert(1)</script> & more")
 
-    page = cards.as_html(verify(masked_softmax, SOFTMAX))
+    page = cards.render_card(verify(masked_softmax, SOFTMAX))
     assert "<script>" not in page and "<b>" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more" in page
     assert page.count("<div") == page.count("</div>")
@@ -578,7 +580,7 @@ def test_html_says_what_the_text_says():
 
     verdict = verify(lambda scores, mask: scores.softmax(-1) * mask, SOFTMAX)
     assert verdict.misconception == "mask_after_softmax"
-    page = unescape(cards.as_html(verdict))
+    page = unescape(cards.render_card(verdict))
     assert verdict.headline in page and verdict.hint in page
     for line in verdict.details:
         assert line in page

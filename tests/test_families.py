@@ -16,13 +16,13 @@ import torch.nn.functional as F
 from bank import entries, handed_in
 
 from autograder import cards
-from autograder.checking import CheckFailed, check, failed_case, verify
+from autograder.checking import CheckFailed, check, find_failed_case, verify
 from autograder.exercises import EXERCISES
-from autograder.instructor.expected import solution
+from autograder.instructor.expected import load_solution
 from autograder.patience import Patience, TooLong
 from autograder.written import names_in, says_something
 
-right = {name: solution(exercise) for name, exercise in EXERCISES.items()}
+right = {name: load_solution(exercise) for name, exercise in EXERCISES.items()}
 
 
 def headline(name, answer):
@@ -307,7 +307,7 @@ def test_the_failing_case_can_be_had_and_run_again():
 
     with pytest.raises(CheckFailed, match=r"case = check\.case\(\)"):
         check(additive_score, EXERCISES)
-    case = failed_case()
+    case = find_failed_case()
     again = additive_score(*case.inputs.values())
     assert torch.equal(again, case.yours["scores"])
     assert torch.allclose(again, 3 * case.expected["scores"])
@@ -322,7 +322,7 @@ def test_every_exercise_hands_its_failing_case_over(name):
     with pytest.raises(CheckFailed, match=f"✗ {name}"):
         check(handed_in(wrong), EXERCISES)
     try:
-        case = failed_case()
+        case = find_failed_case()
     except LookupError:
         return  # nothing to show: the answer is forbidden, or unsteady
     assert name in repr(case)
@@ -337,8 +337,8 @@ def test_the_students_own_error_comes_out_of_a_case_that_is_run():
     with pytest.raises(CheckFailed):
         check(additive_score, EXERCISES)
     with pytest.raises(KeyError, match="no such key"):
-        failed_case().run()
-    assert failed_case().yours == {}
+        find_failed_case().run()
+    assert find_failed_case().yours == {}
 
 
 def test_after_a_right_answer_there_is_no_failing_case():
@@ -346,7 +346,7 @@ def test_after_a_right_answer_there_is_no_failing_case():
         check(named("dot_score", lambda q, k: q), EXERCISES)
     check(right["dot_score"], EXERCISES)
     with pytest.raises(LookupError, match="no failing case"):
-        failed_case()
+        find_failed_case()
 
 
 def named(name, code):
@@ -358,7 +358,7 @@ def test_the_card_shows_few_numbers_themselves_and_many_from_the_first_wrong_row
     def context_vector(weights, values):
         return right["context_vector"](weights, values) * 2
 
-    text = cards.text(verify(context_vector, EXERCISES["context_vector"]))
+    text = cards.write_card(verify(context_vector, EXERCISES["context_vector"]))
     assert "weights (B=1, N=1) = [[" in text
 
     def late(table):
@@ -367,7 +367,7 @@ def test_the_card_shows_few_numbers_themselves_and_many_from_the_first_wrong_row
         return table
 
     wrong = on_output("sinusoidal_positions", late)
-    text = cards.text(verify(wrong, EXERCISES["sinusoidal_positions"]))
+    text = cards.write_card(verify(wrong, EXERCISES["sinusoidal_positions"]))
     assert "is the first wrong row" in text
     assert "-0.0000" not in text
 

@@ -14,7 +14,7 @@ from autograder import fixtures
 from autograder.exercises import EXERCISES
 from autograder.instructor import fixtures as writing
 
-ASSIGNMENTS = pytest.mark.parametrize("assignment", writing.assignments(EXERCISES))
+ASSIGNMENTS = pytest.mark.parametrize("assignment", writing.list_assignments(EXERCISES))
 
 
 def read(folder, assignment):
@@ -25,7 +25,7 @@ def read(folder, assignment):
 @ASSIGNMENTS
 def test_fixtures_are_made_from_these_sources(assignment):
     _, texts = read(fixtures.FOLDER, assignment)
-    assert texts["made_from"] == writing.fingerprint(assignment), (
+    assert texts["made_from"] == writing.hash_sources(assignment), (
         f"The fixtures of {assignment} are older than its cases, solutions or mistakes: run "
         f"python -m autograder.instructor.fixtures {assignment} (or make fixtures, for all)."
     )
@@ -35,21 +35,21 @@ def test_code_changes_the_hash_and_text_does_not(tmp_path, monkeypatch):
     for folder in ("autograder", "solutions/bahdanau"):
         only = shutil.ignore_patterns("*.ipynb", "*.gz", "__pycache__", "answers")
         shutil.copytree(writing.ROOT / folder, tmp_path / folder, ignore=only)
-    before = writing.fingerprint("bahdanau")
+    before = writing.hash_sources("bahdanau")
     monkeypatch.setattr(writing, "ROOT", tmp_path)
-    assert writing.fingerprint("bahdanau") == before
+    assert writing.hash_sources("bahdanau") == before
     for name in ("solutions/bahdanau/scores/notebook.py", "autograder/drawing.py"):
         source = tmp_path / name
         code = source.read_text(encoding="utf-8")
         source.write_text(f"# Text of a notebook.\n\n{code}", encoding="utf-8")
-        assert writing.fingerprint("bahdanau") == before
+        assert writing.hash_sources("bahdanau") == before
         source.write_text(f"{code}\nmore = 1\n", encoding="utf-8")
-        assert writing.fingerprint("bahdanau") != before
+        assert writing.hash_sources("bahdanau") != before
         source.write_text(code, encoding="utf-8")
     mistakes = tmp_path / "solutions/bahdanau/scores/mistakes.py"
     code = mistakes.read_text(encoding="utf-8")
     mistakes.write_text(code.replace("# %% additive_score", "# %% context_vector"), "utf-8")
-    assert writing.fingerprint("bahdanau") != before, "a heading says whose mistakes follow"
+    assert writing.hash_sources("bahdanau") != before, "a heading says whose mistakes follow"
 
 
 @pytest.mark.slow

@@ -232,7 +232,7 @@ def right_decoder():
 
 
 def earned(answer) -> dict[str, bool]:
-    from autograder.instructor.expected import expected
+    from autograder.instructor.expected import compute_expected
 
     passed = {}
     for part in DECODER.parts:
@@ -241,7 +241,7 @@ def earned(answer) -> dict[str, bool]:
             some = part.of(case)
             if some is not None:
                 outcome = perform(answer, DECODER, some)
-                trials.append(Trial(some, torch.float64, expected(DECODER, some), outcome))
+                trials.append(Trial(some, torch.float64, compute_expected(DECODER, some), outcome))
         assert trials
         passed[part.name] = judge(DECODER, trials, []).passed
     return passed

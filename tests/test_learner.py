@@ -8,16 +8,16 @@ import pytest
 from nbclient import NotebookClient
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.notebooks import masters, notebook
+from autograder.instructor.notebooks import list_masters, make_notebook
 
 
 @pytest.mark.slow
 def test_the_learners_own_model_translates_and_draws(tmp_path, monkeypatch):
     monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
     monkeypatch.setitem(os.environ, "COURSEKIT_SIZE", "quick")
-    for master in masters():
+    for master in list_masters():
         if master.parent.parent.name == "bahdanau":
-            page = notebook(master, EXERCISES)
+            page = make_notebook(master, EXERCISES)
             nbformat.write(page, tmp_path / f"{master.parent.name}.ipynb")
     page = nbformat.read(tmp_path / "translator.ipynb", as_version=4)
     NotebookClient(page, timeout=600, resources={"metadata": {"path": str(tmp_path)}}).execute()

@@ -24,8 +24,8 @@ class Counts(torch.nn.Module):
 
 def test_a_pair_is_cut_into_what_each_text_alone_is_encoded_to():
     pair = (*PIECES.encode("a dog sleeps .", "a cat ."), 1)
-    assert minilm.one_text(pair, 0) == (*PIECES.encode("a dog sleeps ."), 1)
-    assert minilm.one_text(pair, 1) == (*PIECES.encode("a cat ."), 1)
+    assert minilm.split_pair(pair, 0) == (*PIECES.encode("a dog sleeps ."), 1)
+    assert minilm.split_pair(pair, 1) == (*PIECES.encode("a cat ."), 1)
 
 
 def test_means_are_over_real_tokens_and_in_the_order_given():
@@ -38,10 +38,12 @@ def test_features_of_pairs_are_symmetric_and_those_of_texts_are_the_means():
     there, back = (
         (*PIECES.encode(*texts), 0) for texts in (("a dog .", "a cat"), ("a cat", "a dog ."))
     )
-    assert (minilm.features(Counts(), [there]) == minilm.features(Counts(), [back])).all()
+    assert (
+        minilm.compute_features(Counts(), [there]) == minilm.compute_features(Counts(), [back])
+    ).all()
     single = [(*PIECES.encode("a dog ."), 0)]
     means = minilm.mean_states(Counts(), single)
-    assert (minilm.features(Counts(), single) == means.numpy()).all()
+    assert (minilm.compute_features(Counts(), single) == means.numpy()).all()
 
 
 SENTENCES = [("a dog sleeps .", 1), ("dog sleeps", 1), ("a cat .", 0), ("a cat", 0), ("cat", 0)]
@@ -123,7 +125,7 @@ def test_a_run_names_what_each_way_reaches_and_shows_what_changed():
     model.encoder = minilm.encoder_of(options, len(PIECES))
     texts = dict.fromkeys(("train", "validation", "test"), SENTENCES * 4)
     parts = {part: small_parts(False)["train"] for part in texts}
-    run = minilm.one(model, texts, parts, PIECES, options, 1)
+    run = minilm.run_seed(model, texts, parts, PIECES, options, 1)
     assert run["labels"] == 10 and run["test_texts"] == 20
     assert run["metrics"]["commonest_class"] == 0.6
     assert {"accuracy_bag", "accuracy"} <= set(run["metrics"])
@@ -141,7 +143,7 @@ def test_a_correction_of_low_rank_changes_nothing_at_first_and_is_all_that_is_tr
     encoder = BertEncoder(BertEmbeddings(9, 8, 6), [BertLayer(8, 2, 12) for _ in range(2)]).eval()
     tokens, segments = torch.tensor([[2, 5, 6, 3]]), torch.zeros(1, 4, dtype=torch.long)
     before = encoder(tokens, segments)
-    minilm.correct(encoder, rank=2)
+    minilm.add_corrections(encoder, rank=2)
     assert torch.equal(encoder(tokens, segments), before)
     trained = {name for name, p in encoder.named_parameters() if p.requires_grad}
     assert len(trained) == 2 * 2 * 2  # A and B, of queries and values, in two layers
@@ -170,20 +172,20 @@ def test_an_interval_holds_what_is_measured_and_narrows_with_more_texts():
     for number in (100, 2500):
         labels = torch.randint(2, (number,), generator=rng).tolist()
         told = [label ^ (i % 5 == 0) for i, label in enumerate(labels)]
-        measured, found = judge(told, labels), minilm.intervals(told, labels)
+        measured, found = judge(told, labels), minilm.bootstrap_intervals(told, labels)
         for name, (low, high) in found.items():
             assert low < measured[name] < high
         widths.append(found["accuracy"][1] - found["accuracy"][0])
     assert widths[0] == pytest.approx(2 * 1.96 * 0.4 / 10, rel=0.15)  # of a binomial share
     assert widths[1] == pytest.approx(widths[0] / 5, rel=0.2)
-    assert minilm.intervals([0, 0], [0, 0])["f1"] == [0.0, 0.0]
+    assert minilm.bootstrap_intervals([0, 0], [0, 0])["f1"] == [0.0, 0.0]
 
 
 def test_what_a_head_looks_at():
     before = torch.eye(6).roll(-1, 1)  # row i looks at place i - 1
     stop = torch.zeros(6, 6)
     stop[:, 4] = 1.0
-    found = minilm_heads.habits(torch.stack([before, stop]), (0, 5), 4)
+    found = minilm_heads.measure_habits(torch.stack([before, stop]), (0, 5), 4)
     assert found["before"].tolist() == [1.0, 0.0]
     assert found["cls"].tolist() == [0.25, 0.0]  # place 1, one of four, has [CLS] before it
     assert found["sep"].tolist() == [0.0, 0.0]
@@ -194,19 +196,19 @@ def test_what_a_head_looks_at():
 @pytest.mark.real_data
 def test_real_weights_give_the_states_of_the_library():
     pytest.importorskip("transformers")
-    model, pieces, _ = minilm.published()
+    model, pieces, _ = minilm.load_published()
     texts = ["a gripping film.", "not that it matters, but the ending is dull and long."]
     items = [(*pieces.encode(text), 0) for text in texts]
     state = dict(datasets.load("minilm-l6").split("weights"))
-    assert minilm_heads.difference(model.encoder, items, state) < 1e-5
+    assert minilm_heads.compare_states(model.encoder, items, state) < 1e-5
     with torch.no_grad():
         model.encoder.layers[3].inner.weight[0, 0] += 1.0
-    assert minilm_heads.difference(model.encoder, items, state) > 1e-5
+    assert minilm_heads.compare_states(model.encoder, items, state) > 1e-5
 
 
 @pytest.mark.real_data
 def test_real_sentence_vectors_know_what_is_alike():
-    model, pieces, _ = minilm.published()
+    model, pieces, _ = minilm.load_published()
     texts = ["A man plays a guitar.", "Somebody makes music.", "The stock market fell sharply."]
     vectors = minilm.mean_states(model.encoder, [(*pieces.encode(t), 0) for t in texts])
     vectors = torch.nn.functional.normalize(vectors, dim=-1)

@@ -13,18 +13,18 @@ from IPython.core.inputtransformer2 import TransformerManager
 from autograder.exercises import EXERCISES
 from autograder.instructor.notebooks import (
     for_class,
-    masters,
-    minutes,
-    notebook,
-    questions,
+    list_masters,
+    make_notebook,
+    read_questions,
+    say_minutes,
     write_sources,
 )
 from autograder.instructor.release import release
-from autograder.instructor.solved import pages
+from autograder.instructor.solved import make_pages
 from book.ext import whole_models
 
 ROOT = Path(__file__).resolve().parent.parent
-MASTERS = masters()
+MASTERS = list_masters()
 each_master = pytest.mark.parametrize("master", MASTERS, ids=lambda p: "/".join(p.parts[-3:-1]))
 
 
@@ -35,7 +35,7 @@ def test_there_is_a_master_for_every_exercise():
 
 @each_master
 def test_a_master_becomes_a_valid_notebook(master):
-    page = notebook(master, EXERCISES)
+    page = make_notebook(master, EXERCISES)
     nbformat.validate(page)
     ids = [cell.id for cell in page.cells]
     assert ids == [cell.metadata.nbgrader.grade_id for cell in page.cells]
@@ -48,7 +48,9 @@ def test_a_master_becomes_a_valid_notebook(master):
 @each_master
 def test_graded_cells_carry_the_points_of_the_declared_exercises(master):
     points = {
-        c.id: c.metadata.nbgrader.points for c in notebook(master, EXERCISES).cells if is_graded(c)
+        c.id: c.metadata.nbgrader.points
+        for c in make_notebook(master, EXERCISES).cells
+        if is_graded(c)
     }
     assert points == {
         f"test-{e.name}": e.points
@@ -59,7 +61,7 @@ def test_graded_cells_carry_the_points_of_the_declared_exercises(master):
 
 @each_master
 def test_every_graded_cell_checks_and_examines_its_own_exercise(master):
-    for cell in filter(is_graded, notebook(master, EXERCISES).cells):
+    for cell in filter(is_graded, make_notebook(master, EXERCISES).cells):
         name = cell.id.removeprefix("test-")
         assert cell.source.splitlines()[0] == f"check({name})"
         assert f"\nexamine({name})\n### END HIDDEN TESTS" in cell.source
@@ -69,7 +71,7 @@ def test_every_graded_cell_checks_and_examines_its_own_exercise(master):
 @each_master
 def test_locked_code_that_is_only_for_the_notebook_is_active_there(master):
     # These cells are comments in the module; forgotten comments would check nothing.
-    for cell in notebook(master, EXERCISES).cells:
+    for cell in make_notebook(master, EXERCISES).cells:
         if cell.cell_type == "code" and cell.metadata.nbgrader.locked:
             compile(TransformerManager().transform_cell(cell.source), cell.id, "exec")
             lines = [line for line in cell.source.splitlines() if not line.startswith("###")]
@@ -105,12 +107,12 @@ def test_a_faulty_master_is_refused_in_one_sentence(tmp_path, cells, sentence):
     master.parent.mkdir()
     master.write_text(cells)
     with pytest.raises(ValueError, match=re.escape(sentence)) as error:
-        notebook(master, EXERCISES)
+        make_notebook(master, EXERCISES)
     assert str(master) in str(error.value)
 
 
 def test_a_notebook_says_of_an_exercise_what_its_declaration_and_docstring_say():
-    cells = {c.id: c.source for c in notebook(MASTERS[0], EXERCISES).cells}
+    cells = {c.id: c.source for c in make_notebook(MASTERS[0], EXERCISES).cells}
     assert (
         "| `masked_softmax` | Softmax over the last axis that gives masked positions a weight of "
         "exactly 0 | ●○○ | 2 | 10 |" in cells["title"]
@@ -128,7 +130,7 @@ HINT = re.compile(r"<details><summary>Hint (\d)</summary>\n\n(.*?)\n\n</details>
 
 @each_master
 def test_exercises_of_two_dots_and_more_have_two_or_three_hints(master):
-    cells = {c.id: c.source for c in notebook(master, EXERCISES).cells}
+    cells = {c.id: c.source for c in make_notebook(master, EXERCISES).cells}
     for exercise in EXERCISES.values():
         if (exercise.assignment, exercise.notebook) == master.parts[-3:-1]:
             hints = HINT.findall(cells[f"text-{exercise.name}"])
@@ -139,11 +141,11 @@ def test_exercises_of_two_dots_and_more_have_two_or_three_hints(master):
 
 @each_master
 def test_every_question_has_an_answer_that_only_who_learns_alone_sees(master):
-    asked, told = questions(master)
+    asked, told = read_questions(master)
     numbers = re.findall(r"^(\d+)\. ", asked, re.M)
     assert numbers == re.findall(r"^(\d+)\. ", told, re.M)
-    alone = {c.id: c.source for c in notebook(master, EXERCISES, alone=True).cells}
-    for_all = {c.id: c.source for c in notebook(master, EXERCISES).cells}
+    alone = {c.id: c.source for c in make_notebook(master, EXERCISES, alone=True).cells}
+    for_all = {c.id: c.source for c in make_notebook(master, EXERCISES).cells}
     assert alone.get("text-questions", "").count("<summary>Answer") == len(numbers)
     assert alone.keys() == for_all.keys()
     for text in for_all.values():
@@ -166,8 +168,8 @@ def test_the_switch_leaves_answers_out_of_a_release(tmp_path, monkeypatch):
 
 
 def test_the_switch_leaves_answers_out_of_a_site(monkeypatch):
-    page = nbformat.writes(notebook(MASTERS[0], EXERCISES, alone=True))
-    solved = pages(EXERCISES)["book/solved/bahdanau.md"]
+    page = nbformat.writes(make_notebook(MASTERS[0], EXERCISES, alone=True))
+    solved = make_pages(EXERCISES)["book/solved/bahdanau.md"]
 
     def read(name, text):
         source = [text]
@@ -183,13 +185,13 @@ def test_the_switch_leaves_answers_out_of_a_site(monkeypatch):
     assert read("book/03_bahdanau", solved) == solved
 
 
-@pytest.mark.parametrize("name", pages(EXERCISES))
+@pytest.mark.parametrize("name", make_pages(EXERCISES))
 def test_pages_of_solutions_and_answers_are_what_the_masters_give(name):
-    assert (ROOT / name).read_text("utf-8") == pages(EXERCISES)[name], "run `make exercises`"
+    assert (ROOT / name).read_text("utf-8") == make_pages(EXERCISES)[name], "run `make exercises`"
 
 
 def test_every_exercise_has_a_solution_that_can_be_read():
-    found = "".join(pages(EXERCISES).values())
+    found = "".join(make_pages(EXERCISES).values())
     for exercise in EXERCISES.values():
         assert f"### `{exercise.name}`" in found
     assert "SOLUTION" not in found
@@ -202,12 +204,12 @@ def test_hints_stand_below_a_text(tmp_path):
     master.parent.mkdir()
     master.write_text("# %% setup\nimport torch\n\n# %% hints\n# * Think.\n")
     with pytest.raises(ValueError, match="hints stand below a text cell"):
-        notebook(master, EXERCISES)
+        make_notebook(master, EXERCISES)
 
 
 def test_minutes_are_a_range():
-    assert minutes(EXERCISES["masked_softmax"]) == "5 to 15 minutes"
-    assert minutes(EXERCISES["beam_search"]) == "20 to 70 minutes"
+    assert say_minutes(EXERCISES["masked_softmax"]) == "5 to 15 minutes"
+    assert say_minutes(EXERCISES["beam_search"]) == "20 to 70 minutes"
 
 
 @each_master
@@ -224,7 +226,7 @@ def test_given_code_from_a_notebook_is_of_an_earlier_assignment(master):
 def test_a_notebooks_given_code_runs_alone(master):
     """What an import from `solutions` became needs nothing that the notebook does not have."""
     space: dict = {"__name__": "__main__"}
-    for cell in notebook(master, EXERCISES).cells:
+    for cell in make_notebook(master, EXERCISES).cells:
         options = cell.metadata.nbgrader
         if cell.cell_type == "code" and not options.grade:
             assert "solutions." not in cell.source
@@ -263,7 +265,7 @@ def test_a_released_notebook_has_stubs_and_no_hidden_test_and_no_output(released
             assert '"""' in cell.source
         if is_graded(cell):
             assert cell.source.strip() == f"check({cell.id.removeprefix('test-')})"
-    assert [c.id for c in page.cells] == [c.id for c in notebook(master, EXERCISES).cells]
+    assert [c.id for c in page.cells] == [c.id for c in make_notebook(master, EXERCISES).cells]
 
 
 # The student's side

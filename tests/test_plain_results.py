@@ -18,7 +18,7 @@ from autograder.execution import Outcome, perform
 from autograder.exercise import Call, Case, Exercise, StandIn
 from autograder.exercises import EXERCISES
 from autograder.exercises._stand_ins import BertShell
-from autograder.instructor.hidden_tests import verdict_of
+from autograder.instructor.hidden_tests import judge_answer
 from autograder.sandboxed.plain import pack_outcomes, unpack_outcomes
 from autograder.stand_ins import build, describe
 from autograder.verdicts import Trial, judge
@@ -134,7 +134,7 @@ def test_a_wrong_result_is_named(change, said):
 
 
 def test_both_lists_stand_on_the_card_as_code_shows_them():
-    text = cards.text(verdict(lambda w, s, t: (cut(w, s, t)[0][:1], 2 * t["one"])))
+    text = cards.write_card(verdict(lambda w, s, t: (cut(w, s, t)[0][:1], 2 * t["one"])))
     assert "expected pieces:\n  ['a-', 'bc-']\nyours pieces:\n  ['a-']" in text
     assert "  words=['a', 'bc']\n  nothing=[]\n  sign='-'\n" in text
     assert "largest difference" not in text
@@ -341,7 +341,7 @@ BANK = {
 @pytest.mark.parametrize("name", BANK)
 def test_right_answers_pass_behind_the_wall_and_wrong_ones_do_not(name):
     right = graded(BANK[name].RIGHT[0], name)
-    assert right.passed, cards.text(right)
+    assert right.passed, cards.write_card(right)
     for wrong in (BANK[name].WRONG[0], BANK[name].WRONG[-1]):
         assert not graded(wrong, name).passed
 
@@ -378,8 +378,8 @@ def hides(choice, fate, other):
 
 @pytest.mark.parametrize("drawn", [(0, 1, 1), (1, 0, 1), (1, 1, 0), (0, 0, 0)], ids=str)
 def test_hidden_tokens_that_the_generator_does_not_decide(drawn):
-    assert verdict_of(hides(1, 1, 1), EXERCISES["mask_tokens"], [3]).passed
-    found = verdict_of(hides(*drawn), EXERCISES["mask_tokens"], [3])
+    assert judge_answer(hides(1, 1, 1), EXERCISES["mask_tokens"], [3]).passed
+    found = judge_answer(hides(*drawn), EXERCISES["mask_tokens"], [3])
     assert found.misconception == "mask_ignores_generator"
 
 
@@ -398,7 +398,7 @@ def test_pairs_that_the_generator_does_not_decide(which):
                 pairs.append((first, second, u[0] < 0.5))
         return pairs
 
-    found = verdict_of(answer, EXERCISES["next_sentence_pairs"], [3])
+    found = judge_answer(answer, EXERCISES["next_sentence_pairs"], [3])
     assert found.misconception == "pairs_ignore_generator"
 
 

@@ -15,10 +15,10 @@ from autograder.comparing import Complaint, Expected, find_difference, make_comp
 from autograder.execution import Outcome, perform
 from autograder.exercise import Call, Case, Exercise, Part, StandIn
 from autograder.exercises import EXERCISES
-from autograder.instructor.expected import expected
-from autograder.instructor.grading.secret_cases import fingerprint
-from autograder.instructor.hidden_tests import verdict_of
-from autograder.instructor.mistakes import known_mistakes
+from autograder.instructor.expected import compute_expected
+from autograder.instructor.grading.secret_cases import hash_tests
+from autograder.instructor.hidden_tests import judge_answer
+from autograder.instructor.mistakes import load_mistakes
 from autograder.sandboxed.plain import pack_cases
 from autograder.sketches import sketch, sketch_gradients
 from autograder.verdicts import Misconception, Trial, judge
@@ -105,7 +105,7 @@ def test_the_relations_sentence_is_the_headline_and_no_expected_value_is_shown()
     found = verdict(lambda x, g: (2 * coins(x, g) * x, x * x))
     assert not found.passed
     assert found.headline == SIGNS
-    text = cards.text(found)
+    text = cards.write_card(found)
     assert "yours signed (N=3):" in text
     assert "expected" not in text
 
@@ -249,7 +249,7 @@ def best_look(weights, values, generator=None):
 @pytest.mark.parametrize("code", [look, look_with_noise])
 def test_a_right_answer_passes_behind_the_wall(code):
     verdict = graded(code, HARD.name)
-    assert verdict.passed, cards.text(verdict)
+    assert verdict.passed, cards.write_card(verdict)
 
 
 def test_a_wrong_answer_is_named_behind_the_wall():
@@ -270,7 +270,7 @@ def test_what_was_sent_to_break_a_relation_is_refused():
 
 def test_fixtures_keep_only_the_shape_of_what_depends_on_chance():
     for case in HARD.draw(1):
-        kept = fixtures.expected(HARD, 1, case)
+        kept = fixtures.read_expected(HARD, 1, case)
         for name in case.random:
             assert not kept.outputs[name].any()
         if case.relation:
@@ -282,8 +282,8 @@ def test_a_corrected_relation_is_another_test():
         drawn = HARD.cases(draw)
         return [replace(case, relation=signs_only) if case.relation else case for case in drawn]
 
-    assert fingerprint(HARD) == fingerprint(HARD)
-    assert fingerprint(HARD) != fingerprint(replace(HARD, cases=cases))
+    assert hash_tests(HARD) == hash_tests(HARD)
+    assert hash_tests(HARD) != hash_tests(replace(HARD, cases=cases))
 
 
 # Right answers are refused less than once in a million million times, wrong ones surely
@@ -293,16 +293,16 @@ def test_a_corrected_relation_is_another_test():
 def test_what_is_not_plausible_hardly_ever_happens(draws, p):
     total = 0.0
     for count in range(draws + 1):
-        if not chance.plausible(count, draws, p):
+        if not chance.is_plausible(count, draws, p):
             ways = math.lgamma(draws + 1) - math.lgamma(count + 1) - math.lgamma(draws - count + 1)
             total += math.exp(ways + count * math.log(p) + (draws - count) * math.log(1 - p))
     assert total <= 2 * math.exp(-chance.BOUND)
 
 
 def test_what_is_certain_or_impossible():
-    assert chance.plausible(0, 100, 0.0) and not chance.plausible(1, 100, 0.0)
-    assert chance.plausible(100, 100, 1.0) and not chance.plausible(99, 100, 1.0)
-    assert chance.plausible(0, 0, 0.5)
+    assert chance.is_plausible(0, 100, 0.0) and not chance.is_plausible(1, 100, 0.0)
+    assert chance.is_plausible(100, 100, 1.0) and not chance.is_plausible(99, 100, 1.0)
+    assert chance.is_plausible(0, 0, 0.5)
 
 
 @pytest.mark.parametrize("code", [look, look_with_noise])
@@ -340,14 +340,14 @@ def test_the_globally_seeded_generator_does_not_decide():
     def own_ignored(weights, values, generator=None):
         return look(weights, values, None)
 
-    assert verdict_of(own_ignored, HARD, [1]).misconception == "hard_ignores_generator"
+    assert judge_answer(own_ignored, HARD, [1]).misconception == "hard_ignores_generator"
 
     def seeded(weights, values, generator=None):
         if generator is not None:
             torch.manual_seed(generator.initial_seed())
         return look(weights, values, None)
 
-    assert "A second call with the same generator" in verdict_of(seeded, HARD, [1]).headline
+    assert "A second call with the same generator" in judge_answer(seeded, HARD, [1]).headline
 
 
 def test_a_draw_without_the_generator_is_not_called_a_wrong_gradient():
@@ -358,7 +358,7 @@ def test_a_draw_without_the_generator_is_not_called_a_wrong_gradient():
         return context, sample, log_prob - (generator is None) * 1.0
 
     for seed in range(6):
-        headline = verdict_of(another_way, HARD, [seed]).headline
+        headline = judge_answer(another_way, HARD, [seed]).headline
         assert headline.startswith(("Two generators of the same seed", "log_prob is not")), headline
 
 
@@ -370,7 +370,7 @@ def test_gradients_of_torchs_distribution_are_right_too():
         place = sample.argmax(1)
         return context, sample, torch.distributions.Categorical(probs=weights).log_prob(place)
 
-    assert verdict_of(with_distribution, HARD, [1, 2]).passed
+    assert judge_answer(with_distribution, HARD, [1, 2]).passed
 
 
 # The exercises of the course
@@ -398,8 +398,8 @@ def test_what_is_wrong_with_a_known_mistake_does_not_depend_on_chance(name):
     for case in exercise.draw(1):
         if not case.relation:
             continue
-        right = expected(exercise, case)
-        for mistake in known_mistakes(exercise):
+        right = compute_expected(exercise, case)
+        for mistake in load_mistakes(exercise):
             said = set()
             for turn in range(8):
                 torch.manual_seed(turn)

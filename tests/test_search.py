@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import torch
 
-from book.runs.search import QUESTIONS, cosines_by_words, entries, ranks
+from book.runs.search import QUESTIONS, compute_ranks, cosines_by_words, read_entries
 
 
 def test_entries_are_plain_text_with_their_names_first():
-    known = entries()
+    known = read_entries()
     assert len(known) > 100
     assert known["alignment error rate"].startswith("alignment error rate, AER: How far")
     assert not [text for text in known.values() if "{term}" in text or "{ref}" in text]
 
 
 def test_questions_are_for_entries_and_do_not_name_them():
-    known = entries()
+    known = read_entries()
     for question, term in QUESTIONS.items():
         assert term in known
         assert term.lower() not in question.lower()
@@ -30,4 +30,4 @@ def test_words_that_are_rare_count_more_and_strangers_match_nothing():
 
 def test_a_place_is_one_more_than_what_is_better_and_equal_ones_come_first():
     cosines = torch.tensor([[0.2, 0.9, 0.5], [0.0, 0.0, 0.0]])
-    assert ranks(cosines, [2, 1]) == [2, 3]
+    assert compute_ranks(cosines, [2, 1]) == [2, 3]

@@ -8,7 +8,7 @@ import torch
 from nbclient import NotebookClient
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.notebooks import notebook
+from autograder.instructor.notebooks import make_notebook
 from coursekit.skipgram import nearest, neighbour_pairs, noise_distribution, skipgram_batches
 from solutions.embeddings.vectors import negative_sampling_loss
 
@@ -114,7 +114,7 @@ def test_the_learners_own_vectors_and_language_model(tmp_path, monkeypatch):
     """A learner who has solved both exercises: the notebook runs to its last cell."""
     monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
     monkeypatch.setenv("COURSEKIT_SIZE", "quick")
-    page = nbformat.from_dict(notebook(MASTER, EXERCISES))
+    page = nbformat.from_dict(make_notebook(MASTER, EXERCISES))
     NotebookClient(page, timeout=600, resources={"metadata": {"path": str(tmp_path)}}).execute()
     printed = {
         cell.id: "".join(o.text for o in cell.outputs if o.get("name") == "stdout")

@@ -14,7 +14,7 @@ from autograder.comparing import find_difference
 from autograder.drawing import Draw
 from autograder.execution import perform
 from autograder.exercises import EXERCISES
-from autograder.instructor.expected import expected, solution
+from autograder.instructor.expected import compute_expected, load_solution
 from autograder.verdicts import DTYPES
 
 ALL = list(EXERCISES.values())
@@ -31,7 +31,7 @@ def test_gradients_agree_with_finite_differences(exercise):
     for number, case in enumerate(exercise.draw(41)):
         if not case.upstream or case.relation:
             continue
-        draw, gradients = Draw(f"direction {number}"), expected(exercise, case).gradients
+        draw, gradients = Draw(f"direction {number}"), compute_expected(exercise, case).gradients
         moving = gradients.keys() - set(CUT.get(exercise.name, ()))
         along = {n: draw.tensor(*gradients[n].shape) for n in sorted(moving)}
 
@@ -40,7 +40,9 @@ def test_gradients_agree_with_finite_differences(exercise):
                 {n: t + by * along[n] if n in along else t for n, t in tensors.items()}
                 for tensors in (case.inputs, case.weights)
             ]
-            outputs = expected(exercise, replace(case, inputs=moved[0], weights=moved[1])).outputs
+            outputs = compute_expected(
+                exercise, replace(case, inputs=moved[0], weights=moved[1])
+            ).outputs
             parts = [
                 (outputs[n] * up)[case.real.get(n, ...)].sum() for n, up in case.upstream.items()
             ]
@@ -58,9 +60,9 @@ def test_solution_passes_with_seeds_nobody_has_seen(exercise):
     """In float32 too, as far as rounding lets it; and what is drawn as its relation says."""
     for seed in (100, 101):
         for case in exercise.draw(seed):
-            right = expected(exercise, case)
+            right = compute_expected(exercise, case)
             for dtype in DTYPES:
-                outcome = perform(solution(exercise), exercise, case, dtype)
+                outcome = perform(load_solution(exercise), exercise, case, dtype)
                 wrong = find_difference(case, outcome, right, dtype)
                 assert wrong is None, (seed, case.name, dtype, wrong, outcome.problem)
 
@@ -70,7 +72,7 @@ def test_a_solution_that_does_not_get_through_is_told():
     case = replace(exercise.draw(1)[0], calls=exercise.draw(1)[0].calls * 2)
     broken = replace(case, inputs={"scores": torch.zeros(2, 3), "mask": torch.zeros(4).bool()})
     with pytest.raises(ValueError, match=r"masked_softmax, one row.*raised RuntimeError"):
-        expected(exercise, broken)
+        compute_expected(exercise, broken)
 
 
 @BY_NAME
@@ -79,7 +81,7 @@ def test_empty_rows_have_zeros_and_zero_gradients(exercise):
     if not exercise.weights_over:
         return
     for case in exercise.draw(51):
-        right = expected(exercise, case)
+        right = compute_expected(exercise, case)
         for output, mask_name in exercise.weights_over.items():
             if output in right.outputs and mask_name in case.inputs:
                 mask = case.inputs[mask_name]
@@ -121,7 +123,7 @@ def test_no_axis_can_be_mistaken_for_another(exercise):
         apart = 0
         for case in exercise.draw(seed):
             sizes: dict[str, int] = {}
-            tensors = {**case.inputs, **expected(exercise, case).outputs}
+            tensors = {**case.inputs, **compute_expected(exercise, case).outputs}
             for name, tensor in tensors.items():
                 if name in case.plain:  # no tensor
                     continue
@@ -167,7 +169,7 @@ def test_lengths_are_ragged_and_a_row_is_empty():
 
 @BY_NAME
 def test_signature_is_that_of_the_stub(exercise):
-    answer = solution(exercise)
+    answer = load_solution(exercise)
     given = inspect.signature(answer.forward if exercise.is_class else answer)
     shown = ", ".join(
         name if p.default is inspect.Parameter.empty else f"{name}={p.default!r}"

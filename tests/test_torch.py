@@ -13,7 +13,7 @@ from torch import nn
 from torch.func import functional_call
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.expected import expected, solution
+from autograder.instructor.expected import compute_expected, load_solution
 
 WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
@@ -201,7 +201,7 @@ def test_solution_gives_what_torchs_operator_gives(name):
         theirs = OPERATORS[name](
             {n: leaves[n] for n in case.inputs}, {n: leaves[n] for n in case.weights}, case
         )
-        right, total = expected(exercise, case), 0
+        right, total = compute_expected(exercise, case), 0
         for output, tensor in theirs.items():
             real = case.real.get(output, ...)
             torch.testing.assert_close(tensor[real], right.outputs[output][real], msg=case.name)
@@ -225,7 +225,7 @@ def parts(*layers):
     made = []
     for layer in layers:
         if isinstance(layer, nn.MultiheadAttention):
-            part = solution(EXERCISES["MultiHeadAttention"])(layer.embed_dim, layer.num_heads)
+            part = load_solution(EXERCISES["MultiHeadAttention"])(layer.embed_dim, layer.num_heads)
             for kind, weight, bias in zip(
                 ("query", "key", "value"),
                 layer.in_proj_weight.chunk(3),
@@ -236,7 +236,7 @@ def parts(*layers):
             copy(part.output, layer.out_proj.weight, layer.out_proj.bias)
         else:
             inner, outer = layer
-            part = solution(EXERCISES["PositionwiseFeedForward"])(
+            part = load_solution(EXERCISES["PositionwiseFeedForward"])(
                 inner.in_features, inner.out_features
             )
             copy(part.inner, inner.weight, inner.bias)
@@ -264,7 +264,7 @@ CAUSAL = torch.ones(5, 5).tril().bool()
 def test_encoder_layer_is_torchs():
     theirs = drawn(nn.TransformerEncoderLayer(6, 2, 10, batch_first=True))
     forward = (theirs.linear1, theirs.linear2)
-    mine = solution(EXERCISES["EncoderLayer"])(6, *parts(theirs.self_attn, forward))
+    mine = load_solution(EXERCISES["EncoderLayer"])(6, *parts(theirs.self_attn, forward))
     copy(mine.attention_norm, theirs.norm1.weight, theirs.norm1.bias)
     copy(mine.feed_forward_norm, theirs.norm2.weight, theirs.norm2.bias)
     x = torch.randn(3, 4, 6).double()
@@ -277,7 +277,7 @@ def test_encoder_layer_is_torchs():
 def test_decoder_layer_is_torchs():
     theirs = drawn(nn.TransformerDecoderLayer(6, 2, 10, batch_first=True))
     forward = (theirs.linear1, theirs.linear2)
-    mine = solution(EXERCISES["DecoderLayer"])(
+    mine = load_solution(EXERCISES["DecoderLayer"])(
         6, *parts(theirs.self_attn, theirs.multihead_attn, forward)
     )
     for norm, name in ((theirs.norm1, "attention"), (theirs.norm2, "memory_attention")):

@@ -16,12 +16,12 @@ from autograder import cards
 from autograder.certainty import NoChance
 from autograder.checking import verify
 from autograder.exercises import EXERCISES
-from autograder.instructor.expected import solution
+from autograder.instructor.expected import load_solution
 
 DROPPING = {
     name: exercise
     for name, exercise in EXERCISES.items()
-    if exercise.is_class and "dropout" in inspect.signature(solution(exercise)).parameters
+    if exercise.is_class and "dropout" in inspect.signature(load_solution(exercise)).parameters
 }
 
 
@@ -62,7 +62,7 @@ def test_every_class_with_dropout_is_tried_in_training_mode(exercise):
 
 @pytest.mark.parametrize("exercise", DROPPING.values(), ids=list(DROPPING))
 def test_a_card_says_that_dropout_is_missing(exercise):
-    whole = solution(exercise)
+    whole = load_solution(exercise)
 
     class Without(whole):
         def __init__(self, *given):
@@ -82,18 +82,18 @@ def test_a_card_says_that_dropout_is_missing(exercise):
 def test_a_card_says_that_dropout_acts_elsewhere():
     exercise = EXERCISES["BertEmbeddings"]
 
-    class BertEmbeddings(solution(exercise)):
+    class BertEmbeddings(load_solution(exercise)):
         def forward(self, tokens, segments=None):
             return self.dropout(super().forward(tokens, segments))
 
-    card = cards.text(verify(BertEmbeddings, exercise))
+    card = cards.write_card(verify(BertEmbeddings, exercise))
     assert "is right in evaluation mode, but in training mode embedded has wrong values" in card
 
 
 def test_a_card_says_that_dropout_is_on_in_evaluation_mode():
     exercise = EXERCISES["TokenClassifier"]
 
-    class TokenClassifier(solution(exercise)):
+    class TokenClassifier(load_solution(exercise)):
         def forward(self, tokens, segments=None):
             return self.output(F.dropout(self.encoder(tokens, segments), self.dropout.p))
 
@@ -104,7 +104,7 @@ def test_a_card_says_that_dropout_is_on_in_evaluation_mode():
 def test_a_copy_of_what_must_be_shared_is_told(side):
     exercise = EXERCISES["MaskedLanguageModelHead"]
 
-    class MaskedLanguageModelHead(solution(exercise)):
+    class MaskedLanguageModelHead(load_solution(exercise)):
         def __init__(self, embedding, *rest):
             super().__init__(copy.deepcopy(embedding), *rest)
 

@@ -15,11 +15,11 @@ import torch
 from torch import nn
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.notebooks import masters, notebook
+from autograder.instructor.notebooks import list_masters, make_notebook
 from coursekit import diagrams, training, workshop
 
 ORDER = list(dict.fromkeys((e.assignment, e.notebook) for e in EXERCISES.values()))
-MASTERS = {master.parts[-3:-1]: master for master in masters()}
+MASTERS = {master.parts[-3:-1]: master for master in list_masters()}
 ASSIGNMENTS = list(dict.fromkeys(assignment for assignment, _ in ORDER))
 
 # Cells that fetch published weights; the smaller ones are in the folder of data.
@@ -44,7 +44,7 @@ def test_every_cell_runs_once_the_exercises_are_solved(assignment, tmp_path, mon
     monkeypatch.setattr(training, "train", untrained)
     monkeypatch.setattr(plt, "show", lambda: None)
     names = [name for place, name in ORDER if place == assignment]
-    pages = {name: notebook(MASTERS[assignment, name], EXERCISES) for name in names}
+    pages = {name: make_notebook(MASTERS[assignment, name], EXERCISES) for name in names}
     for name, page in pages.items():
         nbformat.write(page, f"{name}.ipynb")
     for name, page in pages.items():
@@ -64,7 +64,7 @@ def test_every_cell_runs_once_the_exercises_are_solved(assignment, tmp_path, mon
 
 @pytest.mark.parametrize("place", ORDER, ids="/".join)
 def test_what_the_text_lets_one_change_is_not_locked(place):
-    page = notebook(MASTERS[place], EXERCISES)
+    page = make_notebook(MASTERS[place], EXERCISES)
     play = [c for c in page.cells if c.id.startswith("play-") and c.cell_type == "code"]
     assert play
     for cell in play:
@@ -88,7 +88,7 @@ def test_every_notebook_begins_with_a_picture_that_can_be_drawn():
     drawn = [
         re.search(r'diagrams\.draw\("(.*?)"\)', cell.source)[1]
         for place in ORDER
-        for cell in notebook(MASTERS[place], EXERCISES).cells
+        for cell in make_notebook(MASTERS[place], EXERCISES).cells
         if cell.id == "overview"
     ]
     assert len(drawn) == len(ORDER) and sorted(drawn) == sorted(diagrams.DIAGRAMS)

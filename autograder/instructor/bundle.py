@@ -108,7 +108,7 @@ def write(folder: Path, course: Path = ROOT, last: str = "") -> Path:
         raise BundleError(f"{folder} is there already: delete it or choose another name.")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BundleError(f"{folder} is not empty: choose a new folder for the bundle.")
-    files = contents(Path(course), last)
+    files = collect_files(Path(course), last)
     if packed:
         _pack(folder, files)
     else:
@@ -119,7 +119,7 @@ def write(folder: Path, course: Path = ROOT, last: str = "") -> Path:
     return folder
 
 
-def contents(course: Path = ROOT, last: str = "") -> dict[str, bytes]:
+def collect_files(course: Path = ROOT, last: str = "") -> dict[str, bytes]:
     """Return the bundle's files by their names, sorted. For the arguments see `write`.
 
     Raises:

@@ -14,7 +14,7 @@ from tqdm import tqdm
 from autograder.instructor.grading import records
 from autograder.instructor.grading.class_run import Run, Summary
 from autograder.instructor.grading.course import Course, CourseError
-from autograder.instructor.grading.gradebook import Patience, explained
+from autograder.instructor.grading.gradebook import WaitingForLock, explain_errors
 from autograder.instructor.grading.records import NotebookResult
 from autograder.instructor.grading.sandbox import Sandbox, SandboxError
 from autograder.instructor.harmless import LINE_AT_MOST, for_lines, for_terminal
@@ -60,7 +60,7 @@ def grade(given: argparse.Namespace, started: Sandbox | None = None) -> int:
         course.settings.unsafe = True
     if given.workers:
         course.settings.workers = given.workers
-    with explained(course.db_url):
+    with explain_errors(course.db_url):
         return _grade(given, course, started)
 
 
@@ -193,9 +193,9 @@ _ORDER = ("right", "part", "wrong", "unwritten", "missing", "stopped", "refused"
 def show(given: argparse.Namespace) -> int:
     """Print what was run, tried and found of a student's submissions."""
     course = Course(given.course.resolve(), given.db)
-    with explained(course.db_url):
+    with explain_errors(course.db_url):
         course.check_gradebook()
-        results = Patience(_say).until_done(
+        results = WaitingForLock(_say).until_done(
             lambda: records.read(course.db_url, student=given.student)
         )
     wanted = [r for r in results if given.assignment in ("", r.assignment)]
@@ -241,7 +241,7 @@ def feedback(given: argparse.Namespace) -> int:
         raise CourseError(
             f"{missing[0]!r} has no graded notebooks: run autograder grade {given.assignment}."
         )
-    with explained(course.db_url):
+    with explain_errors(course.db_url):
         return _write_feedback(course, given.assignment, given.student or graded, given.force)
 
 
@@ -276,10 +276,10 @@ def report(given: argparse.Namespace) -> int:
     course = Course(given.course.resolve(), given.db)
     course.sources(given.assignment)
     to = given.to or course.root / "reports" / f"{given.assignment}.html"
-    with explained(course.db_url):
+    with explain_errors(course.db_url):
         course.check_gradebook()
         about = course.directory, given.assignment, course.exercises
-        write(Patience(_say).until_done(lambda: gather(*about)), to)
+        write(WaitingForLock(_say).until_done(lambda: gather(*about)), to)
     print(f"Written: {to}")
     return 0
 

@@ -16,13 +16,13 @@ from autograder.execution import perform
 from autograder.exercise import Case, Exercise
 
 
-def solution(exercise: Exercise) -> Any:
+def load_solution(exercise: Exercise) -> Any:
     """Return the reference solution of an exercise."""
     module = importlib.import_module(f"solutions.{exercise.assignment}.{exercise.notebook}")
     return getattr(module, exercise.name)
 
 
-def expected(exercise: Exercise, case: Case) -> Expected:
+def compute_expected(exercise: Exercise, case: Case) -> Expected:
     """Return the outputs and gradients of the solution on a case, in float64.
 
     A gradient that does not arrive is zero.
@@ -30,7 +30,7 @@ def expected(exercise: Exercise, case: Case) -> Expected:
     Raises:
         ValueError: the solution does not get through the case.
     """
-    outcome = perform(solution(exercise), exercise, case)
+    outcome = perform(load_solution(exercise), exercise, case)
     if outcome.problem:
         raise ValueError(f"{exercise.name}, {case.name}: {outcome.problem[1]}")
     leaves = {**case.inputs, **case.weights}

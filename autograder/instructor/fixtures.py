@@ -22,8 +22,8 @@ from torch import Tensor
 from autograder.execution import perform
 from autograder.exercise import Exercise
 from autograder.fixtures import FOLDER, SEEDS
-from autograder.instructor.expected import expected
-from autograder.instructor.mistakes import known_mistakes
+from autograder.instructor.expected import compute_expected
+from autograder.instructor.mistakes import load_mistakes
 from autograder.instructor.wrong_values import list_variants
 from autograder.verdicts import Trial
 
@@ -53,12 +53,12 @@ _ENGINE = [
 ]
 
 
-def assignments(exercises: Mapping[str, Exercise]) -> list[str]:
+def list_assignments(exercises: Mapping[str, Exercise]) -> list[str]:
     """Return the assignments that have exercises."""
     return list(dict.fromkeys(exercise.assignment for exercise in exercises.values()))
 
 
-def fingerprint(assignment: str) -> str:
+def hash_sources(assignment: str) -> str:
     """Return what changes when the files change that an assignment's fixtures are made from.
 
     Empty lines and lines that are comments are left out, so that a notebook's text may change, but
@@ -85,7 +85,7 @@ def write(assignment: str, exercises: Mapping[str, Exercise], folder: Path = FOL
     tensors: dict[str, Tensor] = {}
     mine = [exercise for exercise in exercises.values() if exercise.assignment == assignment]
     texts = {
-        "made_from": fingerprint(assignment),
+        "made_from": hash_sources(assignment),
         "exercises": {e.name: _write_exercise(e, exercises, tensors) for e in mine},
     }
     # Half of the plain file would be names; mtime=0, so that the same tensors give the same file.
@@ -100,7 +100,7 @@ def _write_exercise(
 ) -> dict[str, Any]:
     drawn = {seed: exercise.draw(seed) for seed in SEEDS}
     cases = {
-        f"{seed}/{case.name}": (case, expected(exercise, case))
+        f"{seed}/{case.name}": (case, compute_expected(exercise, case))
         for seed in SEEDS
         for case in drawn[seed]
     }
@@ -116,7 +116,7 @@ def _write_exercise(
             _keep(tensors, f"{prefix}/gradients", dict(right.gradients), torch.float64)
     exact = [(case, right) for case, right in cases.values() if not case.training]
     mistakes = {}
-    for mistake in known_mistakes(exercise):
+    for mistake in load_mistakes(exercise):
         trials = [
             Trial(case, torch.float64, right, perform(mistake.code, exercise, case))
             for case, right in exact  # a mistake is known by what it gives in evaluation mode
@@ -155,7 +155,7 @@ def _keep(
 if __name__ == "__main__":
     from autograder.exercises import EXERCISES
 
-    known = assignments(EXERCISES)
+    known = list_assignments(EXERCISES)
     asked = sys.argv[1:] or known
     if unknown := set(asked) - set(known):
         sys.exit(f"There is no {', '.join(sorted(unknown))}: there are {', '.join(known)}.")

@@ -14,8 +14,8 @@ from autograder import cards
 from autograder.checking import CheckFailed, find
 from autograder.execution import Outcome, perform
 from autograder.exercise import Case, Exercise
-from autograder.instructor.expected import expected
-from autograder.instructor.mistakes import known_mistakes
+from autograder.instructor.expected import compute_expected
+from autograder.instructor.mistakes import load_mistakes
 from autograder.verdicts import DTYPES, Misconception, Trial, Verdict, judge
 
 DRAWS = 3
@@ -38,7 +38,7 @@ def examine(answer: Any, exercises: Mapping[str, Exercise]) -> None:
         _forget_solutions()
     cards.show(verdict)
     if not verdict.passed:
-        raise CheckFailed(cards.text(verdict))
+        raise CheckFailed(cards.write_card(verdict))
 
 
 def refuse_borrowed(answer: Any) -> None:
@@ -48,7 +48,7 @@ def refuse_borrowed(answer: Any) -> None:
     one of its cells imported them. This keeps honest people honest: here a submission runs in one
     process with its judge, and one that is bent on cheating has other ways.
     """
-    if not cards.in_notebook():
+    if not cards.is_in_notebook():
         return
     family = inspect.getmro(answer) if isinstance(answer, type) else (answer,)
     modules = [str(getattr(member, "__module__", "")) for member in family]
@@ -60,7 +60,7 @@ def refuse_borrowed(answer: Any) -> None:
 
 
 def _forget_solutions() -> None:
-    if cards.in_notebook():
+    if cards.is_in_notebook():
         for name in [n for n in sys.modules if n == "solutions" or _is_solution(n)]:
             del sys.modules[name]
 
@@ -69,7 +69,7 @@ def _is_solution(module: str) -> bool:
     return module.startswith("solutions.")  # a file solutions.py of the student's own is allowed
 
 
-def verdict_of(answer: Any, exercise: Exercise, seeds: list[int]) -> Verdict:
+def judge_answer(answer: Any, exercise: Exercise, seeds: list[int]) -> Verdict:
     """Judge an answer on the cases of the given seeds by the solution."""
     return _judge(exercise, _try_cases(answer, exercise, seeds))
 
@@ -86,15 +86,15 @@ def _try_cases(answer: Any, exercise: Exercise, seeds: list[int]) -> Tried:
 def _judge(exercise: Exercise, tried: Tried) -> Verdict:
     trials = []
     for case, outcomes in tried:
-        right = expected(exercise, case)
+        right = compute_expected(exercise, case)
         trials += [Trial(case, dtype, right, outcome) for dtype, outcome in outcomes.items()]
-    return judge(exercise, trials, misconceptions(exercise))
+    return judge(exercise, trials, load_misconceptions(exercise))
 
 
-def misconceptions(exercise: Exercise) -> list[Misconception]:
+def load_misconceptions(exercise: Exercise) -> list[Misconception]:
     """Return the exercise's known mistakes; what they give on a case is computed when asked."""
     known = []
-    for mistake in known_mistakes(exercise):
+    for mistake in load_mistakes(exercise):
         trial = _trials_of(mistake.code, exercise)
         values, gradients = (
             lambda case, trial=trial: trial(case).sketch,
@@ -109,7 +109,7 @@ def _trials_of(code: Any, exercise: Exercise) -> Callable[[Case], Trial]:
 
     def trial(case: Case) -> Trial:
         if id(case) not in kept:
-            right = expected(exercise, case)
+            right = compute_expected(exercise, case)
             kept[id(case)] = Trial(case, torch.float64, right, perform(code, exercise, case))
         return kept[id(case)]
 

@@ -28,7 +28,7 @@ class Mistake:
     code: Any
 
 
-def known_mistakes(exercise: Exercise) -> list[Mistake]:
+def load_mistakes(exercise: Exercise) -> list[Mistake]:
     """Return the registered mistakes of an exercise.
 
     Raises:

@@ -60,7 +60,7 @@ class SourceError(ValueError):
 
 
 @contextmanager
-def named(path: Path) -> Iterator[None]:
+def name_in_errors(path: Path) -> Iterator[None]:
     """Say of which file it is, whatever is wrong in one that a person wrote."""
     try:
         yield
@@ -71,12 +71,12 @@ def named(path: Path) -> Iterator[None]:
         raise SourceError(f"{path} cannot be used: {why}; correct it.") from error
 
 
-def masters(solutions: Path = SOLUTIONS) -> list[Path]:
+def list_masters(solutions: Path = SOLUTIONS) -> list[Path]:
     """Return the text masters of all notebooks."""
     return sorted(solutions.glob("*/*/notebook.py"))
 
 
-def answers_shown() -> bool:
+def shows_answers() -> bool:
     """Tell whether answers are shown: not where the variable COURSE_ANSWERS is "no"."""
     return os.environ.get("COURSE_ANSWERS", "yes") != "no"
 
@@ -91,7 +91,9 @@ def for_class(text: str, links: bool = False) -> str:
     return text if links else _BOOK_LINK.sub(r"\1", text)
 
 
-def notebook(master: Path, exercises: Mapping[str, Exercise], alone: bool = False) -> NotebookNode:
+def make_notebook(
+    master: Path, exercises: Mapping[str, Exercise], alone: bool = False
+) -> NotebookNode:
     """Return the notebook of a master, the same every time: its `grade_id`s are its cell ids.
 
     Args:
@@ -103,7 +105,7 @@ def notebook(master: Path, exercises: Mapping[str, Exercise], alone: bool = Fals
         SourceError: a code cell has no name, two cells share one, an exercise is not declared, or
             the file cannot be read as a master.
     """
-    with named(master):
+    with name_in_errors(master):
         return _notebook(master, exercises, alone)
 
 
@@ -189,7 +191,7 @@ def _fold(kind: str, text: str) -> list[str]:
     return lines
 
 
-def questions(master: Path) -> tuple[str, str]:
+def read_questions(master: Path) -> tuple[str, str]:
     """Return a notebook's questions, and its answers to them as a list; "" where there are none."""
     text = master.read_text(encoding="utf-8")
     asked = re.search(r"^# %% \[markdown\] questions\n(.*?)(?=^# %%|\Z)", text, re.S | re.M)
@@ -265,7 +267,7 @@ def _table(exercises: list[tuple[Exercise, Stub]]) -> str:
     ]
     for exercise, stub in exercises:
         what = stub.summary.replace("|", "\\|")
-        worth = f"{dots(exercise)} | {exercise.points:g} | {exercise.minutes}"
+        worth = f"{draw_dots(exercise)} | {exercise.points:g} | {exercise.minutes}"
         rows.append(f"| `{exercise.name}` | {what} | {worth} |")
     return "\n".join(rows)
 
@@ -276,14 +278,14 @@ def _with_source(text: str, exercise: Exercise, stub: Stub) -> str:
     The line stands below the text and above the hints; a link to the solution comes last.
     """
     points = "1 point" if exercise.points == 1 else f"{exercise.points:g} points"
-    worth = f"Difficulty {dots(exercise)}, {points}, {minutes(exercise)}."
+    worth = f"Difficulty {draw_dots(exercise)}, {points}, {say_minutes(exercise)}."
     line = f"*{' '.join(filter(None, [stub.source, worth]))}*"
     said, mark, hints = text.partition(_HINTS)
     solved = f"[Solution](../../{SOLVED}/{exercise.assignment}.md)"
     return f"{said}\n\n{line} {solved}{mark}{hints}"
 
 
-def minutes(exercise: Exercise) -> str:
+def say_minutes(exercise: Exercise) -> str:
     """Return how long an exercise takes: solvers differ by a factor of three."""
     low, high = exercise.minutes / 2, exercise.minutes * 1.5
     if exercise.minutes > 10:
@@ -291,7 +293,7 @@ def minutes(exercise: Exercise) -> str:
     return f"{low:.0f} to {high:.0f} minutes"
 
 
-def dots(exercise: Exercise) -> str:
+def draw_dots(exercise: Exercise) -> str:
     """Return the difficulty as a reader sees it: ●●○."""
     return "●" * exercise.difficulty + "○" * (3 - exercise.difficulty)
 
@@ -299,7 +301,7 @@ def dots(exercise: Exercise) -> str:
 def write_sources(exercises: Mapping[str, Exercise], solutions: Path = SOLUTIONS) -> list[Path]:
     """Write each master's notebook, `solutions/<assignment>/<notebook>.ipynb`, if it changed."""
     written = []
-    for master in masters(solutions):
+    for master in list_masters(solutions):
         path = master.parent.with_suffix(".ipynb")
         text = _page(master, master.read_bytes(), exercises)
         if not path.exists() or path.read_text(encoding="utf-8") != text:
@@ -314,5 +316,5 @@ _PAGES: dict[Path, tuple[bytes, str]] = {}
 def _page(master: Path, content: bytes, exercises: Mapping[str, Exercise]) -> str:
     """Return a notebook's file; a server loads nbgrader_config.py again for every page it shows."""
     if master not in _PAGES or _PAGES[master][0] != content:
-        _PAGES[master] = content, nbformat.writes(notebook(master, exercises)) + "\n"
+        _PAGES[master] = content, nbformat.writes(make_notebook(master, exercises)) + "\n"
     return _PAGES[master][1]

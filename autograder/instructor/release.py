@@ -21,7 +21,7 @@ from traitlets.config import Config
 
 from autograder.exercise import Exercise
 from autograder.instructor.grading.course import Course
-from autograder.instructor.notebooks import ROOT, answers_shown, masters, notebook
+from autograder.instructor.notebooks import ROOT, list_masters, make_notebook, shows_answers
 from autograder.instructor.solved import write_pages
 
 RELEASED = ROOT / "exercises"
@@ -47,11 +47,11 @@ def release(
     Raises:
         ValueError: a master is faulty, or there is no such assignment.
     """
-    alone = answers_shown() if alone is None else alone
+    alone = shows_answers() if alone is None else alone
     pages: dict[str, dict[str, NotebookNode]] = {}
-    for master in masters():
+    for master in list_masters():
         assignment, name = master.parts[-3:-1]
-        pages.setdefault(assignment, {})[name] = notebook(master, exercises, alone)
+        pages.setdefault(assignment, {})[name] = make_notebook(master, exercises, alone)
     if unknown := sorted(set(names) - set(pages)):
         raise ValueError(f"There is no assignment {unknown[0]}; there are: {', '.join(pages)}.")
     config = Course(ROOT).app.config

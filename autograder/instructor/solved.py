@@ -13,7 +13,7 @@ from pathlib import Path
 
 from autograder.exercise import Exercise
 from autograder.instructor.given import MARKERS
-from autograder.instructor.notebooks import ROOT, SOLUTIONS, SOLVED, masters, questions
+from autograder.instructor.notebooks import ROOT, SOLUTIONS, SOLVED, list_masters, read_questions
 
 QUESTIONS = "QUESTIONS.md"
 _ABOUT = """\
@@ -24,7 +24,7 @@ _ABOUT = """\
 def write_pages(exercises: Mapping[str, Exercise], root: Path = ROOT) -> list[Path]:
     """Write all pages below a folder; return their paths."""
     written = []
-    for name, text in pages(exercises).items():
+    for name, text in make_pages(exercises).items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -32,7 +32,7 @@ def write_pages(exercises: Mapping[str, Exercise], root: Path = ROOT) -> list[Pa
     return written
 
 
-def pages(exercises: Mapping[str, Exercise]) -> dict[str, str]:
+def make_pages(exercises: Mapping[str, Exercise]) -> dict[str, str]:
     """Return the pages by their names: the book's of solutions, and the instructor's."""
     order = list(dict.fromkeys(e.assignment for e in exercises.values()))
     found = {
@@ -58,13 +58,13 @@ def _solutions(assignment: str, exercises: list[Exercise]) -> str:
         lines += ["", f"## Notebook [`{notebook}`](../../exercises/{assignment}/{notebook}.ipynb)"]
         for exercise in exercises:
             if exercise.notebook == notebook:
-                code = solution(master, exercise.name)
+                code = write_solution(master, exercise.name)
                 lines += ["", f"### `{exercise.name}`", "", "<details><summary>Show it</summary>"]
                 lines += ["", "```python", code, "```", "", "</details>"]
     return "\n".join([*lines, ""])
 
 
-def solution(master: Path, name: str) -> str:
+def write_solution(master: Path, name: str) -> str:
     """Return the code of an exercise's cell, its docstrings cut to their first paragraph."""
     for cell in re.split(r"^# %%.*\n", master.read_text(encoding="utf-8"), flags=re.MULTILINE):
         if re.search(rf"^(?:def|class) {name}\b", cell, re.MULTILINE):
@@ -95,8 +95,8 @@ def _questions(order: list[str]) -> str:
         "",
         "For the instructor: a class's notebooks have the questions, not the answers.",
     ]
-    for master in sorted(masters(), key=lambda m: (order.index(m.parts[-3]), m.parts[-2])):
-        asked, told = questions(master)
+    for master in sorted(list_masters(), key=lambda m: (order.index(m.parts[-3]), m.parts[-2])):
+        asked, told = read_questions(master)
         if told:
             place = "/".join(master.parts[-3:-1])
             lines += ["", f"## {place}", "", asked, "", "### Answers", "", told]

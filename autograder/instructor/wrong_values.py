@@ -16,8 +16,8 @@ import torch
 from autograder.comparing import Expected
 from autograder.execution import Outcome, perform
 from autograder.exercise import Case, Exercise
-from autograder.instructor.expected import solution
-from autograder.instructor.mistakes import known_mistakes
+from autograder.instructor.expected import load_solution
+from autograder.instructor.mistakes import load_mistakes
 from autograder.instructor.other_inputs import list_other_inputs
 from autograder.instructor.variants import list_helpers, load, redefine, vary
 from autograder.sketches import agree, total
@@ -105,7 +105,7 @@ def _perform_all(act: Callable[[Case], Outcome], cases: Sequence[Case]) -> list[
 def _all_variants(
     exercise: Exercise, exercises: Mapping[str, Exercise], cases: Sequence[Case]
 ) -> Iterator[tuple[str, Callable[[Case], Outcome]]]:
-    answer = solution(exercise)
+    answer = load_solution(exercise)
     for phrase, change in list_other_inputs(cases, exercise.axes):
         yield phrase, partial(_perform_other, answer, exercise, change)
     for phrase, changed in _wrong_helpers(exercise, exercises):
@@ -127,7 +127,7 @@ def _wrong_helpers(
     """Yield what is wrong with a function that the answer calls, and the answer with it."""
     for name in list_helpers(exercise, exercises):
         helper = exercises[name]
-        for mistake in known_mistakes(helper):
+        for mistake in load_mistakes(helper):
             title = mistake.title.rstrip(".")
             phrase = f"its `{name}` has this mistake: {title[:1].lower()}{title[1:]}"
             yield phrase, redefine(exercise, {name: mistake.code})

@@ -105,7 +105,7 @@ def _can_separate() -> bool:
                 grandchild = os.fork()
                 if grandchild == 0:
                     try:
-                        walls.private_files(walls.Limits())
+                        walls.hide_files(walls.Limits())
                     except OSError:
                         os._exit(1)
                     os._exit(0)
@@ -191,7 +191,7 @@ def _run_submission(
         if prepared.walled:
             walls.set_limits(limits)
             if prepared.own_walls:
-                walls.private_files(limits)
+                walls.hide_files(limits)
             walls.drop_rights()
         folder = WORK if prepared.walled else job[0]["folder"]
         worker.place_files(job[0]["files"], job[1], folder)

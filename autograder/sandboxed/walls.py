@@ -67,7 +67,7 @@ def separate() -> bool:
     return True
 
 
-def private_files(limits: Limits) -> None:
+def hide_files(limits: Limits) -> None:
     """Put an empty /tmp, /dev/shm, /dev/pts and /proc over what all submissions would share."""
     _mount(None, "/", None, _PRIVATE)
     _mount("tmpfs", "/tmp", "tmpfs", _NOSUID_NODEV, f"size={limits.scratch},mode=700")
@@ -87,7 +87,7 @@ def set_limits(limits: Limits) -> None:
     """Set the limits of this process and of what it starts."""
     import resource  # there is none on Windows, where the limits are only talked about
 
-    taken = address_space()
+    taken = measure_addresses()
     for what, most in (
         (resource.RLIMIT_AS, taken + limits.memory),
         (resource.RLIMIT_FSIZE, limits.file_size),
@@ -105,7 +105,7 @@ def set_limits(limits: Limits) -> None:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
 
-def room_left(limits: Limits) -> bool:
+def has_room(limits: Limits) -> bool:
     """Tell whether an eighth of the memory is free for what comes after a cell.
 
     Where a cell has taken nearly all of it, the next operation of torch may raise an error, give up
@@ -118,7 +118,7 @@ def room_left(limits: Limits) -> bool:
     return True
 
 
-def address_space() -> int:
+def measure_addresses() -> int:
     """Return how many bytes of addresses this process takes."""
     with open("/proc/self/statm", encoding="ascii") as page:
         return int(page.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")

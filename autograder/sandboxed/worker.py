@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from autograder.checking import unusable
+from autograder.checking import explain_unusable
 from autograder.execution import Outcome, perform
 from autograder.exercise import Case, Exercise
 from autograder.refusing import Refusal, prepare, refuse_operators
@@ -54,7 +54,7 @@ def run(job: Mapping[str, Any], tests: Tests, shell: shells.GradingShell, channe
         channel.send({"at": cell["index"]})
         if "exercise" not in cell:
             outputs = shells.run_cell(shell, cell["source"])
-            if not walls.room_left(limits):
+            if not walls.has_room(limits):
                 os._exit(walls.OUT_OF_MEMORY)
             channel.send({"cell": cell["index"], "outputs": _sendable(outputs)})
         elif not _try(cell, tests, shell, channel):
@@ -86,7 +86,7 @@ def _try(
     if answer is None:
         channel.send({"exercise": cell["index"], "answer": "missing"})
         return False
-    if sentence := unusable(answer, exercise):
+    if sentence := explain_unusable(answer, exercise):
         why = {"answer": "unusable", "sentence": sentence[:SENTENCE_AT_MOST]}
         channel.send({"exercise": cell["index"], **why})
         return False

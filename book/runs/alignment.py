@@ -32,7 +32,7 @@ from coursekit.vocabulary import WordVocabulary
 
 from . import bahdanau, harness, luong, transformer
 from .commands import command
-from .hansards import Words, plain_pairs, spoken
+from .hansards import Words, plain_pairs, read_debates
 from .ibm_1 import IBM1
 
 HELD_OUT = 1000  # pairs that the epoch is chosen by
@@ -51,7 +51,7 @@ def error_rate(links: Links, gold: Sequence[SentencePair]) -> float:
     return alignment_error_rate(links, [pair.links for pair in gold], [p.possible for p in gold])
 
 
-def found_of(links: Links, gold: Sequence[SentencePair]) -> dict[str, float]:
+def compare_links(links: Links, gold: Sequence[SentencePair]) -> dict[str, float]:
     """Return which share of the links is possible, and which share of the sure ones is found."""
     hits = sum(len(a & (p.links | p.possible)) for a, p in zip(links, gold, strict=True))
     sure = sum(len(a & p.links) for a, p in zip(links, gold, strict=True))
@@ -61,7 +61,7 @@ def found_of(links: Links, gold: Sequence[SentencePair]) -> dict[str, float]:
     }
 
 
-def turned(pairs: Sequence[SentencePair]) -> list[SentencePair]:
+def turn_round(pairs: Sequence[SentencePair]) -> list[SentencePair]:
     """Return the sentences with source and target exchanged."""
 
     def back(links: frozenset[tuple[int, int]]) -> frozenset[tuple[int, int]]:
@@ -87,7 +87,9 @@ def build(options: argparse.Namespace, source_size: int, target_size: int) -> Tr
     return program.build(own, source_size, target_size)
 
 
-def looks(model: Translator, encoded: list[tuple[list[int], list[int]]]) -> dict[str, list[Tensor]]:
+def read_looks(
+    model: Translator, encoded: list[tuple[list[int], list[int]]]
+) -> dict[str, list[Tensor]]:
     """Return the weights (T, S) of each sentence, for each part of the model that looks."""
     sources, targets = [s for s, _ in encoded], [t for _, t in encoded]
     if not hasattr(model, "model"):
@@ -111,7 +113,9 @@ def attention_weights_of(model: Translator, source: list[int], target: list[int]
     model(batch.source, batch.lengths, batch.previous)
 
 
-def trained(options: argparse.Namespace, pairs: list[tuple[Words, Words]]) -> tuple[Reader, dict]:
+def train_direction(
+    options: argparse.Namespace, pairs: list[tuple[Words, Words]]
+) -> tuple[Reader, dict]:
     """Train one direction; return what reads aligned sentences, and the run's record."""
     seed_everything(options.seeds[0])
     started = time.perf_counter()
@@ -149,7 +153,7 @@ def trained(options: argparse.Namespace, pairs: list[tuple[Words, Words]]) -> tu
 
     def read(gold: Sequence[SentencePair]) -> dict[str, list[Tensor]]:
         sentences = [(source_words.encode(p.source), target_words.encode(p.target)) for p in gold]
-        found = looks(model, sentences)  # (T + 1, S + 1), both with <eos>
+        found = read_looks(model, sentences)  # (T + 1, S + 1), both with <eos>
         return {name: [w[:-1].float() for w in weights] for name, weights in found.items()}
 
     record = {
@@ -162,7 +166,9 @@ def trained(options: argparse.Namespace, pairs: list[tuple[Words, Words]]) -> tu
     return read, record
 
 
-def counted(options: argparse.Namespace, pairs: list[tuple[Words, Words]]) -> tuple[Reader, dict]:
+def count_links(
+    options: argparse.Namespace, pairs: list[tuple[Words, Words]]
+) -> tuple[Reader, dict]:
     """Learn model 1's table in one direction; return what reads aligned sentences, and a record."""
     started = time.perf_counter()
     source_words = WordVocabulary([source for source, _ in pairs], size=options.words)
@@ -180,17 +186,17 @@ def counted(options: argparse.Namespace, pairs: list[tuple[Words, Words]]) -> tu
     return read, {"seconds": time.perf_counter() - started, "parameters": len(model)}
 
 
-def linked(weights: Tensor) -> set[tuple[int, int]]:
+def link_words(weights: Tensor) -> set[tuple[int, int]]:
     """Link target words to source words; weights (T, S + 1), the last column is no word."""
     return {(i, j) for i, j in links_of(weights) if i < weights.shape[1] - 1}
 
 
-def examples(
+def pick_examples(
     weights: list[Tensor], gold: Sequence[SentencePair], count: int = 3
 ) -> dict[str, list[dict]]:
     """Return the best and the worst sentences of 8 to 16 words, with their weights."""
     fit = [k for k, pair in enumerate(gold) if 8 <= len(pair.source) <= 16 and pair.links]
-    order = sorted(fit, key=lambda k: (error_rate([linked(weights[k])], [gold[k]]), k))
+    order = sorted(fit, key=lambda k: (error_rate([link_words(weights[k])], [gold[k]]), k))
 
     def shown(k: int) -> dict:
         return {
@@ -198,7 +204,7 @@ def examples(
             "target": gold[k].target,
             "sure": sorted(gold[k].links),
             "possible": sorted(gold[k].possible),
-            "error_rate": error_rate([linked(weights[k])], [gold[k]]),
+            "error_rate": error_rate([link_words(weights[k])], [gold[k]]),
             "weights": [[round(w, 3) for w in row] for row in weights[k].tolist()],
         }
 
@@ -234,32 +240,32 @@ def main(options: argparse.Namespace) -> None:
         "PUD": plain_pairs(elsewhere.test),
     }
     everyone = [pair for gold in golds.values() for pair in gold]
-    pairs = spoken(corpus.train, options.longest, everyone)[: HELD_OUT + options.pairs]
-    learn = counted if options.model == "ibm-1" else trained
+    pairs = read_debates(corpus.train, options.longest, everyone)[: HELD_OUT + options.pairs]
+    learn = count_links if options.model == "ibm-1" else train_direction
     record: dict = {}
     found: dict[str, dict[str, Links]] = {split: {} for split in golds}
     for direction in ("forward", "backward"):
         ahead = direction == "forward"
-        sentences = golds if ahead else {split: turned(gold) for split, gold in golds.items()}
+        sentences = golds if ahead else {split: turn_round(gold) for split, gold in golds.items()}
         read, record[direction] = learn(options, pairs if ahead else [(t, s) for s, t in pairs])
         rates = {
-            way: error_rate([linked(w) for w in weights], sentences["validation"])
+            way: error_rate([link_words(w) for w in weights], sentences["validation"])
             for way, weights in read(sentences["validation"]).items()
         }
         chosen = min(rates, key=lambda way: (rates[way], way))
         record[direction] |= {"chosen": chosen, "validation": rates}
         for split, gold in sentences.items():
             weights = read(gold)[chosen]
-            links = [linked(w) for w in weights]
+            links = [link_words(w) for w in weights]
             found[split][direction] = links if ahead else [{(j, i) for i, j in k} for k in links]
             if ahead and split == "test":
-                record["examples"] = examples(weights, gold)
+                record["examples"] = pick_examples(weights, gold)
     for split, sides in found.items():
         both = zip(sides["forward"], sides["backward"], strict=True)
         sides["intersection"] = [one & other for one, other in both]
         record[split] = {side: error_rate(links, golds[split]) for side, links in sides.items()}
     record["found"] = {
-        side: found_of(links, golds["test"]) for side, links in found["test"].items()
+        side: compare_links(links, golds["test"]) for side, links in found["test"].items()
     }
     metrics = {f"aer_{side}": rate for side, rate in record.pop("test").items()}
     metrics |= {f"pud_aer_{side}": rate for side, rate in record.pop("PUD").items()}

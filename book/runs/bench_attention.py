@@ -29,7 +29,7 @@ from .commands import command
 Call = Callable[[], Tensor]
 
 
-def ours_and_torchs(layer: EncoderLayer, torchs: nn.TransformerEncoderLayer) -> None:
+def copy_weights(layer: EncoderLayer, torchs: nn.TransformerEncoderLayer) -> None:
     """Give torch's layer the weights of ours."""
     own, names = layer.attention, ("query", "key", "value")
     projections = [getattr(own, name) for name in names]
@@ -48,7 +48,7 @@ def ours_and_torchs(layer: EncoderLayer, torchs: nn.TransformerEncoderLayer) -> 
             target.bias.copy_(source.bias)
 
 
-def seconds(call: Call, inputs: Tensor, backward: bool) -> float:
+def time_call(call: Call, inputs: Tensor, backward: bool) -> float:
     """Return the time of one call, with the gradients of its sum if wanted."""
     _wait()
     started = time.perf_counter()
@@ -82,7 +82,7 @@ def main(options: argparse.Namespace) -> None:
     torch.manual_seed(1)
     layer = EncoderLayer(d, MultiHeadAttention(d, h), PositionwiseFeedForward(d, options.inner))
     torchs = nn.TransformerEncoderLayer(d, h, options.inner, dropout=0.0, batch_first=True)
-    ours_and_torchs(layer, torchs)
+    copy_weights(layer, torchs)
     layer, torchs = layer.to(device()), torchs.to(device())
     x = torch.randn(b, n, d, device=device(), requires_grad=True)  # (B, N, d)
     q = torch.randn(b, h, n, d // h, device=device(), requires_grad=True)  # (B, h, N, d/h)
@@ -112,11 +112,11 @@ def main(options: argparse.Namespace) -> None:
         ratios = {}
         for name, (ours, theirs, inputs) in pairs.items():
             for kind in ("forward", "backward"):
-                own = seconds(ours, inputs, kind == "backward")
-                ratios[f"{name}_{kind}"] = own / seconds(theirs, inputs, kind == "backward")
+                own = time_call(ours, inputs, kind == "backward")
+                ratios[f"{name}_{kind}"] = own / time_call(theirs, inputs, kind == "backward")
         torchs.eval()  # without gradients torch's layer then takes its fast path
-        own = seconds(pairs["encoder_layer"][0], x, False)
-        ratios["encoder_layer_inference"] = own / seconds(pairs["encoder_layer"][1], x, False)
+        own = time_call(pairs["encoder_layer"][0], x, False)
+        ratios["encoder_layer_inference"] = own / time_call(pairs["encoder_layer"][1], x, False)
         torchs.train()
         if turn:  # the first round pays for allocations
             rounds.append(ratios)

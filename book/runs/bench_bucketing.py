@@ -31,7 +31,7 @@ from solutions.sentences.pooling import AttentionClassifier
 from .commands import command
 
 
-def texts(options: argparse.Namespace) -> tuple[list[list[str]], list[int], str]:
+def load_texts(options: argparse.Namespace) -> tuple[list[list[str]], list[int], str]:
     """Return the words and labels of the texts, and the checksum of where they come from."""
     if options.data == "reviews":
         made = reviews(options.texts, seed=1, ratings=(1, 2, 4, 5))
@@ -42,7 +42,7 @@ def texts(options: argparse.Namespace) -> tuple[list[list[str]], list[int], str]
     return [words(text) for text, _ in sample], [label for _, label in sample], corpus.data_sha256
 
 
-def ways(
+def list_ways(
     items: Sequence[EncodedText], size: int
 ) -> dict[str, Callable[[int], Iterator[TextBatch]]]:
     """Return how the texts become batches, by name; each takes the round."""
@@ -88,7 +88,7 @@ def main(options: argparse.Namespace) -> None:
     """Time the ways in turn; print and record."""
     repeat = command("bench_bucketing", options)
     options.texts = options.texts or (2_000 if options.data == "reviews" else 512)
-    split, labels, origin = texts(options)
+    split, labels, origin = load_texts(options)
     vocabulary = WordVocabulary(split)
     items = [
         (middle_cut(vocabulary.encode(text, eos=False), options.max_words), label)
@@ -103,10 +103,10 @@ def main(options: argparse.Namespace) -> None:
     def seconds(batches: list[TextBatch]) -> float:
         started = time.perf_counter()
         for batch in batches:
-            step(model, optimizer, batch)
+            take_step(model, optimizer, batch)
         return time.perf_counter() - started
 
-    makers = ways(items, options.batch_size)
+    makers = list_ways(items, options.batch_size)
     seconds(list(makers["similar"](0))[:2])  # the first steps pay for allocations
     rounds = [
         {name: seconds(list(make(number))) for name, make in makers.items()}
@@ -150,7 +150,7 @@ def main(options: argparse.Namespace) -> None:
         print(f"{name:24} {number:.3g}")
 
 
-def step(model: nn.Module, optimizer: torch.optim.Optimizer, batch: TextBatch) -> None:
+def take_step(model: nn.Module, optimizer: torch.optim.Optimizer, batch: TextBatch) -> None:
     """Take one step of training."""
     optimizer.zero_grad(set_to_none=True)
     classification_loss(model, batch).backward()

@@ -54,7 +54,7 @@ TITLE = re.compile(r"^= [^=].*[^=] =$")
 HELD_OUT = 1000  # validation phrases taken out of SST-2's training part
 
 
-def articles(lines: Iterable[str]) -> list[list[str]]:
+def split_articles(lines: Iterable[str]) -> list[list[str]]:
     """Return the articles of WikiText as lists of paragraphs; headings are left out."""
     texts: list[list[str]] = []
     for line in lines:
@@ -70,7 +70,7 @@ def clean(text: str) -> str:
     return re.sub(r" @(.)@ ", r"\1", text).replace("<unk>", "[UNK]")
 
 
-def chunks(ids: Sequence[int], stop: int, most: int) -> Iterator[list[int]]:
+def cut_paragraph(ids: Sequence[int], stop: int, most: int) -> Iterator[list[int]]:
     """Cut a paragraph behind full stops into texts of at most `most` pieces where that goes."""
     text: list[int] = []
     for is_stop, group in groupby(ids, key=lambda i: i == stop):
@@ -83,17 +83,19 @@ def chunks(ids: Sequence[int], stop: int, most: int) -> Iterator[list[int]]:
         yield text
 
 
-def documents(lines: Iterable[str], words: WordPieceVocabulary, most: int) -> list[list[list[int]]]:
+def read_documents(
+    lines: Iterable[str], words: WordPieceVocabulary, most: int
+) -> list[list[list[int]]]:
     """Return articles as lists of texts of a few sentences, each at most `most` pieces."""
     stop = words.id(".")
     return [
         [
             text[start : start + most]  # a sentence that is longer is cut into several texts
             for paragraph in article
-            for text in chunks(words.ids(paragraph), stop, most)
+            for text in cut_paragraph(words.ids(paragraph), stop, most)
             for start in range(0, len(text), most)
         ]
-        for article in articles(lines)
+        for article in split_articles(lines)
     ]
 
 
@@ -159,7 +161,7 @@ def adamw(parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
 
 def vocabulary_of(corpus: datasets.Corpus[str], options: argparse.Namespace) -> WordPieceVocabulary:
     """Return the pieces learned from the text of pre-training."""
-    paragraphs = [p for article in articles(corpus.train) for p in article]
+    paragraphs = [p for article in split_articles(corpus.train) for p in article]
     return WordPieceVocabulary(paragraphs, options.vocabulary)
 
 
@@ -173,7 +175,9 @@ def pretrain(corpus: datasets.Corpus[str], options: argparse.Namespace, seed: in
     model = PretrainingModel(encoder, head, options.width, pool_first)
     initialise(nn.ModuleList([head.transform, model.pooler, model.next]))
     most = (options.length - 3) // 2
-    texts = {p: documents(corpus.split(p), words, most) for p in ("train", "validation", "test")}
+    texts = {
+        p: read_documents(corpus.split(p), words, most) for p in ("train", "validation", "test")
+    }
 
     def batches(part: str, turn: int) -> Iterator[BertBatch]:
         generator = torch.Generator().manual_seed(turn)
@@ -357,7 +361,7 @@ def encode_parts(
     }
 
 
-def both(
+def finetune_both(
     parts: dict[str, list[EncodedPair]], state: Any, size: int, options: Any, seed: int
 ) -> dict:
     """Fine-tune on some labels of a seed's choice, from the pre-trained state and from nothing."""
@@ -420,7 +424,7 @@ def main(options: argparse.Namespace) -> None:
         corpus = datasets.load(options.data)
         words = vocabulary_of(text, options)
         parts = encode_parts(divide_parts(corpus), words, options.length)
-        runs = [both(parts, state, len(words), options, seed) for seed in options.seeds]
+        runs = [finetune_both(parts, state, len(words), options, seed) for seed in options.seeds]
     parameters = runs[0].pop("parameters", None) or sum(
         p.numel() for p in encoder_of(options, options.vocabulary).parameters()
     )

@@ -84,7 +84,7 @@ class Drawn:
     history: History
 
 
-def drawn(number: int = 4000, class_epochs: int = 4, seed: int = 1) -> Drawn:
+def draw_scenes(number: int = 4000, class_epochs: int = 4, seed: int = 1) -> Drawn:
     """Draw the scenes, teach the encoder to classify, and compute all annotations once."""
     data = splits(number, 300, 500, seed=seed)
     ones = scenes(number + 500, seed=seed + 1, things=(1, 1))
@@ -218,13 +218,13 @@ class Reinforce:
         return per_word * (self.strength * looked - reward.mean()) - self.entropy * bonus
 
 
-def decoder(words: int, attention: nn.Module, seed: int = 1) -> CaptionDecoder:
+def make_decoder(words: int, attention: nn.Module, seed: int = 1) -> CaptionDecoder:
     """Return an untrained decoder."""
     seed_everything(seed)
     return CaptionDecoder(words, EMBEDDING, HIDDEN, CHANNELS, attention)
 
 
-def soft(seed: int = 1) -> SoftAttention:
+def make_attention(seed: int = 1) -> SoftAttention:
     """Return soft attention of the course's size, untrained."""
     seed_everything(seed)
     return SoftAttention(HIDDEN, CHANNELS, ATTENTION)
@@ -248,7 +248,7 @@ def fit(
     )
 
 
-def right(model: nn.Module, data: Drawn, part: str = "test") -> float:
+def measure_right(model: nn.Module, data: Drawn, part: str = "test") -> float:
     """Return the share of captions that are right from the first to the last word."""
     captions = [caption.ids for caption in greedy_captions(model, data.annotations[part])]
     return exact_match(captions, [ids[:-1] for ids in data.captions[part]])
@@ -262,12 +262,15 @@ def harden(model: CaptionDecoder) -> CaptionDecoder:
 
 
 MODELS: dict[str, tuple[Callable[[int], nn.Module], Callable[[], Loss]]] = {
-    "soft": (soft, likelihood),
-    "penalty": (soft, lambda: likelihood(PENALTY)),
+    "soft": (make_attention, likelihood),
+    "penalty": (make_attention, lambda: likelihood(PENALTY)),
     "mean": (lambda seed: MeanAnnotation(), likelihood),
-    "hard": (lambda seed: HardAttention(soft(seed)), Reinforce),
-    "hard-half": (lambda seed: HardAttention(soft(seed), 0.5), lambda: Reinforce(strength=0.02)),
-    "hard-after-soft": (soft, lambda: Reinforce(entropy=0.0)),
+    "hard": (lambda seed: HardAttention(make_attention(seed)), Reinforce),
+    "hard-half": (
+        lambda seed: HardAttention(make_attention(seed), 0.5),
+        lambda: Reinforce(strength=0.02),
+    ),
+    "hard-after-soft": (make_attention, lambda: Reinforce(entropy=0.0)),
 }
 
 
@@ -283,7 +286,7 @@ def parser() -> argparse.ArgumentParser:
 
 def main(options: argparse.Namespace) -> None:
     """Train the models and record them."""
-    data = drawn(options.scenes)
+    data = draw_scenes(options.scenes)
     digest = hashlib.sha256()
     for part in data.scenes:
         for scene in part:
@@ -294,17 +297,17 @@ def main(options: argparse.Namespace) -> None:
         runs = []
         for seed in options.seeds:
             started = time.process_time()
-            model = decoder(len(data.words), attention(seed), seed)
+            model = make_decoder(len(data.words), attention(seed), seed)
             rate = RATE
             if name == "hard-after-soft":
                 fit(model, data, likelihood(), options.epochs)
                 model, rate = harden(model), RATE / 2
             history = fit(
                 model, data, make_loss(), options.epochs, rate,
-                validate=lambda m: {"right": right(m, data, "validation")}, select="right",
+                validate=lambda m: {"right": measure_right(m, data, "validation")}, select="right",
             )  # fmt: skip
             seconds = time.process_time() - started
-            metrics = {"exact": right(model, data)}
+            metrics = {"exact": measure_right(model, data)}
             if name != "mean":
                 gazes = gaze(
                     looks(model, data.annotations["test"], data.captions["test"]), data.scenes.test

@@ -237,7 +237,7 @@ def run(corpus: datasets.Corpus[tuple[str, int]], options: argparse.Namespace, s
     }
     if options.weights:
         torch.save(model.state_dict(), options.weights)
-    return measured | looking.at(model.to(device()), task, corpus, options)
+    return measured | looking.look_at(model.to(device()), task, corpus, options)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -26,17 +26,17 @@ _CONTRACTIONS = {"du": "de le", "des": "de les", "au": "a le", "aux": "a les"}
 _CONTRACTED = re.compile(rf"\b({'|'.join(_CONTRACTIONS)})\b")
 
 
-def plain(words: Iterable[str]) -> Words:
+def simplify_words(words: Iterable[str]) -> Words:
     """Return words in lower case and without accents."""
     return tuple(_plain(word) for word in words)
 
 
-def english(line: str) -> Words:
+def read_english(line: str) -> Words:
     """Return the words of a line of the English debates."""
     return tuple(_TOKENS.findall(_plain(line)))
 
 
-def french(line: str) -> Words:
+def read_french(line: str) -> Words:
     """Return the words of a line of the French debates, elisions and contractions written out."""
     text = _ELISIONS.sub(r"\1e ", _plain(line))
     text = _CONTRACTED.sub(lambda match: _CONTRACTIONS[match[1]], text)
@@ -48,7 +48,7 @@ def _plain(text: str) -> str:
     return "".join(sign for sign in parts if not unicodedata.combining(sign))
 
 
-def spoken(
+def read_debates(
     lines: Sequence[tuple[str, str]], longest: int, leave: Iterable[SentencePair]
 ) -> list[tuple[Words, Words]]:
     """Return the pairs of debates, each once, in a fixed random order.
@@ -58,9 +58,9 @@ def spoken(
         longest: pairs with more words on either side are left out.
         leave: aligned sentences, which nobody trains on.
     """
-    kept = {(english(source), french(target)): None for source, target in lines}
+    kept = {(read_english(source), read_french(target)): None for source, target in lines}
     for pair in leave:
-        kept.pop((plain(pair.source), plain(pair.target)), None)
+        kept.pop((simplify_words(pair.source), simplify_words(pair.target)), None)
     pairs = [pair for pair in kept if all(1 <= len(words) <= longest for words in pair)]
     random.Random(1).shuffle(pairs)
     return pairs
@@ -68,4 +68,6 @@ def spoken(
 
 def plain_pairs(pairs: Iterable[SentencePair]) -> list[SentencePair]:
     """Return aligned sentences in plain words."""
-    return [replace(p, source=plain(p.source), target=plain(p.target)) for p in pairs]
+    return [
+        replace(p, source=simplify_words(p.source), target=simplify_words(p.target)) for p in pairs
+    ]

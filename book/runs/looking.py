@@ -22,7 +22,7 @@ BINS = 20  # of the histogram of a word's weight
 
 
 @torch.no_grad()
-def at(
+def look_at(
     model: nn.Module,
     task: Any,
     corpus: datasets.Corpus[tuple[str, int]],

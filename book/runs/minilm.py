@@ -67,7 +67,7 @@ SHORT = 18  # pieces of a text whose attention is shown
 Parts = dict[str, list[Any]]
 
 
-def published() -> tuple[PretrainingModel, WordPieceVocabulary, str]:
+def load_published() -> tuple[PretrainingModel, WordPieceVocabulary, str]:
     """Return the course's BERT with the published weights, their word pieces and their checksum."""
     weights = datasets.load("minilm-l6")
     pieces = WordPieceVocabulary.from_pieces(weights.split("pieces"))
@@ -124,7 +124,7 @@ class LowRank(nn.Module):
         return weight + (16 / len(self.A)) * self.B @ self.A
 
 
-def correct(encoder: nn.Module, rank: int) -> None:
+def add_corrections(encoder: nn.Module, rank: int) -> None:
     """Freeze an encoder, and give its queries and values corrections of low rank."""
     encoder.requires_grad_(False)
     layers: Any = encoder.layers
@@ -181,7 +181,7 @@ def weights_of(encoder: nn.Module, item: EncodedPair) -> list[Tensor]:
     return heard
 
 
-def received(encoder: nn.Module, item: EncodedPair) -> list[float]:
+def measure_received(encoder: nn.Module, item: EncodedPair) -> list[float]:
     """Return how much attention each piece gets in the last layer, as means over heads and states.
 
     a_j = 1 / (h N) sum over heads and i of w_ij; they sum to 1.
@@ -204,17 +204,17 @@ def measure_reading(
     }
 
 
-def features(encoder: nn.Module, items: Sequence[EncodedPair]) -> np.ndarray:
+def compute_features(encoder: nn.Module, items: Sequence[EncodedPair]) -> np.ndarray:
     """Return what frozen states say of texts: the mean u, or of pairs |u - v| and u v."""
     if not any(1 in segments for _, segments, _ in items):
         return mean_states(encoder, items).numpy()
     first, second = (
-        mean_states(encoder, [one_text(item, part) for item in items]) for part in (0, 1)
+        mean_states(encoder, [split_pair(item, part) for item in items]) for part in (0, 1)
     )
     return torch.cat([(first - second).abs(), first * second], dim=-1).numpy()
 
 
-def one_text(item: EncodedPair, part: int) -> EncodedPair:
+def split_pair(item: EncodedPair, part: int) -> EncodedPair:
     """Return the first or the second text of a pair, between marks of its own."""
     ids, segments, label = item
     own = [i for i, segment in zip(ids, segments, strict=True) if segment == part]
@@ -255,13 +255,13 @@ def fit_best(
     return fit(rows, best), best
 
 
-def frozen(encoder: nn.Module, parts: Parts) -> list[int]:
+def classify_frozen(encoder: nn.Module, parts: Parts) -> list[int]:
     """Return the classes that logistic regression on frozen states tells for the test part."""
     from sklearn.linear_model import LogisticRegression
 
     items = [*parts["train"], *parts["validation"]]
     labels = [item[-1] for item in items]
-    given = features(encoder, [*items, *parts["test"]])
+    given = compute_features(encoder, [*items, *parts["test"]])
 
     def fit(rows: list[int], strength: float) -> Callable[[list[int]], list[int]]:
         model = LogisticRegression(C=1 / strength, max_iter=5000)
@@ -313,7 +313,7 @@ def tune(
         encoder.embeddings.token.requires_grad_(False)
         rate = options.learning_rate
     if options.rank:
-        correct(encoder, options.rank)
+        add_corrections(encoder, options.rank)
     training = parts["train"]
     batch_size = min(options.batch_size, max(8, len(training) // 10))
     in_epoch = -(-len(training) // batch_size)
@@ -371,7 +371,7 @@ def predict(
     return told.tolist()
 
 
-def intervals(told: Sequence[int], labels: Sequence[int]) -> dict[str, list[float]]:
+def bootstrap_intervals(told: Sequence[int], labels: Sequence[int]) -> dict[str, list[float]]:
     """Return the 95 % interval of accuracy and F1 over test sets drawn anew (bootstrap)."""
     right, says, true = np.array(told) == labels, np.array(told) == 1, np.array(labels) == 1
     draw = np.random.default_rng(0)
@@ -422,11 +422,11 @@ def parser() -> argparse.ArgumentParser:
 def main(options: argparse.Namespace) -> None:
     """Train with each seed, record."""
     repeat = command("minilm", options, leave=("progress", "width", "layers", "heads"))
-    model, pieces, weights_sha256 = published()
+    model, pieces, weights_sha256 = load_published()
     corpus = datasets.load(options.data)
     texts = divide(corpus)
     parts = encode_parts(texts, pieces, options.length)
-    runs = [one(model, texts, parts, pieces, options, seed) for seed in options.seeds]
+    runs = [run_seed(model, texts, parts, pieces, options, seed) for seed in options.seeds]
     if options.on == "validation":
         return
     results.record(
@@ -442,7 +442,7 @@ def main(options: argparse.Namespace) -> None:
     )
 
 
-def one(
+def run_seed(
     model: PretrainingModel,
     texts: Parts,
     parts: Parts,
@@ -478,12 +478,14 @@ def one(
 
     def keep(suffix: str, told: list[int]) -> None:
         run["metrics"] |= {name + suffix: value for name, value in judge(told, labels).items()}
-        run["intervals"] |= {name + suffix: ends for name, ends in intervals(told, labels).items()}
+        run["intervals"] |= {
+            name + suffix: ends for name, ends in bootstrap_intervals(told, labels).items()
+        }
         print(f"{options.data}, seed {seed}{suffix}: {run['metrics']}", flush=True)
 
     started = time.perf_counter()
     if "frozen" in wanted:
-        keep("_frozen", frozen(model.encoder, parts))
+        keep("_frozen", classify_frozen(model.encoder, parts))
     if "bag" in wanted and len(texts["test"][0]) == 2:
         keep("_bag", bag(texts))
     run["seconds_frozen_and_bag"] = time.perf_counter() - started
@@ -498,8 +500,8 @@ def one(
                 {
                     "tokens": pieces.tokens(item[0]),
                     "label": item[-1],
-                    "before": received(model.encoder, item),
-                    "after": received(encoder, item),
+                    "before": measure_received(model.encoder, item),
+                    "after": measure_received(encoder, item),
                 }
                 for item in short
             ]

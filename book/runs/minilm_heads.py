@@ -21,7 +21,7 @@ from coursekit.bert import EncodedPair, pad_items
 from coursekit.metrics import entropy
 
 from .commands import command
-from .minilm import HEADS, LAYERS, POSITIONS, WIDTH, published, weights_of
+from .minilm import HEADS, LAYERS, POSITIONS, WIDTH, load_published, weights_of
 
 
 def parser() -> argparse.ArgumentParser:
@@ -31,7 +31,7 @@ def parser() -> argparse.ArgumentParser:
     return arguments
 
 
-def habits(weights: Tensor, special: Sequence[int], last: int) -> dict[str, Tensor]:
+def measure_habits(weights: Tensor, special: Sequence[int], last: int) -> dict[str, Tensor]:
     """Return for each head (h,) the mean weights on some tokens, over a text's pieces."""
     inner = torch.arange(1, weights.shape[-1] - 1)
     rows = weights[:, inner]  # (h, N - 2, N)
@@ -47,7 +47,9 @@ def habits(weights: Tensor, special: Sequence[int], last: int) -> dict[str, Tens
 
 
 @torch.no_grad()
-def difference(encoder: nn.Module, items: Sequence[EncodedPair], state: dict[str, Tensor]) -> float:
+def compare_states(
+    encoder: nn.Module, items: Sequence[EncodedPair], state: dict[str, Tensor]
+) -> float:
     """Return the largest difference from the states of the library, over all real tokens."""
     import transformers
 
@@ -70,7 +72,7 @@ def difference(encoder: nn.Module, items: Sequence[EncodedPair], state: dict[str
 def main(options: argparse.Namespace) -> None:
     """Read the command line, measure, record."""
     started = time.perf_counter()
-    model, pieces, weights_sha256 = published()
+    model, pieces, weights_sha256 = load_published()
     corpus = datasets.load("sst-2")
     texts = [text for text, _ in corpus.validation][: options.sentences or None]
     items: list[EncodedPair] = [(*pieces.encode(text), 0) for text in texts]
@@ -78,7 +80,7 @@ def main(options: argparse.Namespace) -> None:
     for item in items:
         ids = item[0]
         for layer, weights in enumerate(weights_of(model.encoder, item)):
-            for name, value in habits(weights, (0, len(ids) - 1), len(ids) - 2).items():
+            for name, value in measure_habits(weights, (0, len(ids) - 1), len(ids) - 2).items():
                 sums.setdefault(name, torch.zeros(LAYERS, HEADS))[layer] += value / len(items)
     state = dict(datasets.load("minilm-l6").split("weights"))
     results.record(
@@ -87,7 +89,7 @@ def main(options: argparse.Namespace) -> None:
         runs=[
             {
                 "seed": "none",
-                "metrics": {"difference": difference(model.encoder, items[:64], state)},
+                "metrics": {"difference": compare_states(model.encoder, items[:64], state)},
                 "seconds": time.perf_counter() - started,
             }
         ],

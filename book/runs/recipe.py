@@ -70,7 +70,7 @@ class BothWays(nn.Module):
         return x * F.dropout(torch.ones_like(x[:, :1]), self.dropout, self.training)
 
 
-def like_skipped(states: Tensor, lengths: Tensor) -> Tensor:
+def replace_padding(states: Tensor, lengths: Tensor) -> Tensor:
     """Return states (B, N, 2d) with those of padding as Keras has them where an LSTM skips it.
 
     Padding stands in front there: the forward LSTM has not begun, so that its states are 0, and the
@@ -141,7 +141,7 @@ class Recipe(nn.Module):
         if self.keras:
             states = self.layers[1](self.layers[0](embedded, lengths), lengths)  # (B, N, 128)
             query = torch.cat([last_state(states[..., :64], lengths), states[:, 0, 64:]], dim=1)
-            states = like_skipped(states, lengths)
+            states = replace_padding(states, lengths)
             mask = torch.ones_like(tokens, dtype=torch.bool)  # (B, N)
         elif self.masked:
             mask = length_mask(lengths, tokens.shape[1])  # (B, N)

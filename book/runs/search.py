@@ -27,7 +27,7 @@ from coursekit import results
 from coursekit.training import device
 
 from .commands import command
-from .minilm import mean_states, published
+from .minilm import load_published, mean_states
 
 GLOSSARY = Path(__file__).resolve().parent.parent / "glossary.yml"
 QUESTIONS = {
@@ -58,7 +58,7 @@ QUESTIONS = {
 }
 
 
-def entries() -> dict[str, str]:
+def read_entries() -> dict[str, str]:
     """Return the text of each entry, its name first, without markup, by its name."""
     found = {}
     for entry in yaml.safe_load(GLOSSARY.read_text("utf-8"))["terms"]:
@@ -79,7 +79,7 @@ def cosines_by_words(texts: Sequence[str], questions: Sequence[str]) -> Tensor:
 
 def cosines_by_meaning(texts: Sequence[str], questions: Sequence[str]) -> tuple[Tensor, int, str]:
     """Return cosines (questions, texts) of mean states, the parameters, the weights' checksum."""
-    model, pieces, checksum = published()
+    model, pieces, checksum = load_published()
     encoder = model.encoder.to(device())
     vectors = [
         F.normalize(mean_states(encoder, [(*pieces.encode(text), 0) for text in some]), dim=-1)
@@ -88,7 +88,7 @@ def cosines_by_meaning(texts: Sequence[str], questions: Sequence[str]) -> tuple[
     return vectors[0] @ vectors[1].T, sum(p.numel() for p in encoder.parameters()), checksum
 
 
-def ranks(cosines: Tensor, wanted: Sequence[int]) -> list[int]:
+def compute_ranks(cosines: Tensor, wanted: Sequence[int]) -> list[int]:
     """Return the place of the wanted text for each question, from 1; equal ones stand before it."""
     own = cosines.gather(1, torch.tensor(wanted).unsqueeze(1))  # (Q, 1)
     return (cosines >= own).sum(dim=1).tolist()
@@ -102,7 +102,7 @@ def parser() -> argparse.ArgumentParser:
 def main(options: argparse.Namespace) -> None:
     """Search with all questions in both ways, and record what was found."""
     started = time.perf_counter()
-    known = entries()
+    known = read_entries()
     names, questions = list(known), list(QUESTIONS)
     wanted = [names.index(term) for term in QUESTIONS.values()]
     by_meaning, parameters, checksum = cosines_by_meaning(list(known.values()), questions)
@@ -110,7 +110,7 @@ def main(options: argparse.Namespace) -> None:
     metrics: dict[str, float] = {}
     found: dict[str, dict[str, Any]] = {q: {"wanted": term} for q, term in QUESTIONS.items()}
     for way, cosines in ways.items():
-        places = ranks(cosines, wanted)
+        places = compute_ranks(cosines, wanted)
         metrics[f"first_{way}"] = sum(place == 1 for place in places) / len(places)
         metrics[f"top_three_{way}"] = sum(place <= 3 for place in places) / len(places)
         for question, place, row in zip(questions, places, cosines, strict=True):

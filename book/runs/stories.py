@@ -147,7 +147,7 @@ def adamw(parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
 
 
 @torch.no_grad()
-def judged(task: Task, model: Filler | TwoDirections, stories: list[Story]) -> dict[str, Any]:
+def judge_model(task: Task, model: Filler | TwoDirections, stories: list[Story]) -> dict[str, Any]:
     """Return how many hidden words are told, over all words and by part of speech."""
     right: dict[str, list[float]] = defaultdict(list)
     loss: list[float] = []
@@ -175,7 +175,7 @@ def _tags_as_story(story: Story) -> Story:
 
 
 @torch.no_grad()
-def shown_words(task: Task, model: nn.Module, stories: list[Story]) -> dict[str, float]:
+def judge_shown_words(task: Task, model: nn.Module, stories: list[Story]) -> dict[str, float]:
     """Return what a model makes of words that no [MASK] hides: true ones, and wrong ones.
 
     One word in ten of each text is exchanged for a random one; all the others are true.
@@ -209,7 +209,7 @@ def shown_words(task: Task, model: nn.Module, stories: list[Story]) -> dict[str,
     }
 
 
-def examples(
+def fill_examples(
     task: Task, model: Filler | TwoDirections, stories: list[Story]
 ) -> list[dict[str, Any]]:
     """Return what a model fills in for each word of the prepared texts."""
@@ -269,11 +269,11 @@ def fit(
         epochs=o.epochs,
         schedule=task.schedule,
         optimizer=adamw,
-        validate=lambda _: {"accuracy": judged(task, judge, few)["accuracy"]},
+        validate=lambda _: {"accuracy": judge_model(task, judge, few)["accuracy"]},
         progress=False,
     )
     model.cpu()
-    judgement = judged(task, judge, task.data.test)
+    judgement = judge_model(task, judge, task.data.test)
     per_epoch = o.steps // o.epochs
     return {
         "seed": o.seed,
@@ -283,7 +283,7 @@ def fit(
             "updates": [per_epoch * (i + 1) for i in range(o.epochs)],
             "accuracy": history.column("accuracy"),
         },
-        "examples": examples(task, judge, task.data.test[:EXAMPLES]),
+        "examples": fill_examples(task, judge, task.data.test[:EXAMPLES]),
         "seconds": history.seconds,
     }
 
@@ -324,7 +324,7 @@ def main(options: argparse.Namespace) -> None:
     """Train all models, one after the other."""
     task = Task(options)
     torch.set_num_threads(1)
-    for name, part in (("fill", fill), ("narrow", narrow), ("bert", bert)):
+    for name, part in (("fill", fill), ("narrow", train_narrow), ("bert", pretrain_bert)):
         if task.options.only in (None, name):
             part(task)
 
@@ -344,14 +344,14 @@ def fill(task: Task) -> None:
         batches = task.epochs(lambda turn: true_pairs, mask)
         run = fit(task, made[name], batches, cloze_loss, made[name])
         if sees == "both":
-            run["metrics"] |= shown_words(task, made[name], task.data.test[:100])
+            run["metrics"] |= judge_shown_words(task, made[name], task.data.test[:100])
         write(task, name, made[name], run)
         if name == "left-to-right":
             keep(name, made[name])
-    side_by_side(task, "two-directions", made["left-to-right"], made["right-to-left"])
+    train_side_by_side(task, "two-directions", made["left-to-right"], made["right-to-left"])
 
 
-def narrow(task: Task) -> None:
+def train_narrow(task: Task) -> None:
     """Train two directions once more, so narrow that both together are about as large as BERT."""
     wide, task.options.width = task.options.width, NARROW
     true_pairs = task.neighbours(task.data.train)
@@ -362,11 +362,11 @@ def narrow(task: Task) -> None:
         batches = task.epochs(lambda turn: true_pairs, every_word)
         fit(task, side, batches, cloze_loss, side)
         sides.append(side)
-    side_by_side(task, "two-directions-narrow", *sides)
+    train_side_by_side(task, "two-directions-narrow", *sides)
     task.options.width = wide
 
 
-def side_by_side(task: Task, name: str, left: Filler, right: Filler) -> None:
+def train_side_by_side(task: Task, name: str, left: Filler, right: Filler) -> None:
     """Train the top of two finished models for half as many updates, and record it."""
     seed_everything(task.options.seed)
     width, steps = task.options.width, task.options.steps
@@ -380,7 +380,7 @@ def side_by_side(task: Task, name: str, left: Filler, right: Filler) -> None:
     task.options.steps = steps
 
 
-def bert(task: Task) -> None:
+def pretrain_bert(task: Task) -> None:
     """Pre-train BERT with both tasks, and keep its weights."""
     seed_everything(task.options.seed)
     encoder = task.encoder()

@@ -11,7 +11,7 @@ from autograder.execution import perform
 from autograder.exercise import Case
 from autograder.exercises import EXERCISES
 from autograder.instructor import hidden_tests
-from autograder.instructor.expected import expected
+from autograder.instructor.expected import compute_expected
 from autograder.verdicts import DTYPES, Trial, Verdict, judge
 
 # One seed for all time, so that a failure comes back, and one that nobody has seen.
@@ -23,12 +23,12 @@ SEEDS = (20, FRESH)
 def _drawn(name: str) -> list[tuple[Case, Any]]:
     """The instructor's cases with the solution's values: drawn once, for all answers."""
     exercise = EXERCISES[name]
-    return [(c, expected(exercise, c)) for seed in SEEDS for c in exercise.draw(seed)]
+    return [(c, compute_expected(exercise, c)) for seed in SEEDS for c in exercise.draw(seed)]
 
 
 @cache
 def _mistakes(name: str) -> list[Any]:
-    return hidden_tests.misconceptions(EXERCISES[name])
+    return hidden_tests.load_misconceptions(EXERCISES[name])
 
 
 @cache
@@ -39,7 +39,7 @@ def student(answer: Any, name: str) -> Verdict:
 
 @cache
 def instructor(answer: Any, name: str) -> Verdict:
-    """What `hidden_tests.verdict_of(answer, exercise, SEEDS)` says, with its draws shared."""
+    """What `hidden_tests.judge_answer(answer, exercise, SEEDS)` says, with its draws shared."""
     exercise = EXERCISES[name]
     trials = [
         Trial(case, dtype, right, perform(answer, exercise, case, dtype))

@@ -21,7 +21,7 @@ from autograder.comparing import GRADIENT_FACTOR, TOLERANCE, Expected
 from autograder.execution import Outcome, perform
 from autograder.exercise import Case, Exercise
 from autograder.exercises import EXERCISES
-from autograder.instructor.expected import expected
+from autograder.instructor.expected import compute_expected
 from autograder.verdicts import DTYPES
 
 from . import entries
@@ -43,7 +43,7 @@ def worst(exercise: Exercise, draws: int, answers: int) -> Share:
             for seed in range(draws)
             for case in exercise.draw(seed)
             if case.relation is None  # what chance may do is told by the relation
-            for oracle in (expected(exercise, case),)
+            for oracle in (compute_expected(exercise, case),)
             for entry in right
             for dtype in DTYPES
             for share in shares(case, perform(entry.answer, exercise, case, dtype), oracle, dtype)

@@ -17,18 +17,25 @@ from autograder.instructor.feedback import HideOwnTracebacks
 from autograder.instructor.grading.grader import Graded, Grader
 from autograder.instructor.grading.preprocessors import configure
 from autograder.instructor.grading.records import OUTCOMES
-from autograder.instructor.grading.sandbox import End, Run, Times, plain_outputs
+from autograder.instructor.grading.sandbox import End, Run, Times, clean_outputs
 from autograder.instructor.grading.source import read_sources
-from autograder.instructor.grading.submissions import Handed, StudentCell, cells_of
+from autograder.instructor.grading.submissions import Handed, StudentCell, read_cells
 from autograder.instructor.notebooks import SOLUTIONS
-from autograder.instructor.reporting.facts import Exercise, Facts, Group, Late, Mistake, Review
+from autograder.instructor.reporting.facts import (
+    CommonMistake,
+    Exercise,
+    Facts,
+    Group,
+    Late,
+    Review,
+)
 from autograder.verdicts import Verdict
 from tests.conftest import ROOT
 
 ASSIGNMENT = "bahdanau"
 SOURCES = read_sources(SOLUTIONS / ASSIGNMENT, "raise NotImplementedError()", EXERCISES)
 RELEASED = ROOT / "exercises" / ASSIGNMENT / "scores.ipynb"
-HANDED = cells_of(RELEASED.read_bytes())
+HANDED = read_cells(RELEASED.read_bytes())
 FORMGRADER = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader"
 TEMPLATES = FORMGRADER / "templates"
 STYLES = FORMGRADER / "static" / "node_modules" / "bootstrap" / "dist" / "css"
@@ -90,7 +97,7 @@ class _Sandbox:
             for c in cells
             if "exercise" in c
         }
-        shown = {c["index"]: plain_outputs(outputs) for c in cells if "exercise" not in c}
+        shown = {c["index"]: clean_outputs(outputs) for c in cells if "exercise" not in c}
         alive = self._ends in skip or self._ends not in shown
         return Run(shown, answers, End() if alive else End(self._ends, "exit"))
 
@@ -172,9 +179,10 @@ def facts(said: Say, students: list[str]) -> Facts:
         pending=0,
         exercises=(Exercise("masked_softmax", 3.0, one, 0.5),),
         misconceptions=tuple(
-            Mistake("masked_softmax", said(), said() + ".", mine, 0.5) for mine in (who, who[:1])
+            CommonMistake("masked_softmax", said(), said() + ".", mine, 0.5)
+            for mine in (who, who[:1])
         ),
-        unexplained=(Mistake("masked_softmax", said() + ".", "", who, 1.0),),
+        unexplained=(CommonMistake("masked_softmax", said() + ".", "", who, 1.0),),
         reviews=(Review(students[0], said(), said(), (said(), said())),),
         alike=(Group(who, (0.9, 0.9), (("masked_softmax", 0.9),)),),
         late=(Late(students[1], 60.0, 1.0),),

@@ -188,7 +188,7 @@ def test_why_a_person_should_look_at_an_exercise_outlives_another_exercises_grad
 
     old = result("one: look.", one="one: look.")
     for only, review in (({"two"}, "two: look. one: look."), ({"one", "two"}, "two: look.")):
-        now = records.merged(old, result("two: look.", two="two: look."), only)
+        now = records.merge(old, result("two: look.", two="two: look."), only)
         assert now.review == review
         assert records.NotebookResult.from_json(now.as_json()) == now
 

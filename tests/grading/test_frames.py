@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from safetensors.torch import save
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.expected import solution
+from autograder.instructor.expected import load_solution
 from autograder.instructor.grading import secret_cases
 from autograder.instructor.grading.frames import check_frame
 from autograder.instructor.grading.grader import Grader
 from autograder.instructor.grading.sandbox import Sandbox, Times
 from autograder.instructor.grading.secret_cases import SecretCases
 from autograder.instructor.grading.source import list_exercises, read_sources
-from autograder.instructor.grading.submissions import Handed, cells_of
+from autograder.instructor.grading.submissions import Handed, read_cells
 from autograder.instructor.notebooks import SOLUTIONS
 from autograder.sandboxed import wire, worker
 from autograder.sandboxed.plain import KINDS
@@ -53,14 +53,14 @@ def wrong_by_one(name: str):
         def add(thing):
             return thing + 1 if isinstance(thing, torch.Tensor) else type(thing)(map(add, thing))
 
-        return add(getattr(solution(DECLARED), name)(self, *given))
+        return add(getattr(load_solution(DECLARED), name)(self, *given))
 
     return moved
 
 
 def make_wrong():
     methods = {method for part in DECLARED.parts for method in part.methods}
-    return type(NAME, (solution(DECLARED),), {name: wrong_by_one(name) for name in methods})
+    return type(NAME, (load_solution(DECLARED),), {name: wrong_by_one(name) for name in methods})
 
 
 class Replayed(Sandbox):
@@ -107,7 +107,7 @@ def desk():
     sandbox = Replayed(secret.cases)
     tests = dict.fromkeys(mine[DECLARED.notebook].names.exercises, "")
     released = ROOT / "exercises" / DECLARED.assignment / f"{DECLARED.notebook}.ipynb"
-    handed = Handed(tuple(cells_of(released.read_bytes())))
+    handed = Handed(tuple(read_cells(released.read_bytes())))
     return Grader(DECLARED.assignment, mine, sandbox, secret, tests), sandbox, handed
 
 
@@ -146,7 +146,7 @@ def index() -> int:
 @cache
 def record(right: bool) -> tuple[Frame, ...]:
     """Return the frames of a right or a wrong answer."""
-    answer = solution(DECLARED) if right else make_wrong()
+    answer = load_solution(DECLARED) if right else make_wrong()
     cells = [{"index": index(), "exercise": NAME, "cases": NAME}]
     cells += [
         {"index": 1_000_000 + n, "exercise": NAME, "cases": f"{NAME}/{n}"}

@@ -12,7 +12,7 @@ import pytest
 from broken.handing import reference
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.expected import solution
+from autograder.instructor.expected import load_solution
 from autograder.instructor.grading.grader import (
     Grader,
     _imports_solutions,
@@ -23,7 +23,7 @@ from autograder.instructor.grading.records import ExerciseResult
 from autograder.instructor.grading.sandbox import End, Run, Times
 from autograder.instructor.grading.settings import Grading
 from autograder.instructor.grading.source import read_sources
-from autograder.instructor.grading.submissions import Handed, StudentCell, cells_of
+from autograder.instructor.grading.submissions import Handed, StudentCell, read_cells
 from autograder.instructor.notebooks import SOLUTIONS
 from tests.conftest import ROOT, needs_bubblewrap
 from tests.ways_round import IN_A_CELL, WAYS
@@ -75,7 +75,7 @@ def grade(
         if beside:
             page.cells.insert(1, nbformat.v4.new_code_cell(beside))
             page.cells.append(nbformat.v4.new_code_cell(beside))
-        handed = Handed(tuple(cells_of(nbformat.writes(page).encode())))
+        handed = Handed(tuple(read_cells(nbformat.writes(page).encode())))
         graded = grader.grade("ada", declared.notebook, handed, {}, only=[exercise])
         pages.append(graded.page)
         if reviews is not None:
@@ -167,7 +167,7 @@ def test_who_switches_the_look_out_off_is_looked_at(exercise, open_for):
     assert ("to the last bit" in reviews[0]) == (EXERCISES[exercise].operator is not None), result
     assert "a cell with 'autograder.' can hide that" in reviews[0]
     (result,) = grade(
-        open_for, exercise, [inspect.getsource(solution(EXERCISES[exercise]))], reviews=reviews
+        open_for, exercise, [inspect.getsource(load_solution(EXERCISES[exercise]))], reviews=reviews
     )
     assert result.points == result.max_points and reviews[1] == ""
 
@@ -179,7 +179,7 @@ def test_other_cells_may_use_the_operator(open_for, exercise):
         "print(F.layer_norm(x, (3,)).tolist(), F.scaled_dot_product_attention(x, x, x).tolist())"
     )
     pages: list = []
-    answer = inspect.getsource(solution(EXERCISES[exercise]))
+    answer = inspect.getsource(load_solution(EXERCISES[exercise]))
     (result,) = grade(open_for, exercise, [answer], compare, pages)
     assert (result.outcome, result.points) == ("right", result.max_points)
     shown = [c.outputs for c in pages[0].cells if c.cell_type == "code" and c.source == compare]

@@ -21,7 +21,7 @@ from autograder.instructor import commands
 from autograder.instructor.grading import class_run, course, gradebook, grader, records
 from autograder.instructor.grading.class_run import Run
 from autograder.instructor.grading.course import Course, CourseError, write_whole
-from autograder.instructor.grading.gradebook import Patience, explained
+from autograder.instructor.grading.gradebook import WaitingForLock, explain_errors
 from tests.conftest import ROOT, copy_course, needs_bubblewrap
 from tests.grading.test_class_run import ASSIGNMENT, RIGHT, hand_in
 
@@ -313,7 +313,7 @@ def lock(folder):
 )
 def test_a_gradebook_that_cannot_be_used_gets_a_sentence(tmp_path, happen, sentence):
     url = f"sqlite:///{tmp_path / 'gradebook.db'}"
-    with pytest.raises(CourseError, match=f"The gradebook {url} .*{sentence}"), explained(url):
+    with pytest.raises(CourseError, match=f"The gradebook {url} .*{sentence}"), explain_errors(url):
         happen(tmp_path)
 
 
@@ -330,7 +330,7 @@ def test_a_lock_is_waited_for_and_said_once(tmp_path):
         broken(tmp_path)
         return "done"
 
-    assert Patience(said.append).until_done(action) == "done"
+    assert WaitingForLock(said.append).until_done(action) == "done"
     assert len(tries) == 3
     assert said == ["The gradebook is locked by another program; waiting until it is free."]
 
@@ -490,7 +490,7 @@ def test_a_folder_that_cannot_be_read_gets_a_sentence(tmp_path, monkeypatch, cap
     ],
 )
 def test_what_is_not_damaged_is_not_called_so(error, sentence):
-    with pytest.raises(CourseError, match=sentence), explained("sqlite:///gradebook.db"):
+    with pytest.raises(CourseError, match=sentence), explain_errors("sqlite:///gradebook.db"):
         raise error
 
 
@@ -512,7 +512,7 @@ def test_a_full_disk_leaves_the_old_page_and_nothing_else(tmp_path, monkeypatch)
     monkeypatch.setattr(course.tempfile, "mkstemp", full)
     with (
         pytest.raises(CourseError, match=f"disk is full; {path} could not be written: make room"),
-        explained("sqlite://"),
+        explain_errors("sqlite://"),
     ):
         write_whole(path, b"new", 0o644)
     assert [p.name for p in tmp_path.iterdir()] == ["page.html"] and path.read_text() == "old"

@@ -12,7 +12,7 @@ import pytest
 
 from autograder.exercises import EXERCISES
 from autograder.instructor.grading import handed_files, rebuilding, submissions
-from autograder.instructor.grading.course import Course, digest, put
+from autograder.instructor.grading.course import Course, compute_digest, put
 from autograder.instructor.grading.handed_files import DEPTH_AT_MOST, FILES_AT_MOST, list_files
 from autograder.instructor.grading.preprocessors import UnopenedExporter
 from autograder.instructor.grading.rebuilding import rebuild
@@ -80,7 +80,7 @@ def test_a_notebook_whose_name_is_not_utf8_is_graded(folder):
     assert [cell.source for cell in handed.cells or ()] == [ANSWER]
     assert "was graded as scores.ipynb" in handed.remarks[0]
     assert handed.remarks[0].encode()  # it can be written down
-    assert digest(handed, {}) == digest(handed, {})
+    assert compute_digest(handed, {}) == compute_digest(handed, {})
 
 
 @pytest.mark.parametrize("kind", ["link", "folder", "pipe", "beside", "kept"])
@@ -100,7 +100,7 @@ def test_anything_else_of_such_a_name_is_named(folder, kind):
     submission = read_folder(folder, NAMES)
     for handed in submission.notebooks.values():
         assert all(remark.encode() for remark in handed.remarks)
-        assert digest(handed, submission.beside)
+        assert compute_digest(handed, submission.beside)
 
 
 def test_a_link_to_itself_hides_no_other_file(folder):
@@ -155,8 +155,8 @@ def test_all_notebooks_together_have_a_bound(folder, monkeypatch):
     content = notebook(ANSWER)
     monkeypatch.setattr(submissions, "NOTEBOOKS_AT_MOST", 3 * len(content))
     read = []
-    real = submissions.cells_of
-    monkeypatch.setattr(submissions, "cells_of", lambda text: read.append(text) or real(text))
+    real = submissions.read_cells
+    monkeypatch.setattr(submissions, "read_cells", lambda text: read.append(text) or real(text))
     for number in range(20):
         (folder / f"copy-{number:02}.ipynb").write_bytes(content)
     assert read_folder(folder, NAMES).notebooks["scores"].cells

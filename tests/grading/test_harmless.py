@@ -37,10 +37,10 @@ from autograder.instructor.grading.class_run import Summary
 from autograder.instructor.grading.course import CourseError
 from autograder.instructor.grading.preprocessors import HarmlessLog
 from autograder.instructor.grading.records import ExerciseResult, NotebookResult
-from autograder.instructor.grading.sandbox import plain_outputs
+from autograder.instructor.grading.sandbox import clean_outputs
 from autograder.instructor.grading.submissions import Handed, read_folder
 from autograder.instructor.harmless import COLOURED_AT_MOST, Room, takes_long_to_colour
-from autograder.instructor.reporting.page import page as report
+from autograder.instructor.reporting.page import make_page as report
 from autograder.instructor.reporting.scores import CellScore, Person, Score
 from tests.conftest import ROOT
 
@@ -172,7 +172,7 @@ def test_a_line_in_markdown_reads_as_it_was_written():
 def test_a_picture_of_blanks_takes_no_time(size):
     began = time.monotonic()
     data = {"image/png": " " * size + "!", "text/plain": "x" * size}
-    found = plain_outputs([{"output_type": "display_data", "data": data}] * 5)
+    found = clean_outputs([{"output_type": "display_data", "data": data}] * 5)
     assert all("image/png" not in output["data"] for output in found)
     assert time.monotonic() - began < 2
 

@@ -21,15 +21,17 @@ from nbgrader.apps.baseapp import NbGrader
 from autograder.checking import CheckFailed
 from autograder.exercises import EXERCISES
 from autograder.instructor import examine, hidden_tests
-from autograder.instructor.mistakes import known_mistakes
-from autograder.instructor.notebooks import masters, notebook
+from autograder.instructor.mistakes import load_mistakes
+from autograder.instructor.notebooks import list_masters, make_notebook
 from tests.conftest import Course
 from tests.grading.test_class_run import grade
 
 ASSIGNMENT = "bahdanau"
 POINTS = {e.name: e.points for e in EXERCISES.values() if e.assignment == ASSIGNMENT}
 MASTERS = {
-    m.parent.name: notebook(m, EXERCISES) for m in masters() if m.parent.parent.name == ASSIGNMENT
+    m.parent.name: make_notebook(m, EXERCISES)
+    for m in list_masters()
+    if m.parent.parent.name == ASSIGNMENT
 }
 ANSWERS = {c.id: c.source for page in MASTERS.values() for c in page.cells if c.id in POINTS}
 
@@ -212,7 +214,7 @@ def feedback(course, student: str) -> str:
 
 def test_feedback_names_the_mistake_and_what_is_missing(graded):
     text = feedback(graded, "half")
-    titles = {m.slug: m for m in known_mistakes(EXERCISES["additive_score"])}
+    titles = {m.slug: m for m in load_mistakes(EXERCISES["additive_score"])}
     mistake = titles["without_tanh"]
     assert mistake.title in text
     assert mistake.hint.split(".")[0] in " ".join(text.split())
@@ -257,7 +259,7 @@ def text_of_given_cells() -> str:
 
 @pytest.fixture
 def in_a_notebook(monkeypatch):
-    monkeypatch.setattr(hidden_tests.cards, "in_notebook", lambda: True)
+    monkeypatch.setattr(hidden_tests.cards, "is_in_notebook", lambda: True)
     loaded = {name: m for name, m in sys.modules.items() if name.split(".")[0] == "solutions"}
     for name in loaded:
         monkeypatch.delitem(sys.modules, name)

@@ -11,7 +11,7 @@ from bank import entries
 
 from autograder.execution import perform
 from autograder.exercises import EXERCISES
-from autograder.instructor.expected import expected, solution
+from autograder.instructor.expected import compute_expected, load_solution
 from autograder.instructor.grading import operators
 from autograder.verdicts import DTYPES, Trial
 
@@ -35,7 +35,10 @@ def telling(name):
 def tried(answer, name):
     exercise = EXERCISES[name]
     return [
-        (Trial(c, dtype, expected(exercise, c), perform(answer, exercise, c, dtype)), theirs)
+        (
+            Trial(c, dtype, compute_expected(exercise, c), perform(answer, exercise, c, dtype)),
+            theirs,
+        )
         for c, dtype, theirs in telling(name)
     ]
 
@@ -51,9 +54,9 @@ def test_an_operator_is_known_by_its_bits(name):
     assert len(telling(name)) >= operators.FEWEST
     trials = []
     for case, dtype, theirs in telling(name):
-        outcome = perform(solution(exercise), exercise, case, dtype)
+        outcome = perform(load_solution(exercise), exercise, case, dtype)
         outcome.outputs.update(theirs)
-        trials.append((Trial(case, dtype, expected(exercise, case), outcome), theirs))
+        trials.append((Trial(case, dtype, compute_expected(exercise, case), outcome), theirs))
     assert operators.looks_called(trials)
     assert not operators.looks_called(trials[: operators.FEWEST - 1]), "so few are chance"
 

@@ -14,7 +14,12 @@ from hypothesis import strategies as st
 from autograder.exercises import EXERCISES
 from autograder.instructor.grading.rebuilding import rebuild
 from autograder.instructor.grading.source import read_sources
-from autograder.instructor.grading.submissions import StudentCell, Unreadable, cells_of, read_folder
+from autograder.instructor.grading.submissions import (
+    StudentCell,
+    Unreadable,
+    read_cells,
+    read_folder,
+)
 from autograder.instructor.notebooks import SOLUTIONS
 from tests.conftest import ROOT
 
@@ -26,7 +31,7 @@ ANSWER = "def context_vector(weights, values):\n    return values.sum(1)\n"
 
 
 def handed() -> list[StudentCell]:
-    return cells_of(RELEASED.read_bytes())
+    return read_cells(RELEASED.read_bytes())
 
 
 def changed(name: str, **to: Any) -> list[StudentCell]:
@@ -69,7 +74,7 @@ def test_no_metadata_of_the_students_gets_in():
     for cell in raw["cells"]:
         cell["metadata"] |= {"tags": ["skip-execution"], "my-key": 1, "deletable": True}
         cell["metadata"]["nbgrader"] |= {"points": 1000, "locked": False, "solution": True}
-    page = rebuild(SOURCE, cells_of(json.dumps(raw).encode())).page
+    page = rebuild(SOURCE, read_cells(json.dumps(raw).encode())).page
     assert "my-key" not in str(page) and "skip-execution" not in str(page)
     assert "1000" not in str([c.metadata for c in page.cells])
 
@@ -157,7 +162,7 @@ def test_a_students_text_is_shown_as_it_was_written_unless_it_only_sets_letters(
 @given(st.binary(max_size=300))
 def test_any_bytes_are_cells_or_a_sentence(content):
     try:
-        found = cells_of(content)
+        found = read_cells(content)
     except Unreadable as error:
         assert str(error).endswith(".")
     else:
@@ -187,7 +192,7 @@ JSON = st.recursive(
 @given(JSON)
 def test_any_json_is_cells_or_a_sentence_and_can_be_rebuilt(thing):
     try:
-        cells = cells_of(json.dumps(thing).encode())
+        cells = read_cells(json.dumps(thing).encode())
     except Unreadable:
         return
     assert len(rebuild(SOURCE, cells).graded) == len(SOURCE.graded)
@@ -206,7 +211,7 @@ def test_any_mixture_of_cells_can_be_rebuilt(order, random):
 
 def test_a_deeply_nested_file_is_unreadable():
     with pytest.raises(Unreadable, match="damaged"):
-        cells_of(b'{"cells": ' + b"[" * 200_000)
+        read_cells(b'{"cells": ' + b"[" * 200_000)
 
 
 def folder(path: Path, **files: bytes) -> Path:

@@ -15,10 +15,10 @@ from test_similarity import everything, hand_in
 from autograder.exercises import EXERCISES
 from autograder.instructor.grading.course import CourseError
 from autograder.instructor.grading.records import OUTCOMES
-from autograder.instructor.mistakes import known_mistakes
+from autograder.instructor.mistakes import load_mistakes
 from autograder.instructor.reporting import words
-from autograder.instructor.reporting.facts import Facts, gather, groups
-from autograder.instructor.reporting.page import page, write
+from autograder.instructor.reporting.facts import Facts, find_groups, gather
+from autograder.instructor.reporting.page import make_page, write
 from autograder.instructor.reporting.similarity import Pair
 from coursekit.style import DARK, LIGHT
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 
 EVIL = '</td><script>alert("x")</script><img src=http://x.org/y onerror=alert(1)>'
 TANH, MASK = (
-    next(m for m in known_mistakes(EXERCISES[exercise]) if m.slug == slug)
+    next(m for m in load_mistakes(EXERCISES[exercise]) if m.slug == slug)
     for exercise, slug in (("additive_score", "without_tanh"), ("masked_softmax", "mask_ignored"))
 )
 
@@ -179,13 +179,13 @@ def test_groups_join_pairs_that_share_a_student():
     def pair(first, second, likeness):
         return Pair(first, second, likeness, 50.0, (("e", likeness),))
 
-    made = groups([pair("a", "b", 0.9), pair("x", "y", 0.95), pair("b", "c", 0.99)])
+    made = find_groups([pair("a", "b", 0.9), pair("x", "y", 0.95), pair("b", "c", 0.99)])
     assert [(group.students, group.likeness) for group in made] == [
         (("a", "b", "c"), (0.99, 0.9)),
         (("x", "y"), (0.95, 0.95)),
     ]
     assert made[0].exercises == (("e", 0.99),)
-    joined = groups([pair("a", "b", 0.9), pair("c", "d", 0.9), pair("b", "c", 0.9)])
+    joined = find_groups([pair("a", "b", 0.9), pair("c", "d", 0.9), pair("b", "c", 0.9)])
     assert [group.students for group in joined] == [("a", "b", "c", "d")]
 
 
@@ -231,7 +231,7 @@ def test_nothing_of_a_students_is_markup(shown):
 
 
 def test_page_is_one_file_for_light_and_dark_phone_and_paper(graded, shown):
-    text = page(gather(graded.directory, ASSIGNMENT, EXERCISES))
+    text = make_page(gather(graded.directory, ASSIGNMENT, EXERCISES))
     assert not re.search(r"url\(|@import|https?://(?!x\.org)", text)
     style = text[text.index("<style>") : text.index("</style>")]
     for query in ("prefers-color-scheme:dark", "max-width:40rem", "@media print"):
@@ -255,7 +255,7 @@ def test_control_characters_and_long_words_do_not_break_the_page(tmp_path):
     nasty = "\x1b[31m\u202egnp\x00" + "x" * 500
     found = {"masked_softmax": Found("wrong", 0.0, nasty)}
     made.hand_in("ada", found, about={"first_name": nasty[:100]}, review=nasty)
-    text = page(gather(made.directory, ASSIGNMENT, EXERCISES))
+    text = make_page(gather(made.directory, ASSIGNMENT, EXERCISES))
     for character in "\x1b\u202e\x00":
         assert character not in text
 
@@ -268,7 +268,7 @@ def test_class_of_which_nothing_is_graded(tmp_path):
     made.enrol("ada")
     facts = gather(made.directory, ASSIGNMENT, EXERCISES)
     assert (facts.handed_in, facts.points, facts.exercises) == (0, (), ())
-    assert "Nothing is graded yet." in page(facts)
+    assert "Nothing is graded yet." in make_page(facts)
 
 
 def test_class_that_stock_nbgrader_graded(tmp_path):
@@ -282,7 +282,7 @@ def test_class_that_stock_nbgrader_graded(tmp_path):
     facts = gather(made.directory, ASSIGNMENT, EXERCISES)
     assert {exercise.name for exercise in facts.exercises} == set(MINE)
     assert facts.exercises[0].mean_share == 0.5 / facts.exercises[0].max_points
-    assert "graded without a diagnosis" in page(facts)
+    assert "graded without a diagnosis" in make_page(facts)
 
 
 def test_misconception_that_is_no_longer_known_keeps_its_headline(tmp_path):
@@ -299,7 +299,7 @@ def test_extra_credit_fits_the_distribution(tmp_path):
     made.hand_in("ben", dict.fromkeys(MINE, Found()))
     facts = gather(made.directory, ASSIGNMENT, EXERCISES)
     assert max(facts.points) == ALL_POINTS + 7.5
-    labels = [a["aria-label"] for t, a in _Page(page(facts)).tags if a.get("role") == "img"]
+    labels = [a["aria-label"] for t, a in _Page(make_page(facts)).tags if a.get("role") == "img"]
     assert labels[0] == "from 0 points: 1; from 25 points: 1"
 
 
@@ -323,7 +323,7 @@ def test_large_class_stays_one_page(tmp_path):
         found = without("additive_score", TANH) if number % 2 else {}
         found["context_vector"] = Found("wrong", 0.0, f"Case {number} is wrong.")
         made.hand_in(f"s{number:04d}", found)
-    text = page(gather(made.directory, ASSIGNMENT, EXERCISES))
+    text = make_page(gather(made.directory, ASSIGNMENT, EXERCISES))
     assert "<summary>30 students</summary>" in text
     assert "<summary>48 more</summary>" in text
     assert html.unescape(text).count("is wrong.") == 60

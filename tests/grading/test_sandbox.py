@@ -22,7 +22,7 @@ from autograder.instructor.grading.sandbox import (
     Sandbox,
     SandboxError,
     Times,
-    plain_outputs,
+    clean_outputs,
 )
 from autograder.instructor.grading.system_calls import REFUSED
 from autograder.sandboxed.walls import Limits
@@ -474,15 +474,15 @@ def test_outputs_are_rebuilt_from_plain_parts():
         {"output_type": "unknown"},
         "no output at all",
     ]
-    found = plain_outputs(given)
+    found = clean_outputs(given)
     assert "script" not in str(found)
     assert found[0]["data"] == {"text/plain": ""}
     assert found[0]["data"].keys() == {"text/plain"}
     assert found[1]["data"]["image/png"] == PNG
     assert found[2] == {"output_type": "stream", "name": "stdout", "text": ""}
     assert len(found) == 4
-    assert plain_outputs({"no": "list"}) == []
-    half = plain_outputs([{"output_type": "stream", "name": "stdout", "text": "a\ud800b"}])
+    assert clean_outputs({"no": "list"}) == []
+    half = clean_outputs([{"output_type": "stream", "name": "stdout", "text": "a\ud800b"}])
     assert half[0]["text"] == "a\\ud800b"
 
 

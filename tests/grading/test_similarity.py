@@ -21,11 +21,11 @@ from small_class import directory
 
 from autograder.exercises import EXERCISES
 from autograder.instructor.reporting import similarity
-from autograder.instructor.reporting.similarity import of_course, pairs, statements
+from autograder.instructor.reporting.similarity import compare_course, find_pairs, split_statements
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENT = "bahdanau"
-STUBS = similarity.answers_in(ROOT / "exercises" / ASSIGNMENT)
+STUBS = similarity.read_answers(ROOT / "exercises" / ASSIGNMENT)
 
 
 def bank() -> dict[str, dict[str, str]]:
@@ -161,20 +161,20 @@ DISGUISES: list[Callable[[str], str]] = [
 
 
 def test_stylists_are_left_in_peace():
-    assert pairs(stylists(), STUBS) == []
+    assert find_pairs(stylists(), STUBS) == []
     for exercise, answers in BANK.items():
-        assert pairs({name: {exercise: text} for name, text in answers.items()}, STUBS) == []
+        assert find_pairs({name: {exercise: text} for name, text in answers.items()}, STUBS) == []
 
 
 @pytest.mark.parametrize(("size", "seed"), [(2, 1), (3, 2), (10, 3), (30, 4), (100, 5)])
 def test_a_class_that_thinks_of_the_obvious_is_left_in_peace(size, seed):
-    assert pairs(independent.students(size, seed), STUBS) == []
+    assert find_pairs(independent.students(size, seed), STUBS) == []
 
 
 def test_untouched_stubs_are_nobodys_work():
     untouched = {f"s{number}": STUBS for number in range(5)}
-    assert pairs(untouched, STUBS) == []
-    assert pairs(untouched | {"t": {}, "u": {"masked_softmax": ""}}, STUBS) == []
+    assert find_pairs(untouched, STUBS) == []
+    assert find_pairs(untouched | {"t": {}, "u": {"masked_softmax": ""}}, STUBS) == []
 
 
 @pytest.mark.parametrize("sharing", [2, 3, 10])
@@ -188,7 +188,7 @@ def test_the_same_short_answer_is_no_reason_to_look(sharing, others):
     }
     answers = {f"same-{number}": short for number in range(sharing)}
     answers |= dict(list(stylists().items())[:others])
-    assert pairs(answers, STUBS) == []
+    assert find_pairs(answers, STUBS) == []
 
 
 # Copies
@@ -201,7 +201,7 @@ def test_copied_submission_is_found(disguise):
     assert len(whole) == 5
     for name in whole:
         copied = {exercise: disguise(text) for exercise, text in honest[name].items()}
-        reported = pairs(honest | {"zoe": copied}, STUBS)
+        reported = find_pairs(honest | {"zoe": copied}, STUBS)
         assert [(pair.first, pair.second) for pair in reported] == [(name, "zoe")]
         assert reported[0].likeness >= 0.87
         assert reported[0].evidence >= 2 * similarity.EVIDENCE_TOGETHER
@@ -217,7 +217,7 @@ def test_one_copied_exercise_is_found_if_it_is_long(exercise, answer, disguise):
     (name,) = (n for n, mine in honest.items() if mine.get(exercise) == BANK[exercise][answer])
     other = "student-00" if name != "student-00" else "student-01"
     honest[other] = honest[other] | {exercise: disguise(BANK[exercise][answer])}
-    reported = pairs(honest, STUBS)
+    reported = find_pairs(honest, STUBS)
     assert [{pair.first, pair.second} for pair in reported] == [{name, other}]
     assert reported[0].exercises[0][0] == exercise
 
@@ -226,7 +226,7 @@ def test_one_copied_exercise_is_found_if_it_is_long(exercise, answer, disguise):
 def test_copy_is_found_in_a_class_that_thinks_of_the_obvious(size):
     answers = independent.students(size, 11)
     answers["zoe"] = {name: everything(text) for name, text in answers["s0001"].items()}
-    reported = pairs(answers, STUBS)
+    reported = find_pairs(answers, STUBS)
     assert [(pair.first, pair.second) for pair in reported] == [("s0001", "zoe")]
 
 
@@ -234,7 +234,7 @@ def test_ring_of_five_in_a_class_of_ten():
     answers = independent.students(10, 12)
     ring = ["s0002", "s0003", "s0005", "s0007", "s0008"]
     answers |= {name: {e: renamed(t) for e, t in answers["s0002"].items()} for name in ring[1:]}
-    reported = pairs(answers, STUBS)
+    reported = find_pairs(answers, STUBS)
     assert {pair.first for pair in reported} | {pair.second for pair in reported} == set(ring)
     assert len(reported) == 10
 
@@ -244,7 +244,7 @@ def test_answer_hidden_in_a_longer_one_is_found():
     honest = stylists()
     longer = {name: f"{text}\n\n\n{list(BANK[name].values())[4]}" for name, text in
               honest["student-02"].items()}  # fmt: skip
-    reported = pairs(honest | {"zoe": longer}, STUBS)
+    reported = find_pairs(honest | {"zoe": longer}, STUBS)
     assert ("student-02", "zoe") in [(pair.first, pair.second) for pair in reported]
 
 
@@ -268,7 +268,7 @@ def test_a_statement_of_any_length_is_counted():
     first, second = list(students)[:2]
     for name in (first, second):
         students[name] = dict(students[name]) | {"additive_score": f"table = [{table}]\n"}
-    found = pairs(students, STUBS)
+    found = find_pairs(students, STUBS)
     assert {(pair.first, pair.second) for pair in found} == {(first, second)}
     assert math.isfinite(found[0].evidence)
 
@@ -276,15 +276,15 @@ def test_a_statement_of_any_length_is_counted():
 def test_large_class():
     answers = independent.students(200, 21)
     planted = plant(answers)
-    named = {(pair.first, pair.second) for pair in pairs(answers, STUBS)}
+    named = {(pair.first, pair.second) for pair in find_pairs(answers, STUBS)}
     assert named >= planted
     assert len(named - planted) <= 2
 
 
 def test_nobody_or_one_student():
-    assert pairs({}, STUBS) == []
-    assert pairs({"ada": {}}, STUBS) == []
-    assert pairs({"ada": dict(STUBS)}, {}) == []
+    assert find_pairs({}, STUBS) == []
+    assert find_pairs({"ada": {}}, STUBS) == []
+    assert find_pairs({"ada": dict(STUBS)}, {}) == []
 
 
 # What is read of an answer
@@ -302,7 +302,7 @@ def f(x: Tensor, n: int = 2) -> Tensor:
         return y
     for i, j in enumerate(x): y += 1_0; print("text", 1)
 '''
-    assert [" ".join(statement) for statement in statements(text)] == [
+    assert [" ".join(statement) for statement in split_statements(text)] == [
         "#0 = #1 . softmax #2 , #3 = - 1.0",
         "if #0 > 1.0 and #1 . #2",
         "for #0 , #1 in enumerate #2 #3 += 10.0",
@@ -331,7 +331,7 @@ def f(x: Tensor, n: int = 2) -> Tensor:
     ids=lambda text: repr(text[:12]),
 )
 def test_anything_can_be_read(text):
-    assert pairs({"a": {"e": text}, "b": {"e": "x = 1"}}, {"e": text}) == []
+    assert find_pairs({"a": {"e": text}, "b": {"e": "x = 1"}}, {"e": text}) == []
 
 
 # Of a course
@@ -374,9 +374,9 @@ def test_course_is_read_from_its_folder(tmp_path):
     (hand_in(tmp_path, "torn", {}) / "scores.ipynb").write_text('{"cells": [')
     (hand_in(tmp_path, "odd", {}) / "more.ipynb").write_bytes(b"\xff\xfe")
     (hand_in(tmp_path, "list", {}) / "scores.ipynb").write_text('[{"cells": 3}]')
-    reported = of_course(directory(tmp_path), ASSIGNMENT)
+    reported = compare_course(directory(tmp_path), ASSIGNMENT)
     assert [(pair.first, pair.second) for pair in reported] == [("student-02", "zoe")]
-    assert of_course(directory(tmp_path), "nothing") == []
+    assert compare_course(directory(tmp_path), "nothing") == []
 
 
 def test_cells_of_ones_own_belong_to_the_answer_before_them(tmp_path):
@@ -388,7 +388,7 @@ def test_cells_of_ones_own_belong_to_the_answer_before_them(tmp_path):
         (solution("b"), "def b(): pass"),
     ]
     (tmp_path / "n.ipynb").write_text(notebook(cells), encoding="utf-8")
-    assert similarity.answers_in(tmp_path) == {
+    assert similarity.read_answers(tmp_path) == {
         "a": "before = 1\ndef a(): pass\nhelper = 2",
         "b": "def b(): pass",
     }
@@ -398,7 +398,9 @@ def test_reading_ends_where_a_string_has_no_end():
     """Python's own tokenizer goes on, and needs time with the square of the line's length."""
     said = "first = compute(y, z, 3)\n"
     long = "'" + "\\'" * similarity.LONGEST + "\n"
-    assert list(similarity.statements(said + long + said)) == list(similarity.statements(said))
+    assert list(similarity.split_statements(said + long + said)) == list(
+        similarity.split_statements(said)
+    )
 
 
 def test_folders_of_a_course_directory(tmp_path):
@@ -411,6 +413,6 @@ def test_folders_of_a_course_directory(tmp_path):
     for student in ("student-01", "student-02"):
         hand_in(tmp_path, student, honest["student-02"])
     (tmp_path / "autograded").rename(tmp_path / "done")
-    assert [(p.first, p.second) for p in of_course(Directory, ASSIGNMENT)] == [
+    assert [(p.first, p.second) for p in compare_course(Directory, ASSIGNMENT)] == [
         ("student-01", "student-02")
     ]

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from autograder import texts
-from autograder.chance import plausible
+from autograder.chance import is_plausible
 from autograder.drawing import Draw, spread
 from autograder.execution import Outcome
 from autograder.exercise import Call, Case, Exercise, StandIn
@@ -380,13 +380,13 @@ def _chosen_as_often_as_they_should(case: Case, outcome: Outcome) -> str:
                 "Whole rows are chosen, or nothing of them: each token is chosen or not by itself."
             )
         share = sum(rows) / (b * n)
-        if not plausible(sum(rows), b * n, p):
+        if not is_plausible(sum(rows), b * n, p):
             how = "often" if share > p else "seldom"
             return f"Tokens are chosen too {how}: each with the given probability, 0.15 if none is."
         counts = Counter(rows)
-        if not all(plausible(counts[k], b, _binomial(k, n, p)) for k in range(n + 1)):
+        if not all(is_plausible(counts[k], b, _binomial(k, n, p)) for k in range(n + 1)):
             return _NOT_BY_ITSELF
-        if not all(plausible(count, b, p) for count in columns):
+        if not all(is_plausible(count, b, p) for count in columns):
             return "Some places are chosen more often than others; no place in a text counts more."
     return ""
 
@@ -415,7 +415,7 @@ def _number_not_fixed(case: Case, outcome: Outcome) -> str:
     if hidden == total > 2 * _TIMES:
         return _ALL_HIDDEN
     for k in range(_SHORT + 1):
-        if not plausible(counts[k], _TIMES, _binomial(k, _SHORT, _CHOSEN)):
+        if not is_plausible(counts[k], _TIMES, _binomial(k, _SHORT, _CHOSEN)):
             return _NOT_BY_ITSELF
     return ""
 
@@ -436,7 +436,7 @@ def _fates_as_they_should(case: Case, outcome: Outcome) -> str:
         share = float(where.sum()) / total
         for axis in (0, 1):
             size = tokens.shape[axis]
-            if not all(plausible(n, size, share) for n in where.sum(axis).tolist()):
+            if not all(is_plausible(n, size, share) for n in where.sum(axis).tolist()):
                 return (
                     "What happens to chosen tokens is decided for several at once; it is drawn for "
                     "each one."
@@ -453,7 +453,7 @@ def _fates_as_they_should(case: Case, outcome: Outcome) -> str:
             return f"{some} of the chosen tokens {what}; it should be {meant} of them."
     for what, (where, p, meant) in shares.items():
         count = int(where.sum())
-        if not plausible(count, total, p):
+        if not is_plausible(count, total, p):
             how = "many" if count > total * p else "few"
             return f"Too {how} of the chosen tokens {what}; it should be {meant} of them."
     for row, where in zip(inputs, replaced, strict=True):
@@ -463,7 +463,7 @@ def _fates_as_they_should(case: Case, outcome: Outcome) -> str:
         if token == mask_id:
             continue
         count = int((replaced & (inputs == token)).sum())
-        if not plausible(count, int((tokens != token).sum()), _RANDOM / v):
+        if not is_plausible(count, int((tokens != token).sum()), _RANDOM / v):
             return (
                 "The random tokens are not uniform: each id from 0 to vocabulary_size - 1 is as "
                 "probable as any other, special ones and those that are not in the text too."
@@ -481,7 +481,7 @@ def _few_ids(case: Case, outcome: Outcome) -> str:
     stay = 1 - _MASKED - _RANDOM
     for token in range(v):
         p = _RANDOM / v + _MASKED * (token == mask_id) + stay * (token == 0)
-        if not plausible(int((inputs == token).sum()), inputs.numel(), p):
+        if not is_plausible(int((inputs == token).sum()), inputs.numel(), p):
             return (
                 "The shares are not right: of the chosen tokens 80 % become [MASK], 10 % any id "
                 "from 0 to vocabulary_size - 1, the true one and [MASK] among them, 10 % stay. "
@@ -807,11 +807,11 @@ def _fair(case: Case, outcome: Outcome) -> str:
         return _ALWAYS_TRUE
     if not any(coins):
         return "No pair is a true one; about half of them should be."
-    if not plausible(sum(coins), len(coins), 0.5):
+    if not is_plausible(sum(coins), len(coins), 0.5):
         how = "many" if sum(coins) > len(coins) / 2 else "few"
         return f"Too {how} of the pairs are true ones: the coin is not fair."
     turns = sum(one != two for one, two in pairwise(coins))
-    if not plausible(turns, len(coins) - 1, 0.5):
+    if not is_plausible(turns, len(coins) - 1, 0.5):
         return "The coins depend on each other: each pair needs one of its own."
     places = {
         _key(sentence): (number, place)
@@ -825,7 +825,7 @@ def _fair(case: Case, outcome: Outcome) -> str:
             return _SAME
         for other_number in range(count):
             times = sum(where == other_number for where, _ in negatives)
-            if other_number != number and not plausible(times, len(negatives), 1 / (count - 1)):
+            if other_number != number and not is_plausible(times, len(negatives), 1 / (count - 1)):
                 return "Not every other document is as often chosen as it should be."
     negatives = [places[key] for key, is_next, _ in drawn if not is_next]
     if len({place for _, place in negatives}) == 1:
@@ -833,7 +833,7 @@ def _fair(case: Case, outcome: Outcome) -> str:
     turned = [i % (size - 1) for i, (_, is_next, _) in enumerate(drawn) if not is_next]
     for step in (0, 1):
         times = sum(i + step == place for i, (_, place) in zip(turned, negatives, strict=True))
-        if not plausible(times, len(negatives), 1 / size):
+        if not is_plausible(times, len(negatives), 1 / size):
             return (
                 "Which sentence of another document comes depends on the place of the first "
                 "sentence; any of them may come with any other."
@@ -841,7 +841,7 @@ def _fair(case: Case, outcome: Outcome) -> str:
     tenth = size // 10
     for part in range(10):
         times = sum(place // tenth == part for _, place in negatives)
-        if not plausible(times, len(negatives), 1 / 10):
+        if not is_plausible(times, len(negatives), 1 / 10):
             return (
                 "Not every sentence of the other documents is as often chosen as it should be: any "
                 "of them may come, from the first to the last."
@@ -877,7 +877,7 @@ def _first_and_last(case: Case, outcome: Outcome) -> str:
     chosen = {key for key, is_next, _ in drawn if not is_next}
     if not chosen:
         return _ALWAYS_TRUE
-    if not plausible(len(drawn) - sum(is_next for _, is_next, _ in drawn), len(drawn), 0.5):
+    if not is_plausible(len(drawn) - sum(is_next for _, is_next, _ in drawn), len(drawn), 0.5):
         return "About half of the pairs should be true ones, each by a coin of its own."
     for place, name in enumerate(("first", "last")):
         if chosen.isdisjoint(_key(document[place]) for document in documents):

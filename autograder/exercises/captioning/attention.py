@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 import torch
 from torch import Tensor
 
-from autograder.chance import plausible
+from autograder.chance import is_plausible
 from autograder.comparing import TOLERANCE
 from autograder.drawing import Draw, length_mask, round_to_float32
 from autograder.execution import Outcome
@@ -360,7 +360,7 @@ def _as_often_as_the_weights_say(case: Case, outcome: Outcome) -> str:
         )
     for row, counts in drawn.items():
         pictures, best = sum(counts.values()), max(row)
-        if all(plausible(counts[i], pictures, share) for i, share in enumerate(row)):
+        if all(is_plausible(counts[i], pictures, share) for i, share in enumerate(row)):
             continue
         how = "often" if counts[row.index(best)] > pictures * best else "seldom"
         return (

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from autograder.chance import plausible
+from autograder.chance import is_plausible
 from autograder.drawing import Draw, length_mask
 from autograder.execution import Outcome
 from autograder.exercise import Call, Case, Exercise, Part, StandIn
@@ -273,7 +273,7 @@ def _whole_values_dropped(case: Case, outcome: Outcome) -> str:
             "In training, dropout acts on the weights: where the weight of the only key is "
             "dropped, the head finds nothing, and not a part of the value."
         )
-    if not plausible(int(kept.all(-1).sum()), kept.shape[0] * kept.shape[1], 0.5):
+    if not is_plausible(int(kept.all(-1).sum()), kept.shape[0] * kept.shape[1], 0.5):
         return "In training, each weight is dropped or kept by itself, with the given probability."
     return ""
 

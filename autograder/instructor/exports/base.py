@@ -18,7 +18,13 @@ from autograder.instructor.grading.course import write_whole
 from autograder.instructor.grading.records import NotebookResult
 from autograder.instructor.harmless import for_terminal
 from autograder.instructor.reporting import words
-from autograder.instructor.reporting.scores import Person, Score, max_points, people, scores
+from autograder.instructor.reporting.scores import (
+    Person,
+    Score,
+    read_max_points,
+    read_people,
+    read_scores,
+)
 
 
 @dataclass(frozen=True)
@@ -53,16 +59,16 @@ class Export(ExportPlugin):
         Raises:
             SystemExit: what was asked for is not in the gradebook, or cannot be written.
         """
-        known = max_points(gradebook.db)
+        known = read_max_points(gradebook.db)
         wanted = self._choose(self.assignment, known, "assignment")
         assignments = {name: known[name] for name in wanted}
-        everybody = {person.id: person for person in people(gradebook.db)}
+        everybody = {person.id: person for person in read_people(gradebook.db)}
         chosen = [everybody[name] for name in self._choose(self.student, everybody, "student")]
         by_assignment = {}
         for name in assignments:
             mine = {
                 student: score
-                for student, score in scores(gradebook.db, name).items()
+                for student, score in read_scores(gradebook.db, name).items()
                 if student in {person.id for person in chosen}
             }
             if pending := sum(score.pending for score in mine.values()):
@@ -136,7 +142,7 @@ def stop(sentence: str) -> NoReturn:
     raise SystemExit(sentence)
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """Return a score as text: 1.5, or 2 for 2.0; no noise of binary fractions."""
     return f"{value:.10f}".rstrip("0").rstrip(".")
 

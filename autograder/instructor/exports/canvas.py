@@ -9,7 +9,14 @@ from pathlib import Path
 
 from traitlets import Dict, Unicode
 
-from autograder.instructor.exports.base import Export, Grades, Matcher, number, read_csv, stop
+from autograder.instructor.exports.base import (
+    Export,
+    Grades,
+    Matcher,
+    format_number,
+    read_csv,
+    stop,
+)
 from autograder.instructor.harmless import for_csv, for_csv_id
 from autograder.instructor.reporting.scores import Person, Score
 
@@ -77,7 +84,7 @@ class Canvas(Export):
             rows = self._with_roster(grades, read_roster(self.roster))
         else:
             titles = [for_csv(self.columns.get(name, name)) for name in grades.assignments]
-            points = map(number, grades.assignments.values())
+            points = map(format_number, grades.assignments.values())
             rows = [[*_HEADS, *titles], [f"    {_POINTS}", "", "", "", "", *points]]
             rows += [self._row(grades, _HEADS, person) for person in grades.people]
         self.write_csv(path, rows)
@@ -87,7 +94,7 @@ class Canvas(Export):
         titles, points = [], []
         for (name, most), place in zip(grades.assignments.items(), places, strict=True):
             titles.append(for_csv(self.columns.get(name, name)))
-            points.append(number(most))
+            points.append(format_number(most))
             if place is None:
                 self.log.warning(
                     "%s is not in the roster, so Canvas will offer to add it as a new assignment.",
@@ -101,7 +108,7 @@ class Canvas(Export):
                     "they are here.",
                     name,
                     points[-1],
-                    number(most),
+                    format_number(most),
                 )
         matcher = Matcher([_keys(roster.head, row) for row in roster.students])
         matched = [(matcher.find(person), person) for person in grades.people]
@@ -155,7 +162,7 @@ class Canvas(Export):
 
     def _cell(self, score: Score | None, had: str = "") -> str:
         if score is not None:
-            return number(score.points)
+            return format_number(score.points)
         if self.missing_as_zero and had.strip().upper() != "EX":
             return "0"
         return for_csv(had)

@@ -10,7 +10,7 @@ from typing import Any
 
 from traitlets import CaselessStrEnum
 
-from autograder.instructor.exports.base import Export, Grades, number, stop
+from autograder.instructor.exports.base import Export, Grades, format_number, stop
 from autograder.instructor.grading.course import NAME_AT_MOST, write_whole
 from autograder.instructor.grading.records import ExerciseResult, NotebookResult
 from autograder.instructor.harmless import for_lines, for_terminal
@@ -100,7 +100,7 @@ class Gradescope(Export):
         for place, test in enumerate(tests, 1):
             test |= {"number": str(place), "visibility": self.visibility}
         remarks = [f"{result.notebook}: {text}" for result in results for text in result.remarks]
-        lines = [f"{number(score.points)} of {number(most)} points.", *remarks]
+        lines = [f"{format_number(score.points)} of {format_number(most)} points.", *remarks]
         if score.pending:
             lines.append("Parts of this submission still have to be graded by hand.")
         return {
@@ -128,9 +128,11 @@ class Gradescope(Export):
 def _test(cell: CellScore, entry: ExerciseResult | None) -> dict[str, Any]:
     lines = [entry.headline] if entry is not None and entry.headline else []
     if cell.manual is not None:
-        lines.append(f"Graded by hand: {number(cell.manual)} of {number(cell.max_points)}.")
+        lines.append(
+            f"Graded by hand: {format_number(cell.manual)} of {format_number(cell.max_points)}."
+        )
     if cell.extra:
-        lines.append(f"Extra credit: {number(cell.extra)}.")
+        lines.append(f"Extra credit: {format_number(cell.extra)}.")
     if cell.pending:
         lines.append("This still has to be graded by hand.")
     tags = [entry.outcome] if entry is not None else []
@@ -158,7 +160,7 @@ def _late(score: Score) -> dict[str, Any]:
         "score": _round(-taken),
         "max_score": 0.0,
         "status": "failed",
-        "output": f"Handed in{late}: {number(taken)} points are taken off.",
+        "output": f"Handed in{late}: {format_number(taken)} points are taken off.",
         "output_format": "text",
         "tags": ["late"],
         "extra_data": {},

@@ -8,7 +8,14 @@ from pathlib import Path
 
 from traitlets import Bool, CaselessStrEnum, Dict, Unicode
 
-from autograder.instructor.exports.base import Export, Grades, Matcher, number, read_csv, stop
+from autograder.instructor.exports.base import (
+    Export,
+    Grades,
+    Matcher,
+    format_number,
+    read_csv,
+    stop,
+)
 from autograder.instructor.grading.records import NotebookResult
 from autograder.instructor.harmless import for_csv, for_csv_id, for_csv_lines
 from autograder.instructor.reporting.scores import Person, Score
@@ -137,7 +144,7 @@ class Moodle(Export):
 
     def _cell(self, score: Score | None) -> str:
         if score is not None:
-            return number(score.points)
+            return format_number(score.points)
         return "0" if self.missing_as_zero else NO_GRADE
 
     def _warn_of_limits(self, name: str, most: float, scores: dict[str, Score]) -> None:
@@ -146,8 +153,8 @@ class Moodle(Export):
                 "%s: Moodle takes scores above the %s points of the assignment, or above 100, "
                 "only if the site's setting 'unlimitedgrades' is on; here the highest is %s.",
                 name,
-                number(most),
-                number(max(score.points for score in scores.values())),
+                format_number(most),
+                format_number(max(score.points for score in scores.values())),
             )
 
 
@@ -161,7 +168,7 @@ def describe(results: Iterable[NotebookResult]) -> dict[str, str]:
     for result in results:
         mine = lines.setdefault(result.student, [])
         for entry in result.exercises:
-            points = f"{number(entry.points)} of {number(entry.max_points)}"
+            points = f"{format_number(entry.points)} of {format_number(entry.max_points)}"
             mine.append(" ".join(f"{entry.exercise}: {points}. {entry.headline}".split()))
         mine += [" ".join(remark.split()) for remark in result.remarks]
     return {

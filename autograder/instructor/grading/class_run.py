@@ -16,7 +16,7 @@ from nbformat import NotebookNode
 from sqlalchemy.exc import DatabaseError
 
 from autograder.instructor.grading.course import Course, CourseError, find_fault_in_name, put
-from autograder.instructor.grading.gradebook import Patience, Writer, explained
+from autograder.instructor.grading.gradebook import WaitingForLock, Writer, explain_errors
 from autograder.instructor.grading.grader import Graded, fail, make_fingerprints, open_grader
 from autograder.instructor.grading.machines import (
     Before,
@@ -27,7 +27,7 @@ from autograder.instructor.grading.machines import (
     Task,
     ThisMachine,
 )
-from autograder.instructor.grading.records import NotebookResult, merged
+from autograder.instructor.grading.records import NotebookResult, merge
 from autograder.instructor.grading.sandbox import Sandbox
 from autograder.instructor.grading.source import Source, list_exercises
 from autograder.instructor.grading.submissions import (
@@ -148,8 +148,8 @@ class Run:
         """
         summary = Summary()
         course = self.course
-        with self._lock(), explained(course.db_url):
-            waiting = Patience(say)
+        with self._lock(), explain_errors(course.db_url):
+            waiting = WaitingForLock(say)
             course.check_gradebook()
             pages = len(course.graded_students(self.assignment))
             waiting.until_done(lambda: course.know(self.assignment, self.sources))
@@ -169,7 +169,12 @@ class Run:
         return summary
 
     def _record(
-        self, writer: Writer, waiting: Patience, summary: Summary, student: str, outcome: Outcome
+        self,
+        writer: Writer,
+        waiting: WaitingForLock,
+        summary: Summary,
+        student: str,
+        outcome: Outcome,
     ) -> None:
         """Put the pages into their folder, then write the grades."""
         done = outcome if isinstance(outcome, Done) else None
@@ -284,7 +289,7 @@ class Run:
                 results.append(result)
                 continue
             if only is not None and old is not None:
-                result = merged(old, result, only)
+                result = merge(old, result, only)
                 page = _keep_old_cards(page, path, only)
             files[path.name] = _as_bytes(page)
             results.append(result)

@@ -29,8 +29,8 @@ from autograder.instructor.grading.machines import (
     Task,
     finish_here,
     open_guard,
-    outcome_of,
     read_here,
+    read_outcome,
     run_tasks,
 )
 from autograder.instructor.grading.sandbox import SandboxError
@@ -144,7 +144,7 @@ class Cluster:
         waiting: dict[str, _Sent] = {}
         while True:
             while len(waiting) < self._room() and (given := next(left, None)):
-                task = outcome_of(guard.submit(read_here, *given), guard)
+                task = read_outcome(guard.submit(read_here, *given), guard)
                 if isinstance(task, Task):
                     sent = self._send(task)
                     waiting[sent.future.key] = sent
@@ -188,7 +188,7 @@ class Cluster:
             raise  # nobody's can be graded there
         except Exception as error:  # the workers that tried it died, or its pages are unusable
             return Failed(guard.explain(error))
-        return outcome_of(guard.submit(finish_here, sent.task, graded), guard)
+        return read_outcome(guard.submit(finish_here, sent.task, graded), guard)
 
     def _room(self) -> int:
         """Return how many tasks may be under way: two for each thread there is."""

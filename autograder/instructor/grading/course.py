@@ -34,7 +34,7 @@ from traitlets import TraitError
 
 from autograder.instructor.grading.settings import Grading
 from autograder.instructor.grading.source import Source, read_sources
-from autograder.instructor.grading.submissions import Handed, Submission, with_review
+from autograder.instructor.grading.submissions import Handed, Submission, add_review
 from autograder.instructor.notebooks import SourceError
 
 NAME_AT_MOST = 255  # bytes of a file's name, on nearly all file systems
@@ -219,8 +219,8 @@ class Course:
         untimed = "timestamp.txt" in submission.beside and not self.timestamp(submission)
         found = {}
         for name, handed in submission.notebooks.items():
-            handed = with_review(handed, _UNTIMED) if untimed else handed
-            found[name] = replace(handed, digest=digest(handed, submission.beside))
+            handed = add_review(handed, _UNTIMED) if untimed else handed
+            found[name] = replace(handed, digest=compute_digest(handed, submission.beside))
         return found
 
     def penalties(self) -> BasePlugin:
@@ -340,7 +340,7 @@ def find_fault_in_name(student: str) -> str:
     return ""
 
 
-def digest(handed: Handed, beside: Mapping[str, bytes]) -> str:
+def compute_digest(handed: Handed, beside: Mapping[str, bytes]) -> str:
     """Return what changes when what was handed in for a notebook changes."""
     sha = hashlib.sha256()
     for part in (handed.digest, *handed.remarks, handed.review):

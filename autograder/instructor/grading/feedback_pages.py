@@ -43,7 +43,7 @@ from nbgrader.utils import find_all_files, is_grade, is_solution, is_task
 from sqlalchemy import func, select
 
 from autograder.instructor.grading.course import Course, write_whole
-from autograder.instructor.grading.gradebook import Patience
+from autograder.instructor.grading.gradebook import WaitingForLock
 from autograder.instructor.grading.guard import Guard
 
 Resources = dict[str, Any]
@@ -357,7 +357,7 @@ def write_pages(
 class _Class:
     def __init__(self, course: Course, assignment: str, say: Callable[[str], object]):
         self._course = course
-        self._waiting = Patience(say)
+        self._waiting = WaitingForLock(say)
         self._assignment = assignment
         # It knows nbgrader's settings and permissions.
         course.app.log_level = logging.ERROR  # it would tell of each of them

@@ -32,7 +32,7 @@ WAIT_AT_MOST = 600.0  # seconds for a gradebook that is locked
 T = TypeVar("T")
 
 
-class Patience:
+class WaitingForLock:
     """Waits for a gradebook that another program has locked, as a formgrader that saves does.
 
     Args:
@@ -59,7 +59,7 @@ class Patience:
 
 
 @contextmanager
-def explained(db_url: str) -> Iterator[None]:
+def explain_errors(db_url: str) -> Iterator[None]:
     """Turn what goes wrong with the gradebook or the disk into a sentence that says what to do.
 
     Raises:

@@ -25,10 +25,10 @@ from autograder.instructor.grading.records import ExerciseResult, NotebookResult
 from autograder.instructor.grading.sandbox import End, Run, Sandbox
 from autograder.instructor.grading.secret_cases import (
     SecretCases,
-    card,
-    fingerprint,
-    part_key,
-    without_verdict,
+    hash_tests,
+    make_card,
+    name_part,
+    refuse_untried,
 )
 from autograder.instructor.grading.settings import Grading
 from autograder.instructor.grading.source import Source, SourceCell, list_exercises
@@ -134,12 +134,12 @@ class Grader:
             assert cell.exercise is not None
             if handed.cells is None:
                 sentence = for_terminal(handed.remarks[0])
-                verdict, outcome = without_verdict(cell.exercise, sentence), "missing"
+                verdict, outcome = refuse_untried(cell.exercise, sentence), "missing"
             elif index in refused:
-                verdict, outcome = without_verdict(cell.exercise, _BORROWED), "refused"
+                verdict, outcome = refuse_untried(cell.exercise, _BORROWED), "refused"
             elif cell.exercise.name not in wanted:
                 verdict, outcome = (
-                    without_verdict(cell.exercise, "Not graded this time."),
+                    refuse_untried(cell.exercise, "Not graded this time."),
                     "missing",
                 )
             else:
@@ -163,7 +163,7 @@ class Grader:
                 review += self._find_doubts(index, cell.exercise, rebuilt, brought)
             mine = _make_result(cell, points, outcome, verdict, self._tests)
             results.append(replace(mine, review=for_terminal(" ".join(dict.fromkeys(review)))))
-            rebuilt.page.cells[index].outputs = [nbformat.from_dict(card(verdict))]
+            rebuilt.page.cells[index].outputs = [nbformat.from_dict(make_card(verdict))]
         remarks = [*handed.remarks, *rebuilt.remarks, *_describe_stops(rebuilt, brought)]
         room = Room()
         for index, outputs in sorted(brought.outputs.items()):
@@ -265,7 +265,7 @@ class Grader:
             {
                 "index": key,
                 "exercise": graded.exercise.name,
-                "cases": part_key(graded.exercise, number),
+                "cases": name_part(graded.exercise, number),
             }
             for key, (where, number) in parts.items()
             if where == index and key not in brought.answers
@@ -281,7 +281,7 @@ class Grader:
             sentence = _STOPPED[brought.stopped[index]].format(
                 name=exercise.name, seconds=f"{self._sandbox.times.exercise:g}"
             )
-            return without_verdict(exercise, sentence), "stopped"
+            return refuse_untried(exercise, sentence), "stopped"
         header, tensors = brought.answers.get(index, ({"answer": "lost"}, {}))
         if header["answer"] == "tried":
             verdict = self._secret.judge(exercise, header, tensors)
@@ -294,16 +294,16 @@ class Grader:
             return verdict, "wrong"
         if header["answer"] == "unusable":
             sentence = for_terminal(header["sentence"], 500)
-            return without_verdict(exercise, sentence), "wrong"
+            return refuse_untried(exercise, sentence), "wrong"
         if header["answer"] == "missing":
-            return without_verdict(
+            return refuse_untried(
                 exercise, _why_missing(exercise.name, rebuilt, brought)
             ), "missing"
         sentence = (
             f"{exercise.name} could not be tried: the notebook's process kept ending before its "
             "check."
         )
-        return without_verdict(exercise, sentence), "stopped"
+        return refuse_untried(exercise, sentence), "stopped"
 
     def _find_doubts(
         self, index: int, exercise: Exercise, rebuilt: Rebuilt, brought: _Brought
@@ -402,9 +402,9 @@ def fail(
     results = []
     for index, cell in rebuilt.graded.items():
         assert cell.exercise is not None
-        verdict = without_verdict(cell.exercise, sentence)
+        verdict = refuse_untried(cell.exercise, sentence)
         results.append(_make_result(cell, 0.0, "stopped", verdict, tests))
-        rebuilt.page.cells[index].outputs = [nbformat.from_dict(card(verdict))]
+        rebuilt.page.cells[index].outputs = [nbformat.from_dict(make_card(verdict))]
     _add_note(rebuilt.page, [sentence])
     review = for_terminal(why)
     result = NotebookResult(
@@ -433,7 +433,7 @@ def _make_result(
 
 def make_fingerprints(sources: Mapping[str, Source]) -> dict[str, str]:
     """Return the fingerprints of the tests of all exercises."""
-    return {exercise.name: fingerprint(exercise) for exercise in list_exercises(sources)}
+    return {exercise.name: hash_tests(exercise) for exercise in list_exercises(sources)}
 
 
 _CALLED = (

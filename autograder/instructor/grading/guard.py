@@ -19,7 +19,7 @@ from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
 
-from autograder.sandboxed.walls import address_space
+from autograder.sandboxed.walls import measure_addresses
 
 MEMORY = 3 << 30  # bytes that a process may take beyond what it begins with
 _ON_PARENTS_DEATH = 1  # prctl: which signal to get then
@@ -92,7 +92,7 @@ def _prepare(begin: Callable[[], object]) -> None:
 
         # Only the soft limit: the sandbox, which a process may have to start, sets its own.
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        most = address_space() + MEMORY
+        most = measure_addresses() + MEMORY
         with contextlib.suppress(ValueError, OSError):  # the machine allows less already
             resource.setrlimit(resource.RLIMIT_AS, (most, hard))
     begin()

@@ -28,7 +28,7 @@ _ARCHIVES_BEGIN = (
 )
 
 
-def readable(name: str) -> str:
+def decode_name(name: str) -> str:
     """Return a file's name as text, also where its bytes are not UTF-8."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
@@ -77,7 +77,7 @@ def is_archive(path: Path, content: bytes) -> bool:
 
 def read_file(path: Path, at_most: int) -> bytes | str:
     """Return a file's content, or a sentence that says why not."""
-    name = readable(path.name)
+    name = decode_name(path.name)
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:

@@ -136,10 +136,10 @@ class ThisMachine:
                 done, _ = wait(waiting, timeout=1.0, return_when=FIRST_COMPLETED)
                 busy([*waiting.values()][: self._workers])
                 for future in done:
-                    yield waiting.pop(future), outcome_of(future, guard)
+                    yield waiting.pop(future), read_outcome(future, guard)
 
 
-def outcome_of(future: Future[Outcome], guard: Guard) -> Outcome:
+def read_outcome(future: Future[Outcome], guard: Guard) -> Outcome:
     """Return what came of a submission, also if the work on it failed.
 
     Raises:

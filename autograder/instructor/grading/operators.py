@@ -15,7 +15,7 @@ from torch import Tensor
 
 from autograder.execution import perform
 from autograder.exercise import Case, Exercise
-from autograder.instructor.expected import solution
+from autograder.instructor.expected import load_solution
 from autograder.verdicts import Trial
 
 Tensors = Mapping[str, Tensor]
@@ -51,7 +51,7 @@ def gives_the_same(outputs: Tensors, operators: Tensors) -> bool:
 
 def is_telling(exercise: Exercise, case: Case, dtype: torch.dtype, operators: Tensors) -> bool:
     """Tell whether the solution gives other last bits than the operator."""
-    mine = perform(solution(exercise), exercise, case, dtype).outputs
+    mine = perform(load_solution(exercise), exercise, case, dtype).outputs
     return bool(operators) and not gives_the_same(mine, operators)
 
 

@@ -176,7 +176,7 @@ def read(db_url: str, assignment: str = "", student: str = "") -> list[NotebookR
         engine.dispose()
 
 
-def merged(old: NotebookResult, new: NotebookResult, only: Iterable[str]) -> NotebookResult:
+def merge(old: NotebookResult, new: NotebookResult, only: Iterable[str]) -> NotebookResult:
     """Return the new result for the exercises of `only`, the old one for the others.
 
     Why a person should look at one of the others holds on.

@@ -355,7 +355,7 @@ class Sandbox:
                 limit = self.times.cell if cells[at] is None else self.times.exercise
                 until = time.monotonic() + limit
             elif "cell" in header:
-                run.outputs[int(header["cell"])] = plain_outputs(header["outputs"])
+                run.outputs[int(header["cell"])] = clean_outputs(header["outputs"])
             else:
                 run.answers[int(header["exercise"])] = header, tensors
         status = self._end(leash, hang_up=bool(why))
@@ -415,7 +415,7 @@ def _why(status: Mapping[str, Any]) -> str:
     return "killed" if status.get("signal") else "exit"
 
 
-def plain_outputs(given: Any) -> list[dict[str, Any]]:
+def clean_outputs(given: Any) -> list[dict[str, Any]]:
     """Return the outputs of a cell, rebuilt as exact plain types, with nothing unexpected."""
     outputs: list[dict[str, Any]] = []
     for entry in given[:_OUTPUTS_AT_MOST] if isinstance(given, list) else []:

@@ -23,11 +23,11 @@ from autograder import cards, chance
 from autograder.comparing import TOLERANCE, Expected
 from autograder.execution import Outcome
 from autograder.exercise import Case, Exercise
-from autograder.instructor.expected import expected
+from autograder.instructor.expected import compute_expected
 from autograder.instructor.grading import operators
 from autograder.instructor.harmless import for_lines
-from autograder.instructor.hidden_tests import DRAWS, misconceptions
-from autograder.instructor.mistakes import known_mistakes
+from autograder.instructor.hidden_tests import DRAWS, load_misconceptions
+from autograder.instructor.mistakes import load_mistakes
 from autograder.sandboxed.plain import LOST, unpack_outcomes
 from autograder.verdicts import DTYPES, Misconception, Trial, Verdict, judge
 
@@ -51,7 +51,7 @@ class SecretCases:
             self.cases[exercise.name] = drawn
             for number, part in enumerate(exercise.parts):
                 some = [found for case in drawn if (found := part.of(case)) is not None]
-                self.cases[part_key(exercise, number)] = some
+                self.cases[name_part(exercise, number)] = some
         self._expected: dict[int, Expected] = {}
         self._mistakes: dict[str, list[Misconception]] = {}
         self._operators: dict[tuple[int, torch.dtype], Mapping[str, Tensor]] = {}
@@ -70,7 +70,7 @@ class SecretCases:
         """Judge what an answer's process sent back."""
         with self._lock:
             if exercise.name not in self._mistakes:
-                self._mistakes[exercise.name] = misconceptions(exercise)
+                self._mistakes[exercise.name] = load_misconceptions(exercise)
             known = self._mistakes[exercise.name]
             return self._judge(exercise, self.cases[exercise.name], header, tensors, known)
 
@@ -83,7 +83,7 @@ class SecretCases:
     ) -> bool:
         """Tell whether one part of an exercise is right."""
         with self._lock:
-            cases = self.cases[part_key(exercise, part)]
+            cases = self.cases[name_part(exercise, part)]
             return self._judge(exercise, cases, header, tensors, []).passed
 
     def looks_called(
@@ -123,7 +123,7 @@ class SecretCases:
             if "allocate memory" in str(error):  # torch has no MemoryError
                 raise MemoryError from error
             # Only what was made up to break the comparison gets here.
-            return without_verdict(exercise, LOST[1])
+            return refuse_untried(exercise, LOST[1])
 
     def _trials(
         self,
@@ -147,16 +147,16 @@ class SecretCases:
 
     def _right(self, exercise: Exercise, case: Case) -> Expected:
         if id(case) not in self._expected:
-            self._expected[id(case)] = expected(exercise, case)
+            self._expected[id(case)] = compute_expected(exercise, case)
         return self._expected[id(case)]
 
 
-def part_key(exercise: Exercise, number: int) -> str:
+def name_part(exercise: Exercise, number: int) -> str:
     """Return under which name the cases of a part are kept."""
     return f"{exercise.name}/{number}"
 
 
-def fingerprint(exercise: Exercise) -> str:
+def hash_tests(exercise: Exercise) -> str:
     """Return what changes when an exercise's tests or hints are corrected.
 
     It is made of the cases of two fixed seeds, the values expected on them, the points and the
@@ -172,7 +172,7 @@ def fingerprint(exercise: Exercise) -> str:
     add({str(dtype): bound for dtype, bound in TOLERANCE.items()})
     for seed in (1, 2):
         for case in exercise.draw(seed):
-            right = expected(exercise, case)
+            right = compute_expected(exercise, case)
             for one in (case, case.after) if case.after else (case,):
                 add(one.name, one.note, [vars(call) for call in one.calls])
                 add(list(one.construct.items()), list(one.given.items()))
@@ -184,7 +184,7 @@ def fingerprint(exercise: Exercise) -> str:
             # Rounded: another processor's last digits are no other tests.
             for values in (right.outputs, right.gradients):
                 _add_tensors(sha, {n: (t * 1e4).round() + 0.0 for n, t in values.items()})
-    for mistake in known_mistakes(exercise):
+    for mistake in load_mistakes(exercise):
         add(mistake.slug, mistake.title, mistake.hint, inspect.getsource(mistake.code))
     return sha.hexdigest()[:32]
 
@@ -195,12 +195,12 @@ def _add_tensors(found: Any, tensors: Mapping[str, Tensor]) -> None:
         found.update(tensor.detach().contiguous().numpy().tobytes())
 
 
-def without_verdict(exercise: Exercise, headline: str, *details: str) -> Verdict:
+def refuse_untried(exercise: Exercise, headline: str, *details: str) -> Verdict:
     """Return the verdict on an answer that could not be tried."""
     return Verdict(exercise, False, headline, details=details)
 
 
-def card(verdict: Verdict) -> dict[str, Any]:
+def make_card(verdict: Verdict) -> dict[str, Any]:
     """Return a verdict's card as the output of a graded cell."""
     verdict = replace(
         verdict,
@@ -208,5 +208,5 @@ def card(verdict: Verdict) -> dict[str, Any]:
         details=tuple(map(for_lines, verdict.details)),
         printed=for_lines(verdict.printed),
     )
-    data = {"text/html": cards.as_html(verdict), "text/plain": cards.text(verdict)}
+    data = {"text/html": cards.render_card(verdict), "text/plain": cards.write_card(verdict)}
     return {"output_type": "display_data", "data": data, "metadata": {}}

@@ -133,15 +133,15 @@ def read_sources(
     found: dict[str, Source] = {}
     if not folder.is_dir():
         return found
-    for master in notebooks.masters(folder.parent):
+    for master in notebooks.list_masters(folder.parent):
         if master.parent.parent == folder:
             name = master.parent.name
-            page = notebooks.notebook(master, exercises)
-            with notebooks.named(master):
+            page = notebooks.make_notebook(master, exercises)
+            with notebooks.name_in_errors(master):
                 found[name] = read_page(name, page, code_stub, exercises)
     for path in sorted(folder.glob("*.ipynb")):
         if path.stem not in found:
-            with notebooks.named(path):
+            with notebooks.name_in_errors(path):
                 page = nbformat.read(path, 4)
                 found[path.stem] = read_page(path.stem, page, code_stub, exercises)
     return found

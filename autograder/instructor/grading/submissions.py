@@ -21,10 +21,10 @@ from autograder.instructor.grading.handed_files import (
     FILE_AT_MOST,
     FILES_AT_MOST,
     NOTEBOOKS_AT_MOST,
+    decode_name,
     is_archive,
     list_files,
     read_file,
-    readable,
 )
 
 CELLS_AT_MOST = 1_000  # of a notebook; the longest of the course has 60
@@ -114,14 +114,14 @@ def read_folder(folder: Path, names: Mapping[str, Names]) -> Submission:
             names, "The folder is a link to another place; hand in the files themselves."
         )
     if not folder.is_dir():
-        return _refuse(names, f"{readable(folder.name)} is a file in place of a folder.")
+        return _refuse(names, f"{decode_name(folder.name)} is a file in place of a folder.")
     files: list[_File] = []
     beside = read_nbgraders(folder)
     missing: list[str] = []
     room, notebooks_room = {True: BESIDE_AT_MOST, False: BESIDE_AT_MOST}, NOTEBOOKS_AT_MOST
     paths, more = list_files(folder)
     for path in paths:
-        name = readable(path.relative_to(folder).as_posix())
+        name = decode_name(path.relative_to(folder).as_posix())
         found = []
         if path.suffix.lower() == ".ipynb":
             found.append(_notebook(path, name, notebooks_room))
@@ -137,8 +137,8 @@ def read_folder(folder: Path, names: Mapping[str, Names]) -> Submission:
                 missing.append(name)
         notebooks_room -= sum(file.size for file in found)
         files += found
-    kept = {readable(p.name) for p in folder.glob(".ipynb_checkpoints/*.ipynb")}
-    relative = [(path, readable(path.relative_to(folder).as_posix())) for path in paths]
+    kept = {decode_name(p.name) for p in folder.glob(".ipynb_checkpoints/*.ipynb")}
+    relative = [(path, decode_name(path.relative_to(folder).as_posix())) for path in paths]
     archives = [name for path, name in relative if is_archive(path, beside.get(name, b""))]
     strange = [name for path, name in relative if not _is_usual(path)]
     notebooks = {
@@ -185,11 +185,11 @@ _MORE = (
 
 def _with_remark(handed: Handed, remark: str) -> Handed:
     """Return what was handed in with a remark that a person should see, too."""
-    handed = with_review(handed, remark)
+    handed = add_review(handed, remark)
     return replace(handed, remarks=(*handed.remarks, remark))
 
 
-def with_review(handed: Handed, why: str) -> Handed:
+def add_review(handed: Handed, why: str) -> Handed:
     """Return what was handed in with one more reason why a person should look at it."""
     return replace(handed, review=f"{handed.review} {why}".strip())
 
@@ -205,10 +205,10 @@ def _notebook(path: Path, name: str, room: int) -> _File:
         return _File(name, hashlib.sha256(content.encode()).hexdigest(), None, content)
     digest = hashlib.sha256(content).hexdigest()
     try:
-        cells, remarks = _bound(cells_of(content))
+        cells, remarks = _bound(read_cells(content))
         return _File(name, digest, tuple(cells), remarks=tuple(remarks), size=len(content))
     except Unreadable as error:
-        why = f"{readable(path.name)} {error}"
+        why = f"{decode_name(path.name)} {error}"
         return _File(name, digest, None, why, size=len(content))
 
 
@@ -234,7 +234,7 @@ def _bound(cells: list[StudentCell]) -> tuple[list[StudentCell], list[str]]:
     return kept, remarks
 
 
-def cells_of(content: bytes) -> list[StudentCell]:
+def read_cells(content: bytes) -> list[StudentCell]:
     """Return the cells of a notebook file of any version.
 
     Raises:

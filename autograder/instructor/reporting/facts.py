@@ -19,10 +19,10 @@ from autograder import exercise as declared
 from autograder.instructor.grading import records
 from autograder.instructor.grading.course import CourseError
 from autograder.instructor.grading.records import OUTCOMES, ExerciseResult, NotebookResult
-from autograder.instructor.mistakes import known_mistakes
+from autograder.instructor.mistakes import load_mistakes
 from autograder.instructor.reporting import similarity
 from autograder.instructor.reporting.folders import find_students
-from autograder.instructor.reporting.scores import Score, max_points, people, scores
+from autograder.instructor.reporting.scores import Score, read_max_points, read_people, read_scores
 
 _NO_FAILURE = ("right", "unwritten")
 
@@ -50,7 +50,7 @@ class Exercise:
 
 
 @dataclass(frozen=True)
-class Mistake:
+class CommonMistake:
     """What several students got wrong in the same way.
 
     Attributes:
@@ -124,8 +124,8 @@ class Facts:
     points: tuple[float, ...]
     pending: int
     exercises: tuple[Exercise, ...]
-    misconceptions: tuple[Mistake, ...]
-    unexplained: tuple[Mistake, ...]
+    misconceptions: tuple[CommonMistake, ...]
+    unexplained: tuple[CommonMistake, ...]
     reviews: tuple[Review, ...]
     alike: tuple[Group, ...]
     late: tuple[Late, ...]
@@ -169,7 +169,7 @@ def gather(
         misconceptions=_misconceptions(results, exercises),
         unexplained=_unexplained(results),
         reviews=_reviews(results, by_student),
-        alike=groups(similarity.of_course(course, assignment)),
+        alike=find_groups(similarity.compare_course(course, assignment)),
         late=_late(by_student),
     )
 
@@ -184,13 +184,13 @@ def _from_gradebook(db_url: str, assignment: str) -> tuple[Any, dict[str, float]
         if not inspect(engine).has_table("assignment"):
             raise CourseError("The gradebook is empty; grade the assignment first.")
         with Session(engine) as session:
-            known = max_points(session)
+            known = read_max_points(session)
             if assignment not in known:
                 raise CourseError(
                     f"There is no assignment {assignment!r} in the gradebook; "
                     f"it has: {', '.join(known) or 'none'}."
                 )
-            return people(session), known, scores(session, assignment)
+            return read_people(session), known, read_scores(session, assignment)
     finally:
         engine.dispose()
 
@@ -240,7 +240,7 @@ def _exercises(results: list[NotebookResult], by_student: dict[str, Score]) -> t
 
 def _misconceptions(
     results: list[NotebookResult], exercises: Mapping[str, declared.Exercise]
-) -> tuple[Mistake, ...]:
+) -> tuple[CommonMistake, ...]:
     students: dict[tuple[str, str], list[str]] = {}
     headlines: dict[tuple[str, str], str] = {}
     for student, entry in _entries(results):
@@ -255,7 +255,7 @@ def _misconceptions(
     )
 
 
-def _unexplained(results: list[NotebookResult]) -> tuple[Mistake, ...]:
+def _unexplained(results: list[NotebookResult]) -> tuple[CommonMistake, ...]:
     students: dict[tuple[str, str], list[str]] = {}
     for student, entry in _entries(results):
         if entry.outcome not in _NO_FAILURE and not entry.misconception:
@@ -266,10 +266,12 @@ def _unexplained(results: list[NotebookResult]) -> tuple[Mistake, ...]:
 
 def _by_frequency(
     mistaken: list[tuple[str, str, str, list[str]]], results: list[NotebookResult]
-) -> tuple[Mistake, ...]:
+) -> tuple[CommonMistake, ...]:
     answers = Counter(entry.exercise for _, entry in _entries(results))
     mistakes = [
-        Mistake(exercise, title, hint, tuple(sorted(set(who))), len(set(who)) / answers[exercise])
+        CommonMistake(
+            exercise, title, hint, tuple(sorted(set(who))), len(set(who)) / answers[exercise]
+        )
         for exercise, title, hint, who in mistaken
     ]
     return tuple(sorted(mistakes, key=lambda m: (-len(m.students), m.exercise, m.title)))
@@ -287,7 +289,7 @@ def _texts(exercises: Iterable[declared.Exercise]) -> dict[tuple[str, str], tupl
     texts = {}
     for exercise in exercises:
         try:
-            mistakes = known_mistakes(exercise)
+            mistakes = load_mistakes(exercise)
         except (ImportError, AttributeError, KeyError, ValueError):
             continue
         texts.update({(exercise.name, m.slug): (m.title, m.hint) for m in mistakes})
@@ -308,7 +310,7 @@ def _reviews(results: list[NotebookResult], by_student: dict[str, Score]) -> tup
     return tuple(sorted(reviews, key=lambda review: (review.student, review.where)))
 
 
-def groups(pairs: Iterable[similarity.Pair]) -> tuple[Group, ...]:
+def find_groups(pairs: Iterable[similarity.Pair]) -> tuple[Group, ...]:
     """Return near-identical submissions as groups, those that are most alike first."""
     group_of: dict[str, set[str]] = {}
     kept = list(pairs)

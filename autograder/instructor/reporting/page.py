@@ -13,7 +13,14 @@ from autograder.instructor.grading.course import write_whole
 from autograder.instructor.grading.records import OUTCOMES
 from autograder.instructor.harmless import for_html
 from autograder.instructor.reporting import words
-from autograder.instructor.reporting.facts import Exercise, Facts, Group, Late, Mistake, Review
+from autograder.instructor.reporting.facts import (
+    CommonMistake,
+    Exercise,
+    Facts,
+    Group,
+    Late,
+    Review,
+)
 from coursekit.style import DARK, LIGHT, SERIES
 
 _MANY = 12  # names or rows that are shown without being unfolded
@@ -42,10 +49,10 @@ _COLOURS = {
 def write(facts: Facts, to: Path) -> None:
     """Write the page; the folder of the file is made if need be."""
     to.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(to, page(facts).encode())
+    write_whole(to, make_page(facts).encode())
 
 
-def page(facts: Facts) -> str:
+def make_page(facts: Facts) -> str:
     """Return the page."""
     title = f"{facts.assignment}: how the class did"
     body = "".join(
@@ -175,7 +182,7 @@ def _teach(facts: Facts) -> str:
     )
 
 
-def _single(mistakes: Sequence[Mistake], facts: Facts) -> str:
+def _single(mistakes: Sequence[CommonMistake], facts: Facts) -> str:
     if not mistakes:
         return ""
     rows = [
@@ -190,7 +197,7 @@ def _single(mistakes: Sequence[Mistake], facts: Facts) -> str:
     return f"<h3>Mistakes of one student each</h3>\n{table}"
 
 
-def _mistake(mistake: Mistake, facts: Facts) -> str:
+def _mistake(mistake: CommonMistake, facts: Facts) -> str:
     count = len(mistake.students)
     of_whom = f"{words.people(count)}, {mistake.share:.0%}"
     hint = f"<p>{for_html(mistake.hint)}</p>" if mistake.hint else ""

@@ -85,7 +85,7 @@ class Person:
         return " ".join(part for part in (self.first_name, self.last_name) if part) or self.id
 
 
-def people(session: Any) -> list[Person]:
+def read_people(session: Any) -> list[Person]:
     """Return the students of a gradebook, by last name, first name and id.
 
     Args:
@@ -102,7 +102,7 @@ def people(session: Any) -> list[Person]:
     return sorted(persons, key=lambda p: (p.last_name.casefold(), p.first_name.casefold(), p.id))
 
 
-def max_points(session: Any) -> dict[str, float]:
+def read_max_points(session: Any) -> dict[str, float]:
     """Return the assignments of a gradebook by name, with the points of each."""
     query = session.query(Assignment.name, Assignment.max_score).order_by(
         Assignment.duedate, Assignment.name
@@ -110,7 +110,7 @@ def max_points(session: Any) -> dict[str, float]:
     return {name: float(points or 0.0) for name, points in query}
 
 
-def scores(session: Any, assignment: str) -> dict[str, Score]:
+def read_scores(session: Any, assignment: str) -> dict[str, Score]:
     """Return the scores of an assignment by student; none for who has handed in nothing.
 
     Args:

@@ -72,7 +72,7 @@ class Pair:
     exercises: tuple[tuple[str, float], ...]
 
 
-def pairs(answers: Mapping[str, Mapping[str, str]], released: Mapping[str, str]) -> list[Pair]:
+def find_pairs(answers: Mapping[str, Mapping[str, str]], released: Mapping[str, str]) -> list[Pair]:
     """Return the pairs of students whose answers are near-identical, the most alike first.
 
     Args:
@@ -130,8 +130,8 @@ class _Table:
     """Who wrote which statement of one exercise."""
 
     def __init__(self, texts: Sequence[str], stub: str) -> None:
-        handed_out = set(statements(stub))
-        answers = [set(statements(text)) - handed_out for text in texts]
+        handed_out = set(split_statements(stub))
+        answers = [set(split_statements(text)) - handed_out for text in texts]
         columns = {s: n for n, s in enumerate(sorted(set().union(*answers)))}
         rows = [(row, columns[s]) for row, answer in enumerate(answers) for s in answer]
         at = np.array(rows, dtype=np.int32).reshape(-1, 2).T
@@ -163,7 +163,7 @@ _KEPT = frozenset(dir(builtins)) | frozenset(keyword.kwlist)
 _LEFT_OUT = (tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT)
 
 
-def statements(text: str) -> Iterator[Statement]:
+def split_statements(text: str) -> Iterator[Statement]:
     """Yield the statements of an answer that say anything; a loop's or a branch's head is one.
 
     What cannot be read to its end, and so earns nothing either, is read as far as it goes.
@@ -230,7 +230,7 @@ def _number(line: list[str]) -> Statement:
 # Of a course
 
 
-def of_course(course: CourseDirectory, assignment: str) -> list[Pair]:
+def compare_course(course: CourseDirectory, assignment: str) -> list[Pair]:
     """Return the near-identical submissions of an assignment in a course.
 
     The answers are read from what was autograded, the stubs from the release.
@@ -240,12 +240,12 @@ def of_course(course: CourseDirectory, assignment: str) -> list[Pair]:
         assignment: its name.
     """
     folders = find_students(course, "autograded", assignment)
-    answers = {student: answers_in(path) for student, path in folders.items()}
-    released = answers_in(find_folder(course, "release") / assignment)
-    return pairs(answers, released)
+    answers = {student: read_answers(path) for student, path in folders.items()}
+    released = read_answers(find_folder(course, "release") / assignment)
+    return find_pairs(answers, released)
 
 
-def answers_in(path: Path) -> dict[str, str]:
+def read_answers(path: Path) -> dict[str, str]:
     """Return the source of each answer in a folder's notebooks, by the solution cell's grade_id.
 
     Cells of the student's own belong to the solution cell before them, or to the first one. What

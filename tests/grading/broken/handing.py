@@ -17,7 +17,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.notebooks import ROOT, masters, notebook
+from autograder.instructor.notebooks import ROOT, list_masters, make_notebook
 
 ASSIGNMENT = "bahdanau"
 MINE = [e for e in EXERCISES.values() if e.assignment == ASSIGNMENT]
@@ -56,7 +56,9 @@ def _released() -> dict[str, NotebookNode]:
 
 @cache
 def _references() -> dict[str, str]:
-    pages = [notebook(m, EXERCISES) for m in masters() if m.parent.parent.name == ASSIGNMENT]
+    pages = [
+        make_notebook(m, EXERCISES) for m in list_masters() if m.parent.parent.name == ASSIGNMENT
+    ]
     return {c.id: _unmarked(c.source) for page in pages for c in page.cells if c.id in POINTS}
 
 

@@ -21,7 +21,7 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.notebooks import masters, notebook
+from autograder.instructor.notebooks import list_masters, make_notebook
 from tests.grading.stock import settings as settings_of_stock
 
 from . import ASSIGNMENT, After, Cheat, Files, Link, Pipe, Scene
@@ -138,8 +138,8 @@ def new(place: Path, stock: bool) -> Course:
 @cache
 def _answered() -> dict[str, NotebookNode]:
     return {
-        m.parent.name: notebook(m, EXERCISES)
-        for m in masters()
+        m.parent.name: make_notebook(m, EXERCISES)
+        for m in list_masters()
         if m.parent.parent.name == ASSIGNMENT
     }
 

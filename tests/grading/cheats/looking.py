@@ -138,9 +138,9 @@ def seen(**given):
         "the instructor's way to a solution is the answer",
         """
 from autograder.exercises import EXERCISES
-from autograder.instructor.expected import solution
+from autograder.instructor.expected import load_solution
 for name in ("masked_softmax", "additive_score", "AdditiveAttention"):
-    STOLEN[name] = solution(EXERCISES[name])
+    STOLEN[name] = load_solution(EXERCISES[name])
 """,
     ),
     thief(

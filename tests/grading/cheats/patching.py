@@ -201,11 +201,11 @@ for exercise in EXERCISES.values():
         "what is tried is the oracle, not the answer",
         LOADED
         + """
-from autograder.instructor.expected import expected
+from autograder.instructor.expected import compute_expected
 from autograder.execution import Outcome
 
 def perform(answer, exercise, case, dtype=torch.float64):
-    right = expected(exercise, case)
+    right = compute_expected(exercise, case)
     return Outcome(dict(right.outputs), dict(right.gradients))
 
 for judge_of in JUDGES:
@@ -219,13 +219,14 @@ for judge_of in JUDGES:
         + """
 from autograder.comparing import Expected
 
-def expected(exercise, *given):
+def like_mine(exercise, *given):
     case = given[-1]
     inner = JUDGES[3].perform(get_ipython().user_ns[exercise.name], exercise, case)
     return Expected(inner.outputs, {})
 
-for judge_of in [*JUDGES, module("autograder.fixtures")]:
-    judge_of.expected = expected
+for judge_of in JUDGES:
+    judge_of.compute_expected = like_mine
+module("autograder.fixtures").read_expected = like_mine
 """,
     ),
     forger(
