@@ -36,6 +36,7 @@ from nbformat import NotebookNode
 
 from autograder.exercise import Exercise
 from autograder.instructor.given import inline
+from autograder.instructor.reporting.words import say_points
 
 ROOT = Path(__file__).resolve().parents[2]
 SOLUTIONS = ROOT / "solutions"
@@ -277,8 +278,9 @@ def _with_source(text: str, exercise: Exercise, stub: Stub) -> str:
 
     The line stands below the text and above the hints; a link to the solution comes last.
     """
-    points = "1 point" if exercise.points == 1 else f"{exercise.points:g} points"
-    worth = f"Difficulty {draw_dots(exercise)}, {points}, {say_minutes(exercise)}."
+    worth = (
+        f"Difficulty {draw_dots(exercise)}, {say_points(exercise.points)}, {say_minutes(exercise)}."
+    )
     line = f"*{' '.join(filter(None, [stub.source, worth]))}*"
     said, mark, hints = text.partition(_HINTS)
     solved = f"[Solution](../../{SOLVED}/{exercise.assignment}.md)"

@@ -31,7 +31,7 @@ def read_exercises() -> list[Exercise]:
     return list(EXERCISES.values())
 
 
-def notebooks(assignment: str) -> dict[str, list[Exercise]]:
+def group_by_notebook(assignment: str) -> dict[str, list[Exercise]]:
     """Return an assignment's exercises by notebook, in the order of the course.
 
     Raises:
@@ -49,7 +49,7 @@ def notebooks(assignment: str) -> dict[str, list[Exercise]]:
 def list_notebooks(assignment: str) -> str:
     """Return the list at a chapter's end as Markdown."""
     lines = []
-    for number, (name, exercises) in enumerate(notebooks(assignment).items(), 1):
+    for number, (name, exercises) in enumerate(group_by_notebook(assignment).items(), 1):
         shown = ", ".join(f"`{e.name}`" for e in exercises)
         minutes = sum(e.minutes for e in exercises)
         link = f"[`{name}`](../exercises/{assignment}/{name}.ipynb)"
@@ -59,20 +59,22 @@ def list_notebooks(assignment: str) -> str:
 
 def show_catalogue() -> str:
     """Return the stubs of all exercises, as Markdown."""
+    from autograder.instructor.notebooks import draw_dots
+    from autograder.instructor.reporting.words import say_points
+
     lines: list[str] = []
     for assignment in dict.fromkeys(exercise.assignment for exercise in read_exercises()):
         lines += [f"## {assignment}", ""]
-        for name, exercises in notebooks(assignment).items():
+        for name, exercises in group_by_notebook(assignment).items():
             place = f"exercises/{assignment}/{name}.ipynb"
             lines += [f"### Notebook [`{name}`](../{place})", ""]
             page = nbformat.read(ROOT / place, as_version=4)
             stubs = {cell.id: cell.source for cell in page.cells}
             for exercise in exercises:
-                dots = "●" * exercise.difficulty + "○" * (3 - exercise.difficulty)
-                points = "1 point" if exercise.points == 1 else f"{exercise.points:g} points"
                 parts = ", ".join(f"{part.name} {part.points:g}" for part in exercise.parts)
-                said = f"`{exercise.name}`: {points}{f' ({parts})' if parts else ''}"
-                lines += [f"{said}; {dots}, about {exercise.minutes} minutes.", ""]
+                worth = say_points(exercise.points)
+                said = f"`{exercise.name}`: {worth}{f' ({parts})' if parts else ''}"
+                lines += [f"{said}; {draw_dots(exercise)}, about {exercise.minutes} minutes.", ""]
                 lines += ["```python", stubs[exercise.name], "```", ""]
     return "\n".join(lines)
 

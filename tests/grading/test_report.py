@@ -203,7 +203,12 @@ def test_page_says_everything(facts, shown):
         "Late",
     }
     text = {title: " ".join(body.split()) for title, body in shown.sections.items()}
-    for word in ("handed in 8", "graded 7", f"mean {words.points(facts.mean)}", "to review 2"):
+    for word in (
+        "handed in 8",
+        "graded 7",
+        f"mean {words.format_points(facts.mean)}",
+        "to review 2",
+    ):
         assert word in text[ASSIGNMENT], word
     for name in MINE:
         assert name in text["Exercises"]
@@ -340,7 +345,7 @@ def test_large_class_stays_one_page(tmp_path):
     ],
 )
 def test_durations(seconds, said):
-    assert words.duration(seconds) == said
+    assert words.say_duration(seconds) == said
 
 
 def test_settings_of_nbgrader_name_the_folders(graded, tmp_path):

@@ -107,7 +107,9 @@ class Export(ExportPlugin):
         """Warn of students, if there are any: their number comes before the sentence."""
         if people:
             names = for_terminal(", ".join(person.id for person in people))
-            self.log.warning("%s %s: %s", words.people(len(people)), sentence.format(*given), names)
+            self.log.warning(
+                "%s %s: %s", words.say_students(len(people)), sentence.format(*given), names
+            )
 
     def write_csv(self, path: Path, rows: Sequence[Sequence[str]]) -> None:
         """Write rows as CSV in UTF-8.

@@ -153,7 +153,7 @@ def _test(cell: CellScore, entry: ExerciseResult | None) -> dict[str, Any]:
 
 
 def _late(score: Score) -> dict[str, Any]:
-    late = f" {words.duration(score.seconds_late)} late" if score.seconds_late else " late"
+    late = f" {words.say_duration(score.seconds_late)} late" if score.seconds_late else " late"
     taken = score.earned - score.points  # not more than there was
     return {
         "name": "Late submission",

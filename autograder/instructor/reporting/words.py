@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def duration(seconds: float) -> str:
+def say_duration(seconds: float) -> str:
     """Return a time in its two largest units: 2 days 3 h."""
     minutes = max(1, round(seconds / 60))
     days, minutes = divmod(minutes, 24 * 60)
@@ -16,16 +16,16 @@ def duration(seconds: float) -> str:
     return " ".join([part for part in parts if part][:2])
 
 
-def points(value: float) -> str:
+def format_points(value: float) -> str:
     """Return points with two decimals at most: 1.5, or 2 for 2.0."""
     return f"{value:.2f}".rstrip("0").rstrip(".") if value else "0"
 
 
-def scored(value: float) -> str:
+def say_points(value: float) -> str:
     """Return "1 point" or "2.5 points"."""
-    return f"{points(value)} point{'s' * (points(value) != '1')}"
+    return f"{format_points(value)} point{'s' * (format_points(value) != '1')}"
 
 
-def people(count: int) -> str:
+def say_students(count: int) -> str:
     """Return "1 student" or "3 students"."""
     return f"{count} student{'s' * (count != 1)}"
