@@ -134,9 +134,6 @@ def main(root: Path = ROOT) -> int:
     if removed:
         print(f"Something behind the pages changed: removed {', '.join(removed)}.")
     started = time.perf_counter()
-    # The pages' models are small: threads that wait for each other cost more than they bring where
-    # anything else wants the processor.
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
     # A kernel need not say that its debugger sees no breakpoints in Python's own frozen modules.
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     settings = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))["execute"]

@@ -16,6 +16,16 @@ from typing import Any
 import yaml
 
 AT_ONCE = 2  # each page may need up to 2 GB of memory
+# Sums over several threads, and those of another kind of processor, come out with other last
+# digits, from which training makes another model. One thread and the instructions that all have
+# give every machine the same page, in the same time.
+ALIKE = {
+    "OMP_NUM_THREADS": "1",
+    "ATEN_CPU_CAPABILITY": "default",
+    "MKL_CBWR": "COMPATIBLE",
+    "ONEDNN_MAX_CPU_ISA": "SSE41",
+    "OPENBLAS_CORETYPE": "Nehalem",
+}
 
 
 def list_pages(root: Path) -> list[Path]:
@@ -85,9 +95,8 @@ def execute(root: Path, cache_folder: Path, timeout: int) -> int:
         except KeyError:
             missing.append(page)
     count = 0
-    # The pages share the cores. And sums over several threads come out with other last digits now
-    # and then, from which training makes another model.
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    for name, value in ALIKE.items():
+        os.environ.setdefault(name, value)
     at_once = min(AT_ONCE, os.cpu_count() or 1)
     with ProcessPoolExecutor(at_once, mp_context=get_context("spawn")) as pool:
         for future in as_completed([pool.submit(run, page, timeout) for page in missing]):

@@ -303,7 +303,8 @@ def _names(students: Iterable[str], facts: Facts) -> str:
     text = ", ".join(names)
     if len(names) <= _MANY:
         return f'<p class="names">{text}</p>'
-    return f'<details class="names"><summary>{words.say_students(len(names))}</summary>{text}</details>'
+    summary = f"<summary>{words.say_students(len(names))}</summary>"
+    return f'<details class="names">{summary}{text}</details>'
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -1,0 +1,69 @@
+"""Do the pages' claims hold on other processors?
+
+    python -m tests.tools.processors [PAGE ...]
+
+The book is built with the instructions that all processors have, so that every build is the same.
+Who executes a page elsewhere gets other last digits; training makes other models of them, and what
+the page says of its model must hold for these as well. Here each page is executed once for each
+kind of instructions that this processor can be held to. What fails is printed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+from book.tools.execute import ALIKE, AT_ONCE, list_pages, read
+
+ROOT = Path(__file__).resolve().parents[2]
+KINDS: dict[str, dict[str, str]] = {
+    "as the book is built": ALIKE,
+    "this processor": {},
+    "AVX2": {"ATEN_CPU_CAPABILITY": "avx2", "MKL_CBWR": "AVX2", "ONEDNN_MAX_CPU_ISA": "AVX2"},
+}
+
+
+def find_errors(page: Path, kind: str) -> Iterator[str]:
+    """Yield what goes wrong in a page on a kind of processor."""
+    from jupyter_cache.executors.utils import single_nb_execution
+
+    os.environ.update({"OMP_NUM_THREADS": "1"} | KINDS[kind])
+    notebook = read(page)
+    done = single_nb_execution(notebook, cwd=str(page.parent), timeout=1200, allow_errors=True)
+    if done.err:
+        yield f"{page.name}, {kind}: {done.err}"
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if output.output_type == "error" and output.ename != "NameError":  # of one before it
+                lines = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(output.traceback)).split("\n")
+                line = next((x for x in lines if x.startswith("---")), "")
+                yield f"{page.name}, {kind}: {output.ename}: {output.evalue}\n    {line}"
+
+
+def _list_errors(page: Path, kind: str) -> list[str]:
+    return list(find_errors(page, kind))
+
+
+def main(names: list[str]) -> int:
+    """Execute the pages that are named, or all; return 1 if something goes wrong."""
+    pages = [p for p in list_pages(ROOT) if not names or p.stem in names or p.stem[:2] in names]
+    with ProcessPoolExecutor(
+        AT_ONCE, mp_context=get_context("spawn"), max_tasks_per_child=1
+    ) as pool:
+        waiting = [pool.submit(_list_errors, page, kind) for page in pages for kind in KINDS]
+        wrong = 0
+        for future in waiting:
+            for error in future.result():
+                print(error, flush=True)
+                wrong += 1
+    print(f"{len(pages)} pages on {len(KINDS)} kinds of processors: {wrong} errors.")
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
