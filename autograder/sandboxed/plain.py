@@ -51,7 +51,7 @@ def _pack(value: Any, tensors: dict[str, Tensor]) -> Any:
         case Tensor():
             number = str(len(tensors))
             tensors[number] = value.detach().clone()
-            return {kind: number}
+            return {"Tensor": number}
         case list():
             return [_pack(member, tensors) for member in value]
         case tuple():
