@@ -31,7 +31,14 @@ ROOT = Path(__file__).resolve().parents[2]
 # What cells import and read.
 BEHIND = ("coursekit", "autograder", "solutions", "book/results", "book/runs", "book/figures")
 # What all pages are dressed in.
-LOOKS = ("book/ext", "book/tools/launch.py", "book/_static", "_config.yml", "_toc.yml")
+LOOKS = (
+    "book/ext",
+    "book/tools/launch.py",
+    "book/tools/toc.py",
+    "book/_static",
+    "_config.yml",
+    "_toc.yml",
+)
 LEFT = {"__pycache__", ".ipynb_checkpoints"}  # what Python or an editor leaves
 
 

@@ -13,7 +13,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-import yaml
+from book.tools.toc import read_toc
 
 AT_ONCE = 2  # each page may need up to 2 GB of memory
 # Sums over several threads, and those of another kind of processor, come out with other last
@@ -31,22 +31,12 @@ ALIKE = {
 
 def list_pages(root: Path) -> list[Path]:
     """Return the book's pages with code that are in the table of contents, in its order."""
-    pages: list[Path] = []
-
-    def collect(node: Any) -> None:
-        if isinstance(node, list):
-            for member in node:
-                collect(member)
-        elif isinstance(node, dict):
-            name = node.get("file") or node.get("root")
-            path = root / f"{name}.md"
-            if name and path.is_file() and "kernelspec:" in path.read_text(encoding="utf-8")[:1000]:
-                pages.append(path)
-            for member in node.values():
-                collect(member)
-
-    collect(yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8")))
-    return pages
+    pages = [root / f"{entry.path}.md" for entry in read_toc(root / "_toc.yml")]
+    return [
+        page
+        for page in pages
+        if page.is_file() and "kernelspec:" in page.read_text(encoding="utf-8")[:1000]
+    ]
 
 
 def read(page: Path) -> Any:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-import yaml
+from book.tools.toc import read_toc
 
 ROOT = Path(__file__).resolve().parents[2]
 BRANCH = "notebooks"  # what `make notebooks` writes is published on this branch
@@ -77,13 +77,11 @@ class Chapter:
 
 
 def list_chapters(root: Path = ROOT) -> list[Chapter]:
-    """Return the chapters in the order of _toc.yml; none of a book that has no parts."""
-    toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    """Return the chapters in the order of _toc.yml."""
     return [
-        Chapter(entry["file"], tuple(section["file"] for section in entry.get("sections", ())))
-        for part in toc.get("parts", ())
-        for entry in part.get("chapters", ())
-        if re.match(r"book/\d\d_", entry["file"])
+        Chapter(entry.path, entry.below)
+        for entry in read_toc(root / "_toc.yml")
+        if re.match(r"book/\d\d_", entry.path)
     ]
 
 

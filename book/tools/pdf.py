@@ -26,6 +26,7 @@ from typing import Any
 import yaml
 
 from book.tools.browser import FLAGS, find_chromium, open_page, serve
+from book.tools.toc import read_toc
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
@@ -59,19 +60,10 @@ class Page:
         return str(int(first)) if first.isdigit() else ""
 
 
-def list_pages(toc: dict[str, Any], exercises: bool) -> list[Page]:
+def list_pages(toc: Path, exercises: bool) -> list[Page]:
     """Return the pages of _toc.yml in order, with or without exercises and their solutions."""
-    pages = [Page(str(toc["root"]), "")]
-
-    def walk(entries: Sequence[dict[str, Any]], part: str) -> None:
-        for entry in entries:
-            pages.append(Page(str(entry["file"]), part))
-            walk(entry.get("sections", ()), part)
-
-    for part in toc.get("parts", ({"chapters": toc.get("chapters", ())},)):
-        walk(part["chapters"], part.get("caption", ""))
-    practice = ("exercises/", "book/solved/")
-    return [page for page in pages if exercises or not page.path.startswith(practice)]
+    left_out = () if exercises else ("exercises/", "book/solved/")
+    return [Page(e.path, e.part) for e in read_toc(toc) if not e.path.startswith(left_out)]
 
 
 def take_stills(browser_page: Any) -> list[str]:
@@ -306,11 +298,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--exercises", action="store_true", help="with the exercises' pages")
     parser.add_argument("--code", action="store_true", help="with the code that the site folds")
     chosen = parser.parse_args(arguments)
-    toc = yaml.safe_load(chosen.toc.read_text(encoding="utf-8"))
     about = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     try:
         pdf = print_book(
-            chosen.site.resolve(), list_pages(toc, chosen.exercises), about, chosen.code
+            chosen.site.resolve(), list_pages(chosen.toc, chosen.exercises), about, chosen.code
         )
     except CannotPrint as error:
         print(error, file=sys.stderr)

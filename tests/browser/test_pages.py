@@ -6,32 +6,16 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 from conftest import ROOT, go_to, site_folder
+
+from book.tools.toc import read_toc
 
 pytestmark = pytest.mark.browser
 
 FIRST_VIEW, FURTHER_VIEW = 2.5e6, 0.6e6  # bytes transferred
 
 
-def toc() -> list[str]:
-    """The pages of _toc.yml in order."""
-    found: list[str] = []
-
-    def walk(node: object) -> None:
-        if isinstance(node, dict):
-            found.extend(str(node[key]) for key in ("root", "file") if key in node)
-            for value in node.values():
-                walk(value)
-        elif isinstance(node, list):
-            for item in node:
-                walk(item)
-
-    walk(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8")))
-    return found
-
-
-CONTENT = [f"{name}.html" for name in toc()]
+CONTENT = [f"{entry.path}.html" for entry in read_toc(ROOT / "_toc.yml")]
 PAGES = [*CONTENT, "search.html", "genindex.html", "index.html"]
 CHAPTERS = [page for page in CONTENT if re.match(r"book/\d\d_", page)]
 SMOKE = (  # a page of each kind: root, chapter, exercises, answers, generated, search

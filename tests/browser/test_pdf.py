@@ -28,7 +28,7 @@ def words(text: str) -> str:
 def pages() -> list[printing.Page]:
     """The pages of the table of contents that the site was built from."""
     toc = site_folder().parents[1] / "_toc.yml"
-    return printing.list_pages(yaml.safe_load(toc.read_text(encoding="utf-8")), exercises=False)
+    return printing.list_pages(toc, exercises=False)
 
 
 @pytest.fixture(scope="module")

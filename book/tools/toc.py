@@ -1,0 +1,41 @@
+"""The pages of the book, as `_toc.yml` lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A page of the table of contents.
+
+    Attributes:
+        path: without an ending, such as book/07_han.
+        part: the caption that it stands under, or "".
+        below: the paths of the pages below it.
+    """
+
+    path: str
+    part: str = ""
+    below: tuple[str, ...] = ()
+
+
+def read_toc(file: Path) -> list[Entry]:
+    """Return the pages of a table of contents, in its order."""
+    toc = yaml.safe_load(file.read_text(encoding="utf-8"))
+    entries = [Entry(toc["root"])]
+
+    def walk(nodes: Sequence[dict[str, Any]], part: str) -> None:
+        for node in nodes:
+            below = node.get("sections", ())
+            entries.append(Entry(node["file"], part, tuple(page["file"] for page in below)))
+            walk(below, part)
+
+    for part in toc.get("parts", (toc,)):
+        walk(part.get("chapters", ()), part.get("caption", ""))
+    return entries
