@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from book.tools import build
+from book.tools import build, execute
 from tests.tools.site import ROOT, list_pages, read_page, text_of
 
 pytestmark = pytest.mark.book
@@ -87,6 +87,15 @@ def small_book(folder, cells):
 
 
 READ = 'import json\nbleu = json.load(open("results/x.json"))["bleu"]'
+
+
+@pytest.mark.parametrize(
+    ("capability", "chosen"),
+    [("AVX512", execute.ALIKE), ("AVX2", execute.ALIKE), ("DEFAULT", execute.ONE_THREAD)],
+)
+def test_no_processor_is_held_to_instructions_it_lacks(monkeypatch, capability, chosen):
+    monkeypatch.setattr("torch.backends.cpu.get_cpu_capability", lambda: capability)
+    assert execute.choose_settings() == chosen
 
 
 def test_a_false_claim_fails_the_build(tmp_path):

@@ -17,16 +17,25 @@ from book.tools.toc import read_toc
 
 AT_ONCE = 2  # each page may need up to 2 GB of memory
 # Sums over several threads, and those of another kind of processor, come out with other last
-# digits, from which training makes another model. One thread and the instructions that all have
-# since 2015 give every machine the same page, in the same time. MKL promises the same digits on
-# all makers' processors in one mode only, which is half as fast at matrix products.
-ALIKE = {
-    "OMP_NUM_THREADS": "1",
+# digits, from which training makes another model. One thread, and of x86 processors the
+# instructions that nearly all have since 2015, give every such machine the same page. MKL promises
+# the same digits on all makers' processors in one mode only, half as fast at matrix products.
+ONE_THREAD = {"OMP_NUM_THREADS": "1"}
+ALIKE = ONE_THREAD | {
     "ATEN_CPU_CAPABILITY": "avx2",
     "MKL_CBWR": "COMPATIBLE",
     "ONEDNN_MAX_CPU_ISA": "AVX2",
     "OPENBLAS_CORETYPE": "Haswell",
 }
+
+
+def choose_settings() -> dict[str, str]:
+    """Return what makes pages alike; one thread alone where the processor has no AVX2."""
+    import torch
+
+    # Named to a processor that lacks them, these instructions are a warning or a crash.
+    has_avx2 = torch.backends.cpu.get_cpu_capability() in ("AVX2", "AVX512")
+    return ALIKE if has_avx2 else ONE_THREAD
 
 
 def list_pages(root: Path) -> list[Path]:
@@ -91,11 +100,16 @@ def execute(root: Path, cache_folder: Path, timeout: int) -> int:
             cache.match_cache_notebook(read(page))
         except KeyError:
             missing.append(page)
+    if not missing:
+        return 0
     count = 0
-    for name, value in ALIKE.items():
+    spawn = get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=spawn) as pool:  # Sphinx's process stays without torch
+        settings = pool.submit(choose_settings).result()
+    for name, value in settings.items():
         os.environ.setdefault(name, value)
     at_once = min(AT_ONCE, os.cpu_count() or 1)
-    with ProcessPoolExecutor(at_once, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(at_once, mp_context=spawn) as pool:
         # The last chapter takes among the longest: begun last, it would run alone at the end.
         waiting = [pool.submit(run, page, timeout) for page in reversed(missing)]
         for future in as_completed(waiting):

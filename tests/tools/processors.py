@@ -2,7 +2,7 @@
 
     python -m tests.tools.processors [PAGE ...]
 
-The book is built with instructions that all processors have, so that every build is the same.
+The book is built with instructions that nearly all have, so that every build is the same.
 Who executes a page elsewhere gets other last digits; training makes other models of them, and what
 the page says of its model must hold for these as well. Here each page is executed once for each
 kind of instructions that this processor can be held to. What fails is printed.
@@ -18,7 +18,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from book.tools.execute import ALIKE, AT_ONCE, list_pages, run_cells
+from book.tools.execute import ALIKE, AT_ONCE, ONE_THREAD, list_pages, run_cells
 
 ROOT = Path(__file__).resolve().parents[2]
 KINDS: dict[str, dict[str, str]] = {
@@ -30,7 +30,7 @@ KINDS: dict[str, dict[str, str]] = {
 
 def find_errors(page: Path, kind: str) -> Iterator[str]:
     """Yield what goes wrong in a page on a kind of processor."""
-    os.environ.update({"OMP_NUM_THREADS": "1"} | KINDS[kind])
+    os.environ.update(ONE_THREAD | KINDS[kind])
     notebook, done = run_cells(page, timeout=1200, allow_errors=True)
     if done.err:
         yield f"{page.name}, {kind}: {done.err}"
