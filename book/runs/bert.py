@@ -277,7 +277,7 @@ def finetune(
     select: str = "accuracy",
     prepare: Callable[[BertEncoder], None] = lambda encoder: None,
 ) -> dict:
-    """Fine-tune once, from a pre-trained state or from nothing; return what was measured.
+    """Fine-tune once, from a pre-trained state or from scratch; return what was measured.
 
     `prepare` may change the encoder, which then has its first weights already.
     """
@@ -364,7 +364,7 @@ def encode_parts(
 def finetune_both(
     parts: dict[str, list[EncodedPair]], state: Any, size: int, options: Any, seed: int
 ) -> dict:
-    """Fine-tune on some labels of a seed's choice, from the pre-trained state and from nothing."""
+    """Fine-tune on some labels of a seed's choice, from the pre-trained state and from scratch."""
     draw = torch.Generator().manual_seed(seed)
     order = torch.randperm(len(parts["train"]), generator=draw).tolist()
     chosen = {**parts, "train": [parts["train"][i] for i in order[: options.labels or None]]}

@@ -7,7 +7,7 @@
 The weights are those of all-MiniLM-L6-v2, in BERT's architecture: 6 layers, d = 384. They were
 trained so that the mean of the states says what a text says, and the mean is what is classified
 here; the table of word pieces stays as it is. Beside the fine-tuned encoder stand the same encoder
-from nothing, logistic regression on its frozen mean states, and, for single texts, logistic
+from scratch, logistic regression on its frozen mean states, and, for single texts, logistic
 regression on words and pairs of words. Writes book/results/minilm-<labels>.<data>.json. With
 --rank the encoder is frozen but for a correction of that rank to queries and values; that goes to
 minilm-lora-<labels>.<data>.json, without the others.
@@ -290,12 +290,12 @@ def bag(texts: Parts) -> list[int]:
 def tune(
     parts: Parts, state: dict[str, Tensor] | None, size: int, options: argparse.Namespace, seed: int
 ) -> tuple[nn.Module, list[int], dict[str, Any]]:
-    """Fine-tune from published weights, or from nothing.
+    """Fine-tune from published weights, or from scratch.
 
     Args:
         parts: encoded items of the parts. If there are any to validate with, the update is chosen
             by them; else the last one counts.
-        state: of an encoder; None begins from nothing.
+        state: of an encoder; None begins from scratch.
         size: word pieces.
         options: of the command line.
         seed: of first weights, order and dropout.
