@@ -15,7 +15,7 @@ INSTALL := $(RUN) -m pip install -qq
 TEST := OMP_NUM_THREADS=1 $(RUN) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help install book test smoke check lint serve lab pdf exercises fixtures notebooks margins mutants bench newest colab-versions picture screens colours vendor lock clean
+.PHONY: help install book test smoke check lint serve lab pdf exercises expected-values fixtures notebooks margins mutants bench newest colab-versions picture screens colours vendor lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -82,10 +82,11 @@ pdf: $(VENV)/.pdf book ## Print the book as _build/attention.pdf (needs Chromium
 	$(RUN) -m book.tools.pdf $(P)
 
 exercises: $(VENV)/.book ## Write the students' notebooks from solutions/ (COURSE_ANSWERS=no: as a class gets them), and the pages of solutions
-	$(RUN) -m autograder.instructor.release
+	$(RUN) -m autograder.instructor.nbgrader.release
 
-fixtures: $(VENV)/.book ## Write the expected values that the students' checks compare with
-	$(RUN) -m autograder.instructor.fixtures
+fixtures: expected-values
+expected-values: $(VENV)/.book ## Compute the expected values whose cases, solutions or mistakes changed; write all hints
+	$(RUN) -m autograder.instructor.expected_values
 
 notebooks: $(VENV)/.book ## Write all chapters and exercises as notebooks for Colab and Binder, into _build/notebooks
 	$(RUN) -m book.tools.notebooks

@@ -1,10 +1,10 @@
-"""Exercises declared as data, `check(answer)` for the learner, and the grading of a class."""
+"""Provides `check(answer)` for learners; the grading of a class is in `instructor`."""
 
 from typing import Any
 
-from autograder import checking as _checking
-from autograder import hooks as _hooks
-from autograder.checking import CheckFailed
+from autograder.checking import checker as _checking
+from autograder.checking import name_error_hints as _hooks
+from autograder.checking.checker import CheckFailed
 from autograder.exercises import EXERCISES as _EXERCISES
 
 __all__ = ["CheckFailed", "check"]

@@ -1,6 +1,6 @@
-"""`python -m autograder`: the command `autograder`."""
+"""Runs the `autograder` command: `python -m autograder`."""
 
-from autograder.command import main
+from autograder.cli import main
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -1,4 +1,4 @@
-"""The command `autograder`: grade a class, write feedback, report, make the students' bundle."""
+"""Command-line interface of `autograder`: grade, show, feedback, report and bundle."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # a terminal may not have every letter of a name
             stream.reconfigure(errors="backslashreplace")
     try:
-        from autograder.instructor.grading.sandbox import Sandbox, SandboxError
+        from autograder.instructor.grading.bubblewrap import Sandbox, SandboxError
     except ModuleNotFoundError as error:
         if error.name is None or not error.name.startswith("autograder."):
             raise

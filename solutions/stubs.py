@@ -9,7 +9,7 @@ from functools import cache
 from torch import nn
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.variants import load
+from autograder.instructor.mutation.operators import load
 
 
 def write_stub(name: str) -> str:

@@ -83,7 +83,7 @@ def copy_course(folder: Path) -> Course:
 def released(tmp_path_factory: pytest.TempPathFactory) -> Course:
     """A course whose assignments have all been released."""
     from autograder.exercises import EXERCISES
-    from autograder.instructor.release import release
+    from autograder.instructor.nbgrader.release import release
 
     course = copy_course(tmp_path_factory.mktemp("course"))
     release(EXERCISES, course.folder / "exercises")

@@ -19,14 +19,14 @@ from typing import Any
 
 import torch
 
-from autograder import fixtures
-from autograder.comparing import find_difference
-from autograder.execution import perform, usual_settings
-from autograder.exercise import Exercise
+from autograder import expected_values
+from autograder.diagnose.compare import find_difference
+from autograder.diagnose.verdict import DTYPES
 from autograder.exercises import EXERCISES
-from autograder.instructor.variants import Change, load, vary
-from autograder.instructor.wrong_values import limit
-from autograder.verdicts import DTYPES
+from autograder.instructor.mutation.mutant_fingerprints import limit
+from autograder.instructor.mutation.operators import Change, load, vary
+from autograder.run.runner import perform, usual_settings
+from autograder.spec.exercise import Exercise
 
 LIST = Path(__file__).with_name("mutation_equivalents.txt")
 
@@ -50,8 +50,8 @@ def _draw(name: str) -> list[tuple[Any, Any]]:
     exercise = EXERCISES[name]
     with usual_settings():
         trials = [
-            (case, fixtures.read_expected(exercise, seed, case))
-            for seed in fixtures.SEEDS
+            (case, expected_values.read_expected(exercise, seed, case))
+            for seed in expected_values.SEEDS
             for case in exercise.draw(seed)
         ]
     return sorted(trials, key=lambda trial: trial[0].elements)

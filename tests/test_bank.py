@@ -1,7 +1,7 @@
 """Every right answer of the bank passes, every wrong one is refused, every known mistake is named.
 
-Both sides judge: the student's by the fixtures, the instructor's by the solution on a fixed seed
-and on one that nobody has seen, which a failure shows.
+Both sides judge: the student's by the expected values, the instructor's by the solution on a fixed
+seed and on one that nobody has seen, which a failure shows.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ import importlib
 import pytest
 from bank import Entry, entries, handed_in, judged, source
 
-from autograder import cards, fixtures
+from autograder import expected_values
+from autograder.checking.card import write_card
+from autograder.diagnose.verdict import Verdict
 from autograder.exercises import EXERCISES
-from autograder.instructor import hidden_tests
-from autograder.instructor.mistakes import list_by_heading, load_mistakes
-from autograder.verdicts import Verdict
+from autograder.instructor.authoring.known_mistakes import list_by_heading, load_mistakes
+from autograder.instructor.grading import hidden_tests
 
 ALL = entries()
 RIGHT = [entry for entry in ALL if entry.right]
@@ -44,7 +45,7 @@ def _judge(side: str, entry: Entry) -> tuple[Verdict, str]:
     answer = handed_in(entry)
     assert answer.__name__ == entry.exercise
     verdict = judged.SIDES[side](answer, entry.exercise)
-    return verdict, f"{side}, seeds {judged.SEEDS}:\n{cards.write_card(verdict)}"
+    return verdict, f"{side}, seeds {judged.SEEDS}:\n{write_card(verdict)}"
 
 
 @pytest.mark.parametrize("side", SIDES)
@@ -70,7 +71,7 @@ def test_wrong_answer_is_refused_and_not_misnamed(entry, side):
 def test_misconception_is_named(name, mistake, side):
     verdict = judged.SIDES[side](mistake.code, name)
     assert not verdict.passed
-    assert verdict.misconception == mistake.slug, (judged.SEEDS, cards.write_card(verdict))
+    assert verdict.misconception == mistake.slug, (judged.SEEDS, write_card(verdict))
     assert verdict.headline == mistake.title
     assert verdict.hint == mistake.hint
 
@@ -110,10 +111,10 @@ def test_a_mistake_without_a_heading_is_an_error(tmp_path, monkeypatch):
 
 
 def test_every_exercise_with_a_precision_has_an_answer_that_returns_float64():
-    seed, floating = fixtures.SEEDS[0], set()
+    seed, floating = expected_values.SEEDS[0], set()
     for name, exercise in EXERCISES.items():
         case = exercise.draw(seed)[0]
-        outputs = fixtures.read_expected(exercise, seed, case).outputs.values()
+        outputs = expected_values.read_expected(exercise, seed, case).outputs.values()
         # Ids and masks have no precision; where no number goes in, the default is a promise.
         if case.floating or case.calls[0].numbers:
             floating |= {name} if any(o.is_floating_point() for o in outputs) else set()

@@ -23,10 +23,10 @@ import nbformat
 import pytest
 
 from autograder.exercises import EXERCISES
-from autograder.instructor import bundle
-from autograder.instructor.grading.course import CourseError
-from autograder.instructor.mistakes import load_mistakes
-from autograder.instructor.notebooks import for_class
+from autograder.instructor.authoring.known_mistakes import load_mistakes
+from autograder.instructor.authoring.notebook_builder import for_class
+from autograder.instructor.grading.course_folder import CourseError
+from autograder.instructor.nbgrader import student_bundle
 
 ROOT = Path(__file__).resolve().parent.parent
 SOLVED = re.compile(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", re.S)
@@ -51,12 +51,12 @@ SAYS_NOTHING = {
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    return bundle.write(tmp_path_factory.mktemp("bundle") / "students")
+    return student_bundle.write(tmp_path_factory.mktemp("bundle") / "students")
 
 
 @pytest.fixture(scope="module")
 def packed(tmp_path_factory):
-    return bundle.write(tmp_path_factory.mktemp("bundle") / "students.zip")
+    return student_bundle.write(tmp_path_factory.mktemp("bundle") / "students.zip")
 
 
 @pytest.fixture
@@ -184,11 +184,13 @@ def test_a_notebook_answers_only_earlier_assignments(assignment):
 
 
 def test_it_ends_with_the_last_assignment_that_was_asked_for(tmp_path):
-    files = bundle.collect_files(last="bahdanau")
+    files = student_bundle.collect_files(last="bahdanau")
     assert {n.split("/")[1] for n in files if n.startswith("exercises/")} == set(ORDER[:3])
     assert "the last assignment here is `bahdanau`" in files["README.md"].decode("utf-8")
-    with pytest.raises(bundle.BundleError, match="no assignment 'bahdanaus'; there are: embedd"):
-        bundle.collect_files(last="bahdanaus")
+    with pytest.raises(
+        student_bundle.BundleError, match="no assignment 'bahdanaus'; there are: embedd"
+    ):
+        student_bundle.collect_files(last="bahdanaus")
 
 
 def test_the_search_finds_an_answer_in_every_kind_of_file(written, tmp_path):
@@ -199,8 +201,10 @@ def test_the_search_finds_an_answer_in_every_kind_of_file(written, tmp_path):
     page = nbformat.read(leaky / "exercises/bahdanau/scores.ipynb", 4)
     page.cells[3].source = answer
     nbformat.write(page, leaky / "exercises/bahdanau/scores.ipynb")
-    (leaky / "autograder/fixtures/x.gz").write_bytes(gzip.compress(b"\0\xff" + answer.encode()))
-    (leaky / "autograder/fixtures/x.json").write_text(json.dumps({"odd": [answer]}))
+    (leaky / "autograder/expected_values/x.gz").write_bytes(
+        gzip.compress(b"\0\xff" + answer.encode())
+    )
+    (leaky / "autograder/expected_values/x.json").write_text(json.dumps({"odd": [answer]}))
     with zipfile.ZipFile(leaky / "more.zip", "w") as archive:
         archive.writestr("x.txt", answer)
     given = found_in(everything(written), lines_of_solutions())  # in notebooks that come later
@@ -228,10 +232,11 @@ def test_it_has_what_a_student_needs(written):
     names = {path.relative_to(written).as_posix() for path in written.rglob("*") if path.is_file()}
     for exercise in EXERCISES.values():
         assert f"exercises/{exercise.assignment}/{exercise.notebook}.ipynb" in names
-        assert f"autograder/fixtures/{exercise.assignment}.json" in names
+        assert f"autograder/expected_values/{exercise.assignment}/{exercise.name}.json" in names
     assert {
         "README.md", "LICENSE", "pyproject.toml", "requirements.txt", "constraints.txt",
-        "autograder/checking.py", "coursekit/lessons.py", "coursekit/explorers/live/engine.js",
+        "autograder/checking/checker.py", "coursekit/lessons.py",
+        "coursekit/explorers/live/engine.js",
     } <= names  # fmt: skip
     for path in (ROOT / "exercises").rglob("*.ipynb"):
         given, handed_out = (
@@ -265,14 +270,14 @@ def test_the_archive_has_the_same_files(written, packed):
 
 def test_two_archives_are_the_same(packed, tmp_path, monkeypatch):
     monkeypatch.setenv("TZ", "Asia/Seoul")
-    again = bundle.write(tmp_path / "another-name.zip")
+    again = student_bundle.write(tmp_path / "another-name.zip")
     assert again.read_bytes() == packed.read_bytes()
     assert [path.name for path in tmp_path.iterdir()] == ["another-name.zip"]
 
 
 def test_what_the_students_install_is_declared(written):
     ours, theirs = (
-        bundle.tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))
+        student_bundle.tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))
         for folder in (ROOT, written)
     )
     assert theirs["project"]["dependencies"] == ours["project"]["dependencies"]
@@ -408,33 +413,37 @@ def edit(path: Path, old: str, new: str) -> None:
 
 def test_it_is_refused_when_a_source_has_changed_since_the_release(course, tmp_path):
     edit(course / "solutions/bahdanau/scores/notebook.py", "# ## See it move", "# ## See it turn")
-    with pytest.raises(bundle.BundleError, match=r"scores\.ipynb is not what .*make exercises"):
-        bundle.write(tmp_path / "b", course)
+    with pytest.raises(
+        student_bundle.BundleError, match=r"scores\.ipynb is not what .*make exercises"
+    ):
+        student_bundle.write(tmp_path / "b", course)
     assert not (tmp_path / "b").exists()
 
 
 def test_it_is_refused_when_somebody_has_solved_a_released_notebook(course, tmp_path):
     edit(course / "exercises/bahdanau/scores.ipynb", "raise NotImplementedError()", "return 42")
-    with pytest.raises(bundle.BundleError, match=r"exercises/bahdanau/scores\.ipynb is not what"):
-        bundle.write(tmp_path / "b.zip", course)
+    with pytest.raises(
+        student_bundle.BundleError, match=r"exercises/bahdanau/scores\.ipynb is not what"
+    ):
+        student_bundle.write(tmp_path / "b.zip", course)
     assert not list(tmp_path.glob("b.zip*"))
 
 
 def test_it_is_refused_when_a_notebook_is_missing_broken_or_nothing_is_released(course, tmp_path):
     (course / "exercises/bahdanau/translator.ipynb").write_text("{")
-    with pytest.raises(bundle.BundleError, match="is not what its source gives"):
-        bundle.write(tmp_path / "b", course)
+    with pytest.raises(student_bundle.BundleError, match="is not what its source gives"):
+        student_bundle.write(tmp_path / "b", course)
     (course / "exercises/bahdanau/translator.ipynb").unlink()
-    with pytest.raises(bundle.BundleError, match="is missing: run"):
-        bundle.write(tmp_path / "b", course)
+    with pytest.raises(student_bundle.BundleError, match="is missing: run"):
+        student_bundle.write(tmp_path / "b", course)
     shutil.rmtree(course / "exercises")
-    with pytest.raises(bundle.BundleError, match="Nothing is released"):
-        bundle.write(tmp_path / "b", course)
+    with pytest.raises(student_bundle.BundleError, match="Nothing is released"):
+        student_bundle.write(tmp_path / "b", course)
     shutil.rmtree(course / "solutions")
-    with pytest.raises(bundle.BundleError, match=r"There is no folder .*solutions"):
-        bundle.write(tmp_path / "b", course)
+    with pytest.raises(student_bundle.BundleError, match=r"There is no folder .*solutions"):
+        student_bundle.write(tmp_path / "b", course)
     with pytest.raises(CourseError, match=r"no nbgrader_config\.py"):
-        bundle.write(tmp_path / "b", tmp_path)
+        student_bundle.write(tmp_path / "b", tmp_path)
 
 
 def test_what_is_not_released_stays_out(course):
@@ -444,29 +453,29 @@ def test_what_is_not_released_stays_out(course):
     shutil.copy(course / "solutions/bahdanau/scores/notebook.py", leftovers / "notes.txt")
     (leftovers / ".ipynb_checkpoints").mkdir()
     shutil.copy(leftovers / "scores.ipynb", leftovers / ".ipynb_checkpoints")
-    names = [name for name in bundle.collect_files(course) if name.startswith("exercises/")]
+    names = [name for name in student_bundle.collect_files(course) if name.startswith("exercises/")]
     released = (ROOT / "exercises").glob("*/*.ipynb")
     assert sorted(names) == sorted(path.relative_to(ROOT).as_posix() for path in released)
 
 
 def test_files_that_belong_to_an_assignment_are_handed_out(course):
     (course / "solutions/bahdanau/words.csv").write_text("cat,고양이\n", "utf-8")
-    with pytest.raises(bundle.BundleError, match=r"words\.csv is missing"):
-        bundle.collect_files(course)
+    with pytest.raises(student_bundle.BundleError, match=r"words\.csv is missing"):
+        student_bundle.collect_files(course)
     shutil.copy(course / "solutions/bahdanau/words.csv", course / "exercises/bahdanau")
-    given = bundle.collect_files(course)["exercises/bahdanau/words.csv"]
+    given = student_bundle.collect_files(course)["exercises/bahdanau/words.csv"]
     assert given.decode("utf-8") == "cat,고양이\n"
 
 
 def test_a_place_that_is_taken_is_left_alone(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(bundle.BundleError, match="is not empty: choose a new folder"):
-        bundle.write(tmp_path)
-    with pytest.raises(bundle.BundleError, match="is not empty"):
-        bundle.write(tmp_path / "notes.txt")
+    with pytest.raises(student_bundle.BundleError, match="is not empty: choose a new folder"):
+        student_bundle.write(tmp_path)
+    with pytest.raises(student_bundle.BundleError, match="is not empty"):
+        student_bundle.write(tmp_path / "notes.txt")
     (tmp_path / "b.zip").write_text("mine")
-    with pytest.raises(bundle.BundleError, match="is there already"):
-        bundle.write(tmp_path / "b.zip")
+    with pytest.raises(student_bundle.BundleError, match="is there already"):
+        student_bundle.write(tmp_path / "b.zip")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
         "notes.txt": "mine",
         "b.zip": "mine",
@@ -474,5 +483,5 @@ def test_a_place_that_is_taken_is_left_alone(tmp_path):
 
 
 def test_an_empty_folder_is_a_good_place(tmp_path):
-    assert bundle.write(tmp_path) == tmp_path
+    assert student_bundle.write(tmp_path) == tmp_path
     assert (tmp_path / "README.md").is_file()

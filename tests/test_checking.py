@@ -15,10 +15,11 @@ from nbclient import NotebookClient
 from torch import nn
 from tqdm import tqdm
 
-from autograder import CheckFailed, cards, check
-from autograder.checking import find, verify
+from autograder import CheckFailed, check
+from autograder.checking.card import render_card, write_card
+from autograder.checking.checker import find, verify
 from autograder.exercises import EXERCISES
-from autograder.instructor.expected import load_solution
+from autograder.instructor.authoring.reference_solution import load_solution
 from solutions.bahdanau.scores.answers import masked_softmax as softmax_bank
 
 SOFTMAX, ATTENTION = EXERCISES["masked_softmax"], EXERCISES["AdditiveAttention"]
@@ -100,7 +101,7 @@ class LargeEpsilon(Pieces):
 def card(answer, exercise=SOFTMAX):
     verdict = verify(answer, exercise)
     assert not verdict.passed
-    return cards.write_card(verdict)
+    return write_card(verdict)
 
 
 def named(answer, name="masked_softmax"):
@@ -192,7 +193,7 @@ def test_untouched_stub():
         raise NotImplementedError()
 
     verdict = verify(masked_softmax, SOFTMAX)
-    assert cards.write_card(verdict) == (
+    assert write_card(verdict) == (
         "✗ masked_softmax is not written yet: replace raise NotImplementedError() by your code, "
         "run the cell, and check again."
     )
@@ -434,13 +435,14 @@ def test_smallest_failing_case_is_the_smallest():
 
 
 def verify_one(answer, case, dtype, seed):
-    from autograder import fixtures
-    from autograder.comparing import find_difference
-    from autograder.execution import perform
+    from autograder import expected_values
+    from autograder.diagnose.compare import find_difference
+    from autograder.run.runner import perform
 
     outcome = perform(answer, SOFTMAX, case, dtype)
     return (
-        find_difference(case, outcome, fixtures.read_expected(SOFTMAX, seed, case), dtype) is None
+        find_difference(case, outcome, expected_values.read_expected(SOFTMAX, seed, case), dtype)
+        is None
     )
 
 
@@ -569,7 +571,7 @@ def test_html_is_escaped():
         print("<b>printed</b>")
         raise ValueError("<script>alert(1)</script> & more")
 
-    page = cards.render_card(verify(masked_softmax, SOFTMAX))
+    page = render_card(verify(masked_softmax, SOFTMAX))
     assert "<script>" not in page and "<b>" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more" in page
     assert page.count("<div") == page.count("</div>")
@@ -580,7 +582,7 @@ def test_html_says_what_the_text_says():
 
     verdict = verify(lambda scores, mask: scores.softmax(-1) * mask, SOFTMAX)
     assert verdict.misconception == "mask_after_softmax"
-    page = unescape(cards.render_card(verdict))
+    page = unescape(render_card(verdict))
     assert verdict.headline in page and verdict.hint in page
     for line in verdict.details:
         assert line in page

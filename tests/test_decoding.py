@@ -12,7 +12,7 @@ from itertools import product
 import pytest
 import torch
 
-from autograder.exercises._stand_ins import TableStep
+from autograder.exercises._fakes import TableStep
 from coursekit.decoding import choose, device_of, greedy_decode
 from coursekit.vocabulary import BOS, EOS, PAD
 from solutions.seq2seq.decoding import beam_search

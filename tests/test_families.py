@@ -15,12 +15,12 @@ import torch
 import torch.nn.functional as F
 from bank import entries, handed_in
 
-from autograder import cards
-from autograder.checking import CheckFailed, check, find_failed_case, verify
+from autograder.checking.card import write_card
+from autograder.checking.checker import CheckFailed, check, find_failed_case, verify
+from autograder.checking.timeout import Patience, TooLong
+from autograder.diagnose.identifiers import names_in, says_something
 from autograder.exercises import EXERCISES
-from autograder.instructor.expected import load_solution
-from autograder.patience import Patience, TooLong
-from autograder.written import names_in, says_something
+from autograder.instructor.authoring.reference_solution import load_solution
 
 right = {name: load_solution(exercise) for name, exercise in EXERCISES.items()}
 
@@ -236,7 +236,7 @@ def test_a_stub_that_is_called_is_named_by_its_own_name():
 @pytest.mark.parametrize("handler", [signal.default_int_handler, signal.SIG_IGN, signal.SIG_DFL])
 def test_a_loop_without_end_ends_in_a_sentence(monkeypatch, request, handler):
     """Also where interrupts are ignored, as in a process that was started in the background."""
-    monkeypatch.setattr("autograder.checking.AT_MOST", 0.3)
+    monkeypatch.setattr("autograder.checking.checker.AT_MOST", 0.3)
     request.addfinalizer(partial(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT)))
     signal.signal(signal.SIGINT, handler)
 
@@ -267,7 +267,7 @@ def test_what_ends_just_in_time_is_not_interrupted_later():
 
 
 def test_there_is_a_sign_of_life_after_a_second(capsys, monkeypatch):
-    monkeypatch.setattr("autograder.patience.SIGN_AFTER", 0.05)
+    monkeypatch.setattr("autograder.checking.timeout.SIGN_AFTER", 0.05)
     with Patience("Transformer", 5.0).limit():
         time.sleep(0.3)
     assert capsys.readouterr().out == "Checking Transformer ...\n"
@@ -358,7 +358,7 @@ def test_the_card_shows_few_numbers_themselves_and_many_from_the_first_wrong_row
     def context_vector(weights, values):
         return right["context_vector"](weights, values) * 2
 
-    text = cards.write_card(verify(context_vector, EXERCISES["context_vector"]))
+    text = write_card(verify(context_vector, EXERCISES["context_vector"]))
     assert "weights (B=1, N=1) = [[" in text
 
     def late(table):
@@ -367,7 +367,7 @@ def test_the_card_shows_few_numbers_themselves_and_many_from_the_first_wrong_row
         return table
 
     wrong = on_output("sinusoidal_positions", late)
-    text = cards.write_card(verify(wrong, EXERCISES["sinusoidal_positions"]))
+    text = write_card(verify(wrong, EXERCISES["sinusoidal_positions"]))
     assert "is the first wrong row" in text
     assert "-0.0000" not in text
 

@@ -9,12 +9,13 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.checking import verify
-from autograder.execution import perform
-from autograder.exercise import Call, Case, Exercise, Part
+from autograder.checking.checker import verify
+from autograder.diagnose.trial import Trial
+from autograder.diagnose.verdict import judge
 from autograder.exercises import EXERCISES
-from autograder.refusing import _FAMILIES, refuse_operators
-from autograder.verdicts import Trial, judge
+from autograder.run.forbidden_ops import _FAMILIES, refuse_operators
+from autograder.run.runner import perform
+from autograder.spec.exercise import Call, Case, Exercise, Part
 from tests.bank import entries
 from tests.ways_round import WAYS
 
@@ -98,7 +99,7 @@ def test_an_argument_can_be_what_is_forbidden():
 def test_the_card_of_a_refused_answer_says_so():
     made, case = exercise("layer_norm"), layer_norm_case()
     outcome = perform_without(ITSELF["functional"], made, case)
-    from autograder.comparing import Expected
+    from autograder.diagnose.compare import Expected
 
     right = Expected({"normed": normalised(*case.inputs.values(), 1e-5)}, {})
     verdict = judge(made, [Trial(case, torch.float64, right, outcome)], [])
@@ -232,7 +233,7 @@ def right_decoder():
 
 
 def earned(answer) -> dict[str, bool]:
-    from autograder.instructor.expected import compute_expected
+    from autograder.instructor.authoring.reference_solution import compute_expected
 
     passed = {}
     for part in DECODER.parts:

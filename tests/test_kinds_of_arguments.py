@@ -7,9 +7,12 @@ import torch
 from bank.behind import crossed
 from torch import nn
 
-from autograder.comparing import Expected
-from autograder.execution import Outcome, perform
-from autograder.exercise import (
+from autograder.diagnose.compare import Expected
+from autograder.diagnose.trial import Trial
+from autograder.diagnose.verdict import judge
+from autograder.exercises._fakes import TableStep
+from autograder.run.runner import perform
+from autograder.spec.exercise import (
     Call,
     Case,
     Exercise,
@@ -22,9 +25,8 @@ from autograder.exercise import (
     list_wholes,
     write_out,
 )
-from autograder.exercises._stand_ins import TableStep
-from autograder.stand_ins import STAND_INS
-from autograder.verdicts import Trial, judge
+from autograder.spec.fakes import STAND_INS
+from autograder.spec.outcome import Outcome
 
 INPUTS = {
     "x": torch.tensor([1.0, 2.0]).double(),

@@ -8,7 +8,7 @@ import pytest
 from nbclient import NotebookClient
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.notebooks import list_masters, make_notebook
+from autograder.instructor.authoring.notebook_builder import list_masters, make_notebook
 
 
 @pytest.mark.slow

@@ -6,9 +6,9 @@ import pytest
 import torch
 from bank import margins
 
-from autograder.execution import Outcome
 from autograder.exercises import EXERCISES
-from autograder.instructor.expected import compute_expected
+from autograder.instructor.authoring.reference_solution import compute_expected
+from autograder.spec.outcome import Outcome
 
 # They divide by the deviation of a vector's numbers, or their scores are large.
 DELICATE = ("layer_norm", "EncoderLayer", "BertEmbeddings", "MaskedLanguageModelHead", "attention")

@@ -11,7 +11,7 @@ import mutation
 import pytest
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.variants import vary
+from autograder.instructor.mutation.operators import vary
 
 pytestmark = pytest.mark.skipif(
     not hasattr(signal, "setitimer"), reason="a change that never ends cannot be stopped here"

@@ -11,7 +11,7 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.notebooks import (
+from autograder.instructor.authoring.notebook_builder import (
     for_class,
     list_masters,
     make_notebook,
@@ -19,8 +19,8 @@ from autograder.instructor.notebooks import (
     say_minutes,
     write_sources,
 )
-from autograder.instructor.release import release
-from autograder.instructor.solved import make_pages
+from autograder.instructor.authoring.solution_pages import make_pages
+from autograder.instructor.nbgrader.release import release
 from book.ext import whole_models
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -12,16 +12,19 @@ import torch
 from bank.behind import crossed, graded, graded_outcomes
 from torch import nn
 
-from autograder import cards, texts
-from autograder.comparing import Expected
-from autograder.execution import Outcome, perform
-from autograder.exercise import Call, Case, Exercise, StandIn
+from autograder.checking.card import write_card
+from autograder.diagnose.compare import Expected
+from autograder.diagnose.trial import Trial
+from autograder.diagnose.verdict import judge
 from autograder.exercises import EXERCISES
-from autograder.exercises._stand_ins import BertShell
-from autograder.instructor.hidden_tests import judge_answer
-from autograder.sandboxed.plain import pack_outcomes, unpack_outcomes
-from autograder.stand_ins import build, describe
-from autograder.verdicts import Trial, judge
+from autograder.exercises._fakes import BertShell
+from autograder.instructor.grading.hidden_tests import judge_answer
+from autograder.run.runner import perform
+from autograder.sandbox.serialization import pack_outcomes, unpack_outcomes
+from autograder.spec import plain_codec
+from autograder.spec.exercise import Call, Case, Exercise, StandIn
+from autograder.spec.fakes import build, describe
+from autograder.spec.outcome import Outcome
 
 # What is no tensor is kept as one
 
@@ -31,14 +34,14 @@ from autograder.verdicts import Trial, judge
     [[], "", "a", "é한\ud83d", None, True, 0, -2.5, ["a", ["b", [1, False, None]]], "x" * 10_000],
 )
 def test_plain_data_come_back_as_they_went(thing):
-    tensor = texts.to_tensor(thing)
+    tensor = plain_codec.to_tensor(thing)
     assert tensor.dtype == torch.uint8 and tensor.dim() == 1
-    assert texts.from_tensor(tensor) == thing
+    assert plain_codec.from_tensor(tensor) == thing
 
 
 def test_tuples_are_lists_and_numbers_of_libraries_are_numbers():
     given = ("a", (torch.tensor(3), np.float64(0.5), torch.tensor(True), np.bool_(False)))
-    assert texts.from_tensor(texts.to_tensor(given)) == ["a", [3, 0.5, True, False]]
+    assert plain_codec.from_tensor(plain_codec.to_tensor(given)) == ["a", [3, 0.5, True, False]]
 
 
 @pytest.mark.parametrize(
@@ -47,14 +50,14 @@ def test_tuples_are_lists_and_numbers_of_libraries_are_numbers():
 )
 def test_what_is_not_plain_is_refused_by_name(thing, said):
     with pytest.raises(TypeError, match=said):
-        texts.to_tensor(thing)
+        plain_codec.to_tensor(thing)
 
 
 def test_a_list_inside_itself_is_refused():
     inside: list = []
     inside.append(inside)
     with pytest.raises(TypeError, match="inside itself"):
-        texts.to_tensor(inside)
+        plain_codec.to_tensor(inside)
 
 
 @pytest.mark.parametrize(
@@ -71,8 +74,8 @@ def test_a_list_inside_itself_is_refused():
 )
 def test_what_was_made_up_is_no_text(tensor):
     with pytest.raises(ValueError):
-        texts.from_tensor(tensor)
-    assert texts.show(tensor) == "(unreadable)"
+        plain_codec.from_tensor(tensor)
+    assert plain_codec.show(tensor) == "(unreadable)"
 
 
 # An exercise of this file's own: cut(words, sign, table, model, x)
@@ -92,7 +95,8 @@ CASE = Case(
     "two words", INPUTS, (REFUSED, CALL), given={"words": WORDS, "nothing": [], "sign": "-"}
 )
 RIGHT = Expected(
-    {"pieces": texts.to_tensor(["a-", "bc-"]), "doubled": torch.tensor([2.0, 4.0]).double()}, {}
+    {"pieces": plain_codec.to_tensor(["a-", "bc-"]), "doubled": torch.tensor([2.0, 4.0]).double()},
+    {},
 )
 CUT = Exercise("cut", 1, 1, 5, "(words, sign, table)", {}, lambda draw: [CASE])
 
@@ -134,7 +138,7 @@ def test_a_wrong_result_is_named(change, said):
 
 
 def test_both_lists_stand_on_the_card_as_code_shows_them():
-    text = cards.write_card(verdict(lambda w, s, t: (cut(w, s, t)[0][:1], 2 * t["one"])))
+    text = write_card(verdict(lambda w, s, t: (cut(w, s, t)[0][:1], 2 * t["one"])))
     assert "expected pieces:\n  ['a-', 'bc-']\nyours pieces:\n  ['a-']" in text
     assert "  words=['a', 'bc']\n  nothing=[]\n  sign='-'\n" in text
     assert "largest difference" not in text
@@ -258,7 +262,7 @@ def test_a_given_model_has_the_inputs_type_and_is_new_each_time(dtype):
         assert found.problem is None and found.changed == ()
         assert found.outputs["encoder.embeddings.token.weight"].dtype == dtype
         assert found.outputs["encoder.embeddings.norm.bias"].tolist() == [0.5] * 4
-        assert texts.from_tensor(found.outputs["filled"]) == ["encoder.embeddings.norm.bias"]
+        assert plain_codec.from_tensor(found.outputs["filled"]) == ["encoder.embeddings.norm.bias"]
         assert found.outputs["still_trainable"].all() and found.outputs["still_tied"]
 
 
@@ -324,7 +328,7 @@ def test_what_comes_back_is_data_and_what_is_changed_is_told():
     json.dumps(header)
     (outcome,) = unpack_outcomes(header, tensors, [CASE]).values()
     assert outcome.changed == ("words",)
-    assert texts.from_tensor(outcome.outputs["pieces"]) == ["a-", "bc-"]
+    assert plain_codec.from_tensor(outcome.outputs["pieces"]) == ["a-", "bc-"]
 
 
 BANK = {
@@ -341,7 +345,7 @@ BANK = {
 @pytest.mark.parametrize("name", BANK)
 def test_right_answers_pass_behind_the_wall_and_wrong_ones_do_not(name):
     right = graded(BANK[name].RIGHT[0], name)
-    assert right.passed, cards.write_card(right)
+    assert right.passed, write_card(right)
     for wrong in (BANK[name].WRONG[0], BANK[name].WRONG[-1]):
         assert not graded(wrong, name).passed
 

@@ -40,7 +40,7 @@ try:
     check(lambda scores, mask: scores)
 except Exception as error:
     print(type(error).__name__)
-from autograder.instructor.grading.sandbox import Sandbox, SandboxError
+from autograder.instructor.grading.bubblewrap import Sandbox, SandboxError
 try:
     Sandbox(unsafe=True)
 except SandboxError as error:

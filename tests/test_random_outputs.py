@@ -10,18 +10,23 @@ import pytest
 import torch
 from bank.behind import crossed, graded, graded_outcomes
 
-from autograder import cards, chance, fixtures
-from autograder.comparing import Complaint, Expected, find_difference, make_complaint
-from autograder.execution import Outcome, perform
-from autograder.exercise import Call, Case, Exercise, Part, StandIn
+from autograder import expected_values
+from autograder.checking.card import write_card
+from autograder.diagnose.compare import Complaint, Expected, find_difference, make_complaint
+from autograder.diagnose.error_catalogue import Misconception
+from autograder.diagnose.fingerprints import sketch, sketch_gradients
+from autograder.diagnose.trial import Trial
+from autograder.diagnose.verdict import judge
 from autograder.exercises import EXERCISES
-from autograder.instructor.expected import compute_expected
+from autograder.instructor.authoring.known_mistakes import load_mistakes
+from autograder.instructor.authoring.reference_solution import compute_expected
+from autograder.instructor.grading.hidden_tests import judge_answer
 from autograder.instructor.grading.secret_cases import hash_tests
-from autograder.instructor.hidden_tests import judge_answer
-from autograder.instructor.mistakes import load_mistakes
-from autograder.sandboxed.plain import pack_cases
-from autograder.sketches import sketch, sketch_gradients
-from autograder.verdicts import Misconception, Trial, judge
+from autograder.run.runner import perform
+from autograder.sandbox.serialization import pack_cases
+from autograder.spec import binomial_bounds
+from autograder.spec.exercise import Call, Case, Exercise, Part, StandIn
+from autograder.spec.outcome import Outcome
 
 # An exercise of this file's own: noisy(x, generator) returns x with a sign drawn for each entry,
 # and its square, which is the same whatever was drawn.
@@ -105,7 +110,7 @@ def test_the_relations_sentence_is_the_headline_and_no_expected_value_is_shown()
     found = verdict(lambda x, g: (2 * coins(x, g) * x, x * x))
     assert not found.passed
     assert found.headline == SIGNS
-    text = cards.write_card(found)
+    text = write_card(found)
     assert "yours signed (N=3):" in text
     assert "expected" not in text
 
@@ -249,7 +254,7 @@ def best_look(weights, values, generator=None):
 @pytest.mark.parametrize("code", [look, look_with_noise])
 def test_a_right_answer_passes_behind_the_wall(code):
     verdict = graded(code, HARD.name)
-    assert verdict.passed, cards.write_card(verdict)
+    assert verdict.passed, write_card(verdict)
 
 
 def test_a_wrong_answer_is_named_behind_the_wall():
@@ -268,9 +273,9 @@ def test_what_was_sent_to_break_a_relation_is_refused():
         assert not graded_outcomes(HARD.name, filled).passed
 
 
-def test_fixtures_keep_only_the_shape_of_what_depends_on_chance():
+def test_expected_values_keep_only_the_shape_of_what_depends_on_chance():
     for case in HARD.draw(1):
-        kept = fixtures.read_expected(HARD, 1, case)
+        kept = expected_values.read_expected(HARD, 1, case)
         for name in case.random:
             assert not kept.outputs[name].any()
         if case.relation:
@@ -293,16 +298,20 @@ def test_a_corrected_relation_is_another_test():
 def test_what_is_not_plausible_hardly_ever_happens(draws, p):
     total = 0.0
     for count in range(draws + 1):
-        if not chance.is_plausible(count, draws, p):
+        if not binomial_bounds.is_plausible(count, draws, p):
             ways = math.lgamma(draws + 1) - math.lgamma(count + 1) - math.lgamma(draws - count + 1)
             total += math.exp(ways + count * math.log(p) + (draws - count) * math.log(1 - p))
-    assert total <= 2 * math.exp(-chance.BOUND)
+    assert total <= 2 * math.exp(-binomial_bounds.BOUND)
 
 
 def test_what_is_certain_or_impossible():
-    assert chance.is_plausible(0, 100, 0.0) and not chance.is_plausible(1, 100, 0.0)
-    assert chance.is_plausible(100, 100, 1.0) and not chance.is_plausible(99, 100, 1.0)
-    assert chance.is_plausible(0, 0, 0.5)
+    assert binomial_bounds.is_plausible(0, 100, 0.0) and not binomial_bounds.is_plausible(
+        1, 100, 0.0
+    )
+    assert binomial_bounds.is_plausible(100, 100, 1.0) and not binomial_bounds.is_plausible(
+        99, 100, 1.0
+    )
+    assert binomial_bounds.is_plausible(0, 0, 0.5)
 
 
 @pytest.mark.parametrize("code", [look, look_with_noise])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import torch
 
-from autograder import sketches
-from autograder.execution import Outcome
-from autograder.exercise import Call, Case
-from autograder.sketches import agree, sketch
+from autograder.diagnose import fingerprints
+from autograder.diagnose.fingerprints import agree, sketch
+from autograder.spec.exercise import Call, Case
+from autograder.spec.outcome import Outcome
 
 CASE = Case("one", {}, (Call("", (), ("x",)),))
 
@@ -25,7 +25,7 @@ def test_sketches_differ_where_outputs_do():
 
 def test_what_an_answer_returns_by_the_million_is_not_kept():
     """Only the shape counts: else a class of such answers would take all memory."""
-    kept = sketches._weights.cache_info().currsize
-    large = torch.zeros(sketches._NUMBERS_AT_MOST + 1, dtype=torch.uint8)
+    kept = fingerprints._weights.cache_info().currsize
+    large = torch.zeros(fingerprints._NUMBERS_AT_MOST + 1, dtype=torch.uint8)
     assert agree(of(large), of(large + 1)) and not agree(of(large), of(large[:-1]))
-    assert sketches._weights.cache_info().currsize <= kept + 1
+    assert fingerprints._weights.cache_info().currsize <= kept + 1

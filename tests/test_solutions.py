@@ -10,12 +10,12 @@ from dataclasses import replace
 import pytest
 import torch
 
-from autograder.comparing import find_difference
-from autograder.drawing import Draw
-from autograder.execution import perform
+from autograder.diagnose.compare import find_difference
+from autograder.diagnose.verdict import DTYPES
 from autograder.exercises import EXERCISES
-from autograder.instructor.expected import compute_expected, load_solution
-from autograder.verdicts import DTYPES
+from autograder.instructor.authoring.reference_solution import compute_expected, load_solution
+from autograder.run.runner import perform
+from autograder.spec.seeded_inputs import Draw
 
 ALL = list(EXERCISES.values())
 BY_NAME = pytest.mark.parametrize("exercise", ALL, ids=lambda e: e.name)

@@ -13,7 +13,7 @@ from torch import nn
 from torch.func import functional_call
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.expected import compute_expected, load_solution
+from autograder.instructor.authoring.reference_solution import compute_expected, load_solution
 
 WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 

@@ -12,11 +12,11 @@ from bank import judged
 from bank.behind import crossed
 from torch import nn
 
-from autograder import cards
-from autograder.certainty import NoChance
-from autograder.checking import verify
+from autograder.checking.card import write_card
+from autograder.checking.checker import verify
 from autograder.exercises import EXERCISES
-from autograder.instructor.expected import load_solution
+from autograder.instructor.authoring.reference_solution import load_solution
+from autograder.run.deterministic_dropout import NoChance
 
 DROPPING = {
     name: exercise
@@ -86,7 +86,7 @@ def test_a_card_says_that_dropout_acts_elsewhere():
         def forward(self, tokens, segments=None):
             return self.dropout(super().forward(tokens, segments))
 
-    card = cards.write_card(verify(BertEmbeddings, exercise))
+    card = write_card(verify(BertEmbeddings, exercise))
     assert "is right in evaluation mode, but in training mode embedded has wrong values" in card
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.instructor.given import inline
-from autograder.instructor.solved import shorten_docstrings
+from autograder.instructor.authoring.inline_imports import inline
+from autograder.instructor.authoring.solution_pages import shorten_docstrings
 from solutions.transformer.attention import MultiHeadAttention
 
 PAGE = Path(__file__).parents[1] / "book" / "whole_models.md"

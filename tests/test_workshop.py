@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.notebooks import list_masters, make_notebook
+from autograder.instructor.authoring.notebook_builder import list_masters, make_notebook
 from coursekit import diagrams, training, workshop
 
 ORDER = list(dict.fromkeys((e.assignment, e.notebook) for e in EXERCISES.values()))

@@ -1,10 +1,10 @@
-"""Shows a verdict: HTML in a notebook, plain text elsewhere."""
+"""Renders a verdict as a card: HTML in a notebook, plain text elsewhere."""
 
 from __future__ import annotations
 
 import html
 
-from autograder.verdicts import Verdict
+from autograder.diagnose.verdict import Verdict
 
 _STYLE = (
     "border-left:4px solid {colour};padding:.6em .9em;margin:.4em 0;max-width:60em;"

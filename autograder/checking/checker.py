@@ -1,4 +1,4 @@
-"""check(): the answer to "is mine right?", in a second, with what to do if not."""
+"""Implements check(): runs an answer on the cases, judges it and shows a card."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from autograder import cards, fixtures
-from autograder.by_method import write_methods
-from autograder.execution import Outcome, explain_time, perform, usual_settings
-from autograder.exercise import Case, Exercise
-from autograder.in_hand import FailedCase
-from autograder.patience import AT_MOST, Patience, TooLong
-from autograder.refusing import refuse_operators
-from autograder.verdicts import DTYPES, Trial, Verdict, find_worst, judge
-from autograder.written import names_in
+from autograder import expected_values
+from autograder.checking import card
+from autograder.checking.failed_case import FailedCase
+from autograder.checking.timeout import AT_MOST, Patience, TooLong
+from autograder.diagnose.identifiers import names_in
+from autograder.diagnose.method_results import write_methods
+from autograder.diagnose.trial import Trial
+from autograder.diagnose.verdict import DTYPES, Verdict, find_worst, judge
+from autograder.run.forbidden_ops import refuse_operators
+from autograder.run.runner import explain_time, perform, usual_settings
+from autograder.spec.exercise import Case, Exercise
+from autograder.spec.outcome import Outcome
 
 
 class CheckFailed(AssertionError):
@@ -53,9 +56,9 @@ def check(answer: Any, exercises: Mapping[str, Exercise]) -> None:
     if trial is not None and verdict.details:
         _failed.append(FailedCase(answer, exercise, trial))
         verdict = replace(verdict, details=(*verdict.details, "", _IN_HAND))
-    cards.show(verdict)
+    card.show(verdict)
     if not verdict.passed:
-        raise CheckFailed(cards.write_card(verdict))
+        raise CheckFailed(card.write_card(verdict))
 
 
 _IN_HAND = (
@@ -78,7 +81,7 @@ def find_failed_case() -> FailedCase:
 
 
 def verify(answer: Any, exercise: Exercise) -> Verdict:
-    """Judge an answer by the fixtures, without showing anything.
+    """Judge an answer by the expected values, without showing anything.
 
     What is wrong in float64 is not tried in float32.
     """
@@ -90,7 +93,7 @@ def _try(answer: Any, exercise: Exercise) -> tuple[Verdict, Trial | None]:
     trials: list[Trial] = []
     patience = Patience(exercise.name, AT_MOST)
     with usual_settings(), _one_thread():  # also for what is drawn here
-        seeds = {seed: exercise.draw(seed) for seed in fixtures.SEEDS}
+        seeds = {seed: exercise.draw(seed) for seed in expected_values.SEEDS}
         with refuse_operators(exercise) as refusal:
 
             def act(case: Case, dtype: torch.dtype = torch.float64) -> Outcome:
@@ -105,12 +108,14 @@ def _try(answer: Any, exercise: Exercise) -> tuple[Verdict, Trial | None]:
                     break
                 for seed, cases in seeds.items():
                     for case in cases:
-                        right = fixtures.read_expected(exercise, seed, case)
+                        right = expected_values.read_expected(exercise, seed, case)
                         trials.append(Trial(case, dtype, right, act(case, dtype)))
                         if _is_hopeless(trials[-1]):
                             return _add_methods(judge(exercise, trials, []), trials, act), None
-            known = fixtures.read_misconceptions(exercise, seeds)
-            variants = replace(fixtures.read_variants(exercise, seeds), names=names_in(answer))
+            known = expected_values.read_misconceptions(exercise, seeds)
+            variants = replace(
+                expected_values.read_variants(exercise, seeds), names=names_in(answer)
+            )
             verdict = judge(exercise, trials, known, variants)
             if verdict.passed:
                 return verdict, None
@@ -131,10 +136,12 @@ def _add_methods(
         return verdict
     if all(trial.case.training for trial in trials if trial.difference):
         return verdict  # the methods are tried without dropout, where all of them are right
-    seed = fixtures.SEEDS[0]
+    seed = expected_values.SEEDS[0]
     cases = verdict.exercise.draw(seed)
     pairs = [
-        (c, fixtures.read_expected(verdict.exercise, seed, c)) for c in cases if not c.training
+        (c, expected_values.read_expected(verdict.exercise, seed, c))
+        for c in cases
+        if not c.training
     ]
     lines = write_methods(verdict.exercise, pairs, act)
     right = any("✓" in line for line in lines)

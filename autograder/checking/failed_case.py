@@ -1,4 +1,4 @@
-"""The failing case as tensors, so that a student can look into it and run it again."""
+"""Exposes the smallest failing case as tensors, for inspecting and rerunning it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 
 from torch import Tensor
 
-from autograder import texts
-from autograder.execution import Problem, perform_calls, usual_settings
-from autograder.exercise import Case, Exercise, StandIn
-from autograder.verdicts import Trial
+from autograder.diagnose.trial import Trial
+from autograder.run.runner import Problem, perform_calls, usual_settings
+from autograder.spec import plain_codec
+from autograder.spec.exercise import Case, Exercise, StandIn
 
 
 class FailedCase:
@@ -83,9 +83,9 @@ def _readable(case: Case, outputs: Mapping[str, Tensor]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, tensor in outputs.items():
         with contextlib.suppress(ValueError):
-            found[name] = texts.from_tensor(tensor) if name in case.plain else tensor
+            found[name] = plain_codec.from_tensor(tensor) if name in case.plain else tensor
     return found
 
 
 def _tell(thing: Any) -> str:
-    return str(tuple(thing.shape)) if isinstance(thing, Tensor) else texts.show(thing, 40)
+    return str(tuple(thing.shape)) if isinstance(thing, Tensor) else plain_codec.show(thing, 40)

@@ -1,11 +1,11 @@
-"""In a notebook, a name that is not defined yet is explained if it is an exercise's name."""
+"""Explains a NameError in a notebook when the undefined name is an exercise."""
 
 from __future__ import annotations
 
 from collections.abc import Container
 from typing import Any
 
-from autograder.cards import is_in_notebook
+from autograder.checking.card import is_in_notebook
 
 
 def install(exercises: Container[str]) -> None:

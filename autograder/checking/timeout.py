@@ -1,4 +1,4 @@
-"""How long an answer may take: a sign of life after a second, an end after some more."""
+"""Interrupts an answer after a time limit, and prints progress before that."""
 
 from __future__ import annotations
 

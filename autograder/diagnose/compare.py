@@ -1,4 +1,4 @@
-"""Compares what came back with what was expected, both plain data."""
+"""Compares an outcome with the expected outputs and gradients, within tolerances."""
 
 from __future__ import annotations
 
@@ -8,13 +8,9 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from autograder.execution import Outcome
-from autograder.exercise import Case
-
-# float32: what a few dozen operations in another order may differ by. float64: tight enough for
-# every mistake worth the name, wide enough for an answer that passes through float32.
-TOLERANCE = {torch.float32: 1e-4, torch.float64: 1e-5}
-GRADIENT_FACTOR = 10  # so many times the tolerance: a gradient sums over many paths
+from autograder.spec.exercise import Case
+from autograder.spec.outcome import Outcome
+from autograder.spec.tolerances import GRADIENT_FACTOR, TOLERANCE
 
 
 @dataclass(frozen=True)

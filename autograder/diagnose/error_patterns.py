@@ -1,4 +1,4 @@
-"""Mistakes that every exercise knows: recognised by how a result relates to the right one.
+"""Detects generic error patterns (shift, scale, transpose ...) in wrong outputs.
 
 Each function here looks at one output in all failing trials and returns a sentence that is true of
 every one of them, or "". So a family is recognised once, for all exercises.
@@ -9,16 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from autograder.comparing import close
-from autograder.exercise import Exercise
-
-if TYPE_CHECKING:
-    from autograder.verdicts import Trial
+from autograder.diagnose.compare import close
+from autograder.diagnose.trial import Trial
+from autograder.spec.exercise import Exercise
 
 _TIGHT = 1e-6
 _TIMES = {"T", "S", "N", "L", "M", "Q", "K"}  # axes along which positions lie

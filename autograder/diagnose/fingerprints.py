@@ -1,4 +1,4 @@
-"""One number for what an answer gives on a case, so that two answers can be compared by it.
+"""Reduces an outcome to one number, a fingerprint by which two answers are compared.
 
 It is a sum of all that came back, each number with a weight of its own. Answers that agree to the
 last digits have the same sketch; others, with the weights drawn at random, have not. What known
@@ -14,9 +14,9 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from autograder.comparing import Complaint
-from autograder.execution import Outcome
-from autograder.exercise import Case
+from autograder.diagnose.compare import Complaint
+from autograder.spec.exercise import Case
+from autograder.spec.outcome import Outcome
 
 _NAN, _INFINITE = 5.3, 7.9  # far from what asinh gives
 _NUMBERS_AT_MOST = 100_000  # of a tensor

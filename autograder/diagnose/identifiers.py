@@ -1,4 +1,4 @@
-"""What a phrase about a changed place says of names that an answer does not have.
+"""Collects the identifiers in an answer's code, and filters hints that name others.
 
 "There is a `relu` too many around what goes into `full_like`" is true of the solution's code. To a
 student who wrote neither it says nothing.

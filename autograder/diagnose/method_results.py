@@ -1,4 +1,4 @@
-"""Which methods of a class are right, each tried by itself.
+"""Tests each method of a class separately and lists which are correct.
 
 What a method needs of another one is taken from the right answer, so that one that is wrong, or
 not written yet, says nothing about the others.
@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import torch
 
-from autograder.comparing import Expected, find_difference
-from autograder.execution import Outcome
-from autograder.exercise import Case, Exercise, list_wholes
+from autograder.diagnose.compare import Expected, find_difference
+from autograder.spec.exercise import Case, Exercise, list_wholes
+from autograder.spec.outcome import Outcome
 
 Pair = tuple[Case, Expected]
 

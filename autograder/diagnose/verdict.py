@@ -1,30 +1,30 @@
-"""From outcomes to a verdict: right, or what is wrong, by name where it is a known mistake."""
+"""Turns outcomes into a verdict: correct, or a diagnosis with a message and a hint."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from autograder import texts
-from autograder.comparing import (
-    Complaint,
-    Difference,
-    Expected,
-    close,
-    find_difference,
-    make_complaint,
+from autograder.diagnose.compare import Difference, close
+from autograder.diagnose.error_catalogue import NO_VARIANTS, Misconception, Variants
+from autograder.diagnose.error_patterns import recognise
+from autograder.diagnose.fingerprints import agree
+from autograder.diagnose.trial import Trial
+from autograder.spec import plain_codec
+from autograder.spec.exercise import (
+    Bundle,
+    Case,
+    Exercise,
+    Whole,
+    list_members,
+    list_names,
+    write_out,
 )
-from autograder.execution import Outcome
-from autograder.exercise import Bundle, Case, Exercise, Whole, list_members, list_names, write_out
-from autograder.families import recognise
-from autograder.sketches import agree, sketch, sketch_gradients, total
-from autograder.stand_ins import describe
-from autograder.written import says_something
+from autograder.spec.fakes import describe
 
 DTYPES = (torch.float64, torch.float32)
 _RANDOM_AT_MOST = 3  # outputs that are shown when a relation does not hold
@@ -33,83 +33,6 @@ _NUMBERS_AT_MOST = 24  # of all inputs, that are shown themselves
 _CALLS_AT_MOST = 4
 _CALL_AT_MOST = 200  # letters
 _ROWS_AT_MOST = 6
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One case, tried in one dtype: what was expected and what came back."""
-
-    case: Case
-    dtype: torch.dtype
-    expected: Expected
-    outcome: Outcome
-
-    @cached_property
-    def difference(self) -> Difference | None:
-        """The first difference between what came back and what was expected."""
-        return find_difference(self.case, self.outcome, self.expected, self.dtype)
-
-    @property
-    def _complaint(self) -> Complaint | None:
-        return make_complaint(self.difference) if self.case.relation else None
-
-    @cached_property
-    def sketch(self) -> float:
-        """What came back, as one number."""
-        return sketch(self.case, self.outcome, self._complaint)
-
-    @cached_property
-    def sketch_of_gradients(self) -> float:
-        """The gradients, as one number."""
-        return sketch_gradients(self.outcome, self._complaint)
-
-
-@dataclass(frozen=True)
-class Misconception:
-    """A known mistake: its name and hint, and sketches of what it gives (in float64).
-
-    Attributes:
-        slug: its name.
-        title: one sentence.
-        hint: what it is about.
-        values: the sketch of what it gives on a case, or None if that is not known.
-        gradients: the sketch of its gradients.
-    """
-
-    slug: str
-    title: str
-    hint: str
-    values: Callable[[Case], float | None]
-    gradients: Callable[[Case], float | None]
-
-
-@dataclass(frozen=True)
-class Variants:
-    """What right answers give with one place changed.
-
-    Attributes:
-        cases: on which.
-        totals: what is other in each, in words, and the total of what it gives on all the cases.
-        names: those that the answer's code has; what would be about others is not said.
-    """
-
-    cases: tuple[Case, ...] = ()
-    totals: tuple[tuple[str, tuple[float, ...]], ...] = ()
-    names: frozenset[str] | None = None
-
-    def name(self, trials: Sequence[Trial]) -> list[str]:
-        """Return what is other in those that give just what an answer gave."""
-        exact = {id(t.case): t for t in trials if t.dtype == torch.float64}
-        mine = [exact[id(case)] for case in self.cases if id(case) in exact]
-        if not mine or len(mine) < len(self.cases):
-            return []
-        if any(trial.difference and trial.difference.kind == "dtype" for trial in mine):
-            return []  # none is about precision
-        own = total([trial.sketch for trial in mine])
-        fitting = [words for words, theirs in self.totals if all(map(agree, own, theirs))]
-        if self.names is not None:
-            fitting = [words for words in fitting if says_something(words, self.names)]
-        return list(dict.fromkeys(fitting))
 
 
 @dataclass(frozen=True)
@@ -144,7 +67,7 @@ def judge(
     exercise: Exercise,
     trials: Sequence[Trial],
     misconceptions: Sequence[Misconception],
-    variants: Variants = Variants(),
+    variants: Variants = NO_VARIANTS,
 ) -> Verdict:
     """Judge what an answer gave.
 
@@ -572,7 +495,7 @@ def _show(
     start: int = 0,
 ) -> list[str]:
     if name in trial.case.plain:
-        return [f"{label} {name}:", f"  {texts.show(tensor)}"]
+        return [f"{label} {name}:", f"  {plain_codec.show(tensor)}"]
     what = f"gradient of {name}" if "gradient" in kind else name
     head = f"{label} {what} {exercise.shape(name, tensor)}:"
     return [head, *_write_rows(tensor, start)]

@@ -1,10 +1,10 @@
-"""What the exercises with dropout share: a case in training mode, in which dropout acts."""
+"""Helper for exercises with dropout: adds cases in training mode."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from autograder.exercise import Case
+from autograder.spec.exercise import Case
 
 _QUIET = (
     "In evaluation mode dropout does nothing: nn.Dropout knows the mode, F.dropout has to be told "

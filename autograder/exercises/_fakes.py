@@ -1,4 +1,4 @@
-"""What the course's checks pass to an answer in place of another exercise's answer."""
+"""Fake modules that the checks pass to answers in place of other exercises' classes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from autograder import texts
-from autograder.stand_ins import stand_in
+from autograder.spec import plain_codec
+from autograder.spec.fakes import stand_in
 
 stand_in("", name="Embedding")(nn.Embedding)  # torch's own needs no word
 
@@ -421,7 +421,7 @@ def echo_layers(count: int, size: int) -> nn.ModuleList:
 
 
 def _show_pieces(*pieces: str) -> str:
-    return f"{{{texts.show(list(pieces))[1:-1]}}}"
+    return f"{{{plain_codec.show(list(pieces))[1:-1]}}}"
 
 
 @stand_in("a vocabulary of its own: ask whether a piece is `in` it", show=_show_pieces)

@@ -1,4 +1,4 @@
-"""What the exercises on padded sentences share: ids, recurrent weights, a second batch."""
+"""Helpers for exercises on padded sequences: token ids, RNN weights, a second batch."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from autograder.drawing import Draw, length_mask
-from autograder.exercise import Case
+from autograder.spec.exercise import Case
+from autograder.spec.seeded_inputs import Draw, length_mask
 
 _KEPT = (
     "The first batch through the module is right, a second one is not: keep nothing of one call "

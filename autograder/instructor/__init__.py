@@ -1,9 +1,9 @@
-"""The instructor's side: hidden tests, fixtures, notebooks, grading. Never given to students."""
+"""Instructor side: authoring, hidden tests, grading and reports; never given to students."""
 
 from typing import Any
 
 from autograder.exercises import EXERCISES as _EXERCISES
-from autograder.instructor import hidden_tests as _hidden_tests
+from autograder.instructor.grading import hidden_tests as _hidden_tests
 
 __all__ = ["examine"]
 

@@ -1,4 +1,4 @@
-"""What the subcommands of `autograder` do."""
+"""Implements the subcommands of `autograder`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from collections.abc import Sequence
 import torch
 from tqdm import tqdm
 
-from autograder.instructor.grading import records
-from autograder.instructor.grading.class_run import Run, Summary
-from autograder.instructor.grading.course import Course, CourseError
-from autograder.instructor.grading.gradebook import WaitingForLock, explain_errors
-from autograder.instructor.grading.records import NotebookResult
-from autograder.instructor.grading.sandbox import Sandbox, SandboxError
-from autograder.instructor.harmless import LINE_AT_MOST, for_lines, for_terminal
+from autograder.instructor.grading import result_records
+from autograder.instructor.grading.assignment_run import Run, Summary
+from autograder.instructor.grading.bubblewrap import Sandbox, SandboxError
+from autograder.instructor.grading.course_folder import Course, CourseError
+from autograder.instructor.grading.gradebook_writer import WaitingForLock, explain_errors
+from autograder.instructor.grading.result_records import NotebookResult
+from autograder.instructor.sanitize import LINE_AT_MOST, for_lines, for_terminal
 
 
 def run(given: argparse.Namespace, started: Sandbox | None) -> int:
@@ -71,7 +71,7 @@ def _grade(given: argparse.Namespace, course: Course, started: Sandbox | None) -
         print("Students' code runs without a sandbox, with all your rights.", file=sys.stderr)
     with _Progress(work) as progress:
         if given.scheduler:
-            from autograder.instructor.grading.cluster import Cluster
+            from autograder.instructor.grading.dask_cluster import Cluster
 
             with Cluster(given.scheduler, work) as cluster:
                 summary = work.start(cluster, progress.tick, progress.busy, progress.say)
@@ -196,7 +196,7 @@ def show(given: argparse.Namespace) -> int:
     with explain_errors(course.db_url):
         course.check_gradebook()
         results = WaitingForLock(_say).until_done(
-            lambda: records.read(course.db_url, student=given.student)
+            lambda: result_records.read(course.db_url, student=given.student)
         )
     wanted = [r for r in results if given.assignment in ("", r.assignment)]
     if not wanted:
@@ -249,7 +249,7 @@ def _write_feedback(
     course: Course, assignment: str, students: Sequence[str], force: bool = False
 ) -> int:
     """Write the feedback pages of some students; return the exit status."""
-    from autograder.instructor.grading.feedback_pages import write_pages
+    from autograder.instructor.nbgrader.feedback_pages import write_pages
 
     began = time.monotonic()
     with tqdm(desc="feedback", unit="page", disable=None) as bar:
@@ -270,8 +270,8 @@ def _write_feedback(
 
 def report(given: argparse.Namespace) -> int:
     """Write the instructor's page."""
-    from autograder.instructor.reporting.facts import gather
-    from autograder.instructor.reporting.page import write
+    from autograder.instructor.report.class_statistics import gather
+    from autograder.instructor.report.html_page import write
 
     course = Course(given.course.resolve(), given.db)
     course.sources(given.assignment)
@@ -286,7 +286,7 @@ def report(given: argparse.Namespace) -> int:
 
 def bundle(given: argparse.Namespace) -> int:
     """Write the students' bundle."""
-    from autograder.instructor import bundle as bundles
+    from autograder.instructor.nbgrader import student_bundle as bundles
 
     print(f"Written: {bundles.write(given.folder, given.course.resolve(), given.last)}")
     return 0

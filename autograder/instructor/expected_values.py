@@ -1,103 +1,73 @@
-"""Writes the fixtures: what the solutions and the known mistakes give on the students' cases.
+"""Generates the files of expected values and fingerprints that the students' checks read.
 
-python -m autograder.instructor.fixtures [ASSIGNMENT ...]
+    python -m autograder.instructor.expected_values [--all] [ASSIGNMENT or EXERCISE ...]
+
+Without --all only what its cases, solution or mistakes do not fit any more is computed.
 """
 
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors.torch import save
 from torch import Tensor
 
-from autograder.execution import perform
-from autograder.exercise import Exercise
-from autograder.fixtures import FOLDER, SEEDS
-from autograder.instructor.expected import compute_expected
-from autograder.instructor.mistakes import load_mistakes
-from autograder.instructor.wrong_values import list_variants
-from autograder.verdicts import Trial
-
-ROOT = Path(__file__).parents[2]
-# What decides about all fixtures; beside it, those of an assignment are made of its own modules.
-_ENGINE = [
-    "certainty",
-    "chance",
-    "comparing",
-    "drawing",
-    "exercise",
-    "execution",
-    "stand_ins",
-    "texts",
-    "exercises/_reading",
-    "exercises/_stand_ins",
-    "exercises/_training",
-    "fixtures/__init__",
-    "instructor/expected",
-    "instructor/fixtures",
-    "instructor/mistakes",
-    "instructor/other_inputs",
-    "instructor/slips",
-    "instructor/variants",
-    "instructor/wrong_values",
-    "sketches",
-]
+from autograder.diagnose.trial import Trial
+from autograder.expected_values import FOLDER, SEEDS
+from autograder.instructor.authoring.digest import compute_digest
+from autograder.instructor.authoring.known_mistakes import load_mistakes
+from autograder.instructor.authoring.reference_solution import compute_expected
+from autograder.instructor.mutation.mutant_fingerprints import list_variants
+from autograder.run.runner import perform
+from autograder.spec.exercise import Exercise
 
 
-def list_assignments(exercises: Mapping[str, Exercise]) -> list[str]:
-    """Return the assignments that have exercises."""
-    return list(dict.fromkeys(exercise.assignment for exercise in exercises.values()))
+def write(
+    exercise: Exercise, exercises: Mapping[str, Exercise], folder: Path = FOLDER, anew: bool = False
+) -> bool:
+    """Write the two files of an exercise, and tell whether its values were computed anew.
 
+    They are computed only if its cases, solution or mistakes are others than those that the files
+    were made from; titles and hints are written every time.
 
-def hash_sources(assignment: str) -> str:
-    """Return what changes when the files change that an assignment's fixtures are made from.
-
-    Empty lines and lines that are comments are left out, so that a notebook's text may change, but
-    for the headings of mistakes.
+    Args:
+        exercise: the exercise.
+        exercises: all that there are; a solution may call others.
+        folder: where to write.
+        anew: compute them in any case.
     """
-    sources = [
-        *(ROOT / "autograder" / f"{name}.py" for name in _ENGINE),
-        *sorted((ROOT / "autograder/exercises" / assignment).glob("*.py")),
-        *sorted((ROOT / "solutions" / assignment).glob("*/notebook.py")),
-        *sorted((ROOT / "solutions" / assignment).glob("*/mistakes.py")),
-    ]
-    digest = hashlib.sha256()
-    for source in sources:
-        digest.update(source.relative_to(ROOT).as_posix().encode())
-        for line in source.read_text(encoding="utf-8").splitlines():
-            heading = source.name == "mistakes.py" and line.startswith("# %% ")
-            if heading or (line.strip() and not line.lstrip().startswith("#")):
-                digest.update(f"{line}\n".encode())
-    return digest.hexdigest()
-
-
-def write(assignment: str, exercises: Mapping[str, Exercise], folder: Path = FOLDER) -> None:
-    """Write the two files of an assignment; the same every time."""
-    tensors: dict[str, Tensor] = {}
-    mine = [exercise for exercise in exercises.values() if exercise.assignment == assignment]
+    path = folder / exercise.assignment / exercise.name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    page = path.with_suffix(".json")
+    digest = compute_digest(exercise, SEEDS)
+    before = json.loads(page.read_text(encoding="utf-8")) if page.is_file() else {}
+    stale = anew or before.get("made_from") != digest
+    phrases = before.get("mutants", [])
+    if stale:
+        tensors, phrases = _compute(exercise, exercises)
+        # Half of the plain file would be names; mtime=0: the same tensors give the same file.
+        path.with_suffix(".safetensors.gz").write_bytes(gzip.compress(save(tensors), mtime=0))
     texts = {
-        "made_from": hash_sources(assignment),
-        "exercises": {e.name: _write_exercise(e, exercises, tensors) for e in mine},
+        "made_from": digest,
+        "mistakes": {m.slug: {"title": m.title, "hint": m.hint} for m in load_mistakes(exercise)},
+        "mutants": phrases,
     }
-    # Half of the plain file would be names; mtime=0, so that the same tensors give the same file.
-    packed = gzip.compress(save(tensors), mtime=0)
-    (folder / f"{assignment}.safetensors.gz").write_bytes(packed)
-    page = json.dumps(texts, indent=1, ensure_ascii=False) + "\n"
-    (folder / f"{assignment}.json").write_text(page, encoding="utf-8")
+    page.write_text(json.dumps(texts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return stale
 
 
-def _write_exercise(
-    exercise: Exercise, exercises: Mapping[str, Exercise], tensors: dict[str, Tensor]
-) -> dict[str, Any]:
+def _compute(
+    exercise: Exercise, exercises: Mapping[str, Exercise]
+) -> tuple[dict[str, Tensor], list[str]]:
+    """Return the tensors of an exercise's file, and what is other in each mutant, in words."""
+    tensors: dict[str, Tensor] = {}
     drawn = {seed: exercise.draw(seed) for seed in SEEDS}
     cases = {
         f"{seed}/{case.name}": (case, compute_expected(exercise, case))
@@ -105,7 +75,7 @@ def _write_exercise(
         for case in drawn[seed]
     }
     for key, (case, right) in cases.items():
-        prefix = f"{exercise.name}/{key}/expected"
+        prefix = f"{key}/expected"
         outputs = dict(right.outputs)
         for name in case.random:  # a text that is drawn has not even a length of its own
             outputs[name] = torch.zeros_like(
@@ -115,7 +85,6 @@ def _write_exercise(
         if not case.relation:
             _keep(tensors, f"{prefix}/gradients", dict(right.gradients), torch.float64)
     exact = [(case, right) for case, right in cases.values() if not case.training]
-    mistakes = {}
     for mistake in load_mistakes(exercise):
         trials = [
             Trial(case, torch.float64, right, perform(mistake.code, exercise, case))
@@ -126,9 +95,7 @@ def _write_exercise(
         if all(t.difference is None or "gradient" in t.difference.kind for t in trials):
             kept["gradients"] = [trial.sketch_of_gradients for trial in trials]
         for kind, sketches in kept.items():
-            key = f"{exercise.name}/{mistake.slug}/{kind}"
-            tensors[key] = torch.tensor(sketches, dtype=torch.float64)
-        mistakes[mistake.slug] = {"title": mistake.title, "hint": mistake.hint}
+            tensors[f"{mistake.slug}/{kind}"] = torch.tensor(sketches, dtype=torch.float64)
     steady = [(case, right) for case, right in cases.values() if case.training != "random"]
     first = [pair for pair in steady if any(pair[0] is c for c in drawn[SEEDS[0]])]
     variants = list_variants(
@@ -136,8 +103,8 @@ def _write_exercise(
     )
     if variants:
         rows = [sketches for _, sketches in variants]
-        tensors[f"{exercise.name}/variants"] = torch.tensor(rows, dtype=torch.float64)
-    return {"misconceptions": mistakes, "variants": [phrase for phrase, _ in variants]}
+        tensors["mutants"] = torch.tensor(rows, dtype=torch.float64)
+    return tensors, [phrase for phrase, _ in variants]
 
 
 def _keep(
@@ -152,14 +119,22 @@ def _keep(
             tensors[f"{prefix}/{name}"] = kept.contiguous().clone()
 
 
-if __name__ == "__main__":
+def main(arguments: Sequence[str]) -> None:
+    """Write the files of some assignments or exercises, of all unless some are named."""
     from autograder.exercises import EXERCISES
 
-    known = list_assignments(EXERCISES)
-    asked = sys.argv[1:] or known
-    if unknown := set(asked) - set(known):
-        sys.exit(f"There is no {', '.join(sorted(unknown))}: there are {', '.join(known)}.")
+    known = {*EXERCISES, *(exercise.assignment for exercise in EXERCISES.values())}
+    anew = "--all" in arguments
+    asked = {name for name in arguments if name != "--all"} or known
+    if unknown := asked - known:
+        sys.exit(f"There is no {', '.join(sorted(unknown))}: name assignments or exercises.")
+    chosen = [e for e in EXERCISES.values() if {e.name, e.assignment} & asked]
     torch.set_num_threads(1)
     with ProcessPoolExecutor() as pool:
-        for _ in pool.map(write, asked, repeat(EXERCISES)):
-            pass
+        done = pool.map(write, chosen, repeat(EXERCISES), repeat(FOLDER), repeat(anew))
+        computed = [exercise.name for exercise, stale in zip(chosen, done, strict=True) if stale]
+    print(f"Computed anew: {', '.join(computed) or 'nothing'}.")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,4 +1,4 @@
-"""Makes what comes from a submission harmless for the place where it is shown.
+"""Sanitizes text from submissions for terminals, HTML, Markdown, CSV and notebooks.
 
 Names of files and folders, text cells, what code prints and raises: whatever a student wrote goes
 through one of these functions before a person sees it, a function for each kind of place.
@@ -15,7 +15,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from autograder.sandboxed.wire import text_of
+from autograder.sandbox.framing import text_of
 
 LINE_AT_MOST, TEXT_AT_MOST, CELL_AT_MOST = 2_000, 25_000, 200_000  # characters
 COLOURED_AT_MOST, _COLOURED_CELL = 100_000, 10_000  # characters of code, of a page and of a cell

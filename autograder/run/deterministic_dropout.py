@@ -1,4 +1,4 @@
-"""Training without chance: what is more probable than not happens, the rest does not.
+"""Makes dropout deterministic, so that correct answers agree in training mode.
 
 Two right answers do not drop the same components: one calls dropout once for a sentence, the other
 for each word. If nothing is left to chance they agree. A dropout below 1/2 keeps every component

@@ -1,4 +1,4 @@
-"""Takes torch's own operators away while answers are tried whose task is to write them.
+"""Disables torch operators that an exercise forbids while its answers are tested.
 
 Whatever calls an operator comes to torch's dispatcher in the end: a module, another thread, a
 scripted function, an inner name. So its kernels are replaced there, for the whole process, by one
@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.exercise import Exercise
+from autograder.spec.exercise import Exercise
 
 
 @dataclass(frozen=True)
@@ -245,7 +245,7 @@ def _take_function(path: str, stack: contextlib.ExitStack) -> None:
 
 def _note_function(*given: Any, **named: Any) -> None:
     # This runs among the names of another module.
-    from autograder.refusing import _refusals
+    from autograder.run.forbidden_ops import _refusals
 
     _refusals[-1].note(_refusals[-1].forbidden[0])
 

@@ -1,4 +1,4 @@
-"""Runs an answer on a case and brings back plain data: no judgement here, and no expected value.
+"""Runs an answer on a test case and returns its outputs and gradients as plain data.
 
 An answer is run twice: plainly, for its values, then with inputs and weights that ask for
 gradients. So an answer that computes the right numbers outside torch's graph is told just that.
@@ -10,22 +10,25 @@ import builtins
 import contextlib
 import io
 import linecache
+import os
 import random
 import sys
 import sysconfig
 import traceback
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from autograder import texts
-from autograder.certainty import NoChance
-from autograder.exercise import (
+from autograder.run.deterministic_dropout import NoChance
+from autograder.run.forbidden_ops import Refusal
+from autograder.spec import plain_codec
+from autograder.spec.exercise import (
     Bundle,
     Call,
     Case,
@@ -38,10 +41,10 @@ from autograder.exercise import (
     takes,
     write_out,
 )
-from autograder.refusing import Refusal
-from autograder.stand_ins import build, tell_use
+from autograder.spec.fakes import build, tell_use
+from autograder.spec.outcome import Outcome
 
-_HERE = __file__.rsplit("execution", 1)[0]
+_HERE = f"{Path(__file__).parents[1]}{os.sep}"
 _STDLIB = sysconfig.get_paths()["stdlib"]
 _PRINTED_AT_MOST = 2_000
 
@@ -53,25 +56,6 @@ class Problem(Exception):
         super().__init__(sentence)
         self.kind = kind
         self.sentence = sentence
-
-
-@dataclass
-class Outcome:
-    """What came back from one case, as plain data.
-
-    Attributes:
-        outputs: tensors by the names that the calls give them.
-        gradients: for each floating input and each weight its gradient; None if none arrived.
-        problem: kind and sentence, if the case could not be run to its end.
-        changed: inputs that the answer wrote into, and results that a later call wrote into.
-        printed: the beginning of what it printed, to stdout and stderr.
-    """
-
-    outputs: dict[str, Tensor] = field(default_factory=dict)
-    gradients: dict[str, Tensor | None] = field(default_factory=dict)
-    problem: tuple[str, str] | None = None
-    changed: tuple[str, ...] = ()
-    printed: str = ""
 
 
 def perform(
@@ -512,7 +496,7 @@ def _members(
 
 def _pack_plain(returned: Any, name: str, call: Call, shown: str) -> Tensor:
     try:
-        return texts.to_tensor(returned)
+        return plain_codec.to_tensor(returned)
     except TypeError as error:
         inside = isinstance(returned, (list, tuple))
         got = f"a {_type_name(returned)}{f' that holds a {error}' if inside else ''}"

@@ -1,1 +1,1 @@
-"""The place where students' code runs: no verdict is computed here, no answer known."""
+"""Runs students' code inside the sandbox; holds no expected values and judges nothing."""

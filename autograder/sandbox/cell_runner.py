@@ -1,4 +1,4 @@
-"""Runs the cells of a notebook in this process, as a kernel would, and keeps what they show."""
+"""Runs notebook cells in an in-process IPython shell and records their outputs."""
 
 from __future__ import annotations
 

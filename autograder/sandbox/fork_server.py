@@ -1,4 +1,4 @@
-"""The process in the sandbox from which submissions are forked: it has imported, and done nothing.
+"""Fork server inside the sandbox: forks one preloaded process for each submission.
 
 It never runs a student's code and never uses torch, so that a fork of it is a fresh process to
 which the imports cost nothing. For each submission it forks a keeper, and the keeper forks the
@@ -55,10 +55,10 @@ def main(control: int, walls_inside: bool) -> None:
         control: descriptor of a connected Unix socket.
         walls_inside: whether submissions get walls of their own; without a sandbox they do not.
     """
-    from autograder.sandboxed import plain, shell, wire, worker
+    from autograder.sandbox import cell_runner, framing, serialization, worker
 
     line = socket.socket(fileno=control)
-    made = shell.make()
+    made = cell_runner.make()
     worker.calm()
     # What answers often import, and what torch imports late.
     _import("torch.optim", "torch._dynamo", "torch.nn.functional", "numpy", "tqdm.auto")
@@ -73,14 +73,14 @@ def main(control: int, walls_inside: bool) -> None:
             _fork_keeper(descriptors, line, prepared)
             continue
         with socket.socket(fileno=descriptors[0]) as given:
-            frame = wire.Channel(given).receive()
+            frame = framing.Channel(given).receive()
             assert frame is not None
             header, tensors = frame
             if message == b"M":
                 _import(*header["modules"])
                 prepared.allowed = bytes(tensors["filter"].tolist()) if walls_inside else b""
             else:
-                prepared.tests.cases = plain.unpack_cases(header["cases"], tensors)
+                prepared.tests.cases = serialization.unpack_cases(header["cases"], tensors)
                 if header["exercises"]:
                     module = importlib.import_module(header["exercises"])
                     prepared.tests.exercises = module.EXERCISES
@@ -95,17 +95,17 @@ def _import(*names: str) -> None:
 
 def _can_separate() -> bool:
     """Try in a child whether a submission can have namespaces of its own."""
-    from autograder.sandboxed import walls
+    from autograder.sandbox import isolation
 
     child = os.fork()
     if child == 0:
         fine = False
         with contextlib.suppress(OSError):
-            if walls.separate():
+            if isolation.separate():
                 grandchild = os.fork()
                 if grandchild == 0:
                     try:
-                        walls.hide_files(walls.Limits())
+                        isolation.hide_files(isolation.Limits())
                     except OSError:
                         os._exit(1)
                     os._exit(0)
@@ -130,13 +130,13 @@ def _fork_keeper(descriptors: list[int], line: socket.socket, prepared: _Prepare
 
 def _keep(frames: int, leash: int, prepared: _Prepared) -> None:
     """Fork the process that runs the student's code, and see to it that it ends."""
-    from autograder.sandboxed import walls, wire
+    from autograder.sandbox import framing, isolation
 
-    channel = wire.Channel(socket.socket(fileno=frames))
+    channel = framing.Channel(socket.socket(fileno=frames))
     job = channel.receive()
     assert job is not None
-    limits = walls.Limits(**job[0]["limits"])
-    if prepared.own_walls and not walls.separate():
+    limits = isolation.Limits(**job[0]["limits"])
+    if prepared.own_walls and not isolation.separate():
         os.write(leash, json.dumps({"signal": 0, "exit": 70, "late": False}).encode())
         return
     started = time.monotonic()
@@ -184,19 +184,19 @@ def _run_submission(
     channel: Any, job: tuple[dict[str, Any], dict[str, Any]], limits: Any, prepared: _Prepared
 ) -> None:
     """Close the walls, then run the student's code; never return."""
-    from autograder.sandboxed import walls, worker
+    from autograder.sandbox import isolation, worker
 
     status = 71
     try:
         if prepared.walled:
-            walls.set_limits(limits)
+            isolation.set_limits(limits)
             if prepared.own_walls:
-                walls.hide_files(limits)
-            walls.drop_rights()
+                isolation.hide_files(limits)
+            isolation.drop_rights()
         folder = WORK if prepared.walled else job[0]["folder"]
         worker.place_files(job[0]["files"], job[1], folder)
         if prepared.walled:
-            walls.filter_system_calls(prepared.allowed)
+            isolation.filter_system_calls(prepared.allowed)
         nothing = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(nothing, stream)

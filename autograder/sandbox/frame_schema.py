@@ -1,4 +1,4 @@
-"""What may come out of the sandbox: a frame that is not as written here ends its run."""
+"""Validates the frames that come out of the sandbox against a JSON schema."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 import fastjsonschema
 from torch import Tensor
 
-from autograder.sandboxed.plain import (
+from autograder.sandbox.framing import Broken
+from autograder.sandbox.serialization import (
     DTYPES,
     KINDS,
     NUMBERS_AT_MOST,
     PRINTED_AT_MOST,
     SENTENCE_AT_MOST,
 )
-from autograder.sandboxed.wire import Broken
 
 _TRUE = {"const": True}
 _INDEX = {"type": "integer", "minimum": 0, "maximum": 1 << 31}

@@ -1,4 +1,4 @@
-"""Frames between the grader and the process that runs a student's code: JSON and safetensors.
+"""Sends frames of JSON and safetensors over a socket, and validates what arrives.
 
 A frame is two lengths of four bytes, a JSON object and the bytes of a safetensors file (or none).
 Nothing is ever unpickled. Whoever reads believes nothing: sizes are capped before memory is taken,

@@ -1,4 +1,4 @@
-"""What closes one submission's process in, inside the sandbox that bubblewrap has built.
+"""Isolates a submission's process: namespaces, resource limits, capabilities, seccomp.
 
 bubblewrap decides what can be seen: no network, no course, no home. All submissions of a run are
 forked from one process in there, so each one gets walls of its own as well: its own processes,

@@ -1,4 +1,4 @@
-"""Which system calls a submission may make, as a filter that the kernel applies to its process.
+"""Builds the seccomp filter of system calls that a submission may make.
 
 A list of what is allowed does not age: a call that a later Linux adds is refused. libseccomp knows
 the numbers of the names on each architecture; a name that it does not know stays refused too.

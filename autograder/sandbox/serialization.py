@@ -1,4 +1,4 @@
-"""Cases and outcomes as plain data, to be sent over the wire and rebuilt on the other side."""
+"""Serializes cases and outcomes to JSON and tensors, and back."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.execution import Outcome
-from autograder.exercise import Call, Case, Rows, StandIn, Whole
-from autograder.sandboxed.wire import PLAIN_DTYPES, text_of
+from autograder.sandbox.framing import PLAIN_DTYPES, text_of
+from autograder.spec.exercise import Call, Case, Rows, StandIn, Whole
+from autograder.spec.outcome import Outcome
 
 DTYPES = {"float64": torch.float64, "float32": torch.float32}
 _STAYS = ("note", "random", "relation")  # of a case: they are for the judge

@@ -1,4 +1,4 @@
-"""Runs one notebook and tries its answers on the cases: what happens behind all walls.
+"""Runs one submitted notebook in the sandbox and tries its answers on the cases.
 
 Whatever a student's code does to this process, it can only change the numbers that are sent, and
 those are judged elsewhere by somebody who knows the right ones.
@@ -15,14 +15,15 @@ from typing import Any
 
 import torch
 
-from autograder.checking import explain_unusable
-from autograder.execution import Outcome, perform
-from autograder.exercise import Case, Exercise
-from autograder.refusing import Refusal, prepare, refuse_operators
-from autograder.sandboxed import shell as shells
-from autograder.sandboxed import walls
-from autograder.sandboxed.plain import DTYPES, SENTENCE_AT_MOST, pack_outcomes
-from autograder.sandboxed.wire import Channel
+from autograder.checking.checker import explain_unusable
+from autograder.run.forbidden_ops import Refusal, prepare, refuse_operators
+from autograder.run.runner import perform
+from autograder.sandbox import cell_runner as shells
+from autograder.sandbox import isolation
+from autograder.sandbox.framing import Channel
+from autograder.sandbox.serialization import DTYPES, SENTENCE_AT_MOST, pack_outcomes
+from autograder.spec.exercise import Case, Exercise
+from autograder.spec.outcome import Outcome
 
 
 @dataclass
@@ -46,7 +47,7 @@ def run(job: Mapping[str, Any], tests: Tests, shell: shells.GradingShell, channe
         shell: runs the cells.
         channel: where the outputs and outcomes go.
     """
-    skip, limits = set(job["skip"]), walls.Limits(**job["limits"])
+    skip, limits = set(job["skip"]), isolation.Limits(**job["limits"])
     again: list[tuple[Mapping[str, Any], Any]] = []
     for cell in job["cells"]:
         if cell["index"] in skip:
@@ -54,8 +55,8 @@ def run(job: Mapping[str, Any], tests: Tests, shell: shells.GradingShell, channe
         channel.send({"at": cell["index"]})
         if "exercise" not in cell:
             outputs = shells.run_cell(shell, cell["source"])
-            if not walls.has_room(limits):
-                os._exit(walls.OUT_OF_MEMORY)
+            if not isolation.has_room(limits):
+                os._exit(isolation.OUT_OF_MEMORY)
             channel.send({"cell": cell["index"], "outputs": _sendable(outputs)})
         elif not _try(cell, tests, shell, channel):
             again.append((cell, shell.user_ns.get(cell["exercise"])))

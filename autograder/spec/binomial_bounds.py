@@ -1,4 +1,4 @@
-"""Whether something random has the probabilities it should have, so that right answers always pass.
+"""Tests whether an observed count is plausible for a given probability (Chernoff bound).
 
 For the relations of cases with random outputs (`Case.relation`).
 """

@@ -1,7 +1,7 @@
-"""What an exercise is: data that say what is called with which inputs and what must come back.
+"""Declares exercises as data: cases, calls, inputs and parts, but no expected values.
 
-Nothing here knows an answer. Expected values live apart, in the fixtures (students), or are what
-the solution gives (instructors), so that an answer can be run in one place and judged in another.
+Expected values are kept apart: students read them from `autograder.expected_values`, instructors
+compute them from the solution. So an answer can be run in one place and judged in another.
 """
 
 from __future__ import annotations
@@ -9,14 +9,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from torch import Tensor
 
-from autograder.drawing import Draw
-
-if TYPE_CHECKING:
-    from autograder.execution import Outcome
+from autograder.spec.outcome import Outcome
+from autograder.spec.seeded_inputs import Draw
 
 
 @dataclass(frozen=True)
@@ -301,8 +299,9 @@ class Exercise:
         weights_over: outputs whose rows are shares of 1, with the input that masks them.
         is_class: True for a module.
         parts: shares of the points, for an answer of which only some methods are right.
-        forbidden: operators that are the whole answer, by the names that `autograder.refusing` has
-            for them and for what computes the same; the stub says so.
+        forbidden: operators that are the whole answer, by the names that
+            `autograder.run.forbidden_ops` has for them and for what computes the same; the stub
+            says so.
         operator: what such an operator gives on a case, if its last bits tell that it was called.
             None where the plainest answer takes the operator's own steps.
         assignment: folder of the assignment, as `autograder.exercises` collects it.

@@ -1,4 +1,4 @@
-"""What a check passes to an answer in place of another exercise's answer, and how that is used."""
+"""Registry of fakes that checks pass to answers in place of other exercises' classes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import torch
 from torch import nn
 
-from autograder import texts
-from autograder.exercise import StandIn
+from autograder.spec import plain_codec
+from autograder.spec.exercise import StandIn
 
 Maker = TypeVar("Maker", bound=Callable[..., Any])
 
@@ -83,4 +83,4 @@ def describe(value: Any) -> str:
     """Return a given argument as a card shows it; "" for a stand-in that says nothing."""
     if isinstance(value, StandIn):
         return STAND_INS[value.name].show(*value.arguments)
-    return texts.show(value)
+    return plain_codec.show(value)

@@ -1,7 +1,7 @@
-"""Results that are no tensors: strings, truth values, numbers, None, and lists of them.
+"""Encodes results that are not tensors (strings, numbers, lists) as byte tensors.
 
 They are kept as tensors all the same, the bytes of their JSON, so that they go the ways of all that
-comes back: into the fixtures, out of the sandbox, and to where answers are compared.
+comes back: into the expected values, out of the sandbox, and to where answers are compared.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Inputs drawn from a seed: the same on every machine and with every version of torch or numpy."""
+"""Draws random test inputs from a seed, reproducibly on every machine and version."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Draw:
     """Random sizes, tensors and masks from a seed.
 
     Only `random.Random.random` is used: Python promises that it gives the same numbers for the
-    same seed in every version, so that the fixtures stay true.
+    same seed in every version, so that the expected values stay true.
     """
 
     def __init__(self, seed: str):

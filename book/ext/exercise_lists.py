@@ -19,7 +19,7 @@ from sphinx.util.docutils import SphinxDirective
 
 # torch is imported with the exercises, after Sphinx has looked through all objects there are.
 if TYPE_CHECKING:
-    from autograder.exercise import Exercise
+    from autograder.spec.exercise import Exercise
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -59,8 +59,8 @@ def list_notebooks(assignment: str) -> str:
 
 def show_catalogue() -> str:
     """Return the stubs of all exercises, as Markdown."""
-    from autograder.instructor.notebooks import draw_dots
-    from autograder.instructor.reporting.words import say_points
+    from autograder.instructor.authoring.notebook_builder import draw_dots
+    from autograder.instructor.formatting import say_points
 
     lines: list[str] = []
     for assignment in dict.fromkeys(exercise.assignment for exercise in read_exercises()):

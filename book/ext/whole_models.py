@@ -33,7 +33,7 @@ def leave_out(app: Sphinx, page: str, source: list[str]) -> None:
     """Take the answers from exercises and from pages of solutions, where the switch says so."""
     if answers_shown():
         return
-    from autograder.instructor.notebooks import SOLVED, for_class
+    from autograder.instructor.authoring.notebook_builder import SOLVED, for_class
 
     if page.startswith(f"{SOLVED}/"):
         title = next(line for line in source[0].split("\n") if line.startswith("# "))
@@ -54,8 +54,8 @@ class WholeModel(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return one block of code."""
         # With them comes torch, which Sphinx need not see.
-        from autograder.instructor.given import inline
-        from autograder.instructor.solved import shorten_docstrings
+        from autograder.instructor.authoring.inline_imports import inline
+        from autograder.instructor.authoring.solution_pages import shorten_docstrings
 
         if not answers_shown():
             return [nodes.paragraph(LEFT_OUT, LEFT_OUT)]

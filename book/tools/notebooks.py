@@ -132,7 +132,7 @@ def make_exercise_notebook(page: str, root: Path = ROOT, address: str | None = N
 def _links_out(text: str, address: str | None) -> str:
     """Let links to pages of the book lead to the published site, or to nowhere."""
     # Here: where torch has been imported, Sphinx's extensions warn of what they find in memory.
-    from autograder.instructor.notebooks import for_class
+    from autograder.instructor.authoring.notebook_builder import for_class
 
     if address is None:
         return for_class(text)

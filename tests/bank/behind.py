@@ -10,13 +10,14 @@ from typing import Any
 
 import torch
 
-from autograder.execution import Outcome, perform
-from autograder.exercise import Case
+from autograder.diagnose.verdict import DTYPES, Verdict
 from autograder.exercises import EXERCISES
 from autograder.instructor.grading.secret_cases import SecretCases
-from autograder.sandboxed.plain import pack_cases, pack_outcomes, unpack_cases
-from autograder.sandboxed.wire import Channel, pack
-from autograder.verdicts import DTYPES, Verdict
+from autograder.run.runner import perform
+from autograder.sandbox.framing import Channel, pack
+from autograder.sandbox.serialization import pack_cases, pack_outcomes, unpack_cases
+from autograder.spec.exercise import Case
+from autograder.spec.outcome import Outcome
 
 
 def crossed(cases: dict[str, list[Case]]) -> dict[str, list[Case]]:

@@ -6,13 +6,14 @@ import secrets
 from functools import cache
 from typing import Any
 
-from autograder.checking import verify
-from autograder.execution import perform
-from autograder.exercise import Case
+from autograder.checking.checker import verify
+from autograder.diagnose.trial import Trial
+from autograder.diagnose.verdict import DTYPES, Verdict, judge
 from autograder.exercises import EXERCISES
-from autograder.instructor import hidden_tests
-from autograder.instructor.expected import compute_expected
-from autograder.verdicts import DTYPES, Trial, Verdict, judge
+from autograder.instructor.authoring.reference_solution import compute_expected
+from autograder.instructor.grading import hidden_tests
+from autograder.run.runner import perform
+from autograder.spec.exercise import Case
 
 # One seed for all time, so that a failure comes back, and one that nobody has seen.
 FRESH = secrets.randbits(32)
@@ -33,7 +34,7 @@ def _mistakes(name: str) -> list[Any]:
 
 @cache
 def student(answer: Any, name: str) -> Verdict:
-    """What check() says, by the fixtures."""
+    """What check() says, by the expected values."""
     return verify(answer, EXERCISES[name])
 
 

@@ -17,12 +17,14 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from autograder.comparing import GRADIENT_FACTOR, TOLERANCE, Expected
-from autograder.execution import Outcome, perform
-from autograder.exercise import Case, Exercise
+from autograder.diagnose.compare import Expected
+from autograder.diagnose.verdict import DTYPES
 from autograder.exercises import EXERCISES
-from autograder.instructor.expected import compute_expected
-from autograder.verdicts import DTYPES
+from autograder.instructor.authoring.reference_solution import compute_expected
+from autograder.run.runner import perform
+from autograder.spec.exercise import Case, Exercise
+from autograder.spec.outcome import Outcome
+from autograder.spec.tolerances import GRADIENT_FACTOR, TOLERANCE
 
 from . import entries
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from autograder.instructor.reporting.page import make_page as report
+from autograder.instructor.report.html_page import make_page as report
 from tests.conftest import ROOT
 from tests.grading.hostile import FORMGRADER, FRAGMENTS, facts, grade, pages, say
 

@@ -12,16 +12,17 @@ import nbgrader
 from nbconvert.exporters import HTMLExporter
 from traitlets.config import Config
 
+from autograder.diagnose.verdict import Verdict
 from autograder.exercises import EXERCISES
-from autograder.instructor.feedback import HideOwnTracebacks
-from autograder.instructor.grading.grader import Graded, Grader
-from autograder.instructor.grading.preprocessors import configure
-from autograder.instructor.grading.records import OUTCOMES
-from autograder.instructor.grading.sandbox import End, Run, Times, clean_outputs
-from autograder.instructor.grading.source import read_sources
-from autograder.instructor.grading.submissions import Handed, StudentCell, read_cells
-from autograder.instructor.notebooks import SOLUTIONS
-from autograder.instructor.reporting.facts import (
+from autograder.instructor.authoring.notebook_builder import SOLUTIONS
+from autograder.instructor.grading.bubblewrap import End, Run, Times, clean_outputs
+from autograder.instructor.grading.notebook_grader import Graded, Grader
+from autograder.instructor.grading.result_records import OUTCOMES
+from autograder.instructor.grading.source_notebook import read_sources
+from autograder.instructor.grading.submission_parser import Handed, StudentCell, read_cells
+from autograder.instructor.nbgrader.hide_tracebacks import HideOwnTracebacks
+from autograder.instructor.nbgrader.preprocessors import configure
+from autograder.instructor.report.class_statistics import (
     CommonMistake,
     Exercise,
     Facts,
@@ -29,7 +30,6 @@ from autograder.instructor.reporting.facts import (
     Late,
     Review,
 )
-from autograder.verdicts import Verdict
 from tests.conftest import ROOT
 
 ASSIGNMENT = "bahdanau"

@@ -1,4 +1,4 @@
-"""A graded class in a folder of its own, filled in by nbgrader's API and `records.write`.
+"""A graded class in a folder of its own, filled in by nbgrader's API and `result_records.write`.
 
 Nothing is run: what a grader would have found is given.
 """
@@ -18,8 +18,8 @@ from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.grading import records
-from autograder.instructor.grading.records import ExerciseResult, NotebookResult
+from autograder.instructor.grading import result_records
+from autograder.instructor.grading.result_records import ExerciseResult, NotebookResult
 
 # nbgrader calls alembic by its name, which lies beside this Python.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
@@ -102,8 +102,8 @@ class Class:
                 grade.needs_manual_grade = False
             result = self._result(student, assignment, page.name, found, remarks, review)
             connection = self.gradebook.db.connection()
-            records.create_table(connection)
-            records.write(connection, result)
+            result_records.create_table(connection)
+            result_records.write(connection, result)
         self.gradebook.db.commit()
 
     def _result(self, student, assignment, notebook, found, remarks, review) -> NotebookResult:

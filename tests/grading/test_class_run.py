@@ -17,7 +17,7 @@ import nbformat
 import pytest
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.grading import records
+from autograder.instructor.grading import result_records
 from tests.conftest import ROOT, copy_course, needs_bubblewrap
 
 pytestmark = [pytest.mark.slow, needs_bubblewrap]
@@ -70,9 +70,9 @@ def start(
     )
 
 
-def kept(folder: Path) -> dict[tuple[str, str], records.NotebookResult]:
+def kept(folder: Path) -> dict[tuple[str, str], result_records.NotebookResult]:
     url = f"sqlite:///{folder / 'gradebook.db'}"
-    return {(r.student, r.notebook): r for r in records.read(url, ASSIGNMENT)}
+    return {(r.student, r.notebook): r for r in result_records.read(url, ASSIGNMENT)}
 
 
 def points(folder: Path, student: str) -> dict[str, float]:
@@ -181,16 +181,18 @@ def test_correcting_one_exercises_tests_grades_that_exercise_alone(course, tmp_p
 def test_why_a_person_should_look_at_an_exercise_outlives_another_exercises_grading():
     def result(review, **reviews):
         exercises = tuple(
-            records.ExerciseResult(name, name, 1.0, 1.0, "right", "", review=reviews.get(name, ""))
+            result_records.ExerciseResult(
+                name, name, 1.0, 1.0, "right", "", review=reviews.get(name, "")
+            )
             for name in ("one", "two")
         )
-        return records.NotebookResult("ada", "a", "n", "1", exercises, review=review)
+        return result_records.NotebookResult("ada", "a", "n", "1", exercises, review=review)
 
     old = result("one: look.", one="one: look.")
     for only, review in (({"two"}, "two: look. one: look."), ({"one", "two"}, "two: look.")):
-        now = records.merge(old, result("two: look.", two="two: look."), only)
+        now = result_records.merge(old, result("two: look.", two="two: look."), only)
         assert now.review == review
-        assert records.NotebookResult.from_json(now.as_json()) == now
+        assert result_records.NotebookResult.from_json(now.as_json()) == now
 
 
 def test_one_exercise_on_demand(course):
@@ -278,7 +280,7 @@ def test_a_late_submission_and_its_penalty(course):
 def test_a_mistake_gets_one_sentence(course, capsys, monkeypatch, arguments, sentence):
     import re
 
-    from autograder.command import main
+    from autograder.cli import main
 
     if "--student" in arguments or "--exercise" in arguments:
         hand_in(course, "ada", {})
@@ -326,7 +328,7 @@ def test_a_killed_run_goes_on_where_it_was(course):
     for number, student in enumerate(students):
         hand_in(course, student, RIGHT if number % 2 else WRONG)
     random.seed(2026)
-    seen: dict[tuple[str, str], records.NotebookResult] = {}
+    seen: dict[tuple[str, str], result_records.NotebookResult] = {}
     for _ in range(6):
         run = start(course)
         time.sleep(random.uniform(1.0, 9.0))
@@ -367,7 +369,7 @@ def test_the_grader_leaves_no_process_behind_when_it_is_killed(course):
 
 def _sandboxes() -> set[int]:
     found = subprocess.run(
-        ["pgrep", "-f", "autograder.sandboxed.parent"], capture_output=True, text=True
+        ["pgrep", "-f", "autograder.sandbox.fork_server"], capture_output=True, text=True
     )
     return {int(line) for line in found.stdout.split()}
 

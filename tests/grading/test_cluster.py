@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.instructor.grading.cluster import Clock, say_begun
+from autograder.instructor.grading.dask_cluster import Clock, say_begun
 from tests.conftest import copy_course, needs_bubblewrap
 from tests.grading.test_class_run import RIGHT, WRONG, hand_in, kept, scores, start
 

@@ -20,8 +20,8 @@ from traitlets.config import Config
 
 from autograder.instructor.exports import Canvas, Gradescope, Moodle, moodle
 from autograder.instructor.exports.base import Matcher
-from autograder.instructor.grading.records import ExerciseResult, NotebookResult
-from autograder.instructor.reporting.scores import Person
+from autograder.instructor.grading.result_records import ExerciseResult, NotebookResult
+from autograder.instructor.report.gradebook_scores import Person
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 

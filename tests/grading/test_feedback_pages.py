@@ -13,9 +13,9 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.instructor.grading import feedback_pages
-from autograder.instructor.grading.course import Course
-from autograder.instructor.grading.feedback_pages import write_pages
+from autograder.instructor.grading.course_folder import Course
+from autograder.instructor.nbgrader import feedback_pages
+from autograder.instructor.nbgrader.feedback_pages import write_pages
 from tests.conftest import copy_course, needs_bubblewrap
 from tests.grading.test_class_run import ASSIGNMENT, RIGHT, WRONG, grade, hand_in
 

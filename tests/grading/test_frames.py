@@ -17,18 +17,18 @@ from hypothesis import strategies as st
 from safetensors.torch import save
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.expected import load_solution
+from autograder.instructor.authoring.notebook_builder import SOLUTIONS
+from autograder.instructor.authoring.reference_solution import load_solution
 from autograder.instructor.grading import secret_cases
-from autograder.instructor.grading.frames import check_frame
-from autograder.instructor.grading.grader import Grader
-from autograder.instructor.grading.sandbox import Sandbox, Times
+from autograder.instructor.grading.bubblewrap import Sandbox, Times
+from autograder.instructor.grading.notebook_grader import Grader
 from autograder.instructor.grading.secret_cases import SecretCases
-from autograder.instructor.grading.source import list_exercises, read_sources
-from autograder.instructor.grading.submissions import Handed, read_cells
-from autograder.instructor.notebooks import SOLUTIONS
-from autograder.sandboxed import wire, worker
-from autograder.sandboxed.plain import KINDS
-from autograder.sandboxed.wire import Broken
+from autograder.instructor.grading.source_notebook import list_exercises, read_sources
+from autograder.instructor.grading.submission_parser import Handed, read_cells
+from autograder.sandbox import framing, worker
+from autograder.sandbox.frame_schema import check_frame
+from autograder.sandbox.framing import Broken
+from autograder.sandbox.serialization import KINDS
 from tests.conftest import ROOT
 
 NAME = "AttentionDecoder"  # its parts are tried, too
@@ -81,7 +81,7 @@ class Replayed(Sandbox):
             thread = threading.Thread(target=self._feed, args=(theirs, {None, *counts}))
             thread.start()
             keeper.close()
-            run = self._follow(wire.Channel(ours, 128 << 20), leash, counts, True)
+            run = self._follow(framing.Channel(ours, 128 << 20), leash, counts, True)
         thread.join()
         self.went.append(run.end.why)
         return run
@@ -157,7 +157,7 @@ def record(right: bool) -> tuple[Frame, ...]:
     frames: list[Frame] = [({"ready": True}, {})]
 
     def read():
-        channel = wire.Channel(ours)
+        channel = framing.Channel(ours)
         while (frame := channel.receive()) is not None:
             frames.append(frame)
 
@@ -167,7 +167,7 @@ def record(right: bool) -> tuple[Frame, ...]:
         with theirs:
             tests = worker.Tests(EXERCISES, desk()[1]._cases)
             shell: Any = Shell(answer)
-            worker.run(job, tests, shell, wire.Channel(theirs))
+            worker.run(job, tests, shell, framing.Channel(theirs))
         thread.join()
     return tuple(frames)
 
@@ -176,7 +176,7 @@ def pack(header, tensors) -> bytes:
     """Return a frame, of anything that JSON can hold."""
     text = json.dumps(header).encode()
     payload = save({n: t.contiguous().clone() for n, t in tensors.items()}) if tensors else b""
-    return wire._LENGTHS.pack(len(text), len(payload)) + text + payload
+    return framing._LENGTHS.pack(len(text), len(payload)) + text + payload
 
 
 def about(header) -> int | None:
@@ -263,10 +263,10 @@ def _bend_tensors(draw, tensors):
             number = torch.tensor(draw(st.sampled_from(_NUMBERS)), dtype=torch.float64)
             tensors[name] = number.expand(old.shape).to(old.dtype)
         elif how == "shape":
-            dtype = draw(st.sampled_from(wire.PLAIN_DTYPES))
+            dtype = draw(st.sampled_from(framing.PLAIN_DTYPES))
             tensors[name] = torch.ones(draw(st.sampled_from(_SHAPES)), dtype=dtype)
         elif how == "dtype":
-            kinds = [*wire.PLAIN_DTYPES, torch.complex64, torch.float8_e4m3fn, torch.uint16]
+            kinds = [*framing.PLAIN_DTYPES, torch.complex64, torch.float8_e4m3fn, torch.uint16]
             tensors[name] = torch.ones(old.shape).to(draw(st.sampled_from(kinds)))
         elif how == "drop" and len(tensors) > 1:
             del tensors[name]
@@ -352,7 +352,7 @@ def test_frames_bent_before_the_judge(data):
         header = _bend_header(data.draw, header)
     try:
         # As they come out of a socket.
-        bent = wire._tensors(save({n: t.contiguous().clone() for n, t in bent.items()}))
+        bent = framing._tensors(save({n: t.contiguous().clone() for n, t in bent.items()}))
         check_frame(json.loads(json.dumps(header)), bent, counts)
     except (Broken, TypeError):
         return
@@ -428,4 +428,4 @@ def test_overlapping_tensors_are_broken():
     header["b"] = {"dtype": "F64", "shape": [2], "data_offsets": [8, 24]}
     text = json.dumps(header).encode()
     with pytest.raises(Broken):
-        wire._tensors(len(text).to_bytes(8, "little") + text + bytes(24))
+        framing._tensors(len(text).to_bytes(8, "little") + text + bytes(24))

@@ -12,19 +12,19 @@ import pytest
 from broken.handing import reference
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.expected import load_solution
-from autograder.instructor.grading.grader import (
+from autograder.instructor.authoring.notebook_builder import SOLUTIONS
+from autograder.instructor.authoring.reference_solution import load_solution
+from autograder.instructor.grading.bubblewrap import End, Run, Times
+from autograder.instructor.grading.notebook_grader import (
     Grader,
     _imports_solutions,
     _keep_definitions,
     open_grader,
 )
-from autograder.instructor.grading.records import ExerciseResult
-from autograder.instructor.grading.sandbox import End, Run, Times
+from autograder.instructor.grading.result_records import ExerciseResult
 from autograder.instructor.grading.settings import Grading
-from autograder.instructor.grading.source import read_sources
-from autograder.instructor.grading.submissions import Handed, StudentCell, read_cells
-from autograder.instructor.notebooks import SOLUTIONS
+from autograder.instructor.grading.source_notebook import read_sources
+from autograder.instructor.grading.submission_parser import Handed, StudentCell, read_cells
 from tests.conftest import ROOT, needs_bubblewrap
 from tests.ways_round import IN_A_CELL, WAYS
 
@@ -151,7 +151,7 @@ def test_a_students_own_module_is_not_the_courses():
         assert _imports_solutions(text)
 
 
-OFF = "import autograder.refusing as look\nlook._FAMILIES[{!r}] = look._Family('x^')"
+OFF = "import autograder.run.forbidden_ops as look\nlook._FAMILIES[{!r}] = look._Family('x^')"
 CALLS = {
     "layer_norm": "def layer_norm(x, weight, bias, eps=1e-5):\n"
     "    return torch.nn.functional.layer_norm(x, weight.shape, weight, bias, eps)",

@@ -18,10 +18,16 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DatabaseError
 
 from autograder.instructor import commands
-from autograder.instructor.grading import class_run, course, gradebook, grader, records
-from autograder.instructor.grading.class_run import Run
-from autograder.instructor.grading.course import Course, CourseError, write_whole
-from autograder.instructor.grading.gradebook import WaitingForLock, explain_errors
+from autograder.instructor.grading import (
+    assignment_run,
+    course_folder,
+    gradebook_writer,
+    notebook_grader,
+    result_records,
+)
+from autograder.instructor.grading.assignment_run import Run
+from autograder.instructor.grading.course_folder import Course, CourseError, write_whole
+from autograder.instructor.grading.gradebook_writer import WaitingForLock, explain_errors
 from tests.conftest import ROOT, copy_course, needs_bubblewrap
 from tests.grading.test_class_run import ASSIGNMENT, RIGHT, hand_in
 
@@ -84,7 +90,7 @@ def graded(tmp_path_factory):
         (folder / "submitted" / "zoe" / ASSIGNMENT / os.fsdecode(name)).write_bytes(b"x")
     # "fails" has been graded before, and is read badly the second time only.
     run(folder, ["fails"])
-    real = class_run.read_folder
+    real = assignment_run.read_folder
 
     def read(place, names):
         for student, (happen, _) in MISHAPS.items():
@@ -93,7 +99,7 @@ def graded(tmp_path_factory):
         return real(place, names)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(class_run, "read_folder", read)
+        patch.setattr(assignment_run, "read_folder", read)
         work, summary = run(folder)
     return folder, work, summary
 
@@ -151,7 +157,7 @@ def test_every_student_is_in_the_summary_and_can_be_shown(graded, monkeypatch, c
     )
     for student in (*GOOD, *MISHAPS):
         assert f"  {student:6}     4 of 20  .++..." in said
-    from autograder.command import main
+    from autograder.cli import main
 
     monkeypatch.chdir(folder)
     assert main(["show", "ada"]) == 0
@@ -174,7 +180,7 @@ def test_an_error_of_the_grader_leaves_what_was_earned_and_a_full_disk_ends_the_
         def break_down(*given, error=error):
             raise error
 
-        monkeypatch.setattr(grader.Grader, "grade", break_down)
+        monkeypatch.setattr(notebook_grader.Grader, "grade", break_down)
         if isinstance(error, OSError):
             with pytest.raises(CourseError, match="The disk is full; /tmp/x"):
                 run(folder, ["ada"], force=True)
@@ -221,14 +227,14 @@ def assert_whole(url):
 
 def test_a_page_that_cannot_be_recorded_costs_one_student(graded, monkeypatch):
     folder, _, _ = graded
-    real = gradebook.Writer.write
+    real = gradebook_writer.Writer.write
 
     def write(writer, student, *given):
         if student == "ada":
             raise ValueError("a plugin for penalties")
         real(writer, student, *given)
 
-    monkeypatch.setattr(gradebook.Writer, "write", write)
+    monkeypatch.setattr(gradebook_writer.Writer, "write", write)
     _, summary = run(folder, force=True)
     assert "It could not be recorded: ValueError: a plugin" in summary.failed["ada"]
     assert "zoe" in summary.graded
@@ -239,7 +245,7 @@ def test_a_file_that_cannot_be_written_costs_one_student_and_a_full_disk_all(
     graded, monkeypatch, number
 ):
     folder, _, _ = graded
-    real = class_run.put
+    real = assignment_run.put
 
     def put(place, files, permissions):
         if "ada" in place.parts and any(not name.endswith(".ipynb") for name in files):
@@ -247,7 +253,7 @@ def test_a_file_that_cannot_be_written_costs_one_student_and_a_full_disk_all(
         real(place, files, permissions)
 
     (folder / "submitted" / "ada" / ASSIGNMENT / "notes.txt").write_text("x")
-    monkeypatch.setattr(class_run, "put", put)
+    monkeypatch.setattr(assignment_run, "put", put)
     if number in (errno.ENOSPC, errno.EROFS):
         with pytest.raises(CourseError):
             run(folder, force=True)
@@ -273,7 +279,7 @@ def test_a_folder_that_can_be_no_student_is_named(tmp_path, name, why):
     work = Run(Course(tmp_path), ASSIGNMENT)
     assert work.students == ["ada"]
     assert list(work.skipped) == [name] and why in work.skipped[name]
-    said = commands.text(work, class_run.Summary(), 1.0)
+    said = commands.text(work, assignment_run.Summary(), 1.0)
     assert "1 folders were left out" in said and said.encode() and "\nb" not in said
 
 
@@ -339,7 +345,7 @@ def test_a_lock_is_waited_for_and_said_once(tmp_path):
 def test_a_lost_gradebook_is_not_made_anew_without_a_word(
     graded, tmp_path, how, monkeypatch, capsys
 ):
-    from autograder.command import main
+    from autograder.cli import main
 
     folder = shutil.copytree(graded[0], tmp_path / "course")
     path = folder / "gradebook.db"
@@ -349,7 +355,7 @@ def test_a_lost_gradebook_is_not_made_anew_without_a_word(
         path.write_bytes(b"")
     else:
         with sqlite3.connect(path) as database:
-            for table in ("submitted_assignment", records.TABLE.name):
+            for table in ("submitted_assignment", result_records.TABLE.name):
                 database.execute(f"delete from {table}")
     with pytest.raises(CourseError, match=r"graded pages of 7 students, but .* knows nothing"):
         run(folder)
@@ -402,7 +408,7 @@ def test_an_assignment_of_which_a_killed_run_wrote_a_part_is_written_whole(
                 for kind in ("grade", "solution", "source")
                 for cell in getattr(notebook, f"{kind}_cells")
             } == cells
-        monkeypatch.setattr(course.GenerateAssignmentApp, "start", fail)
+        monkeypatch.setattr(course_folder.GenerateAssignmentApp, "start", fail)
 
 
 @pytest.mark.parametrize("mask", [0o077, 0o022])
@@ -466,14 +472,14 @@ def test_a_folder_that_cannot_be_read_gets_a_sentence(tmp_path, monkeypatch, cap
     copy_course(tmp_path)
     folder = tmp_path / "autograded"
     folder.mkdir()
-    real = course.Path.iterdir
+    real = course_folder.Path.iterdir
 
     def refuse(path):
         if path == folder:
             raise PermissionError(errno.EACCES, "Permission denied", str(path))
         return real(path)
 
-    monkeypatch.setattr(course.Path, "iterdir", refuse)
+    monkeypatch.setattr(course_folder.Path, "iterdir", refuse)
     given = SimpleNamespace(command="feedback", course=tmp_path, db=None, workers=0)
     given.assignment, given.student = ASSIGNMENT, []
     assert commands.run(given, None) == 2
@@ -502,14 +508,14 @@ def test_a_lost_gradebook_is_named_without_its_password():
 def test_a_full_disk_leaves_the_old_page_and_nothing_else(tmp_path, monkeypatch):
     path = tmp_path / "page.html"
     path.write_text("old")
-    real = course.tempfile.mkstemp
+    real = course_folder.tempfile.mkstemp
 
     def full(**given):
         handle, name = real(**given)
         os.close(handle)
         return os.open("/dev/full", os.O_WRONLY), name
 
-    monkeypatch.setattr(course.tempfile, "mkstemp", full)
+    monkeypatch.setattr(course_folder.tempfile, "mkstemp", full)
     with (
         pytest.raises(CourseError, match=f"disk is full; {path} could not be written: make room"),
         explain_errors("sqlite://"),

@@ -11,19 +11,19 @@ from pathlib import Path
 import pytest
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.grading import handed_files, rebuilding, submissions
-from autograder.instructor.grading.course import Course, compute_digest, put
-from autograder.instructor.grading.handed_files import DEPTH_AT_MOST, FILES_AT_MOST, list_files
-from autograder.instructor.grading.preprocessors import UnopenedExporter
-from autograder.instructor.grading.rebuilding import rebuild
-from autograder.instructor.grading.source import read_sources
-from autograder.instructor.grading.submissions import (
+from autograder.instructor.grading import notebook_rebuilder, submission_files, submission_parser
+from autograder.instructor.grading.course_folder import Course, compute_digest, put
+from autograder.instructor.grading.notebook_rebuilder import rebuild
+from autograder.instructor.grading.source_notebook import read_sources
+from autograder.instructor.grading.submission_files import DEPTH_AT_MOST, FILES_AT_MOST, list_files
+from autograder.instructor.grading.submission_parser import (
     CELL_AT_MOST,
     CELLS_AT_MOST,
     Submission,
     read_folder,
 )
-from autograder.sandboxed.wire import HEADER_AT_MOST, pack
+from autograder.instructor.nbgrader.preprocessors import UnopenedExporter
+from autograder.sandbox.framing import HEADER_AT_MOST, pack
 from tests.conftest import copy_course
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,7 +51,7 @@ def folder(tmp_path):
 
 
 def test_nbgraders_own_files_are_read_whatever_else_is_there(folder, monkeypatch):
-    monkeypatch.setattr(submissions, "BESIDE_AT_MOST", 3000)
+    monkeypatch.setattr(submission_parser, "BESIDE_AT_MOST", 3000)
     for name in ("timestamp.txt", "submission_secret.txt"):
         (folder / name).write_bytes(b"2030")
     for number in range(FILES_AT_MOST):
@@ -63,7 +63,7 @@ def test_nbgraders_own_files_are_read_whatever_else_is_there(folder, monkeypatch
 
 
 def test_a_large_notebook_takes_no_room_from_its_data(folder, monkeypatch):
-    monkeypatch.setattr(submissions, "BESIDE_AT_MOST", 3000)
+    monkeypatch.setattr(submission_parser, "BESIDE_AT_MOST", 3000)
     (folder / "scores.ipynb").write_bytes(notebook(ANSWER, "#" * 2000))
     (folder / "vectors.txt").write_bytes(bytes(2900))
     submission = read_folder(folder, NAMES)
@@ -153,10 +153,12 @@ def test_no_more_files_are_read_than_there_may_be(folder):
 
 def test_all_notebooks_together_have_a_bound(folder, monkeypatch):
     content = notebook(ANSWER)
-    monkeypatch.setattr(submissions, "NOTEBOOKS_AT_MOST", 3 * len(content))
+    monkeypatch.setattr(submission_parser, "NOTEBOOKS_AT_MOST", 3 * len(content))
     read = []
-    real = submissions.read_cells
-    monkeypatch.setattr(submissions, "read_cells", lambda text: read.append(text) or real(text))
+    real = submission_parser.read_cells
+    monkeypatch.setattr(
+        submission_parser, "read_cells", lambda text: read.append(text) or real(text)
+    )
     for number in range(20):
         (folder / f"copy-{number:02}.ipynb").write_bytes(content)
     assert read_folder(folder, NAMES).notebooks["scores"].cells
@@ -201,8 +203,10 @@ def test_a_notebook_with_as_much_as_may_be_fits_into_a_frame(folder, letter):
 def test_an_answer_in_a_thousand_pieces_is_parsed_a_few_times(folder, monkeypatch, first, rest):
     """The work is counted, not timed: all of the text some ten times, not once for each piece."""
     parsed = []
-    real = rebuilding._parses
-    monkeypatch.setattr(rebuilding, "_parses", lambda text: parsed.append(len(text)) or real(text))
+    real = notebook_rebuilder._parses
+    monkeypatch.setattr(
+        notebook_rebuilder, "_parses", lambda text: parsed.append(len(text)) or real(text)
+    )
     handed = cells_handed(folder, notebook(first, *[rest] * 900, grade_id="masked_softmax"))
     page = rebuild(SCORES, handed.cells or ()).page
     assert len(page.cells) > 900
@@ -265,7 +269,7 @@ def test_a_folder_that_cannot_be_opened_is_not_an_empty_one(folder, monkeypatch)
     def refuse(path):
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(handed_files.os, "scandir", refuse)
+    monkeypatch.setattr(submission_files.os, "scandir", refuse)
     with pytest.raises(PermissionError):
         read_folder(folder, NAMES)
 
@@ -278,7 +282,7 @@ def test_a_notebook_is_read_however_many_pictures_are_before_it(folder):
 
 
 def test_a_file_that_the_notebook_will_miss_is_named(folder, monkeypatch):
-    monkeypatch.setattr(submissions, "BESIDE_AT_MOST", 1_000)
+    monkeypatch.setattr(submission_parser, "BESIDE_AT_MOST", 1_000)
     (folder / "data.bin").write_bytes(bytes(2_000))
     handed = cells_handed(folder, notebook(ANSWER))
     assert handed.cells and "data.bin was not there when the notebook was run" in handed.review

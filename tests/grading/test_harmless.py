@@ -28,20 +28,20 @@ from nbconvert.exporters import HTMLExporter
 from nbconvert.filters import markdown2html
 from small_class import MINE
 
-from autograder.command import main
+from autograder.cli import main
 from autograder.exercises import EXERCISES
-from autograder.instructor import commands, harmless
+from autograder.instructor import commands, sanitize
 from autograder.instructor.exports import Canvas, Gradescope, Moodle
 from autograder.instructor.exports.base import Grades
-from autograder.instructor.grading.class_run import Summary
-from autograder.instructor.grading.course import CourseError
-from autograder.instructor.grading.preprocessors import HarmlessLog
-from autograder.instructor.grading.records import ExerciseResult, NotebookResult
-from autograder.instructor.grading.sandbox import clean_outputs
-from autograder.instructor.grading.submissions import Handed, read_folder
-from autograder.instructor.harmless import COLOURED_AT_MOST, Room, takes_long_to_colour
-from autograder.instructor.reporting.page import make_page as report
-from autograder.instructor.reporting.scores import CellScore, Person, Score
+from autograder.instructor.grading.assignment_run import Summary
+from autograder.instructor.grading.bubblewrap import clean_outputs
+from autograder.instructor.grading.course_folder import CourseError
+from autograder.instructor.grading.result_records import ExerciseResult, NotebookResult
+from autograder.instructor.grading.submission_parser import Handed, read_folder
+from autograder.instructor.nbgrader.preprocessors import HarmlessLog
+from autograder.instructor.report.gradebook_scores import CellScore, Person, Score
+from autograder.instructor.report.html_page import make_page as report
+from autograder.instructor.sanitize import COLOURED_AT_MOST, Room, takes_long_to_colour
 from tests.conftest import ROOT
 
 HOSTILE = st.lists(
@@ -148,7 +148,7 @@ def test_nothing_of_a_students_acts_on_a_page(things):
 
 def test_text_that_only_sets_letters_is_set():
     plain = "Why **this** works:\n\n1. `tanh` bounds it (see below),\n2. the _mask_ is kept.\n"
-    assert harmless.student_text(plain) == plain
+    assert sanitize.student_text(plain) == plain
     text = pages(grade(WORD, [plain]))["feedback"]
     assert "<strong>this</strong>" in text
     assert "<li><code>tanh</code>" in text or "<code>tanh</code> bounds it" in text
@@ -156,7 +156,7 @@ def test_text_that_only_sets_letters_is_set():
 
 def test_a_line_in_markdown_reads_as_it_was_written():
     line = "[a](javascript:b) *c* `d` <e> & $f$ \\(g\\) _h_ 1. # i"
-    shown = markdown2html(f"* {harmless.for_markdown(line)}")
+    shown = markdown2html(f"* {sanitize.for_markdown(line)}")
     parser = Seen(shown)
     assert {tag for tag, _ in parser.elements} == {"ul", "li", "span"}
     texts: list[str] = []
@@ -187,7 +187,7 @@ def picture(width: int, height: int) -> str:
 
 @pytest.mark.parametrize("sign", "\u3164\u180e\xad\u1160\u202e\x1b")
 def test_what_cannot_be_seen_is_written(sign):
-    assert harmless.for_terminal(f"a{sign}b") == f"a{ascii(sign)[1:-1]}b"
+    assert sanitize.for_terminal(f"a{sign}b") == f"a{ascii(sign)[1:-1]}b"
 
 
 def test_a_terminal_need_not_have_every_letter_of_a_name(monkeypatch, tmp_path):
@@ -208,7 +208,7 @@ def test_a_page_has_room_for_so_many_characters_and_pixels():
     small = [{"output_type": "stream", "name": "stdout", "text": "x"}]
     assert room.fit(small) == small, "there is some room left"
     head = b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR" + (1 << 12).to_bytes(4, "big") * 2
-    picture = harmless.png(base64.b64encode(head + bytes(9)).decode())
+    picture = sanitize.png(base64.b64encode(head + bytes(9)).decode())
     drawn = [{"output_type": "display_data", "data": {"image/png": picture}, "metadata": {}}]
     room = Room()
     assert [room.fit(drawn) == drawn for _ in range(6)] == [True] * 4 + [False] * 2
@@ -242,8 +242,8 @@ def test_code_as_people_write_it_has_its_colours():
 
 def test_only_pictures_of_a_size_that_can_be_shown_are_kept():
     good = picture(640, 480)
-    assert harmless.png(good) == good
-    assert harmless.png(f"{good[:20]}\n{good[20:]}\n") == good
+    assert sanitize.png(good) == good
+    assert sanitize.png(f"{good[:20]}\n{good[20:]}\n") == good
     for bad in (
         picture(100_000, 100_000),
         "aGVsbG8=",
@@ -253,8 +253,8 @@ def test_only_pictures_of_a_size_that_can_be_shown_are_kept():
         None,
         "",
     ):
-        assert harmless.png(bad) == ""
-    assert harmless.png(good + "A" * harmless.PICTURE_AT_MOST) == ""
+        assert sanitize.png(bad) == ""
+    assert sanitize.png(good + "A" * sanitize.PICTURE_AT_MOST) == ""
 
 
 def handed_in(folder: Path, *names: bytes) -> Handed:

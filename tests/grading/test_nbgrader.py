@@ -18,11 +18,12 @@ from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 from nbgrader.apps.baseapp import NbGrader
 
-from autograder.checking import CheckFailed
+from autograder.checking.checker import CheckFailed
 from autograder.exercises import EXERCISES
-from autograder.instructor import examine, hidden_tests
-from autograder.instructor.mistakes import load_mistakes
-from autograder.instructor.notebooks import list_masters, make_notebook
+from autograder.instructor import examine
+from autograder.instructor.authoring.known_mistakes import load_mistakes
+from autograder.instructor.authoring.notebook_builder import list_masters, make_notebook
+from autograder.instructor.grading import hidden_tests
 from tests.conftest import Course
 from tests.grading.test_class_run import grade
 

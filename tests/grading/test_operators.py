@@ -9,11 +9,12 @@ import pytest
 import torch
 from bank import entries
 
-from autograder.execution import perform
+from autograder.diagnose.trial import Trial
+from autograder.diagnose.verdict import DTYPES
 from autograder.exercises import EXERCISES
-from autograder.instructor.expected import compute_expected, load_solution
-from autograder.instructor.grading import operators
-from autograder.verdicts import DTYPES, Trial
+from autograder.instructor.authoring.reference_solution import compute_expected, load_solution
+from autograder.instructor.grading import forbidden_op_detection
+from autograder.run.runner import perform
 
 OPERATORS = [name for name, exercise in EXERCISES.items() if exercise.operator]
 HONEST = [e for e in entries() if e.right and e.exercise in OPERATORS]
@@ -26,8 +27,8 @@ def telling(name):
     found = []
     for case in exercise.draw(5) + exercise.draw(6):
         for dtype in DTYPES:
-            theirs = operators.compute(exercise, case, dtype)
-            if operators.is_telling(exercise, case, dtype, theirs):
+            theirs = forbidden_op_detection.compute(exercise, case, dtype)
+            if forbidden_op_detection.is_telling(exercise, case, dtype, theirs):
                 found.append((case, dtype, theirs))
     return found
 
@@ -51,19 +52,23 @@ def test_only_a_forbidden_operator_is_looked_for():
 @pytest.mark.parametrize("name", OPERATORS)
 def test_an_operator_is_known_by_its_bits(name):
     exercise = EXERCISES[name]
-    assert len(telling(name)) >= operators.FEWEST
+    assert len(telling(name)) >= forbidden_op_detection.FEWEST
     trials = []
     for case, dtype, theirs in telling(name):
         outcome = perform(load_solution(exercise), exercise, case, dtype)
         outcome.outputs.update(theirs)
         trials.append((Trial(case, dtype, compute_expected(exercise, case), outcome), theirs))
-    assert operators.looks_called(trials)
-    assert not operators.looks_called(trials[: operators.FEWEST - 1]), "so few are chance"
+    assert forbidden_op_detection.looks_called(trials)
+    assert not forbidden_op_detection.looks_called(trials[: forbidden_op_detection.FEWEST - 1]), (
+        "so few are chance"
+    )
 
 
 @pytest.mark.parametrize("entry", HONEST, ids=lambda e: e.name)
 def test_an_honest_answer_is_not_taken_for_it(entry):
     torch.set_num_threads(1)
     trials = tried(entry.answer, entry.exercise)
-    same = sum(operators.gives_the_same(t.outcome.outputs, theirs) for t, theirs in trials)
+    same = sum(
+        forbidden_op_detection.gives_the_same(t.outcome.outputs, theirs) for t, theirs in trials
+    )
     assert same <= len(trials) / 2, "far from all of them"

@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.grading.rebuilding import rebuild
-from autograder.instructor.grading.source import read_sources
-from autograder.instructor.grading.submissions import (
+from autograder.instructor.authoring.notebook_builder import SOLUTIONS
+from autograder.instructor.grading.notebook_rebuilder import rebuild
+from autograder.instructor.grading.source_notebook import read_sources
+from autograder.instructor.grading.submission_parser import (
     StudentCell,
     Unreadable,
     read_cells,
     read_folder,
 )
-from autograder.instructor.notebooks import SOLUTIONS
 from tests.conftest import ROOT
 
 RELEASED = ROOT / "exercises" / "bahdanau" / "scores.ipynb"
@@ -265,9 +265,9 @@ def test_swapped_files_are_told_apart(tmp_path):
 
 
 def test_a_failure_of_ours_is_recorded_for_a_person_and_ends_nothing():
-    from autograder.instructor.grading.grader import Grader
-    from autograder.instructor.grading.machines import Task, run_tasks
-    from autograder.instructor.grading.submissions import Handed
+    from autograder.instructor.grading.executors import Task, run_tasks
+    from autograder.instructor.grading.notebook_grader import Grader
+    from autograder.instructor.grading.submission_parser import Handed
 
     class Failing(Grader):
         def grade(self, student, notebook, *given):

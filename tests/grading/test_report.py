@@ -13,13 +13,13 @@ from small_class import ALL_POINTS, ASSIGNMENT, MINE, POINTS, Class, Found, dire
 from test_similarity import everything, hand_in
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.grading.course import CourseError
-from autograder.instructor.grading.records import OUTCOMES
-from autograder.instructor.mistakes import load_mistakes
-from autograder.instructor.reporting import words
-from autograder.instructor.reporting.facts import Facts, find_groups, gather
-from autograder.instructor.reporting.page import make_page, write
-from autograder.instructor.reporting.similarity import Pair
+from autograder.instructor import formatting
+from autograder.instructor.authoring.known_mistakes import load_mistakes
+from autograder.instructor.grading.course_folder import CourseError
+from autograder.instructor.grading.result_records import OUTCOMES
+from autograder.instructor.report.class_statistics import Facts, find_groups, gather
+from autograder.instructor.report.html_page import make_page, write
+from autograder.instructor.report.similarity import Pair
 from coursekit.style import DARK, LIGHT
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
@@ -206,7 +206,7 @@ def test_page_says_everything(facts, shown):
     for word in (
         "handed in 8",
         "graded 7",
-        f"mean {words.format_points(facts.mean)}",
+        f"mean {formatting.format_points(facts.mean)}",
         "to review 2",
     ):
         assert word in text[ASSIGNMENT], word
@@ -345,7 +345,7 @@ def test_large_class_stays_one_page(tmp_path):
     ],
 )
 def test_durations(seconds, said):
-    assert words.say_duration(seconds) == said
+    assert formatting.say_duration(seconds) == said
 
 
 def test_settings_of_nbgrader_name_the_folders(graded, tmp_path):

@@ -16,17 +16,17 @@ import pytest
 import autograder
 import solutions
 from autograder.exercises import EXERCISES
-from autograder.instructor.grading import sandbox as sandboxes
-from autograder.instructor.grading.sandbox import (
+from autograder.instructor.grading import bubblewrap as sandboxes
+from autograder.instructor.grading.bubblewrap import (
     NotTakenError,
     Sandbox,
     SandboxError,
     Times,
     clean_outputs,
 )
-from autograder.instructor.grading.system_calls import REFUSED
-from autograder.sandboxed.walls import Limits
-from autograder.sandboxed.wire import HEADER_AT_MOST
+from autograder.sandbox.framing import HEADER_AT_MOST
+from autograder.sandbox.isolation import Limits
+from autograder.sandbox.seccomp_filter import REFUSED
 from tests.conftest import needs_bubblewrap
 
 LIMITS = Limits(memory=512 << 20, scratch=32 << 20, file_size=16 << 20)
@@ -150,7 +150,7 @@ class TestWalls:
         assert shown(sandbox, code) == ""
 
     @pytest.mark.parametrize(
-        "name", ["solutions.bahdanau.scores", "autograder.instructor.expected"]
+        "name", ["solutions.bahdanau.scores", "autograder.instructor.authoring.reference_solution"]
     )
     def test_nothing_that_knows_an_answer_can_be_imported(self, sandbox, name):
         assert "ModuleNotFoundError" in shown(sandbox, f"import {name}")

@@ -20,8 +20,8 @@ from nbformat.v4 import new_code_cell, new_notebook
 from small_class import directory
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.reporting import similarity
-from autograder.instructor.reporting.similarity import compare_course, find_pairs, split_statements
+from autograder.instructor.report import similarity
+from autograder.instructor.report.similarity import compare_course, find_pairs, split_statements
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENT = "bahdanau"

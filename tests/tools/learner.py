@@ -15,7 +15,7 @@ import sys
 import time
 from pathlib import Path
 
-from autograder.checking import verify
+from autograder.checking.checker import verify
 from autograder.exercises import EXERCISES
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "_build" / "notebooks"

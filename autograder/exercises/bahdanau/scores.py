@@ -7,9 +7,9 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw, length_mask, round_to_float32
-from autograder.exercise import Call, Case, Exercise
-from autograder.exercises._reading import second_batch
+from autograder.exercises._padded_sequences import second_batch
+from autograder.spec.exercise import Call, Case, Exercise
+from autograder.spec.seeded_inputs import Draw, length_mask, round_to_float32
 
 
 def _softmax_cases(draw: Draw) -> list[Case]:

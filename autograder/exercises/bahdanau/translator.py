@@ -7,10 +7,15 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw, length_mask
-from autograder.exercise import Call, Case, Exercise, Part, StandIn
-from autograder.exercises._reading import both_directions, padded_tokens, recurrent, second_batch
-from autograder.exercises._training import in_training
+from autograder.exercises._dropout_cases import in_training
+from autograder.exercises._padded_sequences import (
+    both_directions,
+    padded_tokens,
+    recurrent,
+    second_batch,
+)
+from autograder.spec.exercise import Call, Case, Exercise, Part, StandIn
+from autograder.spec.seeded_inputs import Draw, length_mask
 
 
 def _encoder_cases(draw: Draw) -> list[Case]:

@@ -11,9 +11,9 @@ from typing import Any
 
 import torch
 
-from autograder.drawing import Draw
-from autograder.exercise import Call, Case, StandIn
-from autograder.exercises._stand_ins import BertShell
+from autograder.exercises._fakes import BertShell
+from autograder.spec.exercise import Call, Case, StandIn
+from autograder.spec.seeded_inputs import Draw
 
 # The entries of a checkpoint, with the axes of each.
 _EMBEDDINGS = {

@@ -8,11 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw
-from autograder.exercise import Call, Case, Exercise, Part, StandIn
-from autograder.exercises._reading import second_batch
-from autograder.exercises._training import in_training
+from autograder.exercises._dropout_cases import in_training
+from autograder.exercises._padded_sequences import second_batch
 from autograder.exercises.bert import _loading
+from autograder.spec.exercise import Call, Case, Exercise, Part, StandIn
+from autograder.spec.seeded_inputs import Draw
 
 LOAD_PRETRAINED = Exercise(
     name="load_pretrained",

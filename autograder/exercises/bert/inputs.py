@@ -12,13 +12,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder import texts
-from autograder.chance import is_plausible
-from autograder.drawing import Draw, spread
-from autograder.execution import Outcome
-from autograder.exercise import Call, Case, Exercise, StandIn
-from autograder.exercises._reading import second_batch
-from autograder.exercises._training import in_training
+from autograder.exercises._dropout_cases import in_training
+from autograder.exercises._padded_sequences import second_batch
+from autograder.spec import plain_codec
+from autograder.spec.binomial_bounds import is_plausible
+from autograder.spec.exercise import Call, Case, Exercise, StandIn
+from autograder.spec.outcome import Outcome
+from autograder.spec.seeded_inputs import Draw, spread
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _RANDOM_WORDS = 10
@@ -675,7 +675,7 @@ def _pairs(documents: Documents, text: Tensor) -> tuple[str, list[tuple[str, boo
         whether it is the next one, and the number of the document.
     """
     try:
-        pairs = texts.from_tensor(text)
+        pairs = plain_codec.from_tensor(text)
     except ValueError:
         pairs = None
     shape = "pairs must be a list of (first, second, is_next), and is_next True or False."

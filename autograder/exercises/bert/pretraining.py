@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw, length_mask, spread
-from autograder.exercise import Call, Case, Exercise, StandIn
-from autograder.exercises._reading import second_batch
+from autograder.exercises._padded_sequences import second_batch
+from autograder.spec.exercise import Call, Case, Exercise, StandIn
+from autograder.spec.seeded_inputs import Draw, length_mask, spread
 
 
 def _ids(draw: Draw, lengths: Tensor, longest: int, v: int, pad_id: int) -> Tensor:

@@ -8,12 +8,12 @@ from collections import Counter, defaultdict
 import torch
 from torch import Tensor
 
-from autograder.chance import is_plausible
-from autograder.comparing import TOLERANCE
-from autograder.drawing import Draw, length_mask, round_to_float32
-from autograder.execution import Outcome
-from autograder.exercise import Call, Case, Exercise, Part, StandIn
-from autograder.exercises._reading import second_batch
+from autograder.exercises._padded_sequences import second_batch
+from autograder.spec.binomial_bounds import is_plausible
+from autograder.spec.exercise import Call, Case, Exercise, Part, StandIn
+from autograder.spec.outcome import Outcome
+from autograder.spec.seeded_inputs import Draw, length_mask, round_to_float32
+from autograder.spec.tolerances import TOLERANCE
 
 
 def _turned(numbers: Tensor) -> Tensor:

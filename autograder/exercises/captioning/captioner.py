@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from autograder.drawing import Draw
-from autograder.exercise import Call, Case, Exercise, Part, StandIn
-from autograder.exercises._reading import recurrent, second_batch
-from autograder.exercises._training import in_training
+from autograder.exercises._dropout_cases import in_training
+from autograder.exercises._padded_sequences import recurrent, second_batch
+from autograder.spec.exercise import Call, Case, Exercise, Part, StandIn
+from autograder.spec.seeded_inputs import Draw
 
 
 def _decoder_cases(draw: Draw) -> list[Case]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw, round_to_float32
-from autograder.exercise import Call, Case, Exercise
-from autograder.exercises._reading import second_batch
+from autograder.exercises._padded_sequences import second_batch
+from autograder.spec.exercise import Call, Case, Exercise
+from autograder.spec.seeded_inputs import Draw, round_to_float32
 
 
 def _loss_cases(draw: Draw) -> list[Case]:

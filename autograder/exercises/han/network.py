@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw
-from autograder.exercise import Call, Case, Exercise, StandIn
-from autograder.exercises._reading import both_directions, second_batch
-from autograder.exercises._training import in_training
+from autograder.exercises._dropout_cases import in_training
+from autograder.exercises._padded_sequences import both_directions, second_batch
+from autograder.spec.exercise import Call, Case, Exercise, StandIn
+from autograder.spec.seeded_inputs import Draw
 
 
 def _documents(draw: Draw, words: list[list[int]], sentences: int, longest: int, v: int) -> Tensor:

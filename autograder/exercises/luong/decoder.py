@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw, length_mask
-from autograder.exercise import Call, Case, Exercise, Part, StandIn
-from autograder.exercises._reading import recurrent, second_batch
-from autograder.exercises._training import in_training
+from autograder.exercises._dropout_cases import in_training
+from autograder.exercises._padded_sequences import recurrent, second_batch
+from autograder.spec.exercise import Call, Case, Exercise, Part, StandIn
+from autograder.spec.seeded_inputs import Draw, length_mask
 
 
 def _state_cases(draw: Draw) -> list[Case]:

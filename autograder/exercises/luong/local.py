@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw, length_mask, round_to_float32
-from autograder.exercise import Call, Case, Exercise, StandIn
-from autograder.exercises._reading import second_batch
+from autograder.exercises._padded_sequences import second_batch
+from autograder.spec.exercise import Call, Case, Exercise, StandIn
+from autograder.spec.seeded_inputs import Draw, length_mask, round_to_float32
 
 
 def _whole(draw: Draw, count: int, low: int, high: int) -> Tensor:

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw, length_mask
-from autograder.exercise import Call, Case, Exercise, StandIn
+from autograder.spec.exercise import Call, Case, Exercise, StandIn
+from autograder.spec.seeded_inputs import Draw, length_mask
 
 _SEVERAL = (
     "One target word (B, d) is right, several at once (B, T, d) are not: each sentence's T queries "
@@ -56,7 +56,7 @@ def _score_cases(
 
 
 def _sizes(draw: Draw) -> list[int]:
-    """Return six sizes that all differ; B and T are the small ones, for the fixtures' sake."""
+    """Return six sizes that all differ; B and T are small, to store few expected values."""
     return [*draw.sizes(2, 2, 3), *draw.sizes(4, 4, 7)]
 
 

@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from autograder.drawing import Draw, length_mask
-from autograder.exercise import Call, Case, Exercise
+from autograder.spec.exercise import Call, Case, Exercise
+from autograder.spec.seeded_inputs import Draw, length_mask
 
 
 def _norm_cases(draw: Draw) -> list[Case]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw, length_mask, round_to_float32
-from autograder.exercise import Call, Case, Exercise
-from autograder.exercises._reading import both_directions, padded_tokens, second_batch
-from autograder.exercises._training import in_training
+from autograder.exercises._dropout_cases import in_training
+from autograder.exercises._padded_sequences import both_directions, padded_tokens, second_batch
+from autograder.spec.exercise import Call, Case, Exercise
+from autograder.spec.seeded_inputs import Draw, length_mask, round_to_float32
 
 _SHORT = "all sentences shorter than the batch is wide"
 _EMPTY = "a sentence without any word"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from autograder.drawing import Draw
-from autograder.exercise import Call, Case, Exercise
+from autograder.spec.exercise import Call, Case, Exercise
+from autograder.spec.seeded_inputs import Draw
 
 _WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 

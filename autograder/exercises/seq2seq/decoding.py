@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from autograder.drawing import Draw, round_to_float32
-from autograder.exercise import Bundle, Call, Case, Exercise, StandIn
-from autograder.exercises._stand_ins import TableStep
+from autograder.exercises._fakes import TableStep
+from autograder.spec.exercise import Bundle, Call, Case, Exercise, StandIn
+from autograder.spec.seeded_inputs import Draw, round_to_float32
 
 _STATES: dict[str, Bundle] = {
     "tensor": "table",

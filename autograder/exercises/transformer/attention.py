@@ -11,12 +11,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from autograder.chance import is_plausible
-from autograder.drawing import Draw, length_mask
-from autograder.execution import Outcome
-from autograder.exercise import Call, Case, Exercise, Part, StandIn
-from autograder.exercises._reading import second_batch
-from autograder.exercises._training import in_training
+from autograder.exercises._dropout_cases import in_training
+from autograder.exercises._padded_sequences import second_batch
+from autograder.spec.binomial_bounds import is_plausible
+from autograder.spec.exercise import Call, Case, Exercise, Part, StandIn
+from autograder.spec.outcome import Outcome
+from autograder.spec.seeded_inputs import Draw, length_mask
 
 # Weights under a mask that has fewer axes than they have need a name of their own: `weights_over`
 # puts a missing axis behind the batch.

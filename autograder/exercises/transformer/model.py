@@ -9,10 +9,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from autograder.drawing import Draw, length_mask, round_to_float32
-from autograder.exercise import Call, Case, Exercise, Part, Rows, StandIn, Whole
-from autograder.exercises._reading import second_batch
-from autograder.exercises._training import in_training
+from autograder.exercises._dropout_cases import in_training
+from autograder.exercises._padded_sequences import second_batch
+from autograder.spec.exercise import Call, Case, Exercise, Part, Rows, StandIn, Whole
+from autograder.spec.seeded_inputs import Draw, length_mask, round_to_float32
 
 
 def _padding_cases(draw: Draw) -> list[Case]:

@@ -1,4 +1,4 @@
-"""Turns imports from `solutions` in a notebook's given code into the code that they name.
+"""Replaces imports from `solutions` in given code by the code that they import.
 
 A student's notebook stands alone: what an earlier assignment has built is a given cell of it.
 """
@@ -9,7 +9,7 @@ import ast
 from functools import lru_cache
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
 
 

@@ -1,5 +1,4 @@
-"""Reads `solutions/<assignment>/<notebook>/mistakes.py`: each public function or class there is one
-mistake in the exercise under whose heading, `# %% name`, it stands.
+"""Loads the known mistakes of an exercise, with titles and hints, from `mistakes.py`.
 
 Its docstring's first line is the title of the card, the rest is the hint.
 """
@@ -15,7 +14,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-from autograder.exercise import Exercise
+from autograder.spec.exercise import Exercise
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Makes the notebooks that nbgrader reads from their text masters.
+"""Builds nbgrader source notebooks from the percent-format files in `solutions`.
 
 A master, `solutions/<assignment>/<notebook>/notebook.py`, is a module in percent format. The line
 that begins a cell says what the cell is:
@@ -34,11 +34,11 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.exercise import Exercise
-from autograder.instructor.given import inline
-from autograder.instructor.reporting.words import say_points
+from autograder.instructor.authoring.inline_imports import inline
+from autograder.instructor.formatting import say_points
+from autograder.spec.exercise import Exercise
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SOLUTIONS = ROOT / "solutions"
 SOLVED = "book/solved"  # where the book's pages of solutions are, one for each assignment
 

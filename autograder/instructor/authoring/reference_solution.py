@@ -1,4 +1,4 @@
-"""The solution is the oracle: what it gives is what is right.
+"""Loads reference solutions and computes the expected values from them.
 
 That a second way gives the same is shown by the right answers beside it, one of which is a plain
 loop, by torch's own operators (tests/test_torch.py) and by finite differences.
@@ -11,9 +11,9 @@ from typing import Any
 
 import torch
 
-from autograder.comparing import Expected
-from autograder.execution import perform
-from autograder.exercise import Case, Exercise
+from autograder.diagnose.compare import Expected
+from autograder.run.runner import perform
+from autograder.spec.exercise import Case, Exercise
 
 
 def load_solution(exercise: Exercise) -> Any:

@@ -1,4 +1,4 @@
-"""Writes what is made of the masters beside the notebooks: solutions, and answers to questions.
+"""Writes the book's pages of solutions and the instructor's page of answers.
 
 The solutions are pages of the book, one for each assignment, each solution folded. The answers are
 one page in `solutions/`, for the instructor of a class whose notebooks do not have them.
@@ -11,9 +11,15 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from autograder.exercise import Exercise
-from autograder.instructor.given import MARKERS
-from autograder.instructor.notebooks import ROOT, SOLUTIONS, SOLVED, list_masters, read_questions
+from autograder.instructor.authoring.inline_imports import MARKERS
+from autograder.instructor.authoring.notebook_builder import (
+    ROOT,
+    SOLUTIONS,
+    SOLVED,
+    list_masters,
+    read_questions,
+)
+from autograder.spec.exercise import Exercise
 
 QUESTIONS = "QUESTIONS.md"
 _ABOUT = """\

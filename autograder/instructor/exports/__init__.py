@@ -1,4 +1,4 @@
-"""Grades for learning platforms, as plugins of `nbgrader export`.
+"""Plugins of `nbgrader export` for Canvas, Moodle and Gradescope.
 
 For instance: `nbgrader export --exporter=autograder.instructor.exports.Canvas --to grades.csv`.
 """

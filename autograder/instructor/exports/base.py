@@ -1,4 +1,4 @@
-"""What the exports share: whom and what to export, and how a CSV file is read and written."""
+"""Base class and CSV helpers of the grade exports."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from nbgrader.api import Gradebook
 from nbgrader.plugins import ExportPlugin
 from traitlets import Bool
 
-from autograder.instructor.grading import records
-from autograder.instructor.grading.course import write_whole
-from autograder.instructor.grading.records import NotebookResult
-from autograder.instructor.harmless import for_terminal
-from autograder.instructor.reporting import words
-from autograder.instructor.reporting.scores import (
+from autograder.instructor import formatting
+from autograder.instructor.grading import result_records
+from autograder.instructor.grading.course_folder import write_whole
+from autograder.instructor.grading.result_records import NotebookResult
+from autograder.instructor.report.gradebook_scores import (
     Person,
     Score,
     read_max_points,
     read_people,
     read_scores,
 )
+from autograder.instructor.sanitize import for_terminal
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Export(ExportPlugin):
                 )
             by_assignment[name] = mine
         url = gradebook.engine.url.render_as_string(hide_password=False)
-        results = {name: records.read(url, name) for name in assignments}
+        results = {name: result_records.read(url, name) for name in assignments}
         path = Path(self.to or self.default_to)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -108,7 +108,7 @@ class Export(ExportPlugin):
         if people:
             names = for_terminal(", ".join(person.id for person in people))
             self.log.warning(
-                "%s %s: %s", words.say_students(len(people)), sentence.format(*given), names
+                "%s %s: %s", formatting.say_students(len(people)), sentence.format(*given), names
             )
 
     def write_csv(self, path: Path, rows: Sequence[Sequence[str]]) -> None:

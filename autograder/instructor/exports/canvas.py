@@ -1,4 +1,4 @@
-"""Grades for Canvas: a CSV file for "Import" in its gradebook."""
+"""Exports grades as a CSV file for the gradebook of Canvas."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from autograder.instructor.exports.base import (
     read_csv,
     stop,
 )
-from autograder.instructor.harmless import for_csv, for_csv_id
-from autograder.instructor.reporting.scores import Person, Score
+from autograder.instructor.report.gradebook_scores import Person, Score
+from autograder.instructor.sanitize import for_csv, for_csv_id
 
 _POINTS = "Points Possible"
 _TITLE = re.compile(r"(?P<title>.*?)\s*\((?P<id>\d+)\)\s*")

@@ -1,4 +1,4 @@
-"""Results for Gradescope: a results.json for each submission."""
+"""Exports results as a results.json for each submission, for Gradescope."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 from traitlets import CaselessStrEnum
 
+from autograder.instructor import formatting
 from autograder.instructor.exports.base import Export, Grades, format_number, stop
-from autograder.instructor.grading.course import NAME_AT_MOST, write_whole
-from autograder.instructor.grading.records import ExerciseResult, NotebookResult
-from autograder.instructor.harmless import for_lines, for_terminal
-from autograder.instructor.reporting import words
-from autograder.instructor.reporting.scores import CellScore, Person, Score
+from autograder.instructor.grading.course_folder import NAME_AT_MOST, write_whole
+from autograder.instructor.grading.result_records import ExerciseResult, NotebookResult
+from autograder.instructor.report.gradebook_scores import CellScore, Person, Score
+from autograder.instructor.sanitize import for_lines, for_terminal
 
 _UNSAFE = re.compile(r"[^\w.@+-]|^\.+$")
 
@@ -153,7 +153,7 @@ def _test(cell: CellScore, entry: ExerciseResult | None) -> dict[str, Any]:
 
 
 def _late(score: Score) -> dict[str, Any]:
-    late = f" {words.say_duration(score.seconds_late)} late" if score.seconds_late else " late"
+    late = f" {formatting.say_duration(score.seconds_late)} late" if score.seconds_late else " late"
     taken = score.earned - score.points  # not more than there was
     return {
         "name": "Late submission",

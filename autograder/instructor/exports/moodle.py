@@ -1,4 +1,4 @@
-"""Grades for Moodle: a CSV file for "Import" in its gradebook, or its offline grading worksheet."""
+"""Exports grades as a CSV file for Moodle's gradebook or its offline grading worksheet."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from autograder.instructor.exports.base import (
     read_csv,
     stop,
 )
-from autograder.instructor.grading.records import NotebookResult
-from autograder.instructor.harmless import for_csv, for_csv_id, for_csv_lines
-from autograder.instructor.reporting.scores import Person, Score
+from autograder.instructor.grading.result_records import NotebookResult
+from autograder.instructor.report.gradebook_scores import Person, Score
+from autograder.instructor.sanitize import for_csv, for_csv_id, for_csv_lines
 
 NO_GRADE = "-"
 """Moodle's sign for no grade; an empty cell of a new grade item would not be a number there."""

@@ -1,1 +1,1 @@
-"""Grading a class: submissions in, verdicts computed apart from the students' code, grades out."""
+"""Grades a class: runs submissions in a sandbox, judges outside it, records grades."""

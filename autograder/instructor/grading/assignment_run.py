@@ -1,9 +1,8 @@
-"""Grades an assignment: submissions run in parallel, one writer, and a run that can be resumed."""
+"""Grades an assignment: parallel submissions, one gradebook writer, resumable runs."""
 
 from __future__ import annotations
 
 import copy
-import errno
 import functools
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -15,10 +14,9 @@ import nbformat
 from nbformat import NotebookNode
 from sqlalchemy.exc import DatabaseError
 
-from autograder.instructor.grading.course import Course, CourseError, find_fault_in_name, put
-from autograder.instructor.grading.gradebook import WaitingForLock, Writer, explain_errors
-from autograder.instructor.grading.grader import Graded, fail, make_fingerprints, open_grader
-from autograder.instructor.grading.machines import (
+from autograder.instructor.grading.bubblewrap import Sandbox
+from autograder.instructor.grading.course_folder import Course, CourseError, find_fault_in_name, put
+from autograder.instructor.grading.executors import (
     Before,
     Done,
     Failed,
@@ -26,13 +24,21 @@ from autograder.instructor.grading.machines import (
     Outcome,
     Task,
     ThisMachine,
+    is_disk_error,
 )
-from autograder.instructor.grading.records import NotebookResult, merge
-from autograder.instructor.grading.sandbox import Sandbox
-from autograder.instructor.grading.source import Source, list_exercises
-from autograder.instructor.grading.submissions import (
+from autograder.instructor.grading.gradebook_writer import WaitingForLock, Writer, explain_errors
+from autograder.instructor.grading.notebook_grader import (
+    Graded,
+    fail,
+    make_fingerprints,
+    open_grader,
+)
+from autograder.instructor.grading.result_records import NotebookResult, merge
+from autograder.instructor.grading.source_notebook import Source, list_exercises
+from autograder.instructor.grading.submission_parser import (
     Handed,
     Submission,
+    Unreadable,
     read_folder,
     read_nbgraders,
 )
@@ -189,7 +195,7 @@ class Run:
             except (CourseError, DatabaseError):
                 raise  # nobody's can be recorded
             except Exception as error:  # this one's cannot; the others are not to suffer for it
-                if isinstance(error, OSError) and error.errno in _OF_THE_DISK:
+                if is_disk_error(error):
                     raise
                 why = f"It could not be recorded: {type(error).__name__}: {str(error)[:300]}"
                 done = None
@@ -240,7 +246,10 @@ class Run:
     def read(self, student: str, before: Before) -> Task | None:
         """Return what is to be done for a student, or None if nothing is."""
         names = {name: source.names for name, source in self.sources.items()}
-        submission = read_folder(self.course.submitted(self.assignment, student), names)
+        try:
+            submission = read_folder(self.course.submitted(self.assignment, student), names)
+        except PermissionError as error:  # this student's alone
+            raise Unreadable(f"{error.filename} cannot be read: {error.strerror}.") from error
         task = self._task(student, submission, before)
         return task if task.notebooks else None
 
@@ -313,12 +322,6 @@ class Run:
                     "Another run is grading in this folder: wait for it, or end it first."
                 ) from error
             yield
-
-
-# What is wrong with the disk or with the rights to it, and not with one file's name.
-_OF_THE_DISK = (
-    errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE,
-)  # fmt: skip
 
 
 def _as_bytes(page: NotebookNode) -> bytes:

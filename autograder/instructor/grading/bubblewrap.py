@@ -1,4 +1,4 @@
-"""Starts the sandbox with bubblewrap and sends submissions into it."""
+"""Starts the bubblewrap sandbox and runs submissions in it."""
 
 from __future__ import annotations
 
@@ -23,17 +23,18 @@ from torch import Tensor
 
 import autograder
 import coursekit
-from autograder.exercise import Case
-from autograder.instructor.grading.frames import check_frame
-from autograder.instructor.grading.system_calls import make_filter
-from autograder.instructor.harmless import for_output, for_terminal, png
-from autograder.sandboxed import plain
-from autograder.sandboxed.walls import OUT_OF_MEMORY, Limits
-from autograder.sandboxed.wire import Broken, Channel, Late, text_of
+from autograder.instructor.sanitize import for_output, for_terminal, png
+from autograder.sandbox import serialization
+from autograder.sandbox.frame_schema import check_frame
+from autograder.sandbox.framing import Broken, Channel, Late, text_of
+from autograder.sandbox.isolation import OUT_OF_MEMORY, Limits
+from autograder.sandbox.seccomp_filter import make_filter
+from autograder.spec.exercise import Case
 
 _BOOTSTRAP = (
     "import sys; sys.path[:0] = sys.argv[3].split(':'); "
-    "from autograder.sandboxed.parent import main; main(int(sys.argv[1]), sys.argv[2] == 'walled')"
+    "from autograder.sandbox.fork_server import main; "
+    "main(int(sys.argv[1]), sys.argv[2] == 'walled')"
 )
 # Where things lie in the sandbox: what Python says there names no path of the instructor's machine.
 # (/proc/self/mountinfo does; there is nothing to be gained by the name of a folder.)
@@ -190,7 +191,7 @@ class Sandbox:
         self._each_alone = self._answer() == b"-" and not self.unsafe
         program = torch.tensor(list(self._filter), dtype=torch.uint8)
         self._tell(b"M", {"modules": self._modules}, {"filter": program})
-        header, tensors = plain.pack_cases(self._cases)
+        header, tensors = serialization.pack_cases(self._cases)
         self._tell(b"C", {"exercises": self._exercises, "cases": header}, tensors)
         self._ready = True
 
@@ -236,7 +237,7 @@ class Sandbox:
         """Run one notebook.
 
         Args:
-            cells: as `autograder.sandboxed.worker.run` takes them.
+            cells: as `autograder.sandbox.worker.run` takes them.
             files: what else was handed in, by name.
             skip: indexes of cells to leave out.
 

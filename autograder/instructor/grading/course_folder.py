@@ -1,4 +1,4 @@
-"""A course folder as nbgrader's configuration describes it, and its assignments."""
+"""Course folder as nbgrader configures it: paths, students, sources and gradebook."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 from traitlets import TraitError
 
+from autograder.instructor.authoring.notebook_builder import SourceError
 from autograder.instructor.grading.settings import Grading
-from autograder.instructor.grading.source import Source, read_sources
-from autograder.instructor.grading.submissions import Handed, Submission, add_review
-from autograder.instructor.notebooks import SourceError
+from autograder.instructor.grading.source_notebook import Source, read_sources
+from autograder.instructor.grading.submission_parser import Handed, Submission, add_review
 
 NAME_AT_MOST = 255  # bytes of a file's name, on nearly all file systems
 _UNTIMED = (

@@ -1,4 +1,4 @@
-"""Grades on a Dask cluster: each worker has a sandbox of its own, one machine writes the gradebook.
+"""Grades submissions on a Dask cluster; each worker has its own sandbox.
 
 Tasks and results are plain data of ours. Students' code runs in the workers' sandboxes, and the
 verdict is computed by the worker, as it is on one machine.
@@ -18,11 +18,10 @@ from typing import Any
 
 import nbformat
 
-from autograder.instructor.grading.class_run import Run
-from autograder.instructor.grading.course import CourseError
-from autograder.instructor.grading.grader import Graded, Grader, open_grader
-from autograder.instructor.grading.guard import Guard
-from autograder.instructor.grading.machines import (
+from autograder.instructor.grading.assignment_run import Run
+from autograder.instructor.grading.bubblewrap import SandboxError
+from autograder.instructor.grading.course_folder import CourseError
+from autograder.instructor.grading.executors import (
     Before,
     Failed,
     Outcome,
@@ -33,10 +32,11 @@ from autograder.instructor.grading.machines import (
     read_outcome,
     run_tasks,
 )
-from autograder.instructor.grading.sandbox import SandboxError
+from autograder.instructor.grading.hidden_tests import DRAWS
+from autograder.instructor.grading.notebook_grader import Graded, Grader, open_grader
 from autograder.instructor.grading.settings import Grading
-from autograder.instructor.grading.source import read_page
-from autograder.instructor.hidden_tests import DRAWS
+from autograder.instructor.grading.source_notebook import read_page
+from autograder.instructor.grading.worker_pool import Guard
 
 Data = dict[str, Any]
 RETRIES = 3  # how often a task is given to another worker when its worker is lost

@@ -1,4 +1,4 @@
-"""Where submissions are graded: under guard, on this machine's processors."""
+"""Executors that grade submissions: a protocol, and the local one with a process pool."""
 
 from __future__ import annotations
 
@@ -8,16 +8,28 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from autograder.instructor.grading.grader import Graded, Grader
-from autograder.instructor.grading.guard import Guard
-from autograder.instructor.grading.records import NotebookResult
-from autograder.instructor.grading.sandbox import SandboxError
-from autograder.instructor.grading.submissions import Handed
+from autograder.instructor.grading.bubblewrap import SandboxError
+from autograder.instructor.grading.course_folder import Course
+from autograder.instructor.grading.notebook_grader import Graded, Grader
+from autograder.instructor.grading.result_records import NotebookResult
+from autograder.instructor.grading.submission_parser import Handed
+from autograder.instructor.grading.worker_pool import Guard
 
-if TYPE_CHECKING:
-    from autograder.instructor.grading.class_run import Run
+
+class GradingJob(Protocol):
+    """What is graded: reads a submission, and writes its pages once its notebooks are graded."""
+
+    @property
+    def course(self) -> Course:
+        """The course."""
+
+    def read(self, student: str, before: Before) -> Task | None:
+        """Return what is to be done for a student, or None if nothing is."""
+
+    def finish(self, task: Task, graded: Sequence[Graded]) -> Done:
+        """Return what is recorded of a submission."""
 
 
 Before = Mapping[str, NotebookResult]  # what is kept of a student's notebooks, by their names
@@ -100,7 +112,7 @@ def run_tasks(grader: Grader, task: Task, until: float | None = None) -> list[Gr
         except (SandboxError, MemoryError):
             raise  # nobody's can be graded; or the guard says it
         except Exception as error:  # a mistake of ours must not end the class's run
-            if is_of_the_disk(error):
+            if is_disk_error(error):
                 raise
             why = f"The grader failed: {type(error).__name__}: {str(error)[:300]}"
             page_and_result = grader.fail(task.student, name, why)
@@ -117,7 +129,7 @@ class ThisMachine:
         workers: how many submissions at a time.
     """
 
-    def __init__(self, work: Run, grader: Grader, workers: int):
+    def __init__(self, work: GradingJob, grader: Grader, workers: int):
         self._work, self._grader, self._workers = work, grader, workers
 
     def run(
@@ -151,23 +163,26 @@ def read_outcome(future: Future[Outcome], guard: Guard) -> Outcome:
     except SandboxError:
         raise  # nobody's can be graded
     except Exception as error:
-        if is_of_the_disk(error):
+        if is_disk_error(error):
             raise
         return Failed(guard.explain(error))
 
 
-def is_of_the_disk(error: BaseException) -> bool:
-    """Tell whether there is no room for anybody's files, or too many are open."""
-    return isinstance(error, OSError) and error.errno in _NO_ROOM
+def is_disk_error(error: BaseException) -> bool:
+    """Tell whether the disk or the rights to it fail, for everybody and not for one file's name."""
+    return isinstance(error, OSError) and error.errno in _DISK_ERRNOS
 
 
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE)
+_DISK_ERRNOS = (
+    errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EACCES, errno.EPERM, errno.EMFILE,
+    errno.ENFILE,
+)  # fmt: skip
 
 
-_working: list[tuple[Run, Grader | None]] = []  # what a process under guard works on
+_working: list[tuple[GradingJob, Grader | None]] = []  # what a process under guard works on
 
 
-def open_guard(work: Run, count: int, grader: Grader | None = None) -> Guard:
+def open_guard(work: GradingJob, count: int, grader: Grader | None = None) -> Guard:
     """Return processes that work on submissions; without a grader they read and write only."""
 
     def begin() -> None:

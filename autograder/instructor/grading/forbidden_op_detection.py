@@ -1,8 +1,9 @@
-"""What torch's own operators give where an exercise asks to write one, to be compared with answers.
+"""Detects answers whose output equals a forbidden torch operator's to the last bit.
 
 While answers are tried, a look-out in the student's process takes the operators away
-(`autograder.refusing`). Code in the same process can switch it off. What comes back is therefore
-compared here: an operator adds in an order of its own, so that its last bits are its own, too.
+(`autograder.run.forbidden_ops`). Code in the same process can switch it off. What comes back is
+therefore compared here: an operator adds in an order of its own, so that its last bits are its own,
+too.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from autograder.execution import perform
-from autograder.exercise import Case, Exercise
-from autograder.instructor.expected import load_solution
-from autograder.verdicts import Trial
+from autograder.diagnose.trial import Trial
+from autograder.instructor.authoring.reference_solution import load_solution
+from autograder.run.runner import perform
+from autograder.spec.exercise import Case, Exercise
 
 Tensors = Mapping[str, Tensor]
 FEWEST = 3  # cases in which the last bits tell

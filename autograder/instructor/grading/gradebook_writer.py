@@ -1,4 +1,4 @@
-"""The one writer of the gradebook: all of a submission in one transaction."""
+"""Writes grades to nbgrader's gradebook, one transaction per submission."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from nbgrader.plugins import BasePlugin
 from sqlalchemy import make_url, select
 from sqlalchemy.exc import DatabaseError, SAWarning
 
-from autograder.instructor.grading import records
-from autograder.instructor.grading.course import CourseError
-from autograder.instructor.grading.records import NotebookResult
+from autograder.instructor.grading import result_records
+from autograder.instructor.grading.course_folder import CourseError
+from autograder.instructor.grading.result_records import NotebookResult
 
 WAIT_AT_MOST = 600.0  # seconds for a gradebook that is locked
 T = TypeVar("T")
@@ -137,7 +137,7 @@ class Writer:
         self._assignment = assignment
         self._penalty = penalty
         self._gradebook = Gradebook(db_url, course_id)
-        records.create_table(self._gradebook.db.connection())
+        result_records.create_table(self._gradebook.db.connection())
         self._gradebook.db.commit()
 
     def __enter__(self) -> Writer:
@@ -150,7 +150,8 @@ class Writer:
         """Return what was graded before, by student and notebook."""
         connection = self._gradebook.db.connection()
         by_notebook = {
-            (row.student, row.notebook): row for row in records.select(connection, self._assignment)
+            (row.student, row.notebook): row
+            for row in result_records.select(connection, self._assignment)
         }
         self._gradebook.db.rollback()
         return by_notebook
@@ -182,7 +183,7 @@ class Writer:
             connection = database.connection()
             for result in results:
                 self._write_notebook(student, result, set(unanswered), late)
-                records.write(connection, result)
+                result_records.write(connection, result)
             database.commit()
         except BaseException:
             database.rollback()

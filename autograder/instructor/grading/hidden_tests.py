@@ -1,4 +1,4 @@
-"""Hidden tests: the same cases as check(), drawn anew from a fresh seed, judged by the solution."""
+"""Judges an answer against the reference solution on cases from a fresh random seed."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from typing import Any
 
 import torch
 
-from autograder import cards
-from autograder.checking import CheckFailed, find
-from autograder.execution import Outcome, perform
-from autograder.exercise import Case, Exercise
-from autograder.instructor.expected import compute_expected
-from autograder.instructor.mistakes import load_mistakes
-from autograder.verdicts import DTYPES, Misconception, Trial, Verdict, judge
+from autograder.checking import card
+from autograder.checking.checker import CheckFailed, find
+from autograder.diagnose.error_catalogue import Misconception
+from autograder.diagnose.trial import Trial
+from autograder.diagnose.verdict import DTYPES, Verdict, judge
+from autograder.instructor.authoring.known_mistakes import load_mistakes
+from autograder.instructor.authoring.reference_solution import compute_expected
+from autograder.run.runner import perform
+from autograder.spec.exercise import Case, Exercise
+from autograder.spec.outcome import Outcome
 
 DRAWS = 3
 
@@ -36,9 +39,9 @@ def examine(answer: Any, exercises: Mapping[str, Exercise]) -> None:
         verdict = _judge(exercise, outcomes)
     finally:
         _forget_solutions()
-    cards.show(verdict)
+    card.show(verdict)
     if not verdict.passed:
-        raise CheckFailed(cards.write_card(verdict))
+        raise CheckFailed(card.write_card(verdict))
 
 
 def refuse_borrowed(answer: Any) -> None:
@@ -48,7 +51,7 @@ def refuse_borrowed(answer: Any) -> None:
     one of its cells imported them. This keeps honest people honest: here a submission runs in one
     process with its judge, and one that is bent on cheating has other ways.
     """
-    if not cards.is_in_notebook():
+    if not card.is_in_notebook():
         return
     family = inspect.getmro(answer) if isinstance(answer, type) else (answer,)
     modules = [str(getattr(member, "__module__", "")) for member in family]
@@ -60,7 +63,7 @@ def refuse_borrowed(answer: Any) -> None:
 
 
 def _forget_solutions() -> None:
-    if cards.is_in_notebook():
+    if card.is_in_notebook():
         for name in [n for n in sys.modules if n == "solutions" or _is_solution(n)]:
             del sys.modules[name]
 

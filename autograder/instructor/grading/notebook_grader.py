@@ -1,4 +1,4 @@
-"""Grades one notebook: rebuilds it, runs it in the sandbox, judges the answers.
+"""Grades one notebook: rebuilds it, runs it in the sandbox and judges its answers.
 
 A cell that ends or hangs the process is run again with its definitions alone, or left out if that
 does not help, and the rest with it; so one bad line costs nothing but itself.
@@ -19,10 +19,11 @@ import nbformat
 from nbformat import NotebookNode
 from torch import Tensor
 
-from autograder.exercise import Exercise
-from autograder.instructor.grading.rebuilding import Rebuilt, rebuild
-from autograder.instructor.grading.records import ExerciseResult, NotebookResult
-from autograder.instructor.grading.sandbox import End, Run, Sandbox
+from autograder.diagnose.verdict import Verdict
+from autograder.instructor.authoring.notebook_builder import SOLUTIONS
+from autograder.instructor.grading.bubblewrap import End, Run, Sandbox
+from autograder.instructor.grading.notebook_rebuilder import Rebuilt, rebuild
+from autograder.instructor.grading.result_records import ExerciseResult, NotebookResult
 from autograder.instructor.grading.secret_cases import (
     SecretCases,
     hash_tests,
@@ -31,9 +32,9 @@ from autograder.instructor.grading.secret_cases import (
     refuse_untried,
 )
 from autograder.instructor.grading.settings import Grading
-from autograder.instructor.grading.source import Source, SourceCell, list_exercises
-from autograder.instructor.grading.submissions import Handed, defines
-from autograder.instructor.harmless import (
+from autograder.instructor.grading.source_notebook import Source, SourceCell, list_exercises
+from autograder.instructor.grading.submission_parser import Handed, defines
+from autograder.instructor.sanitize import (
     CELL_AT_MOST,
     COLOURED_AT_MOST,
     Room,
@@ -42,8 +43,7 @@ from autograder.instructor.harmless import (
     for_terminal,
     takes_long_to_colour,
 )
-from autograder.instructor.notebooks import SOLUTIONS
-from autograder.verdicts import Verdict
+from autograder.spec.exercise import Exercise
 
 GOES_AT_MOST = 40  # how often a notebook is run, if its cells keep ending the process
 HANGS_AT_MOST = 3  # how many of them may take their full time; the rest is then run without them
@@ -446,7 +446,7 @@ _MAY_HAVE_CALLED = (
 )
 # What a notebook has no need of and who wants to switch off the look-out has.
 _BEHIND_THE_SCENES = re.compile(
-    r"autograder\.|EXERCISES|refus|ctypes|_dispatch|__import__|importlib|sys\.modules|\bgc\."
+    r"autograder\.|EXERCISES|refus|forbid|ctypes|_dispatch|__import__|importlib|sys\.modules|\bgc\."
     r"|_getframe|f_back|f_locals|__dict__|__globals__|__builtins__|__subclasses__|inspect\.stack"
 )
 _BORROWED = (

@@ -1,4 +1,4 @@
-"""Rebuilds a submission from its source: given cells as they were given, answers as handed in.
+"""Rebuilds a submitted notebook from its source, with the student's answers filled in.
 
 Nothing of the student's but the text of cells gets in: no metadata, no tags, no outputs. Cells that
 the student added stay where they were, after the cell of the source that they followed.
@@ -16,9 +16,9 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.instructor.grading.source import Source, SourceCell
-from autograder.instructor.grading.submissions import StudentCell, defines
-from autograder.instructor.harmless import student_text
+from autograder.instructor.grading.source_notebook import Source, SourceCell
+from autograder.instructor.grading.submission_parser import StudentCell, defines
+from autograder.instructor.sanitize import student_text
 
 JOINED_AT_MOST = 50_000  # characters of an answer that is put together from several cells
 JOINS_AT_MOST = 10  # tries for one answer: each parses all of it

@@ -1,4 +1,4 @@
-"""What is kept of each graded notebook, in the gradebook's own database.
+"""Database table of grading results, stored beside nbgrader's grades.
 
 The row is written in the same transaction as the grades, so that a run that is killed at any moment
 finds out, when it is started again, exactly which notebooks are graded. nbgrader ignores the table.

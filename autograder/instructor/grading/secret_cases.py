@@ -1,4 +1,4 @@
-"""The tests of one grading run: cases drawn from a secret seed, and what a right answer gives.
+"""Draws test cases from a secret seed and judges answers on them, for one grading run.
 
 All submissions of a run are tried on the same cases, so that right values and known mistakes are
 computed once. The seed is new for each run: what a student learns from one is worth nothing in the
@@ -19,17 +19,21 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder import cards, chance
-from autograder.comparing import TOLERANCE, Expected
-from autograder.execution import Outcome
-from autograder.exercise import Case, Exercise
-from autograder.instructor.expected import compute_expected
-from autograder.instructor.grading import operators
-from autograder.instructor.harmless import for_lines
-from autograder.instructor.hidden_tests import DRAWS, load_misconceptions
-from autograder.instructor.mistakes import load_mistakes
-from autograder.sandboxed.plain import LOST, unpack_outcomes
-from autograder.verdicts import DTYPES, Misconception, Trial, Verdict, judge
+from autograder.checking import card
+from autograder.diagnose.compare import Expected
+from autograder.diagnose.error_catalogue import Misconception
+from autograder.diagnose.trial import Trial
+from autograder.diagnose.verdict import DTYPES, Verdict, judge
+from autograder.instructor.authoring.known_mistakes import load_mistakes
+from autograder.instructor.authoring.reference_solution import compute_expected
+from autograder.instructor.grading import forbidden_op_detection
+from autograder.instructor.grading.hidden_tests import DRAWS, load_misconceptions
+from autograder.instructor.sanitize import for_lines
+from autograder.sandbox.serialization import LOST, unpack_outcomes
+from autograder.spec import binomial_bounds
+from autograder.spec.exercise import Case, Exercise
+from autograder.spec.outcome import Outcome
+from autograder.spec.tolerances import TOLERANCE
 
 _NAMES = {torch.float64: "float64", torch.float32: "float32"}
 
@@ -95,7 +99,7 @@ class SecretCases:
         with self._lock:
             trials = self._trials(exercise, self.cases[exercise.name], header, tensors)
             theirs = [(t, self._by_operator(exercise, t.case, t.dtype)) for t in trials]
-        return operators.looks_called([(t, found) for t, found in theirs if found])
+        return forbidden_op_detection.looks_called([(t, found) for t, found in theirs if found])
 
     def _by_operator(
         self, exercise: Exercise, case: Case, dtype: torch.dtype
@@ -103,8 +107,8 @@ class SecretCases:
         """Return what the operator gives, or {} where its last bits are the solution's, too."""
         key = id(case), dtype
         if key not in self._operators:
-            found = operators.compute(exercise, case, dtype)
-            telling = operators.is_telling(exercise, case, dtype, found)
+            found = forbidden_op_detection.compute(exercise, case, dtype)
+            telling = forbidden_op_detection.is_telling(exercise, case, dtype, found)
             self._operators[key] = found if telling else {}
         return self._operators[key]
 
@@ -179,8 +183,11 @@ def hash_tests(exercise: Exercise) -> str:
                 for members in (one.inputs, one.weights, one.real, one.upstream):
                     _add_tensors(sha, members)
             if case.relation:
-                add(case.random, inspect.getsource(inspect.getmodule(case.relation) or chance))
-                add(inspect.getsource(chance))
+                add(
+                    case.random,
+                    inspect.getsource(inspect.getmodule(case.relation) or binomial_bounds),
+                )
+                add(inspect.getsource(binomial_bounds))
             # Rounded: another processor's last digits are no other tests.
             for values in (right.outputs, right.gradients):
                 _add_tensors(sha, {n: (t * 1e4).round() + 0.0 for n, t in values.items()})
@@ -208,5 +215,5 @@ def make_card(verdict: Verdict) -> dict[str, Any]:
         details=tuple(map(for_lines, verdict.details)),
         printed=for_lines(verdict.printed),
     )
-    data = {"text/html": cards.render_card(verdict), "text/plain": cards.write_card(verdict)}
+    data = {"text/html": card.render_card(verdict), "text/plain": card.write_card(verdict)}
     return {"output_type": "display_data", "data": data, "metadata": {}}

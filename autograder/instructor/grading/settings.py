@@ -1,4 +1,4 @@
-"""The settings of grading, for nbgrader_config.py."""
+"""Traitlets configuration of grading, set in nbgrader_config.py."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from traitlets import Bool, Float, Integer, Unicode
 from traitlets.config import Configurable
 
-from autograder.exercise import Exercise
-from autograder.instructor.grading.sandbox import Times
-from autograder.sandboxed.walls import Limits
+from autograder.instructor.grading.bubblewrap import Times
+from autograder.sandbox.isolation import Limits
+from autograder.spec.exercise import Exercise
 
 
 class Grading(Configurable):

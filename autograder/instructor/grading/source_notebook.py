@@ -1,4 +1,4 @@
-"""The source of a notebook: what every submission is rebuilt from."""
+"""Source notebooks, from which every submission is rebuilt."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions
 from nbgrader.utils import compute_checksum, is_grade, is_locked, is_solution
 from traitlets.config import Config
 
-from autograder.exercise import Exercise
-from autograder.instructor import notebooks
-from autograder.instructor.grading.submissions import Names
+from autograder.instructor.authoring import notebook_builder
+from autograder.instructor.grading.submission_parser import Names
+from autograder.spec.exercise import Exercise
 
 PREFIX = "test-"
 
@@ -133,15 +133,15 @@ def read_sources(
     found: dict[str, Source] = {}
     if not folder.is_dir():
         return found
-    for master in notebooks.list_masters(folder.parent):
+    for master in notebook_builder.list_masters(folder.parent):
         if master.parent.parent == folder:
             name = master.parent.name
-            page = notebooks.make_notebook(master, exercises)
-            with notebooks.name_in_errors(master):
+            page = notebook_builder.make_notebook(master, exercises)
+            with notebook_builder.name_in_errors(master):
                 found[name] = read_page(name, page, code_stub, exercises)
     for path in sorted(folder.glob("*.ipynb")):
         if path.stem not in found:
-            with notebooks.name_in_errors(path):
+            with notebook_builder.name_in_errors(path):
                 page = nbformat.read(path, 4)
                 found[path.stem] = read_page(path.stem, page, code_stub, exercises)
     return found
@@ -180,7 +180,7 @@ def read_page(
         if is_grade(cell):
             role = "graded"
             if exercise is None or is_solution(cell):
-                raise notebooks.SourceError(
+                raise notebook_builder.SourceError(
                     f"{name}: the graded cell {identity!r} checks none of the course's exercises; "
                     "declare the exercise in autograder/exercises, or grade this assignment with "
                     "nbgrader's own preprocessors."

@@ -1,4 +1,4 @@
-"""Finds and reads the files of a student's folder, whatever they are and whatever they are called.
+"""Lists and reads the files of a submission, with limits on count, depth and size.
 
 How many there may be, how deep and how large, is bounded, so that reading them takes no more time
 and memory than that.

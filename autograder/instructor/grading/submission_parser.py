@@ -1,4 +1,4 @@
-"""Finds and reads what a student handed in, whatever it is; nothing in a file is believed.
+"""Parses submitted notebooks, treating every file as untrusted input.
 
 A file is read as bytes, its JSON is taken apart by hand, and only the type, the text and the two
 names of each cell are kept. So no format version, no metadata and no missing field can stop it.
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from autograder.instructor.grading.handed_files import (
+from autograder.instructor.grading.submission_files import (
     BESIDE_AT_MOST,
     DEPTH_AT_MOST,
     FILE_AT_MOST,

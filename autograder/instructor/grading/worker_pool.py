@@ -1,4 +1,4 @@
-"""Works on one submission at a time in processes of their own, any of which may fail.
+"""Pool of processes with limits on time and memory, for work on one submission at a time.
 
 Whatever reading, rebuilding, judging or writing a submission does to its process, be it an error,
 a loop without end or all the memory there is, it costs that one submission and nobody else's.
@@ -19,7 +19,7 @@ from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
 
-from autograder.sandboxed.walls import measure_addresses
+from autograder.sandbox.isolation import measure_addresses
 
 MEMORY = 3 << 30  # bytes that a process may take beyond what it begins with
 _ON_PARENTS_DEATH = 1  # prctl: which signal to get then

@@ -1,4 +1,4 @@
-"""Slips: a step too many, another operand, two steps exchanged, a loop over other members.
+"""Mutation operators for diagnosis only: extra steps, swapped operands, other loops.
 
 People write these beside the one-place changes of `variants.py`. Those ask whether the check
 notices; these only serve to say what an answer that is refused has done.

@@ -1,4 +1,4 @@
-"""What a right answer gives on other inputs: an answer that overlooks something gives just that.
+"""Perturbs a case's inputs to imitate answers that ignore a mask, state or weight.
 
 A mask that is not used is a mask that is True everywhere; an initial state that is forgotten is a
 state of zeros. So a family of mistakes is a change of the inputs, for all exercises at once.
@@ -13,7 +13,7 @@ from itertools import combinations
 import torch
 from torch import Tensor
 
-from autograder.exercise import Case
+from autograder.spec.exercise import Case
 
 Tensors = Mapping[str, Tensor]
 _FEW = 24  # of more, nobody exchanges just these two

@@ -1,4 +1,4 @@
-"""Sketches of what wrong answers give: the registered mistakes, and all variants of a solution."""
+"""Computes fingerprints of what mutants of a solution return, to diagnose answers."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from typing import Any
 
 import torch
 
-from autograder.comparing import Expected
-from autograder.execution import Outcome, perform
-from autograder.exercise import Case, Exercise
-from autograder.instructor.expected import load_solution
-from autograder.instructor.mistakes import load_mistakes
-from autograder.instructor.other_inputs import list_other_inputs
-from autograder.instructor.variants import list_helpers, load, redefine, vary
-from autograder.sketches import agree, total
-from autograder.verdicts import Trial
+from autograder.diagnose.compare import Expected
+from autograder.diagnose.fingerprints import agree, total
+from autograder.diagnose.trial import Trial
+from autograder.instructor.authoring.known_mistakes import load_mistakes
+from autograder.instructor.authoring.reference_solution import load_solution
+from autograder.instructor.mutation.input_perturbations import list_other_inputs
+from autograder.instructor.mutation.operators import list_helpers, load, redefine, vary
+from autograder.run.runner import perform
+from autograder.spec.exercise import Case, Exercise
+from autograder.spec.outcome import Outcome
 
 _TRIED = 4  # cases, after which a variant that failed in all of them is given up
 SECONDS = 3.0  # of processor time for one call: some variants never end

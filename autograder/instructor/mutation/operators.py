@@ -1,4 +1,4 @@
-"""Changes every place of a solution: what comes out is what a wrong answer gives.
+"""Generates mutants of a solution: one operator, constant, call or argument changed.
 
 A changed solution is a *variant*. Two things are made of them. The tests ask whether the check
 refuses each of them: one that passes shows a case that is missing. And the check itself knows what
@@ -19,8 +19,8 @@ from itertools import chain
 from types import CodeType, ModuleType
 from typing import Any
 
-from autograder.exercise import Exercise
-from autograder.instructor.slips import QUIET, slip
+from autograder.instructor.mutation.diagnostic_operators import QUIET, slip
+from autograder.spec.exercise import Exercise
 
 OPERATORS: dict[type, tuple[type, ...]] = {
     ast.Add: (ast.Sub,),

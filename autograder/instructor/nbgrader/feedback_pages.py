@@ -1,4 +1,4 @@
-"""Feedback pages, as `nbgrader generate_feedback` writes them, many times as fast.
+"""Writes feedback pages as `nbgrader generate_feedback` does, but many times faster.
 
 nbgrader asks its gradebook for each cell of each page, and tidies each page's HTML as a whole. Here
 the gradebook is asked once for all pages, and what is the same in many pages is made once.
@@ -42,9 +42,9 @@ from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor
 from nbgrader.utils import find_all_files, is_grade, is_solution, is_task
 from sqlalchemy import func, select
 
-from autograder.instructor.grading.course import Course, write_whole
-from autograder.instructor.grading.gradebook import WaitingForLock
-from autograder.instructor.grading.guard import Guard
+from autograder.instructor.grading.course_folder import Course, write_whole
+from autograder.instructor.grading.gradebook_writer import WaitingForLock
+from autograder.instructor.grading.worker_pool import Guard
 
 Resources = dict[str, Any]
 

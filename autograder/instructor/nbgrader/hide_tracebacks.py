@@ -1,4 +1,4 @@
-"""What a feedback page leaves out: it is the student's to read, not ours."""
+"""nbgrader preprocessor that shortens tracebacks of the grader on feedback pages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor  # type: ignore[import-untyped]
 
-from autograder.instructor.harmless import for_output
+from autograder.instructor.sanitize import for_output
 
 
 class HideOwnTracebacks(NbGraderPreprocessor):

@@ -1,4 +1,4 @@
-"""nbgrader's own commands on our core: `nbgrader autograde`, and formgrader's button for it.
+"""Preprocessors that make `nbgrader autograde` and formgrader use our grader.
 
 nbgrader reads a submission, runs the sanitize preprocessors, writes the page, reads it again, and
 runs the autograde preprocessors. The first of ours rebuilds the notebook, the second runs, judges
@@ -20,13 +20,13 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from tornado.log import LogFormatter
 from traitlets.config import Config
 
-from autograder.instructor.grading.course import Course
-from autograder.instructor.grading.gradebook import Writer
-from autograder.instructor.grading.grader import open_grader
-from autograder.instructor.grading.rebuilding import rebuild
-from autograder.instructor.grading.source import Source
-from autograder.instructor.grading.submissions import Submission, read_folder
-from autograder.instructor.harmless import for_html, for_markdown, for_output
+from autograder.instructor.grading.course_folder import Course
+from autograder.instructor.grading.gradebook_writer import Writer
+from autograder.instructor.grading.notebook_grader import open_grader
+from autograder.instructor.grading.notebook_rebuilder import rebuild
+from autograder.instructor.grading.source_notebook import Source
+from autograder.instructor.grading.submission_parser import Submission, read_folder
+from autograder.instructor.sanitize import for_html, for_markdown, for_output
 
 Resources = dict[str, Any]
 

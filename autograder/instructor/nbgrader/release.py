@@ -1,6 +1,6 @@
-"""Writes `exercises/` anew, as `nbgrader generate_assignment` does, without touching a gradebook.
+"""Writes the release notebooks in `exercises/`, without touching a gradebook.
 
-python -m autograder.instructor.release [ASSIGNMENT ...]
+python -m autograder.instructor.nbgrader.release [ASSIGNMENT ...]
 
 It also writes the book's pages of solutions, and the instructor's page of answers to the questions.
 With COURSE_ANSWERS=no in the environment the notebooks are those that a class gets.
@@ -19,10 +19,15 @@ from nbgrader.converters import GenerateAssignment
 from nbgrader.preprocessors import IncludeHeaderFooter, InstantiateTests, SaveCells
 from traitlets.config import Config
 
-from autograder.exercise import Exercise
-from autograder.instructor.grading.course import Course
-from autograder.instructor.notebooks import ROOT, list_masters, make_notebook, shows_answers
-from autograder.instructor.solved import write_pages
+from autograder.instructor.authoring.notebook_builder import (
+    ROOT,
+    list_masters,
+    make_notebook,
+    shows_answers,
+)
+from autograder.instructor.authoring.solution_pages import write_pages
+from autograder.instructor.grading.course_folder import Course
+from autograder.spec.exercise import Exercise
 
 RELEASED = ROOT / "exercises"
 # These need a gradebook or a running kernel, and change no cell of ours.

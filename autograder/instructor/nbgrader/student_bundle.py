@@ -1,4 +1,4 @@
-"""Writes the students' bundle: exercises, `coursekit` and the checks, and nothing with an answer.
+"""Builds the students' bundle: exercises, `coursekit` and the checks, without answers.
 
 What is handed out is what nbgrader released. It is compared with a release made here anew, so that
 neither an old exercise nor a notebook that somebody has solved in place gets into the bundle. Where
@@ -20,9 +20,9 @@ from nbgrader.utils import compute_checksum, find_all_files
 from traitlets.config import Config
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.grading.course import Course, CourseError
-from autograder.instructor.notebooks import ROOT, for_class
-from autograder.instructor.release import without_answers
+from autograder.instructor.authoring.notebook_builder import ROOT, for_class
+from autograder.instructor.grading.course_folder import Course, CourseError
+from autograder.instructor.nbgrader.release import without_answers
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -31,9 +31,7 @@ else:
 
 PACKAGES = ("coursekit", "autograder")
 # The instructor's part of `autograder`: a check needs none of it.
-LEFT_OUT = {
-    f"autograder/{name}" for name in ("instructor", "sandboxed", "command.py", "__main__.py")
-}
+LEFT_OUT = {f"autograder/{name}" for name in ("instructor", "sandbox", "cli.py", "__main__.py")}
 # What the notebooks are opened with; everything else that a student needs is a dependency.
 TOOLS = {"jupyterlab"}
 

@@ -1,1 +1,1 @@
-"""What an instructor reads about a graded class."""
+"""Builds the instructor's report about a graded class."""

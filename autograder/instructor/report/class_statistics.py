@@ -1,4 +1,4 @@
-"""What is known of a graded class: numbers from the gradebook, diagnoses from the records."""
+"""Collects the statistics of a graded class from the gradebook and the result records."""
 
 from __future__ import annotations
 
@@ -15,14 +15,19 @@ from sqlalchemy import create_engine, inspect
 from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
 
-from autograder import exercise as declared
-from autograder.instructor.grading import records
-from autograder.instructor.grading.course import CourseError
-from autograder.instructor.grading.records import OUTCOMES, ExerciseResult, NotebookResult
-from autograder.instructor.mistakes import load_mistakes
-from autograder.instructor.reporting import similarity
-from autograder.instructor.reporting.folders import find_students
-from autograder.instructor.reporting.scores import Score, read_max_points, read_people, read_scores
+from autograder.instructor.authoring.known_mistakes import load_mistakes
+from autograder.instructor.grading import result_records
+from autograder.instructor.grading.course_folder import CourseError
+from autograder.instructor.grading.result_records import OUTCOMES, ExerciseResult, NotebookResult
+from autograder.instructor.report import similarity
+from autograder.instructor.report.gradebook_scores import (
+    Score,
+    read_max_points,
+    read_people,
+    read_scores,
+)
+from autograder.instructor.report.nbgrader_paths import find_students
+from autograder.spec import exercise as declared
 
 _NO_FAILURE = ("right", "unwritten")
 
@@ -155,7 +160,7 @@ def gather(
         CourseError: there is no gradebook, or no such assignment in it; a sentence says which.
     """
     everyone, known, by_student = _from_gradebook(course.db_url, assignment)
-    results = records.read(course.db_url, assignment)
+    results = result_records.read(course.db_url, assignment)
     names = {person.id: person.name for person in everyone}
     return Facts(
         assignment=assignment,

@@ -1,4 +1,4 @@
-"""Scores as the gradebook has them: graded by hand where someone did, penalties taken off.
+"""Reads students and scores from nbgrader's gradebook in a few queries.
 
 A few queries for a whole class; nbgrader's objects would ask the database again for every number.
 """

@@ -1,4 +1,4 @@
-"""The report as one HTML page: no script, no other file, light and dark, for phone and paper.
+"""Renders the report as one self-contained HTML page without scripts.
 
 Names, headlines, reasons and remarks come from students, so everything is escaped, each name keeps
 its direction to itself, and a policy in the page forbids scripts and connections.
@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from autograder.instructor.grading.course import write_whole
-from autograder.instructor.grading.records import OUTCOMES
-from autograder.instructor.harmless import for_html
-from autograder.instructor.reporting import words
-from autograder.instructor.reporting.facts import (
+from autograder.instructor import formatting
+from autograder.instructor.grading.course_folder import write_whole
+from autograder.instructor.grading.result_records import OUTCOMES
+from autograder.instructor.report.class_statistics import (
     CommonMistake,
     Exercise,
     Facts,
@@ -21,6 +20,7 @@ from autograder.instructor.reporting.facts import (
     Late,
     Review,
 )
+from autograder.instructor.sanitize import for_html
 from coursekit.style import DARK, LIGHT, SERIES
 
 _MANY = 12  # names or rows that are shown without being unfolded
@@ -84,14 +84,14 @@ def make_page(facts: Facts) -> str:
 
 def _header(facts: Facts) -> str:
     graded = len(facts.points)
-    of_most = f"of {words.say_points(facts.max_points)}"
+    of_most = f"of {formatting.say_points(facts.max_points)}"
     to_review = len({review.student for review in facts.reviews})
     numbers = [
         ("handed in", str(facts.handed_in), f"of {len(facts.names)} in the gradebook"),
         ("graded", str(graded), f"{facts.pending} not final" if facts.pending else ""),
         ("to review", str(to_review), ""),
-        ("mean", words.format_points(facts.mean) if graded else "–", of_most),
-        ("median", words.format_points(facts.median) if graded else "–", of_most),
+        ("mean", formatting.format_points(facts.mean) if graded else "–", of_most),
+        ("median", formatting.format_points(facts.median) if graded else "–", of_most),
     ]
     tiles = "".join(
         f"<div><dt>{for_html(name)}</dt><dd>{for_html(value)}</dd><dd>{for_html(note)}</dd></div>"
@@ -116,7 +116,9 @@ def _distribution(facts: Facts) -> str:
         for start, count in bins
     )
     size = bins[1][0] if len(bins) > 1 else 1
-    said = "; ".join(f"from {words.say_points(start)}: {count}" for start, count in bins if count)
+    said = "; ".join(
+        f"from {formatting.say_points(start)}: {count}" for start, count in bins if count
+    )
     return (
         "<section><h2>Points</h2>\n"
         f'<figure><ol class="columns" role="img" aria-label="{for_html(said)}">{bars}</ol>\n'
@@ -162,7 +164,7 @@ def _exercise(exercise: Exercise) -> str:
     return (
         f"<h3>{for_html(exercise.name)}</h3>"
         f'<p class="share"><b>{exercise.mean_share:.0%}</b> '
-        f"of {for_html(words.say_points(exercise.max_points))}</p>"
+        f"of {for_html(formatting.say_points(exercise.max_points))}</p>"
         + (f'<div class="bar" role="img" aria-label="{for_html(said)}">{bar}</div>' if bar else "")
         + f'<p class="counts">{for_html(said or "graded without a diagnosis")}</p>'
     )
@@ -199,7 +201,7 @@ def _single(mistakes: Sequence[CommonMistake], facts: Facts) -> str:
 
 def _mistake(mistake: CommonMistake, facts: Facts) -> str:
     count = len(mistake.students)
-    of_whom = f"{words.say_students(count)}, {mistake.share:.0%}"
+    of_whom = f"{formatting.say_students(count)}, {mistake.share:.0%}"
     hint = f"<p>{for_html(mistake.hint)}</p>" if mistake.hint else ""
     return (
         '<article class="card">'
@@ -281,11 +283,11 @@ def _late(facts: Facts) -> str:
 
 
 def _how_late(late: Late) -> str:
-    return for_html(words.say_duration(late.seconds)) if late.seconds else "–"
+    return for_html(formatting.say_duration(late.seconds)) if late.seconds else "–"
 
 
 def _taken(late: Late) -> str:
-    return for_html(words.format_points(late.penalty))
+    return for_html(formatting.format_points(late.penalty))
 
 
 # Pieces
@@ -303,7 +305,7 @@ def _names(students: Iterable[str], facts: Facts) -> str:
     text = ", ".join(names)
     if len(names) <= _MANY:
         return f'<p class="names">{text}</p>'
-    summary = f"<summary>{words.say_students(len(names))}</summary>"
+    summary = f"<summary>{formatting.say_students(len(names))}</summary>"
     return f'<details class="names">{summary}{text}</details>'
 
 

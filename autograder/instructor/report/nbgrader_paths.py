@@ -1,4 +1,4 @@
-"""Where a course has what was handed in, graded and released: nbgrader's settings name it."""
+"""Resolves the folders that nbgrader's settings name: submitted, autograded, release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds submissions that are too alike to have been written apart.
+"""Finds pairs of submissions that are too similar to be independent.
 
 An answer is read as a set of statements without comments, layout, heads, brackets and strings, in
 which names are numbered by their first appearance: renaming changes nothing, and statements or
@@ -31,7 +31,7 @@ from nbgrader.coursedir import CourseDirectory
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
-from autograder.instructor.reporting.folders import find_folder, find_students
+from autograder.instructor.report.nbgrader_paths import find_folder, find_students
 
 THRESHOLD = 0.85
 """Likeness from which a pair is reported: people who wrote apart reach 0.83, copies 0.89."""

@@ -18,7 +18,7 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.instructor.grading import records
+from autograder.instructor.grading import result_records
 
 from .handing import ASSIGNMENT, NOTEBOOKS
 
@@ -92,8 +92,8 @@ class Marked:
 def marks(folder: Path) -> dict[str, Marked]:
     """Return what every student of a graded course got."""
     url = f"sqlite:///{folder / 'gradebook.db'}"
-    found: dict[str, list[records.NotebookResult]] = {}
-    for result in records.read(url, ASSIGNMENT):
+    found: dict[str, list[result_records.NotebookResult]] = {}
+    for result in result_records.read(url, ASSIGNMENT):
         found.setdefault(result.student, []).append(result)
     with Gradebook(url) as gradebook:
         kept = {
@@ -107,7 +107,7 @@ def marks(folder: Path) -> dict[str, Marked]:
 
 
 def _marked(
-    folder: Path, student: str, results: list[records.NotebookResult], grades: list[Any]
+    folder: Path, student: str, results: list[result_records.NotebookResult], grades: list[Any]
 ) -> Marked:
     exercises = [exercise for result in results for exercise in result.exercises]
     return Marked(

@@ -17,7 +17,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.notebooks import ROOT, list_masters, make_notebook
+from autograder.instructor.authoring.notebook_builder import ROOT, list_masters, make_notebook
 
 ASSIGNMENT = "bahdanau"
 MINE = [e for e in EXERCISES.values() if e.assignment == ASSIGNMENT]

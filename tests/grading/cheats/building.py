@@ -225,12 +225,12 @@ def forged(right, **leaves):
 """
 # What a check remembers, anybody can: the students' cases have known answers.
 REMEMBERED = """
-from autograder import fixtures
+from autograder import expected_values
 from autograder.exercises import EXERCISES
 
 KNOWN = {
-    name: [(case, fixtures.read_expected(EXERCISES[name], seed, case))
-           for seed in fixtures.SEEDS for case in EXERCISES[name].draw(seed)]
+    name: [(case, expected_values.read_expected(EXERCISES[name], seed, case))
+           for seed in expected_values.SEEDS for case in EXERCISES[name].draw(seed)]
     for name in ("masked_softmax", "additive_score")
 }
 

@@ -21,7 +21,7 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.notebooks import list_masters, make_notebook
+from autograder.instructor.authoring.notebook_builder import list_masters, make_notebook
 from tests.grading.stock import settings as settings_of_stock
 
 from . import ASSIGNMENT, After, Cheat, Files, Link, Pipe, Scene

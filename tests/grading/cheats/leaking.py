@@ -170,7 +170,8 @@ for name, module in sorted(sys.modules.items()):
         except (OSError, TypeError) as error:
             print(error)
 """,
-        "try:\n    import autograder.instructor.hidden_tests, solutions.bahdanau.scores.mistakes\n"
+        "try:\n    import autograder.instructor.grading.hidden_tests\n"
+        "    import solutions.bahdanau.scores.mistakes\n"
         "except ImportError as error:\n    print(error)",
     ),
     _one(

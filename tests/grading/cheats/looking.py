@@ -115,16 +115,16 @@ def seen(**given):
         "whoever makes an Expected leaves a copy",
         FITS
         + """
-from autograder import comparing
+from autograder.diagnose import compare
 
 MADE = []
-inner = comparing.Expected.__init__
+inner = compare.Expected.__init__
 
 def made(self, *given, **more):
     inner(self, *given, **more)
     MADE.append(self)
 
-comparing.Expected.__init__ = made
+compare.Expected.__init__ = made
 
 def seen(**given):
     for thing in reversed(MADE[-40:]):
@@ -138,7 +138,7 @@ def seen(**given):
         "the instructor's way to a solution is the answer",
         """
 from autograder.exercises import EXERCISES
-from autograder.instructor.expected import load_solution
+from autograder.instructor.authoring.reference_solution import load_solution
 for name in ("masked_softmax", "additive_score", "AdditiveAttention"):
     STOLEN[name] = load_solution(EXERCISES[name])
 """,
@@ -149,7 +149,9 @@ for name in ("masked_softmax", "additive_score", "AdditiveAttention"):
         "any loaded function of the exercise's name that is not one's own",
         """
 import gc
-for name in ("autograder.instructor.mistakes", "solutions.bahdanau.scores.mistakes"):
+for name in (
+    "autograder.instructor.authoring.known_mistakes", "solutions.bahdanau.scores.mistakes"
+):
     try:
         __import__(name)
     except ImportError:

@@ -19,10 +19,12 @@ def module(name):
 JUDGES = [
     module(name)
     for name in (
-        "autograder.checking", "autograder.verdicts", "autograder.comparing",
-        "autograder.execution", "autograder.exercise", "autograder.cards",
-        "autograder.instructor.hidden_tests", "autograder.instructor.expected",
-        "autograder.sandboxed.plain", "autograder.sandboxed.worker", "autograder.sandboxed.wire",
+        "autograder.checking.checker", "autograder.diagnose.verdict", "autograder.diagnose.compare",
+        "autograder.run.runner", "autograder.spec.exercise", "autograder.checking.card",
+        "autograder.instructor.grading.hidden_tests",
+        "autograder.instructor.authoring.reference_solution",
+        "autograder.sandbox.serialization", "autograder.sandbox.worker",
+        "autograder.sandbox.framing",
     )
 ]
 """
@@ -126,7 +128,7 @@ JUDGES[1].Verdict.passed = property(lambda self: True, lambda self, value: None)
         "the hidden test is a dummy",
         LOADED
         + """
-for name in ("autograder.instructor", "autograder.instructor.hidden_tests", "autograder"):
+for name in ("autograder.instructor", "autograder.instructor.grading.hidden_tests", "autograder"):
     judge_of = module(name)
     judge_of.examine = judge_of.check = check = lambda answer: None
 """,
@@ -156,7 +158,7 @@ def nothing(case, outcome, expected, dtype):
     return None
 
 for thing in gc.get_objects():
-    if type(thing) is type(module) and thing.__module__ == "autograder.comparing":
+    if type(thing) is type(module) and thing.__module__ == "autograder.diagnose.compare":
         if thing.__name__ == "find_difference":
             thing.__code__ = nothing.__code__
 """,
@@ -176,7 +178,7 @@ for exercise in EXERCISES.values():
         "cases-of-zeros",
         "all inputs are drawn as zeros, for which zeros are right",
         """
-from autograder.drawing import Draw
+from autograder.spec.seeded_inputs import Draw
 
 Draw.tensor = lambda self, *shape, **more: torch.zeros(shape, dtype=torch.float64)
 Draw.holes = lambda self, *shape, **more: torch.zeros(shape, dtype=torch.bool)
@@ -201,8 +203,8 @@ for exercise in EXERCISES.values():
         "what is tried is the oracle, not the answer",
         LOADED
         + """
-from autograder.instructor.expected import compute_expected
-from autograder.execution import Outcome
+from autograder.instructor.authoring.reference_solution import compute_expected
+from autograder.spec.outcome import Outcome
 
 def perform(answer, exercise, case, dtype=torch.float64):
     right = compute_expected(exercise, case)
@@ -217,7 +219,7 @@ for judge_of in JUDGES:
         "the oracle gives what the answer gives",
         LOADED
         + """
-from autograder.comparing import Expected
+from autograder.diagnose.compare import Expected
 
 def like_mine(exercise, *given):
     case = given[-1]
@@ -226,12 +228,12 @@ def like_mine(exercise, *given):
 
 for judge_of in JUDGES:
     judge_of.compute_expected = like_mine
-module("autograder.fixtures").read_expected = like_mine
+module("autograder.expected_values").read_expected = like_mine
 """,
     ),
     forger(
         "patching",
-        "seed-of-the-fixtures",
+        "seed-of-the-expected-values",
         "the secret seed is made a known one, whose answers are remembered",
         REMEMBERED
         + """
@@ -243,8 +245,8 @@ secrets.token_hex = secrets.token_urlsafe = lambda *given: "1"
     ),
     forger(
         "patching",
-        "fixtures-remembered",
-        "the answers to the students' cases are looked up in the fixtures",
+        "expected-values-remembered",
+        "the answers to the students' cases are looked up in the expected values",
         REMEMBERED,
     ),
     _one(
@@ -291,7 +293,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 for name in [name for name in sys.modules if name.startswith("autograder.instructor")]:
     del sys.modules[name]
 sys.meta_path.insert(0, Finder())
-from autograder.instructor import hidden_tests
+from autograder.instructor.grading import hidden_tests
 check = hidden_tests.check
 """,
     ),
@@ -322,10 +324,10 @@ import sys, threading, time
 
 def wait():
     for _ in range(4000):
-        for name in ("autograder.instructor.hidden_tests", "autograder.checking"):
+        for name in ("autograder.instructor.grading.hidden_tests", "autograder.checking.checker"):
             judge_of = sys.modules.get(name)
             if judge_of is not None and hasattr(judge_of, "judge"):
-                right = sys.modules["autograder.verdicts"].Verdict
+                right = sys.modules["autograder.diagnose.verdict"].Verdict
                 judge_of.judge = lambda e, *given: right(e, True, f"{e.name}: right.")
         time.sleep(0.005)
 

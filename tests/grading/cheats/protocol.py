@@ -12,8 +12,8 @@ OTHER = "stock nbgrader knows no such messages"
 SENDER = """
 import gc
 try:
-    from autograder.sandboxed import wire
-    inner = wire.Channel.send
+    from autograder.sandbox import framing
+    inner = framing.Channel.send
 except ImportError:
     wire, inner = None, None
 
@@ -25,7 +25,7 @@ def send(self, header, tensors=None):
         inner(self, *one)
 
 if wire:
-    wire.Channel.send = send
+    framing.Channel.send = send
 """
 # The judged message of an exercise has its outcomes in it.
 IS_ANSWER = 'isinstance(header.get("outcomes"), list)'
@@ -295,7 +295,7 @@ return [(header, tensors)]
         """
 import importlib, json, sys
 
-for name in ("autograder.sandboxed.plain", "autograder.sandboxed.worker"):
+for name in ("autograder.sandbox.serialization", "autograder.sandbox.worker"):
     try:
         packing = importlib.import_module(name)
     except ImportError:
@@ -330,7 +330,7 @@ return [(header, None), *(({"cell": n, "outputs": shown}, None) for n in others)
         f"""
 import json, types
 
-wire.json = types.SimpleNamespace(
+framing.json = types.SimpleNamespace(
     dumps=lambda thing, **more: json.dumps(thing), loads=json.loads)
 odd = "\\ud800\\x00\\x1b[2J\\ufffe\\u202e"
 if {IS_ANSWER}:

@@ -1,0 +1,1 @@
+"""Compares outcomes with expected values and names the mistake."""

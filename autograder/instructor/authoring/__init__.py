@@ -1,0 +1,1 @@
+"""From masters to notebooks, reference solutions and known mistakes."""

@@ -1,0 +1,121 @@
+"""Digests of what an exercise's expected values are computed from: cases, solution, mistakes.
+
+Comments, docstrings and empty lines do not count, so that hints and texts may change freely. The
+engine's own source does not count either; `make check` computes all values anew.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import inspect
+import json
+import textwrap
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache, partial
+from importlib.util import find_spec
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+from torch import Tensor
+
+from autograder.spec.exercise import Exercise
+
+FORMAT = 1  # raise it when the way changes in which values are computed from the same cases
+
+
+def compute_digest(exercise: Exercise, seeds: tuple[int, ...]) -> str:
+    """Return what changes when the expected values of an exercise have to be computed anew."""
+    where = f"solutions.{exercise.assignment}.{exercise.notebook}"
+    parts = [
+        FORMAT,
+        [describe(exercise.draw(seed)) for seed in seeds],
+        _read_solution(f"{where}.notebook"),
+        _read_mistakes(f"{where}.mistakes", exercise.name),
+    ]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def describe(thing: Any) -> Any:
+    """Return what a case holds as JSON, the same with every version of Python and torch.
+
+    Raises:
+        TypeError: it holds something of which nobody has said how it is described.
+    """
+    if thing is None or isinstance(thing, str | int | float):
+        return thing
+    if isinstance(thing, Tensor):
+        numbers = hashlib.sha256(thing.detach().contiguous().numpy().tobytes()).hexdigest()
+        return [str(thing.dtype), list(thing.shape), numbers]
+    if is_dataclass(thing) and not isinstance(thing, type):
+        values = {
+            f.name: getattr(thing, f.name) for f in fields(thing) if not _is_default(thing, f)
+        }
+        return {type(thing).__name__: describe(values)}
+    if isinstance(thing, Mapping):
+        return [[describe(key), describe(value)] for key, value in thing.items()]
+    if isinstance(thing, list | tuple):
+        return [describe(member) for member in thing]
+    if isinstance(thing, partial):
+        return describe([thing.func, thing.args, thing.keywords])
+    if isinstance(thing, FunctionType):
+        held = [cell.cell_contents for cell in thing.__closure__ or ()]
+        return [read_code(inspect.getsource(thing)), describe(held)]
+    raise TypeError(f"A case holds a {type(thing).__name__}, which has no description.")
+
+
+def _is_default(thing: Any, field: Any) -> bool:
+    value = getattr(thing, field.name)
+    default = field.default_factory() if field.default_factory is not MISSING else field.default
+    return type(value) is type(default) and not isinstance(value, Tensor) and value == default
+
+
+def read_code(source: str) -> list[str]:
+    """Return the lines of a source without comments, docstrings and empty lines."""
+    source = textwrap.dedent(source)
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:  # a lambda, cut out of its statement
+        return [source.strip()]
+    text: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and node.body:
+            first = node.body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                text.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+    return [
+        line.rstrip()
+        for number, line in enumerate(source.splitlines(), 1)
+        if number not in text and line.strip() and not line.lstrip().startswith("#")
+    ]
+
+
+@cache
+def _read_solution(module: str) -> tuple[str, ...]:
+    """Return the code of a notebook, and of the other notebooks that it imports."""
+    source = _find_source(module)
+    code = read_code(source)
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("solutions."):
+            code += _read_solution(f"{node.module}.notebook")
+    return tuple(code)
+
+
+def _read_mistakes(module: str, exercise: str) -> list[str]:
+    """Return the code of an exercise's mistakes, and what the module has for all of them."""
+    lines: list[str] = []
+    heading = exercise
+    for line in _find_source(module).splitlines():
+        if line.startswith("# %% "):
+            heading = line.removeprefix("# %% ").strip()
+        lines.append(line if heading == exercise else "")
+    return read_code("\n".join(lines))
+
+
+def _find_source(module: str) -> str:
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(f"There is no module {module}.")
+    return Path(spec.origin).read_text(encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Mutants of the solutions: one place changed in each."""

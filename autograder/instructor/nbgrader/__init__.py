@@ -1,0 +1,1 @@
+"""What plugs into nbgrader, or does one of its steps."""

@@ -1,0 +1,1 @@
+"""Runs an answer on a case, with forbidden operators taken away."""

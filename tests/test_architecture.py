@@ -1,0 +1,126 @@
+"""Imports point downward: the floors of the project, and the rooms of the autograder."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("coursekit", "autograder", "solutions", "book")
+# What a room may import: itself, and the rooms below it in the same list. `solutions` knows no
+# autograder but for the answers that only tests use; the instructor's side imports it by name.
+FLOORS = ["coursekit", "autograder", "solutions", "book"]
+ROOMS = [
+    "autograder.spec",
+    "autograder.exercises",
+    "autograder.run",
+    "autograder.diagnose",
+    "autograder.expected_values",
+    "autograder.checking",
+    "autograder",  # check(), which learners import
+    "autograder.sandbox",
+    "autograder.instructor.sanitize",
+    "autograder.instructor.formatting",
+    "autograder.instructor.authoring",
+    "autograder.instructor.mutation",
+    "autograder.instructor.expected_values",
+    "autograder.instructor.grading",
+    "autograder.instructor",  # examine(), which hidden tests import
+    "autograder.instructor.nbgrader",
+    "autograder.instructor.report",
+    "autograder.instructor.exports",
+    "autograder.instructor.commands",
+    "autograder.cli",
+    "autograder.__main__",
+]
+
+
+def list_modules():
+    """Return the paths of all modules by their dotted names."""
+    found = {}
+    for package in PACKAGES:
+        for path in (ROOT / package).rglob("*.py"):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            found[name] = path
+    return found
+
+
+MODULES = list_modules()
+
+
+def list_imports(name, path):
+    """Return the modules of the project that a module imports, wherever the import stands.
+
+    That includes imports for type checkers, and names passed to `import_module` as plain strings.
+    """
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    named = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            named.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parents = package.split(".")[: len(package.split(".")) - node.level + 1]
+                base = ".".join([*parents, *([base] if base else [])])
+            members = {f"{base}.{alias.name}" for alias in node.names}
+            named.update(members & MODULES.keys() or {base})
+        elif isinstance(node, ast.Call) and "import_module" in ast.unparse(node.func):
+            named.update(a.value for a in node.args if isinstance(a, ast.Constant))
+    return {other for other in named if other in MODULES and other != name}
+
+
+IMPORTS = {name: list_imports(name, path) for name, path in MODULES.items()}
+
+
+def find_room(name):
+    """Return the place in ROOMS of a module."""
+    fitting = [room for room in ROOMS if f"{name}.".startswith(f"{room}.")]
+    return ROOMS.index(max(fitting, key=len))
+
+
+def find_circle(graph):
+    """Return modules that import each other in a circle, or []."""
+    done, path = set(), []
+
+    def visit(name):
+        if name in path:
+            return path[path.index(name) :]
+        if name in done:
+            return []
+        path.append(name)
+        for other in sorted(graph.get(name, ())):
+            if circle := visit(other):
+                return circle
+        done.add(path.pop())
+        return []
+
+    return next((circle for name in sorted(graph) if (circle := visit(name))), [])
+
+
+def test_no_module_is_part_of_a_circle():
+    assert find_circle(IMPORTS) == []
+
+
+def test_the_search_finds_a_circle():
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"d"}, "d": {"b"}}
+    assert find_circle(graph) == ["b", "c", "d"]
+    assert find_circle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_floor_imports_from_one_above(package):
+    for name, others in IMPORTS.items():
+        if name.split(".")[0] == package:
+            above = FLOORS[FLOORS.index(package) + 1 :]
+            wrong = [other for other in others if other.split(".")[0] in above]
+            assert not wrong, f"{name} imports {', '.join(wrong)}"
+
+
+def test_no_room_of_the_autograder_imports_from_one_above():
+    for name, others in IMPORTS.items():
+        if name.split(".")[0] == "autograder":
+            room = find_room(name)
+            wrong = [o for o in others if o.startswith("autograder") and find_room(o) > room]
+            assert not wrong, f"{name} imports {', '.join(wrong)}"
