@@ -25,4 +25,4 @@ def check(answer: Any) -> None:
 
 
 check.case = _checking.find_failed_case  # type: ignore[attr-defined]
-_hooks.install(_EXERCISES)
+_hooks.install_name_error_hints(_EXERCISES)

@@ -23,16 +23,20 @@ from autograder import expected_values
 from autograder.diagnose.compare import find_difference
 from autograder.diagnose.verdict import DTYPES
 from autograder.exercises import EXERCISES
-from autograder.instructor.mutation.mutant_fingerprints import limit
-from autograder.instructor.mutation.operators import Change, load, vary
-from autograder.run.runner import perform, usual_settings
+from autograder.instructor.mutation.mutant_fingerprints import limit_run_time
+from autograder.instructor.mutation.operators import (
+    Mutation,
+    generate_mutants,
+    load_notebook_module,
+)
+from autograder.run.runner import run_case, use_default_torch_settings
 from autograder.spec.exercise import Exercise
 
 LIST = Path(__file__).with_name("mutation_equivalents.txt")
 
 
 @dataclass(frozen=True)
-class Listed(Change):
+class Listed(Mutation):
     """A change that the check lets pass.
 
     Attributes:
@@ -48,7 +52,7 @@ class Listed(Change):
 def _draw(name: str) -> list[tuple[Any, Any]]:
     """The cases of the student's check with the expected values, the smallest first."""
     exercise = EXERCISES[name]
-    with usual_settings():
+    with use_default_torch_settings():
         trials = [
             (case, expected_values.read_expected(exercise, seed, case))
             for seed in expected_values.SEEDS
@@ -59,14 +63,14 @@ def _draw(name: str) -> list[tuple[Any, Any]]:
 
 def is_refused(code: CodeType, exercise: Exercise) -> bool:
     """Tell whether `verify` would refuse what a cell defines, but stop at the first difference."""
-    space = dict(vars(load(exercise)))
+    space = dict(vars(load_notebook_module(exercise)))
     torch.manual_seed(0)  # a mutant that draws is judged the same in every run
     try:
         exec(code, space)
         for dtype in DTYPES:
             for case, right in _draw(exercise.name):
-                with limit():
-                    outcome = perform(space[exercise.name], exercise, case, dtype)
+                with limit_run_time():
+                    outcome = run_case(space[exercise.name], exercise, case, dtype)
                 if find_difference(case, outcome, right, dtype):
                     return True
     except Exception:  # the cell itself fails, or the limit strikes between two calls
@@ -74,9 +78,13 @@ def is_refused(code: CodeType, exercise: Exercise) -> bool:
     return False
 
 
-def find_survivors(exercise: Exercise, sample: bool = False) -> tuple[int, list[Change]]:
+def find_survivors(exercise: Exercise, sample: bool = False) -> tuple[int, list[Mutation]]:
     """Return how many mutants were tried, and those that the check lets pass."""
-    tried = [(change, code) for change, code in vary(exercise) if change.sampled or not sample]
+    tried = [
+        (change, code)
+        for change, code in generate_mutants(exercise)
+        if change.sampled or not sample
+    ]
     return len(tried), [change for change, code in tried if not is_refused(code, exercise)]
 
 
@@ -107,7 +115,7 @@ def main() -> None:
     parser.add_argument("exercise", nargs="*", help="names of exercises (default: all)")
     chosen = parser.parse_args().exercise or list(EXERCISES)
     print(f"{'exercise':<30}{'mutants':>9}{'refused':>9}{'listed':>9}{'not listed':>12}{'s':>7}")
-    new: list[Change] = []
+    new: list[Mutation] = []
     total = [0, 0, 0, 0]
     for name in chosen:
         start = time.process_time()

@@ -12,10 +12,10 @@ import pytest
 from bank import Entry, entries, handed_in, judged, source
 
 from autograder import expected_values
-from autograder.checking.card import write_card
+from autograder.checking.card import format_card_text
 from autograder.diagnose.verdict import Verdict
 from autograder.exercises import EXERCISES
-from autograder.instructor.authoring.known_mistakes import list_by_heading, load_mistakes
+from autograder.instructor.authoring.known_mistakes import group_by_heading, load_mistakes
 from autograder.instructor.grading import hidden_tests
 
 ALL = entries()
@@ -45,7 +45,7 @@ def _judge(side: str, entry: Entry) -> tuple[Verdict, str]:
     answer = handed_in(entry)
     assert answer.__name__ == entry.exercise
     verdict = judged.SIDES[side](answer, entry.exercise)
-    return verdict, f"{side}, seeds {judged.SEEDS}:\n{write_card(verdict)}"
+    return verdict, f"{side}, seeds {judged.SEEDS}:\n{format_card_text(verdict)}"
 
 
 @pytest.mark.parametrize("side", SIDES)
@@ -71,7 +71,7 @@ def test_wrong_answer_is_refused_and_not_misnamed(entry, side):
 def test_misconception_is_named(name, mistake, side):
     verdict = judged.SIDES[side](mistake.code, name)
     assert not verdict.passed
-    assert verdict.misconception == mistake.slug, (judged.SEEDS, write_card(verdict))
+    assert verdict.misconception == mistake.slug, (judged.SEEDS, format_card_text(verdict))
     assert verdict.headline == mistake.title
     assert verdict.hint == mistake.hint
 
@@ -96,7 +96,7 @@ def test_there_are_enough_answers_and_not_too_many(exercise):
 
 def test_mistakes_stand_below_the_headings_of_their_notebook():
     for place in {(e.assignment, e.notebook) for e in EXERCISES.values()}:
-        headings = list_by_heading(
+        headings = group_by_heading(
             importlib.import_module(".".join(("solutions", *place, "mistakes")))
         )
         mine = [e.name for e in EXERCISES.values() if (e.assignment, e.notebook) == place]
@@ -107,7 +107,7 @@ def test_a_mistake_without_a_heading_is_an_error(tmp_path, monkeypatch):
     (tmp_path / "homeless.py").write_text('def wrong():\n    """T."""\n\n\n# %% dot_score\n')
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ValueError, match="wrong stands above the first heading"):
-        list_by_heading(importlib.import_module("homeless"))
+        group_by_heading(importlib.import_module("homeless"))
 
 
 def test_every_exercise_with_a_precision_has_an_answer_that_returns_float64():

@@ -16,8 +16,8 @@ from torch import nn
 from tqdm import tqdm
 
 from autograder import CheckFailed, check
-from autograder.checking.card import render_card, write_card
-from autograder.checking.checker import find, verify
+from autograder.checking.card import format_card_html, format_card_text
+from autograder.checking.checker import find_exercise, verify
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.reference_solution import load_solution
 from solutions.bahdanau.scores.answers import masked_softmax as softmax_bank
@@ -101,7 +101,7 @@ class LargeEpsilon(Pieces):
 def card(answer, exercise=SOFTMAX):
     verdict = verify(answer, exercise)
     assert not verdict.passed
-    return write_card(verdict)
+    return format_card_text(verdict)
 
 
 def named(answer, name="masked_softmax"):
@@ -182,7 +182,7 @@ def test_an_object_or_a_function_in_place_of_the_class():
         check(AdditiveAttention())
     with pytest.raises(TypeError, match=r"must be a class, as in the stub: class AdditiveAtt"):
         check(named(lambda *given: None, "AdditiveAttention"))
-    assert find(AdditiveAttention, EXERCISES) is ATTENTION
+    assert find_exercise(AdditiveAttention, EXERCISES) is ATTENTION
 
 
 # What an answer does
@@ -193,7 +193,7 @@ def test_untouched_stub():
         raise NotImplementedError()
 
     verdict = verify(masked_softmax, SOFTMAX)
-    assert write_card(verdict) == (
+    assert format_card_text(verdict) == (
         "✗ masked_softmax is not written yet: replace raise NotImplementedError() by your code, "
         "run the cell, and check again."
     )
@@ -437,9 +437,9 @@ def test_smallest_failing_case_is_the_smallest():
 def verify_one(answer, case, dtype, seed):
     from autograder import expected_values
     from autograder.diagnose.compare import find_difference
-    from autograder.run.runner import perform
+    from autograder.run.runner import run_case
 
-    outcome = perform(answer, SOFTMAX, case, dtype)
+    outcome = run_case(answer, SOFTMAX, case, dtype)
     return (
         find_difference(case, outcome, expected_values.read_expected(SOFTMAX, seed, case), dtype)
         is None
@@ -571,7 +571,7 @@ def test_html_is_escaped():
         print("<b>printed</b>")
         raise ValueError("<script>alert(1)</script> & more")
 
-    page = render_card(verify(masked_softmax, SOFTMAX))
+    page = format_card_html(verify(masked_softmax, SOFTMAX))
     assert "<script>" not in page and "<b>" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more" in page
     assert page.count("<div") == page.count("</div>")
@@ -582,7 +582,7 @@ def test_html_says_what_the_text_says():
 
     verdict = verify(lambda scores, mask: scores.softmax(-1) * mask, SOFTMAX)
     assert verdict.misconception == "mask_after_softmax"
-    page = unescape(render_card(verdict))
+    page = unescape(format_card_html(verdict))
     assert verdict.headline in page and verdict.hint in page
     for line in verdict.details:
         assert line in page

@@ -15,10 +15,10 @@ import torch
 import torch.nn.functional as F
 from bank import entries, handed_in
 
-from autograder.checking.card import write_card
+from autograder.checking.card import format_card_text
 from autograder.checking.checker import CheckFailed, check, find_failed_case, verify
-from autograder.checking.timeout import Patience, TooLong
-from autograder.diagnose.identifiers import names_in, says_something
+from autograder.checking.timeout import TimeLimitExceeded, Watchdog
+from autograder.diagnose.identifiers import collect_identifiers, mentions_only_known_names
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.reference_solution import load_solution
 
@@ -236,7 +236,7 @@ def test_a_stub_that_is_called_is_named_by_its_own_name():
 @pytest.mark.parametrize("handler", [signal.default_int_handler, signal.SIG_IGN, signal.SIG_DFL])
 def test_a_loop_without_end_ends_in_a_sentence(monkeypatch, request, handler):
     """Also where interrupts are ignored, as in a process that was started in the background."""
-    monkeypatch.setattr("autograder.checking.checker.AT_MOST", 0.3)
+    monkeypatch.setattr("autograder.checking.checker.CASE_TIMEOUT_SECONDS", 0.3)
     request.addfinalizer(partial(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT)))
     signal.signal(signal.SIGINT, handler)
 
@@ -252,23 +252,23 @@ def test_a_loop_without_end_ends_in_a_sentence(monkeypatch, request, handler):
 
 
 def test_an_interrupt_of_the_users_own_stays_one():
-    with pytest.raises(KeyboardInterrupt), Patience("x", 5.0).limit():
+    with pytest.raises(KeyboardInterrupt), Watchdog("x", 5.0).limit():
         raise KeyboardInterrupt
 
 
 def test_what_ends_just_in_time_is_not_interrupted_later():
     for _ in range(20):
         try:
-            with Patience("x", 0.01).limit():
+            with Watchdog("x", 0.01).limit():
                 time.sleep(0.01)
-        except TooLong:
+        except TimeLimitExceeded:
             pass
     time.sleep(0.1)  # an interrupt that came late would strike here
 
 
 def test_there_is_a_sign_of_life_after_a_second(capsys, monkeypatch):
-    monkeypatch.setattr("autograder.checking.timeout.SIGN_AFTER", 0.05)
-    with Patience("Transformer", 5.0).limit():
+    monkeypatch.setattr("autograder.checking.timeout.PROGRESS_AFTER_SECONDS", 0.05)
+    with Watchdog("Transformer", 5.0).limit():
         time.sleep(0.3)
     assert capsys.readouterr().out == "Checking Transformer ...\n"
 
@@ -358,7 +358,7 @@ def test_the_card_shows_few_numbers_themselves_and_many_from_the_first_wrong_row
     def context_vector(weights, values):
         return right["context_vector"](weights, values) * 2
 
-    text = write_card(verify(context_vector, EXERCISES["context_vector"]))
+    text = format_card_text(verify(context_vector, EXERCISES["context_vector"]))
     assert "weights (B=1, N=1) = [[" in text
 
     def late(table):
@@ -367,7 +367,7 @@ def test_the_card_shows_few_numbers_themselves_and_many_from_the_first_wrong_row
         return table
 
     wrong = on_output("sinusoidal_positions", late)
-    text = write_card(verify(wrong, EXERCISES["sinusoidal_positions"]))
+    text = format_card_text(verify(wrong, EXERCISES["sinusoidal_positions"]))
     assert "is the first wrong row" in text
     assert "-0.0000" not in text
 
@@ -391,11 +391,13 @@ def test_names_of_helpers_and_of_methods_are_an_answers_own():
         def forward(self, x):
             return exp_by_name(x, x, x, x, x).masked_softmax()
 
-    names = names_in(Answer)
+    names = collect_identifiers(Answer)
     assert {"exp", "masked_softmax", "softmax", "x"} <= names and "clamp" not in names
-    assert says_something("there is an `exp` too many around the result", names)
-    assert not says_something("there is an `exp` too many around what `full_like` gives", names)
-    assert says_something("`tanh` is left out", names)
+    assert mentions_only_known_names("there is an `exp` too many around the result", names)
+    assert not mentions_only_known_names(
+        "there is an `exp` too many around what `full_like` gives", names
+    )
+    assert mentions_only_known_names("`tanh` is left out", names)
 
 
 def test_what_is_shown_is_not_empty_if_something_else_fails():

@@ -13,8 +13,8 @@ from autograder.checking.checker import verify
 from autograder.diagnose.trial import Trial
 from autograder.diagnose.verdict import judge
 from autograder.exercises import EXERCISES
-from autograder.run.forbidden_ops import _FAMILIES, refuse_operators
-from autograder.run.runner import perform
+from autograder.run.forbidden_ops import _FAMILIES, forbid_operators
+from autograder.run.runner import run_case
 from autograder.spec.exercise import Call, Case, Exercise, Part
 from tests.bank import entries
 from tests.ways_round import WAYS
@@ -35,8 +35,8 @@ def layer_norm_case() -> Case:
 
 
 def perform_without(answer, exercise, case):
-    with refuse_operators(exercise) as refusal:
-        return perform(answer, exercise, case, refusal=refusal)
+    with forbid_operators(exercise) as refusal:
+        return run_case(answer, exercise, case, refusal=refusal)
 
 
 def exercise(*forbidden: str) -> Exercise:
@@ -135,13 +135,13 @@ def test_an_operator_is_there_again_afterwards(recwarn):
 
 
 def test_it_is_there_again_after_an_error():
-    with pytest.raises(KeyboardInterrupt), refuse_operators(EXERCISES["layer_norm"]):
+    with pytest.raises(KeyboardInterrupt), forbid_operators(EXERCISES["layer_norm"]):
         raise KeyboardInterrupt
     assert F.layer_norm(torch.ones(2, 3), (3,)).shape == (2, 3)
 
 
 def test_what_no_exercise_forbids_is_there_meanwhile():
-    with refuse_operators(EXERCISES["layer_norm"]) as refusal:
+    with forbid_operators(EXERCISES["layer_norm"]) as refusal:
         F.cross_entropy(torch.ones(2, 3), torch.tensor([0, 1]), label_smoothing=0.1)
         nn.GRU(2, 3)(torch.ones(1, 1, 2))
         torch.nn.functional.normalize(torch.ones(2, 3))
@@ -172,7 +172,7 @@ def test_cross_entropy_without_smoothing_is_torchs(kind, weighted, reduction):
         return found, *torch.autograd.grad(found.sum(), logits)
 
     right = loss()
-    with refuse_operators(EXERCISES["label_smoothed_loss"]) as refusal:
+    with forbid_operators(EXERCISES["label_smoothed_loss"]) as refusal:
         for mine, theirs in zip(loss(), right, strict=True):
             torch.testing.assert_close(mine, theirs)
     assert refusal.problem is None
@@ -241,7 +241,7 @@ def earned(answer) -> dict[str, bool]:
         for case in DECODER.draw("parts"):
             some = part.of(case)
             if some is not None:
-                outcome = perform(answer, DECODER, some)
+                outcome = run_case(answer, DECODER, some)
                 trials.append(Trial(some, torch.float64, compute_expected(DECODER, some), outcome))
         assert trials
         passed[part.name] = judge(DECODER, trials, []).passed

@@ -11,21 +11,21 @@ from autograder.diagnose.compare import Expected
 from autograder.diagnose.trial import Trial
 from autograder.diagnose.verdict import judge
 from autograder.exercises._fakes import TableStep
-from autograder.run.runner import perform
+from autograder.run.runner import run_case
 from autograder.spec.exercise import (
     Call,
     Case,
     Exercise,
+    Fake,
+    NamedDict,
     Part,
-    Rows,
-    StandIn,
-    Whole,
-    fill,
+    SelectedRows,
+    format_name_tree,
+    list_named_dicts,
     list_names,
-    list_wholes,
-    write_out,
+    resolve_names,
 )
-from autograder.spec.fakes import STAND_INS
+from autograder.spec.fakes import FAKES
 from autograder.spec.outcome import Outcome
 
 INPUTS = {
@@ -60,7 +60,7 @@ def answer(x, state, parts, K):
 
 
 def verdict(code):
-    outcome = perform(code, KINDS, CASE)
+    outcome = run_case(code, KINDS, CASE)
     return judge(KINDS, [Trial(CASE, torch.float64, RIGHT, outcome)], [])
 
 
@@ -119,7 +119,7 @@ def test_a_part_needs_all_that_its_calls_take():
 
 
 def test_cases_cross_the_wire_as_they_are():
-    stand_in = StandIn("TableStep", ("dict",))
+    stand_in = Fake("TableStep", ("dict",))
     given = {"K": 2, "D": 1.5, "none": None, "step": stand_in}
     before = Case("before", {"x": INPUTS["x"]}, (BEGIN,))
     case = Case("one", INPUTS, (CALL, STEP), given=given, after=before)
@@ -134,15 +134,15 @@ def test_cases_cross_the_wire_as_they_are():
 def test_names_of_a_bundle():
     bundle = ("a", ("b", {"k": "c"}))
     assert list_names(bundle) == ["a", "b", "c"]
-    assert fill(bundle, {"a": 1, "b": 2, "c": 3}) == (1, (2, {"k": 3}))
-    assert write_out(bundle) == "(a, (b, {'k': c}))"
-    assert write_out(("x", Rows("state", "rows"))) == "(x, state[rows])"
+    assert resolve_names(bundle, {"a": 1, "b": 2, "c": 3}) == (1, (2, {"k": 3}))
+    assert format_name_tree(bundle) == "(a, (b, {'k': c}))"
+    assert format_name_tree(("x", SelectedRows("state", "rows"))) == "(x, state[rows])"
 
 
 # Dicts that come back, and go into the next call as they are
 
-BEGIN = Call("", ("x",), (Whole("state", {"sums": "sums"}),))
-STEP = Call("", ("x", Rows("state", "rows")), ("y", Whole("next")))
+BEGIN = Call("", ("x",), (NamedDict("state", {"sums": "sums"}),))
+STEP = Call("", ("x", SelectedRows("state", "rows")), ("y", NamedDict("next")))
 LAST = Call("", ("x", "next"), ("z", {}))
 
 
@@ -158,7 +158,7 @@ class Carried:
 
 def carried(code, calls=(BEGIN, STEP, LAST)):
     inputs = {"x": INPUTS["x"], "rows": torch.tensor([1, 1])}
-    return perform(code, KINDS, Case("one", inputs, calls))
+    return run_case(code, KINDS, Case("one", inputs, calls))
 
 
 def test_a_dict_that_comes_back_is_handed_on_with_all_that_is_in_it():
@@ -168,7 +168,7 @@ def test_a_dict_that_comes_back_is_handed_on_with_all_that_is_in_it():
     assert outcome.outputs["y"].tolist() == [1 + 2 + 4 + 3, 2 + 2 + 4 + 3]  # row 1, twice
     assert outcome.outputs["z"].tolist() == [1 + 10 + 4 + 3, 2 + 11 + 4 + 3]
     assert list(outcome.outputs) == ["sums", "y", "z"]
-    assert list_wholes(STEP.returns) == ["next"]
+    assert list_named_dicts(STEP.returns) == ["next"]
     part = Part("all", ("",), 1).of(Case("one", {"x": INPUTS["x"]}, (BEGIN, STEP, LAST)))
     assert part.calls == (BEGIN,)  # without rows there is nothing to go on with
 
@@ -216,7 +216,7 @@ def test_what_is_made_of_whole_numbers_has_torchs_default_dtype(dtype, tried):
     def answer(n):
         return torch.arange(n).to(dtype or torch.get_default_dtype())
 
-    outcome = perform(answer, KINDS, case, tried)
+    outcome = run_case(answer, KINDS, case, tried)
     verdict = judge(KINDS, [Trial(case, tried, right, outcome)], [])
     assert verdict.passed == (dtype in (None, tried))
     assert verdict.passed or "torch.get_default_dtype()" in verdict.headline
@@ -263,20 +263,20 @@ def test_an_outcome_without_gradients_is_right_where_none_are_asked():
 @pytest.mark.parametrize(
     ("stand_in", "misuse"),
     [
-        (StandIn("CountingScore", (2, 2)), lambda thing: thing.W),
-        (StandIn("NearLayers", (1, 2, 3)), lambda thing: thing[0].attention),
-        (StandIn("EchoLayers", (1, 2)), lambda thing: thing[0].attention),
-        (StandIn("PieceSet", ("a",)), list),
-        (StandIn("PieceIds", ("a",)), lambda thing: thing.index("a")),
-        (StandIn("Generator", (1,)), lambda thing: thing.random()),
+        (Fake("CountingScore", (2, 2)), lambda thing: thing.W),
+        (Fake("NearLayers", (1, 2, 3)), lambda thing: thing[0].attention),
+        (Fake("EchoLayers", (1, 2)), lambda thing: thing[0].attention),
+        (Fake("PieceSet", ("a",)), list),
+        (Fake("PieceIds", ("a",)), lambda thing: thing.index("a")),
+        (Fake("Generator", (1,)), lambda thing: thing.random()),
     ],
     ids=lambda thing: getattr(thing, "name", ""),
 )
 def test_who_uses_a_stand_in_in_another_way_is_told_how(stand_in, misuse):
     case = Case("one", {}, (Call("", ("thing",), ("y",)),), given={"thing": stand_in})
-    outcome = perform(misuse, KINDS, case)
+    outcome = run_case(misuse, KINDS, case)
     assert outcome.problem[0] == "raised"
-    use = f"The check passes {STAND_INS[stand_in.name].use}, and use nothing else of it."
+    use = f"The check passes {FAKES[stand_in.name].use}, and use nothing else of it."
     assert outcome.problem[1].endswith(use)
 
 
@@ -323,7 +323,7 @@ ADDS = Exercise("Adds", 1, 1, 5, "(x)", {}, lambda draw: [LATER], is_class=True)
 def judged_after(code):
     ones = torch.ones(2).double()
     right = Expected({"y": INPUTS["x"] + INPUTS["c"]}, {"x": ones, "b": ones})
-    trial = Trial(LATER, torch.float64, right, perform(code, ADDS, LATER))
+    trial = Trial(LATER, torch.float64, right, run_case(code, ADDS, LATER))
     return judge(ADDS, [trial], [])
 
 
@@ -358,7 +358,7 @@ def test_what_cannot_work_with_parameters_that_ask_for_gradients_is_refused():
         "one",
         {"x": torch.zeros(3, 2).double()},
         (Call("", ("model", "x"), ("y",)),),
-        given={"model": StandIn("Embedding", (3, 2))},
+        given={"model": Fake("Embedding", (3, 2))},
     )
 
     def bare(model, x):
@@ -369,8 +369,8 @@ def test_what_cannot_work_with_parameters_that_ask_for_gradients_is_refused():
         with torch.no_grad():
             return bare(model, x)
 
-    assert perform(careful, KINDS, case).problem is None
-    said = perform(bare, KINDS, case).problem[1]
+    assert run_case(careful, KINDS, case).problem is None
+    said = run_case(bare, KINDS, case).problem[1]
     assert "a leaf Variable that requires grad" in said
     assert "model.weight.copy_(x)" in said
     assert said.endswith("belongs under torch.no_grad().")

@@ -11,7 +11,7 @@ import mutation
 import pytest
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.mutation.operators import vary
+from autograder.instructor.mutation.operators import generate_mutants
 
 pytestmark = pytest.mark.skipif(
     not hasattr(signal, "setitimer"), reason="a change that never ends cannot be stopped here"
@@ -43,7 +43,7 @@ def test_every_entry_of_the_list_has_an_exercise_a_kind_and_a_reason():
 
 
 def test_all_kinds_of_places_are_changed():
-    tensor = {change.after for change, _ in vary(EXERCISES["masked_softmax"])}
+    tensor = {change.after for change, _ in generate_mutants(EXERCISES["masked_softmax"])}
     assert {
         "weights = scores.masked_fill(mask, lowest).softmax(dim=-1)",
         "weights = scores.softmax(dim=-1)",
@@ -52,7 +52,7 @@ def test_all_kinds_of_places_are_changed():
         "return weights",
         "pass",
     } <= tensor
-    loop = {change.after for change, _ in vary(EXERCISES["wordpiece"])}
+    loop = {change.after for change, _ in generate_mutants(EXERCISES["wordpiece"])}
     assert {
         "if len(word) >= 100:",
         "if False:",
@@ -60,7 +60,7 @@ def test_all_kinds_of_places_are_changed():
         "for end in range(len(word), start, -2):",
         "if piece not in vocabulary:",
     } <= loop
-    helper = {change.where for change, _ in vary(EXERCISES["load_pretrained"])}
+    helper = {change.where for change, _ in generate_mutants(EXERCISES["load_pretrained"])}
     assert helper == {"load_pretrained", "load_pretrained._their_name"}
 
 

@@ -12,11 +12,11 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.notebook_builder import (
-    for_class,
+    format_minutes,
     list_masters,
     make_notebook,
     read_questions,
-    say_minutes,
+    strip_answers,
     write_sources,
 )
 from autograder.instructor.authoring.solution_pages import make_pages
@@ -150,7 +150,7 @@ def test_every_question_has_an_answer_that_only_who_learns_alone_sees(master):
     assert alone.keys() == for_all.keys()
     for text in for_all.values():
         assert "<summary>Answer" not in text and "book/" not in text
-    assert {name: for_class(text) for name, text in alone.items()} == for_all
+    assert {name: strip_answers(text) for name, text in alone.items()} == for_all
 
 
 def test_the_switch_leaves_answers_out_of_a_release(tmp_path, monkeypatch):
@@ -208,8 +208,8 @@ def test_hints_stand_below_a_text(tmp_path):
 
 
 def test_minutes_are_a_range():
-    assert say_minutes(EXERCISES["masked_softmax"]) == "5 to 15 minutes"
-    assert say_minutes(EXERCISES["beam_search"]) == "20 to 70 minutes"
+    assert format_minutes(EXERCISES["masked_softmax"]) == "5 to 15 minutes"
+    assert format_minutes(EXERCISES["beam_search"]) == "20 to 70 minutes"
 
 
 @each_master
@@ -273,7 +273,7 @@ def test_a_released_notebook_has_stubs_and_no_hidden_test_and_no_output(released
 
 def test_no_file_of_the_students_side_names_the_instructors_side():
     # The command itself is the instructor's; students are not given it.
-    command = ROOT / "autograder" / "command.py"
+    command = ROOT / "autograder" / "cli.py"
     files = [
         path
         for package in ("autograder", "coursekit")

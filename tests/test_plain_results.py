@@ -12,18 +12,18 @@ import torch
 from bank.behind import crossed, graded, graded_outcomes
 from torch import nn
 
-from autograder.checking.card import write_card
+from autograder.checking.card import format_card_text
 from autograder.diagnose.compare import Expected
 from autograder.diagnose.trial import Trial
 from autograder.diagnose.verdict import judge
 from autograder.exercises import EXERCISES
 from autograder.exercises._fakes import BertShell
 from autograder.instructor.grading.hidden_tests import judge_answer
-from autograder.run.runner import perform
-from autograder.sandbox.serialization import pack_outcomes, unpack_outcomes
+from autograder.run.runner import run_case
+from autograder.sandbox.serialization import deserialize_outcomes, serialize_outcomes
 from autograder.spec import plain_codec
-from autograder.spec.exercise import Call, Case, Exercise, StandIn
-from autograder.spec.fakes import build, describe
+from autograder.spec.exercise import Call, Case, Exercise, Fake
+from autograder.spec.fakes import build_argument, format_argument
 from autograder.spec.outcome import Outcome
 
 # What is no tensor is kept as one
@@ -34,14 +34,14 @@ from autograder.spec.outcome import Outcome
     [[], "", "a", "é한\ud83d", None, True, 0, -2.5, ["a", ["b", [1, False, None]]], "x" * 10_000],
 )
 def test_plain_data_come_back_as_they_went(thing):
-    tensor = plain_codec.to_tensor(thing)
+    tensor = plain_codec.encode_plain(thing)
     assert tensor.dtype == torch.uint8 and tensor.dim() == 1
-    assert plain_codec.from_tensor(tensor) == thing
+    assert plain_codec.decode_plain(tensor) == thing
 
 
 def test_tuples_are_lists_and_numbers_of_libraries_are_numbers():
     given = ("a", (torch.tensor(3), np.float64(0.5), torch.tensor(True), np.bool_(False)))
-    assert plain_codec.from_tensor(plain_codec.to_tensor(given)) == ["a", [3, 0.5, True, False]]
+    assert plain_codec.decode_plain(plain_codec.encode_plain(given)) == ["a", [3, 0.5, True, False]]
 
 
 @pytest.mark.parametrize(
@@ -50,14 +50,14 @@ def test_tuples_are_lists_and_numbers_of_libraries_are_numbers():
 )
 def test_what_is_not_plain_is_refused_by_name(thing, said):
     with pytest.raises(TypeError, match=said):
-        plain_codec.to_tensor(thing)
+        plain_codec.encode_plain(thing)
 
 
 def test_a_list_inside_itself_is_refused():
     inside: list = []
     inside.append(inside)
     with pytest.raises(TypeError, match="inside itself"):
-        plain_codec.to_tensor(inside)
+        plain_codec.encode_plain(inside)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_list_inside_itself_is_refused():
 )
 def test_what_was_made_up_is_no_text(tensor):
     with pytest.raises(ValueError):
-        plain_codec.from_tensor(tensor)
+        plain_codec.decode_plain(tensor)
     assert plain_codec.show(tensor) == "(unreadable)"
 
 
@@ -95,7 +95,10 @@ CASE = Case(
     "two words", INPUTS, (REFUSED, CALL), given={"words": WORDS, "nothing": [], "sign": "-"}
 )
 RIGHT = Expected(
-    {"pieces": plain_codec.to_tensor(["a-", "bc-"]), "doubled": torch.tensor([2.0, 4.0]).double()},
+    {
+        "pieces": plain_codec.encode_plain(["a-", "bc-"]),
+        "doubled": torch.tensor([2.0, 4.0]).double(),
+    },
     {},
 )
 CUT = Exercise("cut", 1, 1, 5, "(words, sign, table)", {}, lambda draw: [CASE])
@@ -108,7 +111,7 @@ def cut(words, sign, table):
 
 
 def verdict(code, case=CASE, right=RIGHT):
-    outcome = perform(code, CUT, case)
+    outcome = run_case(code, CUT, case)
     return judge(CUT, [Trial(case, torch.float64, right, outcome)], [])
 
 
@@ -138,7 +141,7 @@ def test_a_wrong_result_is_named(change, said):
 
 
 def test_both_lists_stand_on_the_card_as_code_shows_them():
-    text = write_card(verdict(lambda w, s, t: (cut(w, s, t)[0][:1], 2 * t["one"])))
+    text = format_card_text(verdict(lambda w, s, t: (cut(w, s, t)[0][:1], 2 * t["one"])))
     assert "expected pieces:\n  ['a-', 'bc-']\nyours pieces:\n  ['a-']" in text
     assert "  words=['a', 'bc']\n  nothing=[]\n  sign='-'\n" in text
     assert "largest difference" not in text
@@ -244,7 +247,7 @@ FILLING = Case(
         Call("model.copy_parameters", (), NAMES),
         Call("model.take_step", (), ("still_trainable", "still_tied")),
     ),
-    given={"model": StandIn("BertShell", SHELL)},
+    given={"model": Fake("BertShell", SHELL)},
 )
 FILL = Exercise("fill", 1, 1, 5, "(model, x)", {}, lambda draw: [FILLING])
 
@@ -258,16 +261,16 @@ def fill(model, x):
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 def test_a_given_model_has_the_inputs_type_and_is_new_each_time(dtype):
     for _ in range(2):
-        found = perform(fill, FILL, FILLING, dtype)
+        found = run_case(fill, FILL, FILLING, dtype)
         assert found.problem is None and found.changed == ()
         assert found.outputs["encoder.embeddings.token.weight"].dtype == dtype
         assert found.outputs["encoder.embeddings.norm.bias"].tolist() == [0.5] * 4
-        assert plain_codec.from_tensor(found.outputs["filled"]) == ["encoder.embeddings.norm.bias"]
+        assert plain_codec.decode_plain(found.outputs["filled"]) == ["encoder.embeddings.norm.bias"]
         assert found.outputs["still_trainable"].all() and found.outputs["still_tied"]
 
 
 def test_parameters_hold_different_numbers_until_they_are_filled():
-    shell = build(StandIn("BertShell", SHELL), torch.float64)
+    shell = build_argument(Fake("BertShell", SHELL), torch.float64)
     numbers = torch.cat([parameter.flatten() for parameter in shell.parameters()])
     assert numbers.dtype == torch.float64
     assert len(numbers.unique()) > 0.6 * len(numbers)
@@ -279,7 +282,7 @@ def test_a_tensor_that_the_model_took_over_is_told_when_it_is_trained():
         model.encoder.embeddings.norm.bias.data = x
         return ["encoder.embeddings.norm.bias"]
 
-    assert perform(shares, FILL, FILLING).changed == ("x",)
+    assert run_case(shares, FILL, FILLING).changed == ("x",)
 
 
 def test_a_head_that_is_no_longer_tied_is_told():
@@ -287,23 +290,23 @@ def test_a_head_that_is_no_longer_tied_is_told():
         model.head.embedding = nn.Embedding(5, 4, dtype=x.dtype)
         return fill(model, x)
 
-    assert not perform(unties, FILL, FILLING).outputs["still_tied"]
+    assert not run_case(unties, FILL, FILLING).outputs["still_tied"]
 
 
 def test_whoever_takes_the_stand_in_for_more_is_told_what_it_is():
-    outcome = perform(lambda model, x: model.encoder.embeddings.words, FILL, FILLING)
+    outcome = run_case(lambda model, x: model.encoder.embeddings.words, FILL, FILLING)
     assert outcome.problem[0] == "raised"
-    case = Case("one", {}, (Call("", ("v",), ("y",)),), given={"v": StandIn("PieceSet", ("a",))})
+    case = Case("one", {}, (Call("", ("v",), ("y",)),), given={"v": Fake("PieceSet", ("a",))})
     for wrong in (lambda v: list(v), lambda v: len(v), lambda v: v["a"], lambda v: v.index("a")):
-        said = perform(wrong, CUT, case).problem[1]
+        said = run_case(wrong, CUT, case).problem[1]
         assert "a vocabulary of its own: ask whether a piece is `in` it, and use nothing" in said
 
 
 def test_what_a_card_says_of_given_things():
-    assert describe(StandIn("PieceSet", ("a", "##b"))) == "{'a', '##b'}"
-    assert describe(StandIn("Generator", (3,))) == ""
-    assert (describe("a"), describe(2), describe(None)) == ("'a'", "2", "None")
-    assert describe(["word"] * 1000).endswith(" ...")
+    assert format_argument(Fake("PieceSet", ("a", "##b"))) == "{'a', '##b'}"
+    assert format_argument(Fake("Generator", (3,))) == ""
+    assert (format_argument("a"), format_argument(2), format_argument(None)) == ("'a'", "2", "None")
+    assert format_argument(["word"] * 1000).endswith(" ...")
 
 
 # On the way to where answers run, and back
@@ -314,8 +317,8 @@ def test_cases_cross_the_wire_as_they_are():
     assert back["cut"][0].calls == CASE.calls
     assert back["cut"][0].given == CASE.given
     assert back["fill"][0].calls == FILLING.calls
-    assert perform(cut, CUT, back["cut"][0]).problem is None
-    assert perform(fill, FILL, back["fill"][0]).problem is None
+    assert run_case(cut, CUT, back["cut"][0]).problem is None
+    assert run_case(fill, FILL, back["fill"][0]).problem is None
 
 
 def test_what_comes_back_is_data_and_what_is_changed_is_told():
@@ -324,11 +327,11 @@ def test_what_comes_back_is_data_and_what_is_changed_is_told():
         words.clear()
         return found
 
-    header, tensors = pack_outcomes([(0, "float64", perform(emptied, CUT, CASE))])
+    header, tensors = serialize_outcomes([(0, "float64", run_case(emptied, CUT, CASE))])
     json.dumps(header)
-    (outcome,) = unpack_outcomes(header, tensors, [CASE]).values()
+    (outcome,) = deserialize_outcomes(header, tensors, [CASE]).values()
     assert outcome.changed == ("words",)
-    assert plain_codec.from_tensor(outcome.outputs["pieces"]) == ["a-", "bc-"]
+    assert plain_codec.decode_plain(outcome.outputs["pieces"]) == ["a-", "bc-"]
 
 
 BANK = {
@@ -345,7 +348,7 @@ BANK = {
 @pytest.mark.parametrize("name", BANK)
 def test_right_answers_pass_behind_the_wall_and_wrong_ones_do_not(name):
     right = graded(BANK[name].RIGHT[0], name)
-    assert right.passed, write_card(right)
+    assert right.passed, format_card_text(right)
     for wrong in (BANK[name].WRONG[0], BANK[name].WRONG[-1]):
         assert not graded(wrong, name).passed
 
@@ -412,5 +415,5 @@ def test_right_draws_pass_with_every_seed(name):
     for seed in range(400, 406):
         for case in exercise.draw(seed):
             for answer in BANK[name].RIGHT[:3]:
-                found = perform(answer, exercise, case)
+                found = run_case(answer, exercise, case)
                 assert case.relation(case, found) == "", (seed, case.name, answer.__name__)

@@ -11,10 +11,15 @@ import torch
 from bank.behind import crossed, graded, graded_outcomes
 
 from autograder import expected_values
-from autograder.checking.card import write_card
-from autograder.diagnose.compare import Complaint, Expected, find_difference, make_complaint
-from autograder.diagnose.error_catalogue import Misconception
-from autograder.diagnose.fingerprints import sketch, sketch_gradients
+from autograder.checking.card import format_card_text
+from autograder.diagnose.compare import (
+    Expected,
+    FailureSignature,
+    find_difference,
+    make_failure_signature,
+)
+from autograder.diagnose.error_catalogue import KnownMistake
+from autograder.diagnose.fingerprints import compute_fingerprint, compute_gradient_fingerprint
 from autograder.diagnose.trial import Trial
 from autograder.diagnose.verdict import judge
 from autograder.exercises import EXERCISES
@@ -22,10 +27,10 @@ from autograder.instructor.authoring.known_mistakes import load_mistakes
 from autograder.instructor.authoring.reference_solution import compute_expected
 from autograder.instructor.grading.hidden_tests import judge_answer
 from autograder.instructor.grading.secret_cases import hash_tests
-from autograder.run.runner import perform
-from autograder.sandbox.serialization import pack_cases
+from autograder.run.runner import run_case
+from autograder.sandbox.serialization import serialize_cases
 from autograder.spec import binomial_bounds
-from autograder.spec.exercise import Call, Case, Exercise, Part, StandIn
+from autograder.spec.exercise import Call, Case, Exercise, Fake, Part
 from autograder.spec.outcome import Outcome
 
 # An exercise of this file's own: noisy(x, generator) returns x with a sign drawn for each entry,
@@ -51,7 +56,7 @@ CASE = Case(
     "one",
     {"x": X},
     (Call("", ("x", "generator"), ("signed", "square")),),
-    given={"generator": StandIn("Generator", (5,))},
+    given={"generator": Fake("Generator", (5,))},
     upstream={"signed": torch.ones(3).double()},
     random=("signed",),
     relation=signs_only,
@@ -81,17 +86,17 @@ def by_uniform_numbers(x, generator):
 
 
 def misconception(slug, found):
-    return Misconception(
+    return KnownMistake(
         slug,
         f"{slug}.",
         "A hint.",
-        lambda case: sketch(case, Outcome(), found),
-        lambda case: sketch_gradients(Outcome(), found),
+        lambda case: compute_fingerprint(case, Outcome(), found),
+        lambda case: compute_gradient_fingerprint(Outcome(), found),
     )
 
 
 def verdict(code, *mistakes, dtype=torch.float64):
-    outcome = perform(code, NOISY, CASE, dtype)
+    outcome = run_case(code, NOISY, CASE, dtype)
     return judge(NOISY, [Trial(CASE, dtype, RIGHT, outcome)], mistakes)
 
 
@@ -102,7 +107,7 @@ def test_every_way_of_drawing_passes(code, dtype):
 
 
 def test_a_generator_is_new_in_every_run_of_a_case():
-    drawn = [perform(noisy, NOISY, CASE).outputs["signed"] for _ in range(3)]
+    drawn = [run_case(noisy, NOISY, CASE).outputs["signed"] for _ in range(3)]
     assert torch.equal(drawn[0], drawn[1]) and torch.equal(drawn[0], drawn[2])
 
 
@@ -110,7 +115,7 @@ def test_the_relations_sentence_is_the_headline_and_no_expected_value_is_shown()
     found = verdict(lambda x, g: (2 * coins(x, g) * x, x * x))
     assert not found.passed
     assert found.headline == SIGNS
-    text = write_card(found)
+    text = format_card_text(found)
     assert "yours signed (N=3):" in text
     assert "expected" not in text
 
@@ -138,7 +143,7 @@ def test_shape_and_kind_are_compared_as_ever(change, sentence):
 
 def test_an_entry_that_is_not_finite_is_refused_if_the_relation_says_nothing():
     case = replace(CASE, relation=lambda case, outcome: "", upstream={})
-    outcome = perform(lambda x, g: (coins(x, g) * x / 0, x * x), NOISY, case)
+    outcome = run_case(lambda x, g: (coins(x, g) * x / 0, x * x), NOISY, case)
     found = judge(NOISY, [Trial(case, torch.float64, RIGHT, outcome)], [])
     assert found.headline.startswith("signed has NaN or infinite entries")
 
@@ -187,8 +192,8 @@ def doubled(x, generator):
 
 
 def test_a_mistake_is_named_by_what_the_relation_says():
-    mistake = misconception("doubled", Complaint("random", "", SIGNS))
-    other = misconception("other", Complaint("random", "", "Something else."))
+    mistake = misconception("doubled", FailureSignature("random", "", SIGNS))
+    other = misconception("other", FailureSignature("random", "", "Something else."))
     found = verdict(doubled, mistake, other)
     assert (found.misconception, found.headline) == ("doubled", "doubled.")
     assert verdict(doubled, other).misconception == ""
@@ -197,13 +202,13 @@ def test_a_mistake_is_named_by_what_the_relation_says():
 
 
 def test_a_wrong_shape_is_another_complaint_than_a_wrong_draw():
-    mistake = misconception("doubled", Complaint("random", "", SIGNS))
+    mistake = misconception("doubled", FailureSignature("random", "", SIGNS))
     assert verdict(lambda x, g: (doubled(x, g)[0][:2], x * x), mistake).misconception == ""
 
 
 def test_a_mistake_in_gradients_alone_is_named_too():
-    complaint = make_complaint(find_difference(*cut_outcome()))
-    assert complaint == Complaint("gradient", "", SLOPE)
+    complaint = make_failure_signature(find_difference(*cut_outcome()))
+    assert complaint == FailureSignature("gradient", "", SLOPE)
     mistake = misconception("cut", complaint)
     found = verdict(lambda x, g: (coins(x, g) * x.detach(), x * x), mistake)
     assert found.misconception == "cut"
@@ -219,13 +224,14 @@ def cut_outcome():
 
 
 def test_the_relation_stays_where_answers_are_judged():
-    text = json.dumps(pack_cases({"noisy": [CASE]})[0])
+    text = json.dumps(serialize_cases({"noisy": [CASE]})[0])
     assert "relation" not in text and "signs_only" not in text and "random" not in text
     (case,) = crossed({"noisy": [CASE]})["noisy"]
     assert case.given == CASE.given
     assert (case.random, case.relation) == ((), None)
     assert torch.equal(
-        perform(noisy, NOISY, case).outputs["signed"], perform(noisy, NOISY, CASE).outputs["signed"]
+        run_case(noisy, NOISY, case).outputs["signed"],
+        run_case(noisy, NOISY, CASE).outputs["signed"],
     )
 
 
@@ -254,7 +260,7 @@ def best_look(weights, values, generator=None):
 @pytest.mark.parametrize("code", [look, look_with_noise])
 def test_a_right_answer_passes_behind_the_wall(code):
     verdict = graded(code, HARD.name)
-    assert verdict.passed, write_card(verdict)
+    assert verdict.passed, format_card_text(verdict)
 
 
 def test_a_wrong_answer_is_named_behind_the_wall():
@@ -266,7 +272,7 @@ def test_what_was_sent_to_break_a_relation_is_refused():
     for value in (torch.nan, torch.inf, -1.0, 0.0, 1e30):
 
         def filled(case, dtype, value=value):
-            outcome = perform(look, HARD, case, dtype)
+            outcome = run_case(look, HARD, case, dtype)
             made_up = {n: torch.full_like(t, value) for n, t in outcome.outputs.items()}
             return Outcome(made_up, outcome.gradients)
 
@@ -320,7 +326,7 @@ def test_right_draws_pass_with_every_seed(code):
         for case in HARD.draw(seed):
             for dtype in (torch.float64, torch.float32):
                 if case.relation:
-                    outcome = perform(code, HARD, case, dtype)
+                    outcome = run_case(code, HARD, case, dtype)
                     assert case.relation(case, outcome) == "", (seed, case.name)
 
 
@@ -337,9 +343,9 @@ def test_other_frequencies_are_refused_with_every_seed(power):
     for seed in range(1, 9):
         case = replace(
             case_of["many pictures with the same weights"],
-            given={"generator": StandIn("Generator", (seed,))},
+            given={"generator": Fake("Generator", (seed,))},
         )
-        said = case.relation(case, perform(bent, HARD, case))
+        said = case.relation(case, run_case(bent, HARD, case))
         assert f"too {'seldom' if power < 1 else 'often'}" in said, seed
 
 
@@ -393,7 +399,7 @@ def with_other_seeds(case: Case, turn: int) -> Case:
     """Return a case whose generators begin elsewhere; equal ones stay equal."""
     given = {
         name: replace(value, arguments=(value.arguments[0] + 7919 * turn,))
-        if isinstance(value, StandIn) and value.name == "Generator"
+        if isinstance(value, Fake) and value.name == "Generator"
         else value
         for name, value in case.given.items()
     }
@@ -413,8 +419,10 @@ def test_what_is_wrong_with_a_known_mistake_does_not_depend_on_chance(name):
             for turn in range(8):
                 torch.manual_seed(turn)
                 drawn = with_other_seeds(case, turn)
-                outcome = perform(mistake.code, exercise, drawn)
-                found = make_complaint(find_difference(drawn, outcome, right, torch.float64))
+                outcome = run_case(mistake.code, exercise, drawn)
+                found = make_failure_signature(
+                    find_difference(drawn, outcome, right, torch.float64)
+                )
                 # not compared where values are wrong in any case, and here they are in one
-                said.add(Complaint() if found.about_gradients else found)
+                said.add(FailureSignature() if found.about_gradients else found)
             assert len(said) == 1, (case.name, mistake.slug, said)

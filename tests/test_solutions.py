@@ -14,8 +14,8 @@ from autograder.diagnose.compare import find_difference
 from autograder.diagnose.verdict import DTYPES
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.reference_solution import compute_expected, load_solution
-from autograder.run.runner import perform
-from autograder.spec.seeded_inputs import Draw
+from autograder.run.runner import run_case
+from autograder.spec.seeded_inputs import SeededInputs
 
 ALL = list(EXERCISES.values())
 BY_NAME = pytest.mark.parametrize("exercise", ALL, ids=lambda e: e.name)
@@ -31,7 +31,10 @@ def test_gradients_agree_with_finite_differences(exercise):
     for number, case in enumerate(exercise.draw(41)):
         if not case.upstream or case.relation:
             continue
-        draw, gradients = Draw(f"direction {number}"), compute_expected(exercise, case).gradients
+        draw, gradients = (
+            SeededInputs(f"direction {number}"),
+            compute_expected(exercise, case).gradients,
+        )
         moving = gradients.keys() - set(CUT.get(exercise.name, ()))
         along = {n: draw.tensor(*gradients[n].shape) for n in sorted(moving)}
 
@@ -62,7 +65,7 @@ def test_solution_passes_with_seeds_nobody_has_seen(exercise):
         for case in exercise.draw(seed):
             right = compute_expected(exercise, case)
             for dtype in DTYPES:
-                outcome = perform(load_solution(exercise), exercise, case, dtype)
+                outcome = run_case(load_solution(exercise), exercise, case, dtype)
                 wrong = find_difference(case, outcome, right, dtype)
                 assert wrong is None, (seed, case.name, dtype, wrong, outcome.problem)
 

@@ -12,11 +12,11 @@ from bank import judged
 from bank.behind import crossed
 from torch import nn
 
-from autograder.checking.card import write_card
+from autograder.checking.card import format_card_text
 from autograder.checking.checker import verify
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.reference_solution import load_solution
-from autograder.run.deterministic_dropout import NoChance
+from autograder.run.deterministic_dropout import DeterministicDropout
 
 DROPPING = {
     name: exercise
@@ -42,7 +42,7 @@ def of_ones_own(x, p):
 @pytest.mark.parametrize("p", [0.25, 0.75])
 def test_without_chance_all_dropouts_agree(p):
     x = torch.randn(4, 6)
-    with NoChance():
+    with DeterministicDropout():
         for dropped in of_ones_own(x, p):
             torch.testing.assert_close(dropped, x / (1 - p) if p < 0.5 else torch.zeros_like(x))
         assert torch.equal(F.dropout(x, p, training=False), x)
@@ -86,7 +86,7 @@ def test_a_card_says_that_dropout_acts_elsewhere():
         def forward(self, tokens, segments=None):
             return self.dropout(super().forward(tokens, segments))
 
-    card = write_card(verify(BertEmbeddings, exercise))
+    card = format_card_text(verify(BertEmbeddings, exercise))
     assert "is right in evaluation mode, but in training mode embedded has wrong values" in card
 
 

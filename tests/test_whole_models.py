@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.instructor.authoring.inline_imports import inline
+from autograder.instructor.authoring.inline_imports import inline_solution_imports
 from autograder.instructor.authoring.solution_pages import shorten_docstrings
 from solutions.transformer.attention import MultiHeadAttention
 
@@ -19,7 +19,7 @@ BLOCKS = re.findall(r"```\{whole-model\}\n(.*?)```", PAGE.read_text("utf-8"), re
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_the_code_stands_alone_and_defines_what_is_asked_for(block):
-    code = shorten_docstrings(inline(block))
+    code = shorten_docstrings(inline_solution_imports(block))
     assert "solutions" not in code and "SOLUTION" not in code
     space: dict = {"__name__": "__main__"}
     exec(compile(code, "page", "exec"), space)
@@ -34,7 +34,7 @@ def test_the_code_stands_alone_and_defines_what_is_asked_for(block):
 
 def test_what_is_shown_computes_what_the_answers_compute():
     space: dict = {"__name__": "__main__"}
-    exec(inline(BLOCKS[0]), space)
+    exec(inline_solution_imports(BLOCKS[0]), space)
     torch.manual_seed(0)
     theirs, shown = MultiHeadAttention(12, 3), space["MultiHeadAttention"](12, 3)
     shown.load_state_dict(theirs.state_dict())
@@ -45,14 +45,14 @@ def test_what_is_shown_computes_what_the_answers_compute():
 
 def test_a_cell_without_solutions_stays_as_it_is():
     cell = "import torch  # the library\n\nx = 1"
-    assert inline(cell) == cell
+    assert inline_solution_imports(cell) == cell
 
 
 def test_what_is_imported_above_is_not_imported_again():
     text = "from solutions.bahdanau.scores import masked_softmax"
-    assert inline(text).startswith(
+    assert inline_solution_imports(text).startswith(
         "import torch\nfrom torch import Tensor\n\n\n# From the notebook"
     )
-    assert inline(text, "import torch\nfrom torch import Tensor, nn").startswith(
+    assert inline_solution_imports(text, "import torch\nfrom torch import Tensor, nn").startswith(
         "# From the notebook"
     )

@@ -17,7 +17,7 @@ _PRE = (
 PASSED, FAILED = "#009E73", "#D55E00"  # green and vermilion of Okabe and Ito: told apart by all
 
 
-def write_card(verdict: Verdict) -> str:
+def format_card_text(verdict: Verdict) -> str:
     """Return the card as plain text."""
     lines = [("✓ " if verdict.passed else "✗ ") + _titled(verdict)]
     if verdict.hint:
@@ -31,7 +31,7 @@ def write_card(verdict: Verdict) -> str:
     return "\n".join(lines)
 
 
-def render_card(verdict: Verdict) -> str:
+def format_card_html(verdict: Verdict) -> str:
     """Return the card as HTML; colours work on light and dark pages."""
     colour = PASSED if verdict.passed else FAILED
     mark = "✓" if verdict.passed else "✗"
@@ -71,15 +71,18 @@ def _pre(lines: list[str] | tuple[str, ...]) -> str:
     return f'<pre style="{_PRE}">{html.escape(chr(10).join(lines))}</pre>'
 
 
-def show(verdict: Verdict) -> None:
+def display_card(verdict: Verdict) -> None:
     """Display the card in a notebook, or print it elsewhere."""
     if is_in_notebook():
         from IPython.display import display
 
         # Both forms: a front end that cannot show HTML, or a log, takes the text.
-        display({"text/html": render_card(verdict), "text/plain": write_card(verdict)}, raw=True)
+        display(
+            {"text/html": format_card_html(verdict), "text/plain": format_card_text(verdict)},
+            raw=True,
+        )
     else:
-        print(write_card(verdict))
+        print(format_card_text(verdict))
 
 
 def is_in_notebook() -> bool:

@@ -15,13 +15,13 @@ from torch import Tensor, nn
 from autograder import expected_values
 from autograder.checking import card
 from autograder.checking.failed_case import FailedCase
-from autograder.checking.timeout import AT_MOST, Patience, TooLong
-from autograder.diagnose.identifiers import names_in
-from autograder.diagnose.method_results import write_methods
+from autograder.checking.timeout import CASE_TIMEOUT_SECONDS, TimeLimitExceeded, Watchdog
+from autograder.diagnose.identifiers import collect_identifiers
+from autograder.diagnose.method_results import format_method_results
 from autograder.diagnose.trial import Trial
-from autograder.diagnose.verdict import DTYPES, Verdict, find_worst, judge
-from autograder.run.forbidden_ops import refuse_operators
-from autograder.run.runner import explain_time, perform, usual_settings
+from autograder.diagnose.verdict import DTYPES, Verdict, find_smallest_failure, judge
+from autograder.run.forbidden_ops import forbid_operators
+from autograder.run.runner import explain_timeout, run_case, use_default_torch_settings
 from autograder.spec.exercise import Case, Exercise
 from autograder.spec.outcome import Outcome
 
@@ -51,17 +51,17 @@ def check(answer: Any, exercises: Mapping[str, Exercise]) -> None:
         LookupError: no exercise has that name.
     """
     _failed.clear()
-    exercise = find(answer, exercises)
-    verdict, trial = _try(answer, exercise)
+    exercise = find_exercise(answer, exercises)
+    verdict, trial = _run_all_cases(answer, exercise)
     if trial is not None and verdict.details:
         _failed.append(FailedCase(answer, exercise, trial))
-        verdict = replace(verdict, details=(*verdict.details, "", _IN_HAND))
-    card.show(verdict)
+        verdict = replace(verdict, details=(*verdict.details, "", _FAILED_CASE_HINT))
+    card.display_card(verdict)
     if not verdict.passed:
-        raise CheckFailed(card.write_card(verdict))
+        raise CheckFailed(card.format_card_text(verdict))
 
 
-_IN_HAND = (
+_FAILED_CASE_HINT = (
     "case = check.case() gives you this case: case.inputs, case.expected, case.yours, case.run()"
 )
 
@@ -85,23 +85,23 @@ def verify(answer: Any, exercise: Exercise) -> Verdict:
 
     What is wrong in float64 is not tried in float32.
     """
-    return _try(answer, exercise)[0]
+    return _run_all_cases(answer, exercise)[0]
 
 
-def _try(answer: Any, exercise: Exercise) -> tuple[Verdict, Trial | None]:
+def _run_all_cases(answer: Any, exercise: Exercise) -> tuple[Verdict, Trial | None]:
     """Return the verdict on an answer, and the trial that shows what is wrong."""
     trials: list[Trial] = []
-    patience = Patience(exercise.name, AT_MOST)
-    with usual_settings(), _one_thread():  # also for what is drawn here
+    patience = Watchdog(exercise.name, CASE_TIMEOUT_SECONDS)
+    with use_default_torch_settings(), _one_thread():  # also for what is drawn here
         seeds = {seed: exercise.draw(seed) for seed in expected_values.SEEDS}
-        with refuse_operators(exercise) as refusal:
+        with forbid_operators(exercise) as refusal:
 
             def act(case: Case, dtype: torch.dtype = torch.float64) -> Outcome:
                 try:
                     with patience.limit():
-                        return perform(answer, exercise, case, dtype, refusal)
-                except TooLong as error:
-                    return Outcome(problem=explain_time(exercise, error, patience.at_most))
+                        return run_case(answer, exercise, case, dtype, refusal)
+                except TimeLimitExceeded as error:
+                    return Outcome(problem=explain_timeout(exercise, error, patience.at_most))
 
             for dtype in DTYPES:
                 if any(trial.difference for trial in trials):
@@ -112,14 +112,15 @@ def _try(answer: Any, exercise: Exercise) -> tuple[Verdict, Trial | None]:
                         trials.append(Trial(case, dtype, right, act(case, dtype)))
                         if _is_hopeless(trials[-1]):
                             return _add_methods(judge(exercise, trials, []), trials, act), None
-            known = expected_values.read_misconceptions(exercise, seeds)
-            variants = replace(
-                expected_values.read_variants(exercise, seeds), names=names_in(answer)
+            known = expected_values.read_known_mistakes(exercise, seeds)
+            mutants = replace(
+                expected_values.read_mutant_fingerprints(exercise, seeds),
+                names=collect_identifiers(answer),
             )
-            verdict = judge(exercise, trials, known, variants)
+            verdict = judge(exercise, trials, known, mutants)
             if verdict.passed:
                 return verdict, None
-            return _add_methods(verdict, trials, act), find_worst(trials)
+            return _add_methods(verdict, trials, act), find_smallest_failure(trials)
 
 
 def _is_hopeless(trial: Trial) -> bool:
@@ -143,7 +144,7 @@ def _add_methods(
         for c in cases
         if not c.training
     ]
-    lines = write_methods(verdict.exercise, pairs, act)
+    lines = format_method_results(verdict.exercise, pairs, act)
     right = any("✓" in line for line in lines)
     return replace(verdict, details=(*lines, "", *verdict.details)) if right else verdict
 
@@ -159,7 +160,7 @@ def _one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def find(answer: Any, exercises: Mapping[str, Exercise]) -> Exercise:
+def find_exercise(answer: Any, exercises: Mapping[str, Exercise]) -> Exercise:
     """Return which of the exercises an answer belongs to.
 
     Raises:

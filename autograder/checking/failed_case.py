@@ -11,9 +11,9 @@ from typing import Any
 from torch import Tensor
 
 from autograder.diagnose.trial import Trial
-from autograder.run.runner import Problem, perform_calls, usual_settings
+from autograder.run.runner import CaseError, perform_calls, use_default_torch_settings
 from autograder.spec import plain_codec
-from autograder.spec.exercise import Case, Exercise, StandIn
+from autograder.spec.exercise import Case, Exercise, Fake
 
 
 class FailedCase:
@@ -32,7 +32,7 @@ class FailedCase:
         self._answer, self._exercise, self._case, self._dtype = answer, exercise, case, trial.dtype
         self.inputs: dict[str, Any] = {
             **{name: _cast(tensor, trial) for name, tensor in case.inputs.items()},
-            **{n: value for n, value in case.given.items() if not isinstance(value, StandIn)},
+            **{n: value for n, value in case.given.items() if not isinstance(value, Fake)},
         }
         self.weights = {name: _cast(tensor, trial) for name, tensor in case.weights.items()}
         self.expected = _readable(case, trial.expected.outputs)
@@ -44,10 +44,10 @@ class FailedCase:
         Errors are raised as they are, so that a debugger can look at them.
         """
         case = replace(self._case, upstream={})
-        with usual_settings():
+        with use_default_torch_settings():
             try:
                 outputs = perform_calls(self._newest(), self._exercise, case, self._dtype)
-            except Problem as problem:
+            except CaseError as problem:
                 if problem.__cause__ is not None:
                     raise problem.__cause__ from None
                 raise
@@ -83,7 +83,7 @@ def _readable(case: Case, outputs: Mapping[str, Tensor]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, tensor in outputs.items():
         with contextlib.suppress(ValueError):
-            found[name] = plain_codec.from_tensor(tensor) if name in case.plain else tensor
+            found[name] = plain_codec.decode_plain(tensor) if name in case.plain else tensor
     return found
 
 

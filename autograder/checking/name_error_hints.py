@@ -8,7 +8,7 @@ from typing import Any
 from autograder.checking.card import is_in_notebook
 
 
-def install(exercises: Container[str]) -> None:
+def install_name_error_hints(exercises: Container[str]) -> None:
     """Explain NameErrors about exercises in this notebook; does nothing elsewhere."""
 
     def explain(

@@ -10,15 +10,15 @@ import threading
 import time
 from collections.abc import Iterator
 
-SIGN_AFTER = 1.0  # s
-AT_MOST = 10.0  # s for one case; the slowest right answer takes a hundredth of it
+PROGRESS_AFTER_SECONDS = 1.0  # s
+CASE_TIMEOUT_SECONDS = 10.0  # s for one case; the slowest right answer takes a hundredth of it
 
 
-class TooLong(Exception):
+class TimeLimitExceeded(Exception):
     """An answer was interrupted because it took too long."""
 
 
-class Patience:
+class Watchdog:
     """Interrupts what takes too long, wherever it is, and says before that something goes on.
 
     Args:
@@ -66,11 +66,11 @@ class Patience:
         except KeyboardInterrupt as error:
             if not fired.is_set():
                 raise
-            raise TooLong from error
+            raise TimeLimitExceeded from error
 
     def _next_look(self, until: float) -> float:
         now = time.monotonic()
-        sign = self._began + SIGN_AFTER
+        sign = self._began + PROGRESS_AFTER_SECONDS
         if not self._said and now >= sign:
             self._said = True
             print(f"Checking {self._name} ...", file=self._out, flush=True)

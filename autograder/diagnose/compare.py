@@ -83,7 +83,7 @@ def find_difference(
         if gradient is None:
             if right.numel() and right.abs().max() > tolerance:
                 return Difference("no gradient", name, right)
-        elif not close(gradient, right, GRADIENT_FACTOR * tolerance):
+        elif not are_close(gradient, right, GRADIENT_FACTOR * tolerance):
             return Difference("gradient", name, right, gradient)
     return None
 
@@ -119,9 +119,9 @@ def _compare_output(
     if not torch.isfinite(actual).all():
         return Difference("finite", name, right, actual, real)
     if real is not None:
-        if close(actual[real], right[real], tolerance):
+        if are_close(actual[real], right[real], tolerance):
             return None
-    elif close(actual, right, tolerance):
+    elif are_close(actual, right, tolerance):
         return None
     return Difference("value", name, right, actual, real)
 
@@ -142,7 +142,7 @@ def _kind_is_right(actual: Tensor, right: Tensor, dtype: torch.dtype, exactly: b
     )
 
 
-def close(actual: Tensor, right: Tensor, tolerance: float) -> bool:
+def are_close(actual: Tensor, right: Tensor, tolerance: float) -> bool:
     """Tell whether two tensors agree; NaN agrees with NaN, so that mistakes can be compared."""
     return actual.shape == right.shape and bool(
         torch.allclose(
@@ -152,7 +152,7 @@ def close(actual: Tensor, right: Tensor, tolerance: float) -> bool:
 
 
 @dataclass(frozen=True)
-class Complaint:
+class FailureSignature:
     """What is wrong with an outcome of a random case, in terms that two draws have in common."""
 
     kind: str = ""
@@ -165,11 +165,13 @@ class Complaint:
         return "gradient" in self.kind
 
 
-def make_complaint(difference: Difference | None) -> Complaint:
+def make_failure_signature(difference: Difference | None) -> FailureSignature:
     """Return what a difference says of a random case; an empty one if there is none.
 
     Which one of several numbered calls shows a mistake is chance, so that numbers are left out.
     """
     if not difference:
-        return Complaint()
-    return Complaint(difference.kind, difference.name.rstrip("_0123456789"), difference.sentence)
+        return FailureSignature()
+    return FailureSignature(
+        difference.kind, difference.name.rstrip("_0123456789"), difference.sentence
+    )

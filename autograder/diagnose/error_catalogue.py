@@ -7,22 +7,22 @@ from dataclasses import dataclass
 
 import torch
 
-from autograder.diagnose.fingerprints import agree, total
-from autograder.diagnose.identifiers import says_something
+from autograder.diagnose.fingerprints import combine_fingerprints, do_fingerprints_match
+from autograder.diagnose.identifiers import mentions_only_known_names
 from autograder.diagnose.trial import Trial
 from autograder.spec.exercise import Case
 
 
 @dataclass(frozen=True)
-class Misconception:
-    """A known mistake: its name and hint, and sketches of what it gives (in float64).
+class KnownMistake:
+    """A known mistake: its name and hint, and fingerprints of what it gives (in float64).
 
     Attributes:
         slug: its name.
         title: one sentence.
         hint: what it is about.
-        values: the sketch of what it gives on a case, or None if that is not known.
-        gradients: the sketch of its gradients.
+        values: the fingerprint of what it gives on a case, or None if that is not known.
+        gradients: the fingerprint of its gradients.
     """
 
     slug: str
@@ -33,7 +33,7 @@ class Misconception:
 
 
 @dataclass(frozen=True)
-class Variants:
+class MutantFingerprints:
     """What right answers give with one place changed.
 
     Attributes:
@@ -54,11 +54,13 @@ class Variants:
             return []
         if any(trial.difference and trial.difference.kind == "dtype" for trial in mine):
             return []  # none is about precision
-        own = total([trial.sketch for trial in mine])
-        fitting = [words for words, theirs in self.totals if all(map(agree, own, theirs))]
+        own = combine_fingerprints([trial.fingerprint for trial in mine])
+        fitting = [
+            words for words, theirs in self.totals if all(map(do_fingerprints_match, own, theirs))
+        ]
         if self.names is not None:
-            fitting = [words for words in fitting if says_something(words, self.names)]
+            fitting = [words for words in fitting if mentions_only_known_names(words, self.names)]
         return list(dict.fromkeys(fitting))
 
 
-NO_VARIANTS = Variants()
+NO_MUTANTS = MutantFingerprints()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from autograder.diagnose.compare import close
+from autograder.diagnose.compare import are_close
 from autograder.diagnose.trial import Trial
 from autograder.spec.exercise import Exercise
 
@@ -22,7 +22,7 @@ _TIMES = {"T", "S", "N", "L", "M", "Q", "K"}  # axes along which positions lie
 
 
 @dataclass(frozen=True)
-class Pair:
+class FailedOutput:
     """One output of one failing trial, and the right one.
 
     Attributes:
@@ -49,7 +49,7 @@ class Pair:
 
     def is_right_if(self, mine: Tensor) -> bool:
         """Tell whether something else in place of what came back would be right."""
-        return self.mine.shape == self.right.shape == mine.shape and close(
+        return self.mine.shape == self.right.shape == mine.shape and are_close(
             mine[self.real], self.right[self.real], _TIGHT
         )
 
@@ -60,7 +60,7 @@ class Pair:
         return ~near & self.real
 
 
-def recognise(exercise: Exercise, trials: Sequence[Trial], whole: bool = False) -> str:
+def find_error_pattern(exercise: Exercise, trials: Sequence[Trial], whole: bool = False) -> str:
     """Return a sentence about what all failing trials have in common, or "".
 
     Args:
@@ -72,13 +72,15 @@ def recognise(exercise: Exercise, trials: Sequence[Trial], whole: bool = False) 
     failed = [(t, t.difference) for t in exact if t.difference]
     if not failed or any(fault.kind not in ("value", "shape") for _, fault in failed):
         return ""
-    groups: dict[str, list[Pair]] = {}  # a method that is called twice has two names for a result
+    groups: dict[
+        str, list[FailedOutput]
+    ] = {}  # a method that is called twice has two names for a result
     for trial, fault in failed:
         name = fault.name
         if name in trial.case.plain:
             return ""
         mine, right = trial.outcome.outputs[name], trial.expected.outputs[name]
-        pair = Pair(trial, name, mine.detach().double(), right.double())
+        pair = FailedOutput(trial, name, mine.detach().double(), right.double())
         groups.setdefault(name, []).append(pair)
     same_shapes = all(p.mine.shape == p.right.shape for pairs in groups.values() for p in pairs)
     families = _FAMILIES if same_shapes else _SHAPES
@@ -91,16 +93,18 @@ def recognise(exercise: Exercise, trials: Sequence[Trial], whole: bool = False) 
     return ""
 
 
-Family = Callable[[Exercise, str, "Sequence[Pair]", "Sequence[Trial]"], str]
+PatternDetector = Callable[[Exercise, str, "Sequence[FailedOutput]", "Sequence[Trial]"], str]
 
 
-def _zero(exercise: Exercise, name: str, pairs: Sequence[Pair], _: Sequence[Trial]) -> str:
+def _zero(exercise: Exercise, name: str, pairs: Sequence[FailedOutput], _: Sequence[Trial]) -> str:
     if all((p.mine[p.real] == 0).all() for p in pairs) and len(pairs) > 1:
         return f"Your {name} is 0 everywhere."
     return ""
 
 
-def _exchanged(exercise: Exercise, name: str, pairs: Sequence[Pair], _: Sequence[Trial]) -> str:
+def _exchanged(
+    exercise: Exercise, name: str, pairs: Sequence[FailedOutput], _: Sequence[Trial]
+) -> str:
     others = set.intersection(*(set(p.trial.expected.outputs) for p in pairs)) - {name}
     for other in sorted(others):
         if all(_are_exchanged(p, other) for p in pairs):
@@ -108,16 +112,18 @@ def _exchanged(exercise: Exercise, name: str, pairs: Sequence[Pair], _: Sequence
     return ""
 
 
-def _are_exchanged(pair: Pair, other: str) -> bool:
+def _are_exchanged(pair: FailedOutput, other: str) -> bool:
     outputs, right = pair.trial.outcome.outputs, pair.trial.expected.outputs
     return (
         pair.right.numel() > 1
-        and close(pair.mine, right[other], _TIGHT)
-        and close(outputs[other], pair.right, _TIGHT)
+        and are_close(pair.mine, right[other], _TIGHT)
+        and are_close(outputs[other], pair.right, _TIGHT)
     )
 
 
-def _scaled(exercise: Exercise, name: str, pairs: Sequence[Pair], _: Sequence[Trial]) -> str:
+def _scaled(
+    exercise: Exercise, name: str, pairs: Sequence[FailedOutput], _: Sequence[Trial]
+) -> str:
     factors = []
     for pair in pairs:
         mine, right = pair.mine[pair.real], pair.right[pair.real]
@@ -159,7 +165,7 @@ def _say_number(factor: float) -> str:
     return f"{factor:.4g}"
 
 
-def _sizes(exercise: Exercise, pairs: Sequence[Pair]) -> Iterator[tuple[str, list[int]]]:
+def _sizes(exercise: Exercise, pairs: Sequence[FailedOutput]) -> Iterator[tuple[str, list[int]]]:
     """Yield the axes that all trials have, by name, with their sizes."""
     tables = []
     for pair in pairs:
@@ -188,7 +194,9 @@ _LAST: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
-def _last_step(exercise: Exercise, name: str, pairs: Sequence[Pair], _: Sequence[Trial]) -> str:
+def _last_step(
+    exercise: Exercise, name: str, pairs: Sequence[FailedOutput], _: Sequence[Trial]
+) -> str:
     if len({round(value, 6) for p in pairs for value in p.right.flatten().tolist()}) < 4:
         return ""  # a few numbers fit many functions: 0 is the logarithm of 1
     for step, function in _LAST.items():
@@ -196,14 +204,16 @@ def _last_step(exercise: Exercise, name: str, pairs: Sequence[Pair], _: Sequence
             return f"Your {name} lacks a last step: {step} of it is right."
     for step, function in _LAST.items():
         if all(
-            p.right.dim() and close(p.mine[p.real], function(p.right)[p.real], _TIGHT)
+            p.right.dim() and are_close(p.mine[p.real], function(p.right)[p.real], _TIGHT)
             for p in pairs
         ):
             return f"Your {name} has a step too many: it is {step} of the right one."
     return ""
 
 
-def _moved(exercise: Exercise, name: str, pairs: Sequence[Pair], _: Sequence[Trial]) -> str:
+def _detect_shift(
+    exercise: Exercise, name: str, pairs: Sequence[FailedOutput], _: Sequence[Trial]
+) -> str:
     for axis, label in enumerate(exercise.axes.get(name, "").split()):
         if label not in _TIMES or any(p.right.dim() <= axis for p in pairs):
             continue
@@ -221,7 +231,7 @@ def _moved(exercise: Exercise, name: str, pairs: Sequence[Pair], _: Sequence[Tri
     return ""
 
 
-def _after(pair: Pair, axis: int, by: int) -> bool | None:
+def _after(pair: FailedOutput, axis: int, by: int) -> bool | None:
     """Tell whether an output is the right one moved along an axis; None if that cannot be seen."""
     size = pair.right.shape[axis]
     if size < 3:
@@ -231,16 +241,18 @@ def _after(pair: Pair, axis: int, by: int) -> bool | None:
     counts = pair.real.narrow(axis, max(-by, 0), size - 1) & pair.real.narrow(
         axis, max(by, 0), size - 1
     )
-    return bool(counts.any()) and close(mine[counts], right[counts], _TIGHT)
+    return bool(counts.any()) and are_close(mine[counts], right[counts], _TIGHT)
 
 
-def _reordered(exercise: Exercise, name: str, pairs: Sequence[Pair], _: Sequence[Trial]) -> str:
+def _reordered(
+    exercise: Exercise, name: str, pairs: Sequence[FailedOutput], _: Sequence[Trial]
+) -> str:
     if exercise.axes.get(name, "").split()[:1] != ["B"]:
         return ""
     for pair in pairs:
         rows = list(pair.right.masked_fill(~pair.real, 0.0))
         for row in pair.mine.masked_fill(~pair.real, 0.0):
-            found = next((i for i, right in enumerate(rows) if close(row, right, _TIGHT)), None)
+            found = next((i for i, right in enumerate(rows) if are_close(row, right, _TIGHT)), None)
             if found is None:
                 return ""
             rows.pop(found)
@@ -250,20 +262,24 @@ def _reordered(exercise: Exercise, name: str, pairs: Sequence[Pair], _: Sequence
     )
 
 
-def _turned(exercise: Exercise, name: str, pairs: Sequence[Pair], _: Sequence[Trial]) -> str:
+def _detect_transpose(
+    exercise: Exercise, name: str, pairs: Sequence[FailedOutput], _: Sequence[Trial]
+) -> str:
     if all(
         min(p.right.dim(), p.mine.dim()) > 1
-        and close(p.mine.mT, p.right, _TIGHT)
-        and not close(p.mine, p.right, _TIGHT)
+        and are_close(p.mine.mT, p.right, _TIGHT)
+        and not are_close(p.mine, p.right, _TIGHT)
         for p in pairs
     ):
         return f"Your {name} is transposed: its last two axes are exchanged."
     return ""
 
 
-def _reshaped(exercise: Exercise, name: str, pairs: Sequence[Pair], _: Sequence[Trial]) -> str:
+def _reshaped(
+    exercise: Exercise, name: str, pairs: Sequence[FailedOutput], _: Sequence[Trial]
+) -> str:
     wrong = [p for p in pairs if p.mine.shape != p.right.shape]
-    if all(close(p.mine.squeeze(), p.right.squeeze(), _TIGHT) for p in pairs):
+    if all(are_close(p.mine.squeeze(), p.right.squeeze(), _TIGHT) for p in pairs):
         more = wrong[0].mine.dim() > wrong[0].right.dim()
         return f"The numbers are right; an axis of size 1 is {'too many' if more else 'missing'}."
     axes = exercise.axes.get(name, "").split()
@@ -272,7 +288,7 @@ def _reshaped(exercise: Exercise, name: str, pairs: Sequence[Pair], _: Sequence[
             continue
         sizes = [(p.mine.shape[axis], p.right.shape[axis]) for p in wrong]
         if all(
-            n < m and close(p.mine, p.right.narrow(axis, 0, n), _TIGHT)
+            n < m and are_close(p.mine, p.right.narrow(axis, 0, n), _TIGHT)
             for p, (n, m) in zip(wrong, sizes, strict=True)
         ):
             return (
@@ -283,7 +299,7 @@ def _reshaped(exercise: Exercise, name: str, pairs: Sequence[Pair], _: Sequence[
 
 
 def _padded_rows(
-    exercise: Exercise, name: str, pairs: Sequence[Pair], exact: Sequence[Trial]
+    exercise: Exercise, name: str, pairs: Sequence[FailedOutput], exact: Sequence[Trial]
 ) -> str:
     """Say if only rows that have padding, or nothing else, are wrong."""
     if exercise.axes.get(name, "").split()[:1] != ["B"]:
@@ -311,7 +327,7 @@ def _padded_rows(
     return ""
 
 
-def _count_real(pair: Pair, name: str) -> tuple[Tensor, Tensor] | None:
+def _count_real(pair: FailedOutput, name: str) -> tuple[Tensor, Tensor] | None:
     """Return how many positions of each row are real, and how many there are."""
     tensor = pair.trial.case.inputs.get(name)
     if tensor is None:
@@ -324,7 +340,9 @@ def _count_real(pair: Pair, name: str) -> tuple[Tensor, Tensor] | None:
     return None
 
 
-def _single(exercise: Exercise, name: str, pairs: Sequence[Pair], exact: Sequence[Trial]) -> str:
+def _single(
+    exercise: Exercise, name: str, pairs: Sequence[FailedOutput], exact: Sequence[Trial]
+) -> str:
     """Say if a result is right as long as there is one of a kind, and of one kind only."""
     fitting = []
     for label, what in (
@@ -354,7 +372,9 @@ def _size(exercise: Exercise, trial: Trial, label: str) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _first_steps(exercise: Exercise, name: str, pairs: Sequence[Pair], _: Sequence[Trial]) -> str:
+def _first_steps(
+    exercise: Exercise, name: str, pairs: Sequence[FailedOutput], _: Sequence[Trial]
+) -> str:
     """Say at which steps in time a result is wrong."""
     axes = exercise.axes.get(name, "").split()
     for axis, label in enumerate(axes):
@@ -373,17 +393,23 @@ def _first_steps(exercise: Exercise, name: str, pairs: Sequence[Pair], _: Sequen
     return ""
 
 
-_FAMILIES: tuple[Family, ...] = (
+_FAMILIES: tuple[PatternDetector, ...] = (
     _zero,
     _exchanged,
     _scaled,
     _last_step,
-    _moved,
+    _detect_shift,
     _reordered,
-    _turned,
+    _detect_transpose,
     _padded_rows,
     _single,
     _first_steps,
 )
-_WHOLE: tuple[Family, ...] = (_exchanged, _last_step, _moved, _reordered, _turned)
-_SHAPES: tuple[Family, ...] = (_reshaped, _turned)
+_WHOLE: tuple[PatternDetector, ...] = (
+    _exchanged,
+    _last_step,
+    _detect_shift,
+    _reordered,
+    _detect_transpose,
+)
+_SHAPES: tuple[PatternDetector, ...] = (_reshaped, _detect_transpose)

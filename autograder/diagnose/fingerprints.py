@@ -1,8 +1,8 @@
 """Reduces an outcome to one number, a fingerprint by which two answers are compared.
 
 It is a sum of all that came back, each number with a weight of its own. Answers that agree to the
-last digits have the same sketch; others, with the weights drawn at random, have not. What known
-mistakes give on the students' cases is kept in this form.
+last digits have the same fingerprint; others, with the weights drawn at random, have not. The
+results of known mistakes on the students' cases are stored in this form.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from autograder.diagnose.compare import Complaint
+from autograder.diagnose.compare import FailureSignature
 from autograder.spec.exercise import Case
 from autograder.spec.outcome import Outcome
 
@@ -23,8 +23,8 @@ _NUMBERS_AT_MOST = 100_000  # of a tensor
 _TOLERANCE = 2e-7
 
 
-def sketch(case: Case, outcome: Outcome, complaint: Complaint | None) -> float:
-    """Return the sketch of what an answer gave on a case, in float64.
+def compute_fingerprint(case: Case, outcome: Outcome, complaint: FailureSignature | None) -> float:
+    """Return the fingerprint of what an answer gave on a case, in float64.
 
     Args:
         case: the case; what does not count in it is left out.
@@ -32,7 +32,7 @@ def sketch(case: Case, outcome: Outcome, complaint: Complaint | None) -> float:
         complaint: what is wrong with a random case, whose values mean nothing by themselves.
     """
     if complaint is not None:
-        said = complaint if not complaint.about_gradients else Complaint()
+        said = complaint if not complaint.about_gradients else FailureSignature()
         return _of_words(said.kind, said.name, said.sentence)
     total = 0.0
     if outcome.problem and outcome.problem[0] != "gradient":
@@ -49,8 +49,8 @@ def sketch(case: Case, outcome: Outcome, complaint: Complaint | None) -> float:
     return total
 
 
-def sketch_gradients(outcome: Outcome, complaint: Complaint | None) -> float:
-    """Return the sketch of the gradients; what they tell matters only where values are right."""
+def compute_gradient_fingerprint(outcome: Outcome, complaint: FailureSignature | None) -> float:
+    """Return the fingerprint of the gradients, which matter only where the values are right."""
     if complaint is not None:
         return _of_words(complaint.kind, complaint.name, complaint.sentence)
     total = _of_words(*(outcome.problem or ("",))[:1])
@@ -59,15 +59,15 @@ def sketch_gradients(outcome: Outcome, complaint: Complaint | None) -> float:
     return total
 
 
-def agree(one: float, other: float) -> bool:
-    """Tell whether two sketches are of the same."""
+def do_fingerprints_match(one: float, other: float) -> bool:
+    """Tell whether two fingerprints are of the same."""
     return abs(one - other) <= _TOLERANCE * (1 + abs(one) + abs(other))
 
 
-def total(sketches: Sequence[float]) -> tuple[float, float]:
-    """Return two numbers for the sketches of an answer on all cases, so that many are kept."""
-    values = torch.tensor(sketches, dtype=torch.float64)
-    weights = _weights(len(sketches))
+def combine_fingerprints(fingerprints: Sequence[float]) -> tuple[float, float]:
+    """Return two numbers for the fingerprints of an answer on all cases, so that many are kept."""
+    values = torch.tensor(fingerprints, dtype=torch.float64)
+    weights = _weights(len(fingerprints))
     return float(values @ weights), float(values @ weights.flip(0).square())
 
 

@@ -12,7 +12,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 
-def names_in(answer: Any) -> frozenset[str]:
+def collect_identifiers(answer: Any) -> frozenset[str]:
     """Return the names that the code of a function or of a class's methods uses, helpers' too.
 
     In lower case, and also the parts of each: who calls `masked_softmax` has a softmax.
@@ -21,7 +21,7 @@ def names_in(answer: Any) -> frozenset[str]:
     return frozenset(found.union(*(name.split("_") for name in found)))
 
 
-def says_something(phrase: str, names: frozenset[str]) -> bool:
+def mentions_only_known_names(phrase: str, names: frozenset[str]) -> bool:
     """Tell whether a phrase is about names that an answer has.
 
     What stands in place of something else has to be there, and so has all that is too many, and

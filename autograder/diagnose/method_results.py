@@ -12,7 +12,7 @@ from dataclasses import replace
 import torch
 
 from autograder.diagnose.compare import Expected, find_difference
-from autograder.spec.exercise import Case, Exercise, list_wholes
+from autograder.spec.exercise import Case, Exercise, list_named_dicts
 from autograder.spec.outcome import Outcome
 
 Pair = tuple[Case, Expected]
@@ -25,7 +25,7 @@ def list_methods(exercise: Exercise, cases: Sequence[Case]) -> list[str]:
     return [method for method in dict.fromkeys([*known, *called]) if method in called]
 
 
-def write_methods(
+def format_method_results(
     exercise: Exercise, pairs: Sequence[Pair], act: Callable[[Case], Outcome]
 ) -> list[str]:
     """Return a line for each method of a class that has several.
@@ -91,7 +91,7 @@ def _try_together(
 def _alone(case: Case, right: Expected, method: str) -> Iterator[Pair]:
     """Yield a case with each call of a method alone, on what a right answer gives it."""
     wholes = {
-        name for call in case.calls for bundle in call.returns for name in list_wholes(bundle)
+        name for call in case.calls for bundle in call.returns for name in list_named_dicts(bundle)
     }
     if case.after is not None or case.relation is not None:
         return

@@ -8,13 +8,13 @@ from functools import cached_property
 import torch
 
 from autograder.diagnose.compare import (
-    Complaint,
     Difference,
     Expected,
+    FailureSignature,
     find_difference,
-    make_complaint,
+    make_failure_signature,
 )
-from autograder.diagnose.fingerprints import sketch, sketch_gradients
+from autograder.diagnose.fingerprints import compute_fingerprint, compute_gradient_fingerprint
 from autograder.spec.exercise import Case
 from autograder.spec.outcome import Outcome
 
@@ -34,15 +34,15 @@ class Trial:
         return find_difference(self.case, self.outcome, self.expected, self.dtype)
 
     @property
-    def _complaint(self) -> Complaint | None:
-        return make_complaint(self.difference) if self.case.relation else None
+    def _complaint(self) -> FailureSignature | None:
+        return make_failure_signature(self.difference) if self.case.relation else None
 
     @cached_property
-    def sketch(self) -> float:
+    def fingerprint(self) -> float:
         """What came back, as one number."""
-        return sketch(self.case, self.outcome, self._complaint)
+        return compute_fingerprint(self.case, self.outcome, self._complaint)
 
     @cached_property
-    def sketch_of_gradients(self) -> float:
+    def gradient_fingerprint(self) -> float:
         """The gradients, as one number."""
-        return sketch_gradients(self.outcome, self._complaint)
+        return compute_gradient_fingerprint(self.outcome, self._complaint)

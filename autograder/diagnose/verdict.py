@@ -9,22 +9,22 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.diagnose.compare import Difference, close
-from autograder.diagnose.error_catalogue import NO_VARIANTS, Misconception, Variants
-from autograder.diagnose.error_patterns import recognise
-from autograder.diagnose.fingerprints import agree
+from autograder.diagnose.compare import Difference, are_close
+from autograder.diagnose.error_catalogue import NO_MUTANTS, KnownMistake, MutantFingerprints
+from autograder.diagnose.error_patterns import find_error_pattern
+from autograder.diagnose.fingerprints import do_fingerprints_match
 from autograder.diagnose.trial import Trial
 from autograder.spec import plain_codec
 from autograder.spec.exercise import (
-    Bundle,
     Case,
     Exercise,
-    Whole,
+    NamedDict,
+    NameTree,
+    format_name_tree,
     list_members,
     list_names,
-    write_out,
 )
-from autograder.spec.fakes import describe
+from autograder.spec.fakes import format_argument
 
 DTYPES = (torch.float64, torch.float32)
 _RANDOM_AT_MOST = 3  # outputs that are shown when a relation does not hold
@@ -66,8 +66,8 @@ class Verdict:
 def judge(
     exercise: Exercise,
     trials: Sequence[Trial],
-    misconceptions: Sequence[Misconception],
-    variants: Variants = NO_VARIANTS,
+    misconceptions: Sequence[KnownMistake],
+    mutants: MutantFingerprints = NO_MUTANTS,
 ) -> Verdict:
     """Judge what an answer gave.
 
@@ -76,7 +76,7 @@ def judge(
         trials: all cases in all dtypes.
         misconceptions: known mistakes; named only if exactly one explains every float64 trial.
             Two answers draw differently: a random output is explained if the same is wrong with it.
-        variants: what right answers give with one place changed, see `_name_variant`.
+        mutants: what right answers give with one place changed, see `_match_mutant`.
     """
     failed = [(trial, trial.difference) for trial in trials if trial.difference]
     printed = next((t.outcome.printed for t in trials if t.outcome.printed), "")
@@ -88,7 +88,7 @@ def judge(
             remarks=tuple(_write_remarks(trials)),
             cases=len(trials),
         )
-    trial = find_worst(trials)
+    trial = find_smallest_failure(trials)
     fault = trial.difference
     assert fault is not None
     matching = _explain(trials, misconceptions)
@@ -96,17 +96,17 @@ def judge(
     if fault.kind in _BEFORE_VALUES:
         known = None
     if not known:
-        fault = _at_its_root(trial, fault)
+        fault = _trace_to_mutated_input(trial, fault)
     headline = known.title if known else _write_headline(exercise, trial, fault)
     hint = known.hint if known else ""
     alone = all(other.case.name == trial.case.name for other, _ in failed)
     if trial.case.training and fault.kind == "value":
-        if _forgets_training(trial, fault, trials):
+        if _ignores_training_mode(trial, fault, trials):
             headline = (
                 f"Your {exercise.name} gives the same {fault.name} in training mode as in "
                 f"evaluation mode: dropout is not applied where it should be. {trial.case.note}"
             ).rstrip()
-        elif found := _name_variant(exercise, trials, variants):
+        elif found := _match_mutant(exercise, trials, mutants):
             headline, hint = found, "It shows in training mode alone."
         else:
             headline = (
@@ -117,11 +117,11 @@ def judge(
     elif not known and fault.kind in ("value", "shape", "finite", "random"):
         if alone and trial.case.note:
             headline = f"{headline} {trial.case.note}"
-        elif fault.kind != "shape" and (found := recognise(exercise, trials, whole=True)):
+        elif fault.kind != "shape" and (found := find_error_pattern(exercise, trials, whole=True)):
             headline = found
-        elif fault.kind != "finite" and (found := _name_variant(exercise, trials, variants)):
+        elif fault.kind != "finite" and (found := _match_mutant(exercise, trials, mutants)):
             headline, hint = found, "In everything else it agrees with a right answer."
-        elif found := recognise(exercise, trials):
+        elif found := find_error_pattern(exercise, trials):
             headline = f"{headline} {found}" if fault.kind == "shape" else found
     return Verdict(
         exercise,
@@ -138,7 +138,7 @@ def judge(
     )
 
 
-def find_worst(trials: Sequence[Trial]) -> Trial:
+def find_smallest_failure(trials: Sequence[Trial]) -> Trial:
     """Return the failing trial to show: the smallest one is the easiest to think through.
 
     In float64 if it fails there too. What differs from call to call comes first: it may look like
@@ -154,7 +154,7 @@ def find_worst(trials: Sequence[Trial]) -> Trial:
     return min(((t, t.difference) for t in trials if t.difference), key=rank)[0]
 
 
-def _at_its_root(trial: Trial, fault: Difference) -> Difference:
+def _trace_to_mutated_input(trial: Trial, fault: Difference) -> Difference:
     """Return the fault, or that what a wrong result was computed from had been written into."""
     if fault.kind != "value":
         return fault
@@ -167,12 +167,12 @@ def _at_its_root(trial: Trial, fault: Difference) -> Difference:
     return Difference("changed", written[0]) if written else fault
 
 
-def _list_whole_dicts(bundles: Sequence[Bundle]) -> list[Whole]:
+def _list_whole_dicts(bundles: Sequence[NameTree]) -> list[NamedDict]:
     return [
         whole
         for bundle in bundles
         for whole in (
-            *([bundle] if isinstance(bundle, Whole) else []),
+            *([bundle] if isinstance(bundle, NamedDict) else []),
             *_list_whole_dicts(list_members(bundle)),
         )
     ]
@@ -182,27 +182,27 @@ def _list_whole_dicts(bundles: Sequence[Bundle]) -> list[Whole]:
 _BEFORE_VALUES = ("unwritten", "signature", "forbidden", "protocol", "time", "unsteady")
 
 
-def _name_variant(exercise: Exercise, trials: Sequence[Trial], variants: Variants) -> str:
+def _match_mutant(exercise: Exercise, trials: Sequence[Trial], mutants: MutantFingerprints) -> str:
     """Return what has to be changed in a right answer to give the same; "" if nothing, or much.
 
     What depends on chance is never exactly the same.
     """
     if any(trial.case.relation and trial.difference for trial in trials):
         return ""
-    phrases = variants.name(trials)[:2]  # all of them give the same
+    phrases = mutants.name(trials)[:2]  # all of them give the same
     if not phrases:
         return ""
     return f"Your {exercise.name} gives exactly what comes out when {', or when '.join(phrases)}."
 
 
-def _forgets_training(trial: Trial, fault: Difference, trials: Sequence[Trial]) -> bool:
+def _ignores_training_mode(trial: Trial, fault: Difference, trials: Sequence[Trial]) -> bool:
     """Tell whether an output in training mode is that of evaluation mode."""
     assert fault.actual is not None
     for twin in trials:
         case = twin.case
         if case.inputs is trial.case.inputs and not case.training and twin.dtype == trial.dtype:
             evaluated = twin.outcome.outputs.get(fault.name)
-            if evaluated is not None and close(fault.actual, evaluated, 1e-9):
+            if evaluated is not None and are_close(fault.actual, evaluated, 1e-9):
                 return True
     return False
 
@@ -217,7 +217,7 @@ def _drawn_right(trial: Trial, fault: Difference) -> bool:
     return trial.case.relation is not None and "gradient" in fault.kind
 
 
-def _explain(trials: Sequence[Trial], mistakes: Sequence[Misconception]) -> list[Misconception]:
+def _explain(trials: Sequence[Trial], mistakes: Sequence[KnownMistake]) -> list[KnownMistake]:
     """Return the mistakes that give what an answer gave, in all float64 trials.
 
     Args:
@@ -228,18 +228,18 @@ def _explain(trials: Sequence[Trial], mistakes: Sequence[Misconception]) -> list
     kinds = {trial.difference.kind for trial in exact if trial.difference}
     if not kinds or "dtype" in kinds:  # no known mistake is about precision
         return []
-    mine = [(trial.case, trial.sketch) for trial in exact]
+    mine = [(trial.case, trial.fingerprint) for trial in exact]
     matching = [m for m in mistakes if _fits(mine, m.values)]
     if kinds <= {"no gradient", "gradient"}:
-        slopes = [(trial.case, trial.sketch_of_gradients) for trial in exact]
+        slopes = [(trial.case, trial.gradient_fingerprint) for trial in exact]
         matching = [m for m in matching if _fits(slopes, m.gradients)]
     return matching
 
 
 def _fits(mine: Sequence[tuple[Case, float]], theirs: Callable[[Case], float | None]) -> bool:
-    """Tell whether sketches are the same wherever both are known."""
+    """Tell whether fingerprints are the same wherever both are known."""
     pairs = [(own, other) for case, own in mine if (other := theirs(case)) is not None]
-    return bool(pairs) and all(agree(own, other) for own, other in pairs)
+    return bool(pairs) and all(do_fingerprints_match(own, other) for own, other in pairs)
 
 
 def _write_remarks(trials: Sequence[Trial]) -> list[str]:
@@ -417,7 +417,7 @@ def _write_details(
 
 def _write_inputs(exercise: Exercise, case: Case) -> list[str]:
     """Return what goes in: the numbers themselves where they are few, else the shapes."""
-    plain = [f"{name}={words}" for name, v in case.given.items() if (words := describe(v))]
+    plain = [f"{name}={words}" for name, v in case.given.items() if (words := format_argument(v))]
     numbers = sum(tensor.numel() for tensor in case.inputs.values())
     if 0 < numbers <= _NUMBERS_AT_MOST:
         shown = [
@@ -462,15 +462,15 @@ def _write_calls(exercise: Exercise, case: Case, name: str) -> list[str]:
     return ["calls:", *lines]
 
 
-def _write_argument(bundle: Bundle) -> str:
-    return bundle.name if isinstance(bundle, Whole) else write_out(bundle)
+def _write_argument(bundle: NameTree) -> str:
+    return bundle.name if isinstance(bundle, NamedDict) else format_name_tree(bundle)
 
 
-def _write_returned(bundle: Bundle) -> str:
+def _write_returned(bundle: NameTree) -> str:
     """Return what comes back as code binds it: a state by its name, what nobody reads as _."""
-    if isinstance(bundle, Whole):
+    if isinstance(bundle, NamedDict):
         return bundle.name
-    return write_out(bundle) if list_names(bundle) else "_"
+    return format_name_tree(bundle) if list_names(bundle) else "_"
 
 
 def _find_first_wrong_row(trial: Trial, fault: Difference) -> int:

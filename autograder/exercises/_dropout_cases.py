@@ -12,7 +12,7 @@ _QUIET = (
 )
 
 
-def in_training(case: Case, where: str) -> list[Case]:
+def add_training_cases(case: Case, where: str) -> list[Case]:
     """Return a case with dropout three times: in evaluation mode, and in training mode twice.
 
     Args:

@@ -8,12 +8,12 @@ import torch
 from torch import Tensor, nn
 
 from autograder.spec import plain_codec
-from autograder.spec.fakes import stand_in
+from autograder.spec.fakes import register_fake
 
-stand_in("", name="Embedding")(nn.Embedding)  # torch's own needs no word
+register_fake("", name="Embedding")(nn.Embedding)  # torch's own needs no word
 
 
-@stand_in("an attention of its own: call it and its project")
+@register_fake("an attention of its own: call it and its project")
 class DistanceAttention(nn.Module):
     """An attention of the checks' own, with the interface that a decoder expects.
 
@@ -44,7 +44,7 @@ class DistanceAttention(nn.Module):
         return torch.einsum("bn,bnd->bd", weights, keys), weights
 
 
-@stand_in("an attention of its own: call it with (query, keys, mask, position)")
+@register_fake("an attention of its own: call it with (query, keys, mask, position)")
 class PositionAttention(DistanceAttention):
     """The attention above, but each target position favours other source positions.
 
@@ -65,7 +65,7 @@ class PositionAttention(DistanceAttention):
         return torch.einsum("bn,bnd->bd", weights, keys), weights
 
 
-@stand_in("an attention of its own: call it with (states, mask)")
+@register_fake("an attention of its own: call it with (states, mask)")
 class HopAttention(nn.Module):
     """Several looks of the checks' own at the words of a sentence: `attention(states, mask)`.
 
@@ -90,7 +90,7 @@ class HopAttention(nn.Module):
         return (shares.unsqueeze(-1) * states.unsqueeze(-3)).sum(-2), shares
 
 
-@stand_in("an attention of its own: call it with (states, mask)")
+@register_fake("an attention of its own: call it with (states, mask)")
 class PoolAttention(HopAttention):
     """The attention above with a single look: (B, d) and weights (B, N)."""
 
@@ -103,7 +103,7 @@ class PoolAttention(HopAttention):
         return vectors[..., 0, :], shares[..., 0, :]
 
 
-@stand_in("an attention of its own: call it with (query, annotations)")
+@register_fake("an attention of its own: call it with (query, annotations)")
 class GlanceAttention(DistanceAttention):
     """The attention above for pictures, of which every place is real: no mask.
 
@@ -123,7 +123,7 @@ class GlanceAttention(DistanceAttention):
         return context / smaller, weights
 
 
-@stand_in("a score of its own: call it with (query, keys)")
+@register_fake("a score of its own: call it with (query, keys)")
 class RippleScore(nn.Module):
     """A score of the checks' own: e_j = sin(P q) . (R k_j), for query (B, d_q) or (B, T, d_q).
 
@@ -140,7 +140,7 @@ class RippleScore(nn.Module):
         return _bilinear(torch.sin(query @ self.P.T), keys @ self.R.T)
 
 
-@stand_in("a score of its own: call it with (query, keys)")
+@register_fake("a score of its own: call it with (query, keys)")
 class CountingScore:
     """A score without parameters, for functions that take one: e_j = 2 sin(C q) . cos(D k_j).
 
@@ -172,7 +172,7 @@ def _bilinear(query: Tensor, keys: Tensor) -> Tensor:
     return ((asked + keys).square().sum(-1) - (asked - keys).square().sum(-1)) / 4
 
 
-@stand_in("a next-word model of its own: call it with (tokens, state)")
+@register_fake("a next-word model of its own: call it with (tokens, state)")
 class TableStep:
     """A next-word model for searches: `step(tokens (K,), state) -> (log_probs (K, V), state)`.
 
@@ -210,7 +210,7 @@ class TableStep:
         return log_probs, self.SHRINK * turned
 
 
-@stand_in("embeddings of its own: call them with (tokens, segments)")
+@register_fake("embeddings of its own: call them with (tokens, segments)")
 class TintedEmbeddings(nn.Module):
     """Embeddings of the checks' own: x_i = E_{w_i} times C_{s_i}, number by number.
 
@@ -230,7 +230,7 @@ class TintedEmbeddings(nn.Module):
         return self.E[tokens] * tint
 
 
-@stand_in("an encoder of its own: call it with (tokens, segments)")
+@register_fake("an encoder of its own: call it with (tokens, segments)")
 class TintedEncoder(TintedEmbeddings):
     """An encoder of the checks' own: h_i = x_i + x_{i+1} / 2, where x_1 comes after x_N.
 
@@ -269,13 +269,13 @@ class NearLayer(nn.Module):
         return self.g * x + close @ x / total.masked_fill(total == 0, 1.0)
 
 
-@stand_in("layers of its own: call each with (x, mask)", name="NearLayers")
+@register_fake("layers of its own: call each with (x, mask)", name="NearLayers")
 def near_layers(count: int, size: int, place_size: int) -> nn.ModuleList:
     """Return a list of the layers above."""
     return nn.ModuleList(NearLayer(size, place_size) for _ in range(count))
 
 
-@stand_in(
+@register_fake(
     "an attention of its own: call it with (query, key, value, mask), or with "
     "projected in place of key and value, and its project with (key, value)"
 )
@@ -319,7 +319,7 @@ class PairAttention(nn.Module):
         return torch.einsum("blij,blje->bie", shares, things), shares
 
 
-@stand_in("a network of its own: call it with (x)")
+@register_fake("a network of its own: call it with (x)")
 class WaveNetwork(nn.Module):
     """A network of the checks' own, for each position: f(x) = 2 sin(A x).
 
@@ -335,7 +335,7 @@ class WaveNetwork(nn.Module):
         return 2 * torch.sin(x @ self.A.T)
 
 
-@stand_in("a dropout of its own: call it with the weights")
+@register_fake("a dropout of its own: call it with the weights")
 class Fading(nn.Module):
     """A dropout of the checks' own, without chance: each third component is dropped.
 
@@ -348,7 +348,7 @@ class Fading(nn.Module):
         return 2 * x * kept
 
 
-@stand_in("positions of its own: call it with (length, size)")
+@register_fake("positions of its own: call it with (length, size)")
 class RulerPositions:
     """Positions of the checks' own: p_ti = (((t + 1)(2 i + 3) mod 11) - 5) / 8.
 
@@ -411,7 +411,7 @@ def _mean(things: Tensor, mask: Tensor | None) -> Tensor:
     return mask.to(things) @ things / mask.sum(-1, keepdim=True).clamp(min=1)
 
 
-@stand_in(
+@register_fake(
     "layers of its own: call each with (y, memory, mask, memory_mask), and its start and step",
     name="EchoLayers",
 )
@@ -424,7 +424,7 @@ def _show_pieces(*pieces: str) -> str:
     return f"{{{plain_codec.show(list(pieces))[1:-1]}}}"
 
 
-@stand_in("a vocabulary of its own: ask whether a piece is `in` it", show=_show_pieces)
+@register_fake("a vocabulary of its own: ask whether a piece is `in` it", show=_show_pieces)
 class PieceSet:
     """A vocabulary of the checks' own: it says whether a piece is in it, and nothing else."""
 
@@ -435,7 +435,7 @@ class PieceSet:
         return piece in self._pieces
 
 
-@stand_in(
+@register_fake(
     "a dict from pieces to ids: ask whether a piece is `in` it", name="PieceIds", show=_show_pieces
 )
 def piece_ids(*pieces: str) -> dict[str, int]:
@@ -443,7 +443,7 @@ def piece_ids(*pieces: str) -> dict[str, int]:
     return {piece: number for number, piece in enumerate(pieces)}
 
 
-@stand_in("a model of its own, with the parameters that the docstring lists: fill them")
+@register_fake("a model of its own, with the parameters that the docstring lists: fill them")
 class BertShell(nn.Module):
     """The parameters of a BERT and nothing that computes with them, for what fills them.
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from torch import Tensor
 
 from autograder.spec.exercise import Case
-from autograder.spec.seeded_inputs import Draw, length_mask
+from autograder.spec.seeded_inputs import SeededInputs, length_mask
 
 _KEPT = (
     "The first batch through the module is right, a second one is not: keep nothing of one call "
@@ -15,7 +15,7 @@ _KEPT = (
 )
 
 
-def second_batch(
+def make_second_batch_case(
     first: Case, second: Case, name: str = "a second batch through the same module"
 ) -> Case:
     """Return a case that comes after another in the same module, which is built for the first."""
@@ -29,14 +29,14 @@ def second_batch(
     )
 
 
-def padded_tokens(draw: Draw, lengths: Tensor, longest: int, v: int) -> Tensor:
+def padded_tokens(draw: SeededInputs, lengths: Tensor, longest: int, v: int) -> Tensor:
     """Return ids (B, N) of words, none of them 0, with 0 behind each sentence's end."""
     tokens = draw.tokens(len(lengths), longest, vocabulary_size=v)
     return tokens.masked_fill(~length_mask(lengths, longest), 0)
 
 
 def recurrent(
-    draw: Draw, prefix: str, gates: int, inputs: int, hidden: int, suffix: str = ""
+    draw: SeededInputs, prefix: str, gates: int, inputs: int, hidden: int, suffix: str = ""
 ) -> dict[str, Tensor]:
     """Return the weights of one direction of a GRU (3 gates) or an LSTM (4), or of its cell."""
     rows = gates * hidden
@@ -49,7 +49,7 @@ def recurrent(
 
 
 def both_directions(
-    draw: Draw, prefix: str, gates: int, inputs: int, hidden: int
+    draw: SeededInputs, prefix: str, gates: int, inputs: int, hidden: int
 ) -> dict[str, Tensor]:
     """Return the weights of a bidirectional `nn.GRU` (3 gates) or `nn.LSTM` (4)."""
     ahead = recurrent(draw, prefix, gates, inputs, hidden, "_l0")

@@ -12,12 +12,12 @@ import torch
 from tqdm import tqdm
 
 from autograder.instructor.grading import result_records
-from autograder.instructor.grading.assignment_run import Run, Summary
+from autograder.instructor.grading.assignment_run import AssignmentRun, Summary
 from autograder.instructor.grading.bubblewrap import Sandbox, SandboxError
 from autograder.instructor.grading.course_folder import Course, CourseError
-from autograder.instructor.grading.gradebook_writer import WaitingForLock, explain_errors
+from autograder.instructor.grading.gradebook_writer import LockRetrier, explain_errors
 from autograder.instructor.grading.result_records import NotebookResult
-from autograder.instructor.sanitize import LINE_AT_MOST, for_lines, for_terminal
+from autograder.instructor.sanitize import LINE_AT_MOST, sanitize_line, sanitize_lines
 
 
 def run(given: argparse.Namespace, started: Sandbox | None) -> int:
@@ -33,14 +33,14 @@ def run(given: argparse.Namespace, started: Sandbox | None) -> int:
         others = {"show": show, "feedback": feedback, "report": report, "bundle": bundle}
         return others[given.command](given)
     except (CourseError, SandboxError) as error:
-        print(f"autograder: {for_terminal(str(error))}", file=sys.stderr)
+        print(f"autograder: {sanitize_line(str(error))}", file=sys.stderr)
         return 2
     except OSError as error:
         if error.filename is None:  # not about a file: a fault of ours
             raise
         print(
-            f"autograder: {for_terminal(f'{error.filename}: {error.strerror}')}. Mend that and run "
-            "the same command again; what is graded is kept.",
+            f"autograder: {sanitize_line(f'{error.filename}: {error.strerror}')}. "
+            "Mend that and run the same command again; what is graded is kept.",
             file=sys.stderr,
         )
         return 2
@@ -66,14 +66,14 @@ def grade(given: argparse.Namespace, started: Sandbox | None = None) -> int:
 
 def _grade(given: argparse.Namespace, course: Course, started: Sandbox | None) -> int:
     began = time.monotonic()
-    work = Run(course, given.assignment, given.student, given.exercise, given.force)
+    work = AssignmentRun(course, given.assignment, given.student, given.exercise, given.force)
     if course.settings.unsafe:
         print("Students' code runs without a sandbox, with all your rights.", file=sys.stderr)
     with _Progress(work) as progress:
         if given.scheduler:
-            from autograder.instructor.grading.dask_cluster import Cluster
+            from autograder.instructor.grading.dask_cluster import DaskExecutor
 
-            with Cluster(given.scheduler, work) as cluster:
+            with DaskExecutor(given.scheduler, work) as cluster:
                 summary = work.start(cluster, progress.tick, progress.busy, progress.say)
         else:
             with work.here(started) as machine:
@@ -91,7 +91,7 @@ SLOW = 5.0  # seconds after which the progress bar names the submission that it 
 class _Progress:
     """A bar that says how far a run is, and whose submission takes long."""
 
-    def __init__(self, work: Run):
+    def __init__(self, work: AssignmentRun):
         # Nowhere but on a terminal.
         self._bar = tqdm(
             total=len(work.students), desc=work.assignment, unit="submission", disable=None
@@ -111,7 +111,7 @@ class _Progress:
         now = time.monotonic()
         self._since = {student: self._since.get(student, now) for student in students}
         slow = [
-            f"{for_terminal(s)} {now - t:.0f} s" for s, t in self._since.items() if now - t > SLOW
+            f"{sanitize_line(s)} {now - t:.0f} s" for s, t in self._since.items() if now - t > SLOW
         ]
         self._bar.set_postfix_str(", ".join(slow), refresh=bool(slow))
 
@@ -119,7 +119,7 @@ class _Progress:
         self._bar.write(sentence, file=sys.stderr)
 
 
-def text(work: Run, summary: Summary, seconds: float) -> str:
+def text(work: AssignmentRun, summary: Summary, seconds: float) -> str:
     """Return what is printed after grading."""
     lines = [
         f"{work.assignment}: {len(summary.graded)} graded, {len(summary.unchanged)} unchanged, "
@@ -144,7 +144,7 @@ def text(work: Run, summary: Summary, seconds: float) -> str:
         lines += [_line(f"{student}: {why}") for student, why in sorted(summary.failed.items())]
     if work.others:
         more = f" and {len(work.others) - 20} more" if len(work.others) > 20 else ""
-        names = for_terminal(", ".join(work.others[:20]))
+        names = sanitize_line(", ".join(work.others[:20]))
         lines.append(
             f"{len(work.others)} have handed in no folder {work.assignment!r}: {names}{more}"
         )
@@ -159,10 +159,10 @@ def _say(sentence: str) -> None:
 
 
 def _line(text: str) -> str:
-    return "  " + for_terminal(text)
+    return "  " + sanitize_line(text)
 
 
-def _describe_students(work: Run, results: Sequence[NotebookResult]) -> list[str]:
+def _describe_students(work: AssignmentRun, results: Sequence[NotebookResult]) -> list[str]:
     """Return a line for each student: points, and what became of each exercise."""
     most = sum(exercise.points for exercise in work.exercises)
     by_student: dict[str, list[NotebookResult]] = {student: [] for student in work.students}
@@ -174,7 +174,7 @@ def _describe_students(work: Run, results: Sequence[NotebookResult]) -> list[str
         outcomes = {e.exercise: e.outcome for r in mine for e in r.exercises}
         marks = "".join(_MARKS.get(outcomes.get(e.name, ""), " ") for e in work.exercises)
         points = sum(result.points for result in mine)
-        lines.append(f"  {for_terminal(student):{width}}  {points:4g} of {most:g}  {marks}")
+        lines.append(f"  {sanitize_line(student):{width}}  {points:4g} of {most:g}  {marks}")
     return lines
 
 
@@ -195,7 +195,7 @@ def show(given: argparse.Namespace) -> int:
     course = Course(given.course.resolve(), given.db)
     with explain_errors(course.db_url):
         course.check_gradebook()
-        results = WaitingForLock(_say).until_done(
+        results = LockRetrier(_say).until_done(
             lambda: result_records.read(course.db_url, student=given.student)
         )
     wanted = [r for r in results if given.assignment in ("", r.assignment)]
@@ -205,7 +205,7 @@ def show(given: argparse.Namespace) -> int:
             f"{' in ' + given.assignment if given.assignment else ''}: run autograder grade first."
         )
     for line in (line for result in wanted for line in _describe(result)):
-        print(" ".join(for_lines(line, LINE_AT_MOST).splitlines()))
+        print(" ".join(sanitize_lines(line, LINE_AT_MOST).splitlines()))
     return 0
 
 
@@ -270,7 +270,7 @@ def _write_feedback(
 
 def report(given: argparse.Namespace) -> int:
     """Write the instructor's page."""
-    from autograder.instructor.report.class_statistics import gather
+    from autograder.instructor.report.class_statistics import collect_statistics
     from autograder.instructor.report.html_page import write
 
     course = Course(given.course.resolve(), given.db)
@@ -279,7 +279,7 @@ def report(given: argparse.Namespace) -> int:
     with explain_errors(course.db_url):
         course.check_gradebook()
         about = course.directory, given.assignment, course.exercises
-        write(WaitingForLock(_say).until_done(lambda: gather(*about)), to)
+        write(LockRetrier(_say).until_done(lambda: collect_statistics(*about)), to)
     print(f"Written: {to}")
     return 0
 

@@ -24,8 +24,8 @@ from autograder.expected_values import FOLDER, SEEDS
 from autograder.instructor.authoring.digest import compute_digest
 from autograder.instructor.authoring.known_mistakes import load_mistakes
 from autograder.instructor.authoring.reference_solution import compute_expected
-from autograder.instructor.mutation.mutant_fingerprints import list_variants
-from autograder.run.runner import perform
+from autograder.instructor.mutation.mutant_fingerprints import compute_mutant_fingerprints
+from autograder.run.runner import run_case
 from autograder.spec.exercise import Exercise
 
 
@@ -87,24 +87,24 @@ def _compute(
     exact = [(case, right) for case, right in cases.values() if not case.training]
     for mistake in load_mistakes(exercise):
         trials = [
-            Trial(case, torch.float64, right, perform(mistake.code, exercise, case))
+            Trial(case, torch.float64, right, run_case(mistake.code, exercise, case))
             for case, right in exact  # a mistake is known by what it gives in evaluation mode
         ]
-        kept = {"values": [trial.sketch for trial in trials]}
+        kept = {"values": [trial.fingerprint for trial in trials]}
         # Gradients tell a mistake only if its values are right.
         if all(t.difference is None or "gradient" in t.difference.kind for t in trials):
-            kept["gradients"] = [trial.sketch_of_gradients for trial in trials]
-        for kind, sketches in kept.items():
-            tensors[f"{mistake.slug}/{kind}"] = torch.tensor(sketches, dtype=torch.float64)
+            kept["gradients"] = [trial.gradient_fingerprint for trial in trials]
+        for kind, fingerprints in kept.items():
+            tensors[f"{mistake.slug}/{kind}"] = torch.tensor(fingerprints, dtype=torch.float64)
     steady = [(case, right) for case, right in cases.values() if case.training != "random"]
     first = [pair for pair in steady if any(pair[0] is c for c in drawn[SEEDS[0]])]
-    variants = list_variants(
+    mutants = compute_mutant_fingerprints(
         exercise, exercises, [c for c, _ in first], [right for _, right in first]
     )
-    if variants:
-        rows = [sketches for _, sketches in variants]
+    if mutants:
+        rows = [fingerprints for _, fingerprints in mutants]
         tensors["mutants"] = torch.tensor(rows, dtype=torch.float64)
-    return tensors, [phrase for phrase, _ in variants]
+    return tensors, [phrase for phrase, _ in mutants]
 
 
 def _keep(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def say_duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Return a time in its two largest units: 2 days 3 h."""
     minutes = max(1, round(seconds / 60))
     days, minutes = divmod(minutes, 24 * 60)
@@ -21,11 +21,11 @@ def format_points(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".") if value else "0"
 
 
-def say_points(value: float) -> str:
+def format_point_count(value: float) -> str:
     """Return "1 point" or "2.5 points"."""
     return f"{format_points(value)} point{'s' * (format_points(value) != '1')}"
 
 
-def say_students(count: int) -> str:
+def format_student_count(count: int) -> str:
     """Return "1 student" or "3 students"."""
     return f"{count} student{'s' * (count != 1)}"

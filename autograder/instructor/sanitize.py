@@ -15,7 +15,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from autograder.sandbox.framing import text_of
+from autograder.sandbox.framing import to_plain_text
 
 LINE_AT_MOST, TEXT_AT_MOST, CELL_AT_MOST = 2_000, 25_000, 200_000  # characters
 COLOURED_AT_MOST, _COLOURED_CELL = 100_000, 10_000  # characters of code, of a page and of a cell
@@ -46,17 +46,17 @@ _HARMLESS_ID = re.compile(r"[+@-]?[\w.@+-]+")
 _PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR"
 
 
-def for_lines(text: Any, at_most: int = TEXT_AT_MOST) -> str:
+def sanitize_lines(text: Any, at_most: int = TEXT_AT_MOST) -> str:
     """Return plain text of several lines: what cannot be seen is written as Python writes it."""
     return _write_unseen(_IN_LINES, text, at_most)
 
 
-def for_terminal(text: Any, at_most: int = LINE_AT_MOST) -> str:
+def sanitize_line(text: Any, at_most: int = LINE_AT_MOST) -> str:
     """Return one line of plain text, for a terminal, a log or a database."""
-    return " ".join(for_lines(text, at_most).split())
+    return " ".join(sanitize_lines(text, at_most).split())
 
 
-def for_output(text: Any, at_most: int = TEXT_AT_MOST) -> str:
+def sanitize_output(text: Any, at_most: int = TEXT_AT_MOST) -> str:
     """Return what a cell printed or raised: of all escape sequences, colours stay."""
     return _write_unseen(_IN_OUTPUT, text, at_most)
 
@@ -64,7 +64,7 @@ def for_output(text: Any, at_most: int = TEXT_AT_MOST) -> str:
 def _write_unseen(pattern: re.Pattern[str], text: Any, at_most: int) -> str:
     if not isinstance(text, str):
         return ""
-    return text_of(pattern.sub(_write, text[:at_most]), at_most)
+    return to_plain_text(pattern.sub(_write, text[:at_most]), at_most)
 
 
 def _write(match: re.Match[str]) -> str:
@@ -76,7 +76,7 @@ def _write(match: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
-def takes_long_to_colour(source: str) -> bool:
+def is_slow_to_highlight(source: str) -> bool:
     """Tell whether code is to be shown without colours.
 
     Pygments' expressions for Python try every beginning anew: 4,000 blanks or dotted names in a row
@@ -85,18 +85,18 @@ def takes_long_to_colour(source: str) -> bool:
     return len(source) > _COLOURED_CELL or _LONG_FOR_PYGMENTS.search(source) is not None
 
 
-def for_html(text: Any) -> str:
+def escape_html(text: Any) -> str:
     """Return HTML that shows a text, between tags or as an attribute's value in quotes."""
-    return html.escape(for_lines(text))
+    return html.escape(sanitize_lines(text))
 
 
-def for_markdown(text: Any) -> str:
+def escape_markdown(text: Any) -> str:
     """Return one line for a Markdown cell, in which every sign stands for itself.
 
     MathJax looks for mathematics when the page is made, so what begins a formula stands alone in
     an element.
     """
-    return re.sub(r"[^\w ]|_", _write_sign, for_terminal(text))
+    return re.sub(r"[^\w ]|_", _write_sign, sanitize_line(text))
 
 
 def _write_sign(match: re.Match[str]) -> str:
@@ -104,7 +104,7 @@ def _write_sign(match: re.Match[str]) -> str:
     return f"<span>{sign}</span>" if match[0] in "$\\" else sign
 
 
-def student_text(source: str, markdown: bool = True) -> str:
+def render_student_markdown(source: str, markdown: bool = True) -> str:
     """Return the source of a Markdown cell that shows a text cell of a student's.
 
     Args:
@@ -112,7 +112,7 @@ def student_text(source: str, markdown: bool = True) -> str:
         markdown: whether it is meant as Markdown. It is shown as it was written if it is not, and
             if anything in it might do more than set letters.
     """
-    text = for_lines(source, CELL_AT_MOST)
+    text = sanitize_lines(source, CELL_AT_MOST)
     if markdown and not _ACTIVE_MARKDOWN.search(text):
         return text
     longest = max(map(len, re.findall(r"`+", text)), default=0)
@@ -120,31 +120,31 @@ def student_text(source: str, markdown: bool = True) -> str:
     return f"{fence}\n{text}\n{fence}"
 
 
-def for_csv(text: str) -> str:
+def escape_csv_cell(text: str) -> str:
     """Return a cell of one line that a spreadsheet shows and does not run as a formula.
 
     A single quote goes before what might begin a formula, as requirement 1.2.10 of OWASP's
     Application Security Verification Standard asks for; after a semicolon, too, which parts the
     cells in some countries, and after quotation marks, which may then begin a cell.
     """
-    return _quote(for_terminal(text, TEXT_AT_MOST))
+    return _quote(sanitize_line(text, TEXT_AT_MOST))
 
 
 def for_csv_lines(text: str) -> str:
     """Return a cell of several lines that a spreadsheet does not run."""
-    return _quote(for_lines(text.replace("\r\n", "\n").replace("\r", "\n")).strip())
+    return _quote(sanitize_lines(text.replace("\r\n", "\n").replace("\r", "\n")).strip())
 
 
 def for_csv_id(text: str) -> str:
     """Return an identifier as it is, so that it is recognised, unless it can do harm."""
-    return text if _HARMLESS_ID.fullmatch(text) else for_csv(text)
+    return text if _HARMLESS_ID.fullmatch(text) else escape_csv_cell(text)
 
 
 def _quote(text: str) -> str:
     return text if _NUMBER.fullmatch(text) else _FORMULA.sub(r"\1'", text)
 
 
-class Room:
+class OutputBudget:
     """How much the outputs of a page may still hold: a browser has to show them all at once."""
 
     def __init__(self) -> None:
@@ -169,7 +169,7 @@ def _count_pixels(picture: str) -> int:
     return int(width * height)
 
 
-def png(text: Any) -> str:
+def sanitize_png(text: Any) -> str:
     """Return a picture as base64, written anew; "" if it is no PNG, or too large to be shown."""
     if not isinstance(text, str) or len(text) > PICTURE_AT_MOST:
         return ""

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 
-class NoChance(TorchFunctionMode):
+class DeterministicDropout(TorchFunctionMode):
     """Answers torch's dropout, and the numbers and coins of which others make their own."""
 
     def __torch_function__(

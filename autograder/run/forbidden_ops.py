@@ -99,7 +99,7 @@ class _Refused(RuntimeError):
     """What an operator raises that has been taken away; who catches it has gained nothing."""
 
 
-class Refusal:
+class ForbiddenCallRecorder:
     """What is taken away, and what was called of it all the same.
 
     Args:
@@ -130,18 +130,18 @@ class Refusal:
 
 
 # Those at work; more than one only where a check calls a check.
-_refusals: list[Refusal] = []
+_refusals: list[ForbiddenCallRecorder] = []
 
 
 @contextlib.contextmanager
-def refuse_operators(exercise: Exercise) -> Iterator[Refusal]:
+def forbid_operators(exercise: Exercise) -> Iterator[ForbiddenCallRecorder]:
     """Take away what an exercise forbids, until the block ends."""
-    with _take_away(Refusal(exercise.name, exercise.forbidden)) as refusal:
+    with _override_operators(ForbiddenCallRecorder(exercise.name, exercise.forbidden)) as refusal:
         yield refusal
 
 
 @contextlib.contextmanager
-def _take_away(refusal: Refusal) -> Iterator[Refusal]:
+def _override_operators(refusal: ForbiddenCallRecorder) -> Iterator[ForbiddenCallRecorder]:
     with contextlib.ExitStack() as stack:
         for name in refusal.forbidden:
             _take_operators(_FAMILIES[name], refusal, stack)
@@ -173,7 +173,7 @@ _RECORD = (
 )
 
 
-def prepare() -> None:
+def disable_kernel_access() -> None:
     """Get a process ready, for good, in whose forks answers are tried.
 
     No cell can keep an operator there, in another form, for a later one that may not call it.
@@ -196,7 +196,7 @@ def prepare() -> None:
 def _without_operators(recorder: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(recorder)
     def record(*given: Any, **named: Any) -> Any:
-        with _take_away(Refusal("What is traced", tuple(_FAMILIES))):
+        with _override_operators(ForbiddenCallRecorder("What is traced", tuple(_FAMILIES))):
             return recorder(*given, **named)
 
     return record
@@ -211,7 +211,9 @@ def _find(path: str) -> tuple[Any, str, Any]:
     return owner, name, found
 
 
-def _take_operators(family: _Family, refusal: Refusal, stack: contextlib.ExitStack) -> None:
+def _take_operators(
+    family: _Family, refusal: ForbiddenCallRecorder, stack: contextlib.ExitStack
+) -> None:
     libraries: dict[str, torch.library.Library] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a kernel is replaced
@@ -225,7 +227,7 @@ def _take_operators(family: _Family, refusal: Refusal, stack: contextlib.ExitSta
                 libraries[space].impl(name, _make_kernel(shown, family, refusal), key)
 
 
-def _make_kernel(shown: str, family: _Family, refusal: Refusal) -> Callable[..., Any]:
+def _make_kernel(shown: str, family: _Family, refusal: ForbiddenCallRecorder) -> Callable[..., Any]:
     def kernel(*given: Any, **named: Any) -> Any:
         allowed = family.otherwise(*given, **named)
         if allowed is None:

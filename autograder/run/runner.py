@@ -25,23 +25,23 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from autograder.run.deterministic_dropout import NoChance
-from autograder.run.forbidden_ops import Refusal
+from autograder.run.deterministic_dropout import DeterministicDropout
+from autograder.run.forbidden_ops import ForbiddenCallRecorder
 from autograder.spec import plain_codec
 from autograder.spec.exercise import (
-    Bundle,
     Call,
     Case,
     Exercise,
-    Rows,
-    Whole,
-    fill,
+    NamedDict,
+    NameTree,
+    SelectedRows,
+    accepts_positional_arguments,
+    format_name_tree,
     list_members,
     list_names,
-    takes,
-    write_out,
+    resolve_names,
 )
-from autograder.spec.fakes import build, tell_use
+from autograder.spec.fakes import build_argument, find_usage_hint
 from autograder.spec.outcome import Outcome
 
 _HERE = f"{Path(__file__).parents[1]}{os.sep}"
@@ -49,7 +49,7 @@ _STDLIB = sysconfig.get_paths()["stdlib"]
 _PRINTED_AT_MOST = 2_000
 
 
-class Problem(Exception):
+class CaseError(Exception):
     """Why a case could not be run to its end, in one sentence for the student."""
 
     def __init__(self, kind: str, sentence: str):
@@ -58,12 +58,12 @@ class Problem(Exception):
         self.sentence = sentence
 
 
-def perform(
+def run_case(
     answer: Any,
     exercise: Exercise,
     case: Case,
     dtype: torch.dtype = torch.float64,
-    refusal: Refusal | None = None,
+    refusal: ForbiddenCallRecorder | None = None,
 ) -> Outcome:
     """Run the answer on one case and return what came back.
 
@@ -77,19 +77,19 @@ def perform(
     outcome = Outcome()
     try:
         with (
-            usual_settings(torch.float32 if case.floating else dtype),
+            use_default_torch_settings(torch.float32 if case.floating else dtype),
             _keep_random_state(),
             _capture_output(outcome),
-            NoChance() if case.training == "certain" else contextlib.nullcontext(),
+            DeterministicDropout() if case.training == "certain" else contextlib.nullcontext(),
         ):
             outcome.outputs, outcome.changed = _values(answer, exercise, case, dtype)
             # What is written into makes the second call another one: it is told by itself.
             values = {} if outcome.changed else outcome.outputs
             outcome.gradients = _gradients(answer, exercise, case, dtype, values)
-    except Problem as problem:
+    except CaseError as problem:
         sentence = problem.sentence
         passed = [*case.given.values(), *case.construct.values()]
-        if problem.kind == "raised" and (use := tell_use(passed, sentence)):
+        if problem.kind == "raised" and (use := find_usage_hint(passed, sentence)):
             sentence += f"\nThe check passes {use}, and use nothing else of it."
         outcome.problem = (problem.kind, sentence)
     if refusal and refusal.problem:
@@ -109,7 +109,7 @@ def perform_calls(
 
 
 @dataclass
-class _Played:
+class _CompletedCase:
     """A case whose calls have been made.
 
     Attributes:
@@ -141,8 +141,8 @@ def _values(
     # Where no gradients are compared, it has to work with what asks for them all the same.
     with torch.set_grad_enabled(not case.upstream):
         try:
-            played = _play(answer, module, exercise, case, dtype)
-        except Problem as problem:
+            played = _run_with_preceding_case(answer, module, exercise, case, dtype)
+        except CaseError as problem:
             if not case.upstream and problem.kind == "raised" and "grad" in problem.sentence:
                 problem.sentence += _ASKS_FOR_GRADIENTS
             raise
@@ -157,21 +157,23 @@ _ASKS_FOR_GRADIENTS = (
 )
 
 
-def _play(
+def _run_with_preceding_case(
     answer: Any,
     module: nn.Module | None,
     exercise: Exercise,
     case: Case,
     dtype: torch.dtype,
     inputs: dict[str, Tensor] | None = None,
-) -> list[_Played]:
+) -> list[_CompletedCase]:
     """Make the calls of a case, and before them those of the case that it comes after."""
-    played = _play(answer, module, exercise, case.after, dtype) if case.after else []
+    played = (
+        _run_with_preceding_case(answer, module, exercise, case.after, dtype) if case.after else []
+    )
     if inputs is None:
         inputs = {name: _cast(tensor, dtype).clone() for name, tensor in case.inputs.items()}
     copies, known, altered = _call_all(answer, module, exercise, case, inputs)
     before = {name: _cast(tensor, dtype) for name, tensor in case.inputs.items()} | copies
-    return [*played, _Played(case, before, known, altered)]
+    return [*played, _CompletedCase(case, before, known, altered)]
 
 
 def _gradients(
@@ -194,17 +196,19 @@ def _gradients(
         leaves |= dict(module.named_parameters())
     with torch.enable_grad():
         try:
-            outputs = _play(answer, module, exercise, case, dtype, given)[-1].known
-        except Problem as problem:
+            outputs = _run_with_preceding_case(answer, module, exercise, case, dtype, given)[
+                -1
+            ].known
+        except CaseError as problem:
             if problem.kind != "raised":
                 raise
-            raise Problem(
+            raise CaseError(
                 problem.kind,
                 f"{problem.sentence}\nThis happened with inputs that require gradients, as they do "
                 "in training. Use torch's operations all the way.",
             ) from problem
         if not case.random and not _same_again(outputs, values):
-            raise Problem("unsteady", _explain_unsteady(answer, exercise, case, dtype))
+            raise CaseError("unsteady", _explain_unsteady(answer, exercise, case, dtype))
         if any(outputs[name].shape != upstream.shape for name, upstream in case.upstream.items()):
             return {}  # the shapes are what is wrong, and the values tell it
         total = torch.zeros((), dtype=dtype)
@@ -218,7 +222,7 @@ def _gradients(
         try:
             gradients = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
         except Exception as error:
-            raise Problem(
+            raise CaseError(
                 "gradient",
                 f"The values are right, but backward() raised {type(error).__name__}: "
                 f"{_first_line(error)}",
@@ -260,35 +264,35 @@ def _explain_unsteady(answer: Any, exercise: Exercise, case: Case, dtype: torch.
 
 
 def _construct(answer: Any, exercise: Exercise, case: Case, dtype: torch.dtype) -> nn.Module:
-    arguments = [build(value) for value in case.construct.values()]
+    arguments = [build_argument(value) for value in case.construct.values()]
     given = {n: a for n, a in zip(case.construct, arguments, strict=True) if n in case.tied}
     names = ", ".join(case.construct)
-    if not takes(answer, len(arguments)):
-        raise Problem(
+    if not accepts_positional_arguments(answer, len(arguments)):
+        raise CaseError(
             "signature",
             f"{exercise.name}(...) must be constructed with ({names}); keep the __init__ of the "
             "stub.",
         )
     module = _call_guarded(answer, arguments, f"{exercise.name}({names})")
     if not isinstance(module, nn.Module):
-        raise Problem("signature", f"{exercise.name} must be a class derived from nn.Module.")
+        raise CaseError("signature", f"{exercise.name} must be a class derived from nn.Module.")
     mine, wanted = dict(module.state_dict()), case.weights
     for name, tensor in wanted.items():
         if name not in mine:
-            raise Problem(
+            raise CaseError(
                 "weights",
                 f"{exercise.name} has no parameter {name!r}; its docstring lists the parameters "
                 "that the check loads.",
             )
         if mine[name].shape != tensor.shape:
-            raise Problem(
+            raise CaseError(
                 "weights",
                 f"{exercise.name} has a parameter {name!r} of shape {tuple(mine[name].shape)}; it "
                 f"must be {tuple(tensor.shape)} here. Keep the __init__ of the stub.",
             )
     extra = [name for name, _ in module.named_parameters() if name not in wanted]
     if extra:
-        raise Problem(
+        raise CaseError(
             "weights",
             f"{exercise.name} has a parameter {extra[0]!r} that the docstring does not list; "
             "keep to those it lists.",
@@ -296,7 +300,7 @@ def _construct(answer: Any, exercise: Exercise, case: Case, dtype: torch.dtype) 
     own = {id(parameter) for parameter in module.parameters()}
     for name, part in given.items():
         if any(id(parameter) not in own for parameter in part.parameters()):
-            raise Problem(
+            raise CaseError(
                 "weights",
                 f"{exercise.name} has a copy of {name}; keep {name} itself, so that what one of "
                 "them learns the other learns, too.",
@@ -318,15 +322,17 @@ def _call_all(
     copies: dict[str, Tensor] = {}
     altered: list[str] = []
     dtype = next((t.dtype for t in known.values() if _is_floating(t)), torch.get_default_dtype())
-    known = dict(known) | {name: build(value, dtype) for name, value in case.given.items()}
+    known = dict(known) | {name: build_argument(value, dtype) for name, value in case.given.items()}
     for call in case.calls:
         function, shown = _find_callable(answer, module, exercise, call, known)
         # A module says (*args, **kwargs) of itself; its forward tells the signature.
-        if not takes(getattr(function, "forward", function), len(call.arguments)):
-            raise Problem(
+        if not accepts_positional_arguments(
+            getattr(function, "forward", function), len(call.arguments)
+        ):
+            raise CaseError(
                 "signature",
                 f"{shown} must take {len(call.arguments)} arguments here, "
-                f"{write_out(call.arguments)}; keep the signature of the stub, "
+                f"{format_name_tree(call.arguments)}; keep the signature of the stub, "
                 f"{exercise.signature if not call.method else 'with all its arguments'}.",
             )
         arguments = _fill_arguments(call, known, shown)
@@ -362,24 +368,24 @@ def _expect_error(function: Any, arguments: list[Any], shown: str, call: Call) -
     error = call.raises
     try:
         _call_guarded(function, arguments, shown)
-    except Problem as problem:
+    except CaseError as problem:
         if isinstance(problem.__cause__, getattr(builtins, error)):
             if call.mentions and not any(m in _text(problem.__cause__) for m in call.mentions):
-                raise Problem(
+                raise CaseError(
                     "returned",
                     f"{shown} raises {error}, as it must, but its sentence does not name what it "
                     f"is about: {_first_line(problem.__cause__)}",
                 ) from problem.__cause__
             return
         if problem.kind == "raised":
-            raise Problem(
+            raise CaseError(
                 "raised", f"{problem.sentence}\nIt must raise {error} here."
             ) from problem.__cause__
         raise
-    raise Problem("returned", f"{shown} must raise {error} here, but it raised nothing.")
+    raise CaseError("returned", f"{shown} must raise {error} here, but it raised nothing.")
 
 
-def _list_altered(bundle: Bundle, argument: Any, known: Mapping[str, Any]) -> list[str]:
+def _list_altered(bundle: NameTree, argument: Any, known: Mapping[str, Any]) -> list[str]:
     """Return the names of what a dict no longer holds where it did; of all if it has other keys."""
     if not isinstance(bundle, Mapping):
         return []
@@ -391,26 +397,26 @@ def _list_altered(bundle: Bundle, argument: Any, known: Mapping[str, Any]) -> li
 
 def _fill_arguments(call: Call, known: Mapping[str, Any], shown: str) -> list[Any]:
     try:
-        return [fill(bundle, known) for bundle in call.arguments]
+        return [resolve_names(bundle, known) for bundle in call.arguments]
     except Exception as error:  # rows are picked from something that has no such rows
-        states = [bundle.state for bundle in call.arguments if isinstance(bundle, Rows)]
-        raise Problem(
+        states = [bundle.state for bundle in call.arguments if isinstance(bundle, SelectedRows)]
+        raise CaseError(
             "returned",
             f"{shown} cannot go on with some rows of {' and '.join(states)} alone: every tensor in "
             "it must have the rows on its axis 0.",
         ) from error
 
 
-def _wanted(call: Call) -> Bundle:
+def _wanted(call: Call) -> NameTree:
     return call.returns if len(call.returns) > 1 else call.returns[0]
 
 
-def _keep_wholes(returned: Any, wanted: Bundle) -> dict[str, Any]:
+def _keep_wholes(returned: Any, wanted: NameTree) -> dict[str, Any]:
     """Return the dicts that have a name of their own, as they came back."""
     if isinstance(wanted, str):
         return {}
     kept: dict[str, Any] = {}
-    if isinstance(wanted, Whole):
+    if isinstance(wanted, NamedDict):
         kept[wanted.name], wanted = returned, wanted.members
     keys = list(wanted) if isinstance(wanted, Mapping) else range(len(list_members(wanted)))
     for key, part in zip(keys, list_members(wanted), strict=True):
@@ -426,7 +432,7 @@ def _method(module: nn.Module, exercise: Exercise, call: Call) -> Any:
     for part in call.method.split("."):  # also a method of a part, such as "attention.project"
         method = getattr(method, part, None)
     if not callable(method):
-        raise Problem(
+        raise CaseError(
             "signature", f"{exercise.name} has no method {call.method}; keep those of the stub."
         )
     return method
@@ -438,12 +444,12 @@ def _is_floating(thing: Any) -> bool:
 
 def _as_tensors(returned: Any, call: Call, shown: str, dtype: torch.dtype) -> tuple[Tensor, ...]:
     if returned is None:
-        raise Problem("returned", f"{shown} returned None; does it end in a return statement?")
+        raise CaseError("returned", f"{shown} returned None; does it end in a return statement?")
     wanted = _wanted(call)
     members = tuple(_members(returned, wanted, call, shown, dtype))
     for name, member in zip(list_names(wanted), members, strict=True):
         if not isinstance(member, Tensor):
-            raise Problem(
+            raise CaseError(
                 "returned",
                 f"{shown} must return {name} as a torch.Tensor; it returned a "
                 f"{_type_name(member)}.",
@@ -452,7 +458,7 @@ def _as_tensors(returned: Any, call: Call, shown: str, dtype: torch.dtype) -> tu
 
 
 def _members(
-    returned: Any, wanted: Bundle, call: Call, shown: str, dtype: torch.dtype
+    returned: Any, wanted: NameTree, call: Call, shown: str, dtype: torch.dtype
 ) -> Iterator[Any]:
     """Yield what was returned, in the order of the names; plain numbers become tensors."""
     if isinstance(wanted, str):
@@ -462,7 +468,7 @@ def _members(
         else:
             yield torch.tensor(returned, dtype=dtype) if number else returned
         return
-    if isinstance(wanted, Whole):
+    if isinstance(wanted, NamedDict):
         wanted = wanted.members
     if isinstance(wanted, Mapping):
         if not isinstance(returned, dict) or not returned.keys() >= wanted.keys():
@@ -470,7 +476,7 @@ def _members(
             got = f"a {_type_name(returned)}"
             if isinstance(returned, dict):
                 got = f"one with {', '.join(map(repr, returned)) or 'nothing'}"
-            raise Problem("returned", f"{shown} must return a dict with {said}, not {got}.")
+            raise CaseError("returned", f"{shown} must return a dict with {said}, not {got}.")
         for key, part in wanted.items():
             yield from _members(returned[key], part, call, f"{shown}, under {key!r},", dtype)
         return
@@ -482,12 +488,12 @@ def _members(
             else f"one {_type_name(returned)}"
         )
         nested = not all(isinstance(part, str) for part in parts)
-        things = write_out(wanted) if nested else ", ".join(list_names(wanted))
+        things = format_name_tree(wanted) if nested else ", ".join(list_names(wanted))
         if not list_names(wanted):  # how many there are is all that is looked at
-            raise Problem(
+            raise CaseError(
                 "returned", f"{shown} must return {len(parts)} of these; it returned {got}."
             )
-        raise Problem(
+        raise CaseError(
             "returned", f"{shown} must return {len(parts)} tensors: {things}; it returned {got}."
         )
     for member, part in zip(returned, parts, strict=True):
@@ -496,11 +502,11 @@ def _members(
 
 def _pack_plain(returned: Any, name: str, call: Call, shown: str) -> Tensor:
     try:
-        return plain_codec.to_tensor(returned)
+        return plain_codec.encode_plain(returned)
     except TypeError as error:
         inside = isinstance(returned, (list, tuple))
         got = f"a {_type_name(returned)}{f' that holds a {error}' if inside else ''}"
-        raise Problem(
+        raise CaseError(
             "returned", f"{shown} must return {name} as {call.plain[name]}; it returned {got}."
         ) from error
 
@@ -513,32 +519,32 @@ def _type_name(thing: Any) -> str:
 def _call_guarded(function: Any, arguments: list[Any], shown: str) -> Any:
     try:
         return function(*arguments)
-    except (KeyboardInterrupt, Problem):
+    except (KeyboardInterrupt, CaseError):
         raise
     except SystemExit as error:
-        raise Problem(
+        raise CaseError(
             "raised",
             f"{shown} calls exit() or quit(), which would end the whole notebook; return the "
-            f"result instead.{_where(error.__traceback__)}",
+            f"result instead.{_locate_student_line(error.__traceback__)}",
         ) from error
     except NotImplementedError as error:
         if _text(error):  # torch's own, about a dtype or a missing forward; the stub's says nothing
-            raise Problem("raised", _explain_error(shown, error)) from error
-        raise Problem(
+            raise CaseError("raised", _explain_error(shown, error)) from error
+        raise CaseError(
             "unwritten",
             f"{_find_stub(error, shown)} is not written yet: replace raise NotImplementedError() "
             "by your code, run the cell, and check again.",
         ) from error
     except BaseException as error:
-        raise Problem("raised", _explain_error(shown, error)) from error
+        raise CaseError("raised", _explain_error(shown, error)) from error
 
 
-def explain_time(exercise: Exercise, error: BaseException, seconds: float) -> tuple[str, str]:
+def explain_timeout(exercise: Exercise, error: BaseException, seconds: float) -> tuple[str, str]:
     """Return the problem of an answer that was interrupted."""
     cause = error.__cause__ or error
     return "time", (
         f"{exercise.name} did not come to its end in {seconds:g} seconds; is there a loop without "
-        f"end?{_where(cause.__traceback__)}"
+        f"end?{_locate_student_line(cause.__traceback__)}"
     )
 
 
@@ -564,7 +570,7 @@ def _is_students(filename: str) -> bool:
 
 
 def _explain_error(shown: str, error: BaseException) -> str:
-    where = _where(error.__traceback__)
+    where = _locate_student_line(error.__traceback__)
     return f"{shown} raised {type(error).__name__}: {_first_line(error)}{where}"
 
 
@@ -580,7 +586,7 @@ def _text(error: BaseException) -> str:
         return ""
 
 
-def _where(trace: TracebackType | None) -> str:
+def _locate_student_line(trace: TracebackType | None) -> str:
     """Return the student's own line in which the error arose, not one of torch's or ours."""
     frames = [f for f in traceback.extract_tb(trace) if _is_students(f.filename)]
     if not frames or frames[-1].lineno is None:
@@ -618,7 +624,7 @@ def _default_device() -> torch.device:
 
 
 @contextlib.contextmanager
-def usual_settings(default: torch.dtype = torch.float32) -> Iterator[None]:
+def use_default_torch_settings(default: torch.dtype = torch.float32) -> Iterator[None]:
     """Check with torch's usual settings, whatever a cell has switched on or off for good."""
     dtype, device = torch.get_default_dtype(), _default_device()
     anomaly = torch.is_anomaly_enabled()

@@ -25,7 +25,7 @@ _KEPT = ("text/plain", "image/png")  # no HTML of a student's: it would run in t
 Output = dict[str, Any]
 
 
-class Page(io.TextIOBase):
+class CappedStream(io.TextIOBase):
     """stdout or stderr of a cell: the beginning is kept, any amount is taken."""
 
     def __init__(self, name: str, outputs: list[Output]):
@@ -162,7 +162,7 @@ class GradingShell(InteractiveShell):
         )
 
 
-class NoInput(RuntimeError):
+class InputNotAvailableError(RuntimeError):
     """input() was called, but there is nobody to answer."""
 
     def _render_traceback_(self) -> list[str]:
@@ -170,12 +170,12 @@ class NoInput(RuntimeError):
 
 
 def _no_input(*given: Any, **more: Any) -> str:
-    raise NoInput(
+    raise InputNotAvailableError(
         "input() cannot be answered while the notebook is graded; write the value into the code."
     )
 
 
-def make() -> GradingShell:
+def create_shell() -> GradingShell:
     """Return the shell; made once, before any submission is forked off."""
     config = Config()
     config.HistoryManager.enabled = False
@@ -205,7 +205,7 @@ def run_cell(shell: GradingShell, source: str) -> list[Output]:
     outputs: list[Output] = []
     shell.outputs = outputs
     before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = Page("stdout", outputs), Page("stderr", outputs)
+    sys.stdout, sys.stderr = CappedStream("stdout", outputs), CappedStream("stderr", outputs)
     try:
         shell.run_cell(source, store_history=False, silent=False)
     finally:

@@ -58,19 +58,19 @@ def main(control: int, walls_inside: bool) -> None:
     from autograder.sandbox import cell_runner, framing, serialization, worker
 
     line = socket.socket(fileno=control)
-    made = cell_runner.make()
-    worker.calm()
+    made = cell_runner.create_shell()
+    worker.reset_process_state()
     # What answers often import, and what torch imports late.
     _import("torch.optim", "torch._dynamo", "torch.nn.functional", "numpy", "tqdm.auto")
     own_walls = walls_inside and _can_separate()
     line.sendall(b"+" if own_walls else b"-")
-    prepared = _Prepared(made, worker.Tests(), walls_inside, own_walls)
+    prepared = _Prepared(made, worker.ExerciseCases(), walls_inside, own_walls)
     while True:
         message, descriptors, _, _ = socket.recv_fds(line, 1, 2)
         if not message:
             return
         if message == b"J":
-            _fork_keeper(descriptors, line, prepared)
+            _fork_supervisor(descriptors, line, prepared)
             continue
         with socket.socket(fileno=descriptors[0]) as given:
             frame = framing.Channel(given).receive()
@@ -80,7 +80,7 @@ def main(control: int, walls_inside: bool) -> None:
                 _import(*header["modules"])
                 prepared.allowed = bytes(tensors["filter"].tolist()) if walls_inside else b""
             else:
-                prepared.tests.cases = serialization.unpack_cases(header["cases"], tensors)
+                prepared.tests.cases = serialization.deserialize_cases(header["cases"], tensors)
                 if header["exercises"]:
                     module = importlib.import_module(header["exercises"])
                     prepared.tests.exercises = module.EXERCISES
@@ -101,11 +101,11 @@ def _can_separate() -> bool:
     if child == 0:
         fine = False
         with contextlib.suppress(OSError):
-            if isolation.separate():
+            if isolation.unshare_namespaces():
                 grandchild = os.fork()
                 if grandchild == 0:
                     try:
-                        isolation.hide_files(isolation.Limits())
+                        isolation.mount_private_filesystems(isolation.Limits())
                     except OSError:
                         os._exit(1)
                     os._exit(0)
@@ -114,7 +114,7 @@ def _can_separate() -> bool:
     return os.waitpid(child, 0)[1] == 0
 
 
-def _fork_keeper(descriptors: list[int], line: socket.socket, prepared: _Prepared) -> None:
+def _fork_supervisor(descriptors: list[int], line: socket.socket, prepared: _Prepared) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for keepers
     if os.fork():
         for descriptor in descriptors:
@@ -123,12 +123,12 @@ def _fork_keeper(descriptors: list[int], line: socket.socket, prepared: _Prepare
     try:
         line.close()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        _keep(descriptors[0], descriptors[1], prepared)
+        _supervise(descriptors[0], descriptors[1], prepared)
     finally:
         os._exit(0)
 
 
-def _keep(frames: int, leash: int, prepared: _Prepared) -> None:
+def _supervise(frames: int, leash: int, prepared: _Prepared) -> None:
     """Fork the process that runs the student's code, and see to it that it ends."""
     from autograder.sandbox import framing, isolation
 
@@ -136,7 +136,7 @@ def _keep(frames: int, leash: int, prepared: _Prepared) -> None:
     job = channel.receive()
     assert job is not None
     limits = isolation.Limits(**job[0]["limits"])
-    if prepared.own_walls and not isolation.separate():
+    if prepared.own_walls and not isolation.unshare_namespaces():
         os.write(leash, json.dumps({"signal": 0, "exit": 70, "late": False}).encode())
         return
     started = time.monotonic()
@@ -191,18 +191,18 @@ def _run_submission(
         if prepared.walled:
             isolation.set_limits(limits)
             if prepared.own_walls:
-                isolation.hide_files(limits)
-            isolation.drop_rights()
+                isolation.mount_private_filesystems(limits)
+            isolation.drop_capabilities()
         folder = WORK if prepared.walled else job[0]["folder"]
         worker.place_files(job[0]["files"], job[1], folder)
         if prepared.walled:
-            isolation.filter_system_calls(prepared.allowed)
+            isolation.install_seccomp_filter(prepared.allowed)
         nothing = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(nothing, stream)
         channel.send({"ready": True})
         status = 72  # from here on it is the student's code that fails
-        worker.run(job[0], prepared.tests, prepared.shell, channel)
+        worker.run_notebook(job[0], prepared.tests, prepared.shell, channel)
         status = 0
     except BaseException:
         if status == 71:

@@ -8,7 +8,7 @@ from typing import Any
 import fastjsonschema
 from torch import Tensor
 
-from autograder.sandbox.framing import Broken
+from autograder.sandbox.framing import ProtocolError
 from autograder.sandbox.serialization import (
     DTYPES,
     KINDS,
@@ -82,14 +82,14 @@ def check_frame(
     try:
         _fits(header)
     except fastjsonschema.JsonSchemaException as error:
-        raise Broken("a frame of no known form") from error
+        raise ProtocolError("a frame of no known form") from error
     about = next((header[kind] for kind in ("at", "cell", "exercise") if kind in header), None)
     if about is not None and about not in cells:
-        raise Broken("a frame about a cell that is not run")
+        raise ProtocolError("a frame about a cell that is not run")
     count = cells[about] if about is not None else None
     if ("exercise" in header and count is None) or ("cell" in header and count is not None):
-        raise Broken("a frame about an exercise that is none, or the other way round")
+        raise ProtocolError("a frame about an exercise that is none, or the other way round")
     if any(entry["case"] >= (count or 0) for entry in header.get("outcomes", ())):
-        raise Broken("a frame about a case that there is not")
+        raise ProtocolError("a frame about a case that there is not")
     if any(tensor.numel() > NUMBERS_AT_MOST for tensor in tensors.values()):
-        raise Broken("a frame with a tensor that is far too large")
+        raise ProtocolError("a frame with a tensor that is far too large")

@@ -37,15 +37,15 @@ PLAIN_DTYPES = (
 )
 
 
-class Broken(Exception):
+class ProtocolError(Exception):
     """What arrived is no frame, or too large."""
 
 
-class Late(Exception):
+class ReceiveTimeout(Exception):
     """Nothing arrived in time."""
 
 
-def pack(header: Mapping[str, Any], tensors: Mapping[str, Tensor] | None = None) -> bytes:
+def encode_frame(header: Mapping[str, Any], tensors: Mapping[str, Tensor] | None = None) -> bytes:
     """Return the bytes of a frame."""
     text = json.dumps(header, ensure_ascii=False).encode("utf-8", "replace")
     payload = save({name: t.contiguous() for name, t in tensors.items()}) if tensors else b""
@@ -66,7 +66,7 @@ class Channel:
 
     def send(self, header: Mapping[str, Any], tensors: Mapping[str, Tensor] | None = None) -> None:
         """Send a frame."""
-        self._socket.sendall(pack(header, tensors))
+        self._socket.sendall(encode_frame(header, tensors))
 
     def receive(
         self, until: float | None = None
@@ -85,7 +85,7 @@ class Channel:
             return None
         header_size, payload_size = _LENGTHS.unpack(start)
         if header_size > HEADER_AT_MOST or payload_size > PAYLOAD_AT_MOST:
-            raise Broken("a frame is too large")
+            raise ProtocolError("a frame is too large")
         text = self._read(header_size, until)
         payload = self._read(payload_size, until) if payload_size else b""
         assert text is not None and payload is not None
@@ -95,24 +95,24 @@ class Channel:
         if self._left is not None:
             self._left -= size
             if self._left < 0:
-                raise Broken("too much was sent")
+                raise ProtocolError("too much was sent")
         parts, missing = [], size
         while missing:
             if until is not None:
                 left = until - time.monotonic()
                 if left <= 0:
-                    raise Late
+                    raise ReceiveTimeout
                 self._socket.settimeout(left)
             try:
                 part = self._socket.recv(min(missing, 1 << 20))
             except TimeoutError as error:
-                raise Late from error
+                raise ReceiveTimeout from error
             except OSError as error:
-                raise Broken(f"the connection broke: {error}") from error
+                raise ProtocolError(f"the connection broke: {error}") from error
             if not part:
                 if may_end and missing == size:
                     return None
-                raise Broken("the connection ended in the middle of a frame")
+                raise ProtocolError("the connection ended in the middle of a frame")
             parts.append(part)
             missing -= len(part)
         return b"".join(parts)
@@ -122,9 +122,9 @@ def _object(text: bytes) -> dict[str, Any]:
     try:
         header = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Broken("a frame holds no JSON") from error
+        raise ProtocolError("a frame holds no JSON") from error
     if type(header) is not dict:
-        raise Broken("a frame holds no JSON object")
+        raise ProtocolError("a frame holds no JSON object")
     return header
 
 
@@ -134,13 +134,13 @@ def _tensors(payload: bytes) -> dict[str, Tensor]:
     try:
         tensors = load(payload)
     except Exception as error:  # safetensors has a class of its own for each way to be wrong
-        raise Broken("a frame holds no tensors") from error
+        raise ProtocolError("a frame holds no tensors") from error
     if any(tensor.dtype not in PLAIN_DTYPES for tensor in tensors.values()):
-        raise Broken("a frame holds tensors of a strange type")
+        raise ProtocolError("a frame holds tensors of a strange type")
     return tensors
 
 
-def text_of(thing: Any, at_most: int) -> str:
+def to_plain_text(thing: Any, at_most: int) -> str:
     """Return a string as a plain str of at most so many characters; anything else as "".
 
     Halves of surrogate pairs, which no file and no database takes, become question marks.

@@ -50,7 +50,7 @@ class Limits:
     cpu: int = 900
 
 
-def separate() -> bool:
+def unshare_namespaces() -> bool:
     """Give the processes forked from here on namespaces of their own; tell whether that worked.
 
     The calling process stays where it is; its next child is the first of a new process namespace.
@@ -67,7 +67,7 @@ def separate() -> bool:
     return True
 
 
-def hide_files(limits: Limits) -> None:
+def mount_private_filesystems(limits: Limits) -> None:
     """Put an empty /tmp, /dev/shm, /dev/pts and /proc over what all submissions would share."""
     _mount(None, "/", None, _PRIVATE)
     _mount("tmpfs", "/tmp", "tmpfs", _NOSUID_NODEV, f"size={limits.scratch},mode=700")
@@ -87,7 +87,7 @@ def set_limits(limits: Limits) -> None:
     """Set the limits of this process and of what it starts."""
     import resource  # there is none on Windows, where the limits are only talked about
 
-    taken = measure_addresses()
+    taken = measure_address_space()
     for what, most in (
         (resource.RLIMIT_AS, taken + limits.memory),
         (resource.RLIMIT_FSIZE, limits.file_size),
@@ -105,7 +105,7 @@ def set_limits(limits: Limits) -> None:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
 
-def has_room(limits: Limits) -> bool:
+def has_free_memory(limits: Limits) -> bool:
     """Tell whether an eighth of the memory is free for what comes after a cell.
 
     Where a cell has taken nearly all of it, the next operation of torch may raise an error, give up
@@ -118,13 +118,13 @@ def has_room(limits: Limits) -> bool:
     return True
 
 
-def measure_addresses() -> int:
+def measure_address_space() -> int:
     """Return how many bytes of addresses this process takes."""
     with open("/proc/self/statm", encoding="ascii") as page:
         return int(page.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def drop_rights() -> None:
+def drop_capabilities() -> None:
     """Give up all capabilities, also those that a program started later could gain."""
     for number in range(_LAST_CAPABILITY + 1):
         _libc.prctl(_DROP_FROM_BOUNDING_SET, number, 0, 0, 0)
@@ -153,7 +153,7 @@ class _Program(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
 
 
-def filter_system_calls(program: bytes) -> None:
+def install_seccomp_filter(program: bytes) -> None:
     """Leave this process the system calls that a program for linux/filter.h allows, for good.
 
     Raises:

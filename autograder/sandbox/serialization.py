@@ -8,13 +8,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.sandbox.framing import PLAIN_DTYPES, text_of
-from autograder.spec.exercise import Call, Case, Rows, StandIn, Whole
+from autograder.sandbox.framing import PLAIN_DTYPES, to_plain_text
+from autograder.spec.exercise import Call, Case, Fake, NamedDict, SelectedRows
 from autograder.spec.outcome import Outcome
 
 DTYPES = {"float64": torch.float64, "float32": torch.float32}
-_STAYS = ("note", "random", "relation")  # of a case: they are for the judge
-_DECLARED = {kind.__name__: kind for kind in (Case, Call, Rows, Whole, StandIn)}
+_HOST_ONLY_FIELDS = ("note", "random", "relation")  # of a case: they are for the judge
+_DECLARED = {kind.__name__: kind for kind in (Case, Call, SelectedRows, NamedDict, Fake)}
 # The kinds of problem that end a case; an answer's process can claim no other.
 KINDS = frozenset(
     (
@@ -33,14 +33,18 @@ SENTENCE_AT_MOST, PRINTED_AT_MOST = 2_000, 2_000
 NUMBERS_AT_MOST = 1 << 20  # in one tensor: far more than any right answer to a small case
 
 
-def pack_cases(cases: Mapping[str, Sequence[Case]]) -> tuple[dict[str, Any], dict[str, Tensor]]:
+def serialize_cases(
+    cases: Mapping[str, Sequence[Case]],
+) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """Return header and tensors that hold the cases of several exercises."""
     tensors: dict[str, Tensor] = {}
     return {name: _pack(list(drawn), tensors) for name, drawn in cases.items()}, tensors
 
 
-def unpack_cases(header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> dict[str, list[Case]]:
-    """Return the cases that `pack_cases` packed; notes and relations stay behind."""
+def deserialize_cases(
+    header: Mapping[str, Any], tensors: Mapping[str, Tensor]
+) -> dict[str, list[Case]]:
+    """Return the cases that `serialize_cases` packed; notes and relations stay behind."""
     return {exercise: _unpack(drawn, tensors) for exercise, drawn in header.items()}
 
 
@@ -58,8 +62,8 @@ def _pack(value: Any, tensors: dict[str, Tensor]) -> Any:
             return {"tuple": _pack(list(value), tensors)}
         case Mapping():
             return {"dict": _pack([list(item) for item in value.items()], tensors)}
-        case Case() | Call() | Rows() | Whole() | StandIn():
-            kept = {name: v for name, v in vars(value).items() if name not in _STAYS}
+        case Case() | Call() | SelectedRows() | NamedDict() | Fake():
+            kept = {name: v for name, v in vars(value).items() if name not in _HOST_ONLY_FIELDS}
             return {kind: _pack(kept, tensors)}
     return value
 
@@ -78,7 +82,7 @@ def _unpack(value: Any, tensors: Mapping[str, Tensor]) -> Any:
     return dict(content) if kind == "dict" else _DECLARED[kind](**content)
 
 
-def pack_outcomes(
+def serialize_outcomes(
     outcomes: Iterable[tuple[int, str, Outcome]],
 ) -> tuple[list[dict[str, Any]], dict[str, Tensor]]:
     """Return header and tensors that hold what came back from cases.
@@ -127,7 +131,7 @@ def _plain(tensor: Tensor, name: str) -> Tensor:
         return bare.resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format)
 
 
-def unpack_outcomes(
+def deserialize_outcomes(
     header: Iterable[Mapping[str, Any]], tensors: Mapping[str, Tensor], cases: Sequence[Case]
 ) -> dict[tuple[int, str], Outcome]:
     """Return the outcomes by case and dtype.
@@ -151,16 +155,19 @@ def _outcome(
     gradients = {n: tensors.get(f"{prefix}/g/{n}") for n in leaves}
     problem = None
     if entry["problem"]:
-        problem = entry["problem"][0], text_of(entry["problem"][1], SENTENCE_AT_MOST)
+        problem = entry["problem"][0], to_plain_text(entry["problem"][1], SENTENCE_AT_MOST)
     if len(outputs) < len(returned):  # all or none
         outputs = {}
-        problem = problem or LOST
+        problem = problem or NO_USABLE_OUTPUT
     could_change = [*case.inputs, *case.given, *returned]
     if case.after:  # what was returned before it may be changed too
         could_change += [name for call in case.after.calls for name in call.returned]
     known = tuple(name for name in could_change if name in entry["changed"])
-    printed = text_of(entry["printed"], PRINTED_AT_MOST)
+    printed = to_plain_text(entry["printed"], PRINTED_AT_MOST)
     return Outcome(outputs, gradients if case.upstream else {}, problem, known, printed)
 
 
-LOST = ("protocol", "Nothing usable came back from your code; does it close or change open files?")
+NO_USABLE_OUTPUT = (
+    "protocol",
+    "Nothing usable came back from your code; does it close or change open files?",
+)

@@ -16,25 +16,31 @@ from typing import Any
 import torch
 
 from autograder.checking.checker import explain_unusable
-from autograder.run.forbidden_ops import Refusal, prepare, refuse_operators
-from autograder.run.runner import perform
+from autograder.run.forbidden_ops import (
+    ForbiddenCallRecorder,
+    disable_kernel_access,
+    forbid_operators,
+)
+from autograder.run.runner import run_case
 from autograder.sandbox import cell_runner as shells
 from autograder.sandbox import isolation
 from autograder.sandbox.framing import Channel
-from autograder.sandbox.serialization import DTYPES, SENTENCE_AT_MOST, pack_outcomes
+from autograder.sandbox.serialization import DTYPES, SENTENCE_AT_MOST, serialize_outcomes
 from autograder.spec.exercise import Case, Exercise
 from autograder.spec.outcome import Outcome
 
 
 @dataclass
-class Tests:
+class ExerciseCases:
     """What answers are tried on: the exercises, and the cases by the names that cells give."""
 
     exercises: Mapping[str, Exercise] = field(default_factory=dict)
     cases: Mapping[str, Sequence[Case]] = field(default_factory=dict)
 
 
-def run(job: Mapping[str, Any], tests: Tests, shell: shells.GradingShell, channel: Channel) -> None:
+def run_notebook(
+    job: Mapping[str, Any], tests: ExerciseCases, shell: shells.GradingShell, channel: Channel
+) -> None:
     """Run the cells of a job in order; where an exercise stands, try the answer.
 
     An answer that is not there yet where its check stands, because it was written further down, is
@@ -55,7 +61,7 @@ def run(job: Mapping[str, Any], tests: Tests, shell: shells.GradingShell, channe
         channel.send({"at": cell["index"]})
         if "exercise" not in cell:
             outputs = shells.run_cell(shell, cell["source"])
-            if not isolation.has_room(limits):
+            if not isolation.has_free_memory(limits):
                 os._exit(isolation.OUT_OF_MEMORY)
             channel.send({"cell": cell["index"], "outputs": _sendable(outputs)})
         elif not _try(cell, tests, shell, channel):
@@ -79,7 +85,7 @@ def _sendable(outputs: list[shells.Output]) -> list[shells.Output]:
 
 
 def _try(
-    cell: Mapping[str, Any], tests: Tests, shell: shells.GradingShell, channel: Channel
+    cell: Mapping[str, Any], tests: ExerciseCases, shell: shells.GradingShell, channel: Channel
 ) -> bool:
     """Try an answer and send what came back; return whether there was one to try."""
     exercise = tests.exercises[cell["exercise"]]
@@ -91,22 +97,22 @@ def _try(
         why = {"answer": "unusable", "sentence": sentence[:SENTENCE_AT_MOST]}
         channel.send({"exercise": cell["index"], **why})
         return False
-    with refuse_operators(exercise) as refusal:
+    with forbid_operators(exercise) as refusal:
         outcomes = list(_perform_all(answer, exercise, tests.cases[cell["cases"]], refusal))
-        header, tensors = pack_outcomes(outcomes)
+        header, tensors = serialize_outcomes(outcomes)
         if refusal.problem:  # also by what came later: a thread, or a tensor with code of its own
             forbidden = Outcome(problem=refusal.problem)
-            header, tensors = pack_outcomes((n, name, forbidden) for n, name, _ in outcomes)
+            header, tensors = serialize_outcomes((n, name, forbidden) for n, name, _ in outcomes)
     channel.send({"exercise": cell["index"], "answer": "tried", "outcomes": header}, tensors)
     return not any(_unwritten(outcome) for _, _, outcome in outcomes)
 
 
 def _perform_all(
-    answer: Any, exercise: Exercise, cases: Sequence[Case], refusal: Refusal
+    answer: Any, exercise: Exercise, cases: Sequence[Case], refusal: ForbiddenCallRecorder
 ) -> Iterator[tuple[int, str, Outcome]]:
     for number, case in enumerate(cases):
         for name, dtype in DTYPES.items():
-            outcome = perform(answer, exercise, case, dtype, refusal)
+            outcome = run_case(answer, exercise, case, dtype, refusal)
             yield number, name, outcome
             if _unwritten(outcome):
                 return
@@ -135,8 +141,8 @@ def place_files(names: Sequence[str], contents: Mapping[str, Any], folder: str) 
     sys.path.insert(0, folder)
 
 
-def calm() -> None:
+def reset_process_state() -> None:
     """Put the process into the state in which a kernel starts."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    prepare()
+    disable_kernel_access()

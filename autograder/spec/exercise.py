@@ -14,11 +14,11 @@ from typing import Any, TypeAlias
 from torch import Tensor
 
 from autograder.spec.outcome import Outcome
-from autograder.spec.seeded_inputs import Draw
+from autograder.spec.seeded_inputs import SeededInputs
 
 
 @dataclass(frozen=True)
-class Rows:
+class SelectedRows:
     """As an argument: the rows of a state that an input picks.
 
     Attributes:
@@ -31,7 +31,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Whole:
+class NamedDict:
     """A dict that comes back and that a later call gets as it is.
 
     Attributes:
@@ -40,71 +40,73 @@ class Whole:
     """
 
     name: str
-    members: Mapping[str, Bundle] = field(default_factory=dict)
+    members: Mapping[str, NameTree] = field(default_factory=dict)
 
 
 # A name, or several together: ("h", "c") stands for a tuple, {"memory": "m"} for a dict.
-Bundle: TypeAlias = "str | Rows | Whole | tuple[Bundle, ...] | Mapping[str, Bundle]"
+NameTree: TypeAlias = (
+    "str | SelectedRows | NamedDict | tuple[NameTree, ...] | Mapping[str, NameTree]"
+)
 
 
-def list_members(bundle: Bundle) -> list[Bundle]:
+def list_members(bundle: NameTree) -> list[NameTree]:
     """Return what a bundle is made of; nothing for a single name."""
     if isinstance(bundle, str):
         return []
-    if isinstance(bundle, Rows):
+    if isinstance(bundle, SelectedRows):
         return [bundle.state, bundle.rows]
-    if isinstance(bundle, Whole):
+    if isinstance(bundle, NamedDict):
         bundle = bundle.members
     return list(bundle.values() if isinstance(bundle, Mapping) else bundle)
 
 
-def list_names(bundle: Bundle) -> list[str]:
+def list_names(bundle: NameTree) -> list[str]:
     """Return the names in a bundle, in order, without those of whole dicts."""
     if isinstance(bundle, str):
         return [bundle]
     return [name for member in list_members(bundle) for name in list_names(member)]
 
 
-def list_wholes(bundle: Bundle) -> list[str]:
+def list_named_dicts(bundle: NameTree) -> list[str]:
     """Return the names of whole dicts in a bundle."""
-    own = [bundle.name] if isinstance(bundle, Whole) else []
-    return own + [name for member in list_members(bundle) for name in list_wholes(member)]
+    own = [bundle.name] if isinstance(bundle, NamedDict) else []
+    return own + [name for member in list_members(bundle) for name in list_named_dicts(member)]
 
 
-def pick(state: Any, rows: Tensor) -> Any:
+def select_rows(state: Any, rows: Tensor) -> Any:
     """Return the rows of all tensors in a state, which may be tuples, lists and dicts of them."""
     if isinstance(state, Tensor):
         return state[rows]
     if isinstance(state, Mapping):
-        return {key: pick(member, rows) for key, member in state.items()}
+        return {key: select_rows(member, rows) for key, member in state.items()}
     if isinstance(state, (tuple, list)):
-        members = [pick(member, rows) for member in state]
+        members = [select_rows(member, rows) for member in state]
         return type(state)(*members) if hasattr(state, "_fields") else type(state)(members)
     return state
 
 
-def fill(bundle: Bundle, known: Mapping[str, Any]) -> Any:
+def resolve_names(bundle: NameTree, known: Mapping[str, Any]) -> Any:
     """Return what the names stand for, in the form of the bundle."""
     if isinstance(bundle, str):
         return known[bundle]
-    if isinstance(bundle, Rows):
-        return pick(known[bundle.state], known[bundle.rows])
+    if isinstance(bundle, SelectedRows):
+        return select_rows(known[bundle.state], known[bundle.rows])
     if isinstance(bundle, Mapping):
-        return {key: fill(member, known) for key, member in bundle.items()}
-    return tuple(fill(member, known) for member in list_members(bundle))
+        return {key: resolve_names(member, known) for key, member in bundle.items()}
+    return tuple(resolve_names(member, known) for member in list_members(bundle))
 
 
-def write_out(bundle: Bundle) -> str:
+def format_name_tree(bundle: NameTree) -> str:
     """Return a bundle as code shows it: (log_probs, (h, c))."""
     if isinstance(bundle, str):
         return bundle
-    if isinstance(bundle, Rows):
+    if isinstance(bundle, SelectedRows):
         return f"{bundle.state}[{bundle.rows}]"
-    if isinstance(bundle, Whole):
+    if isinstance(bundle, NamedDict):
         bundle = bundle.members
     if isinstance(bundle, Mapping):
-        return "{" + ", ".join(f"{k!r}: {write_out(v)}" for k, v in bundle.items()) + "}"
-    return f"({', '.join(map(write_out, bundle))})"
+        return "{" + ", ".join(f"{k!r}: {format_name_tree(v)}" for k, v in bundle.items()) + "}"
+    return f"({', '.join(map(format_name_tree, bundle))})"
 
 
 @dataclass(frozen=True)
@@ -128,8 +130,8 @@ class Call:
     """
 
     method: str
-    arguments: tuple[Bundle, ...]
-    returns: tuple[Bundle, ...]
+    arguments: tuple[NameTree, ...]
+    returns: tuple[NameTree, ...]
     numbers: tuple[str, ...] = ()
     plain: Mapping[str, str] = field(default_factory=dict)
     raises: str = ""
@@ -153,12 +155,12 @@ class Call:
     @property
     def known(self) -> tuple[str, ...]:
         """Return the names that later calls may use: those of tensors and of whole dicts."""
-        return (*self.returned, *list_wholes(self.returns))
+        return (*self.returned, *list_named_dicts(self.returns))
 
 
 @dataclass(frozen=True)
-class StandIn:
-    """An argument that another exercise or the learner's data would give: one of `stand_ins`."""
+class Fake:
+    """An argument in place of another exercise's answer or the learner's data, see `fakes`."""
 
     name: str
     arguments: tuple[Any, ...]
@@ -174,7 +176,7 @@ class Case:
             are given to the answer in float32 and in float64.
         calls: in order.
         given: arguments that are no tensors, by name: numbers, strings, None, lists of them, or a
-            `StandIn`.
+            `Fake`.
         construct: the constructor's arguments, for classes.
         weights: what is loaded into the module, by the names of its state_dict.
         real: for an output of which only a part counts, a bool tensor of its leading axes.
@@ -317,7 +319,7 @@ class Exercise:
     minutes: int
     signature: str
     axes: Mapping[str, str]
-    cases: Callable[[Draw], list[Case]]
+    cases: Callable[[SeededInputs], list[Case]]
     weights_over: Mapping[str, str] = field(default_factory=dict)
     is_class: bool = False
     parts: tuple[Part, ...] = ()
@@ -334,7 +336,7 @@ class Exercise:
 
     def draw(self, seed: int | str) -> list[Case]:
         """Return the cases of a seed, always the same for the same seed."""
-        return self.cases(Draw(f"{self.name} {seed}"))
+        return self.cases(SeededInputs(f"{self.name} {seed}"))
 
     def shape(self, name: str, tensor: Tensor) -> str:
         """Return the shape of an input or output in the words of the course: (B=2, d_q=3).
@@ -354,7 +356,7 @@ class Exercise:
         return f"({', '.join(named)})"
 
 
-def takes(answer: Any, arguments: int) -> bool:
+def accepts_positional_arguments(answer: Any, arguments: int) -> bool:
     """Tell whether a callable can be called with so many positional arguments."""
     try:
         inspect.signature(answer).bind(*range(arguments))

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 
-def to_tensor(thing: Any) -> Tensor:
+def encode_plain(thing: Any) -> Tensor:
     """Return plain data as a tensor of bytes; a tuple counts as a list.
 
     Raises:
@@ -39,8 +39,8 @@ def _plain(thing: Any) -> Any:
     )
 
 
-def from_tensor(tensor: Tensor) -> Any:
-    """Return the plain data that `to_tensor` wrote.
+def decode_plain(tensor: Tensor) -> Any:
+    """Return the plain data that `encode_plain` wrote.
 
     Raises:
         ValueError: it is no such tensor.
@@ -57,7 +57,7 @@ def show(thing: Any, at_most: int = 240) -> str:
     """Return plain data, or a tensor of its bytes, as code shows it; cut if it is long."""
     if isinstance(thing, Tensor):
         try:
-            thing = from_tensor(thing)
+            thing = decode_plain(thing)
         except ValueError:
             return "(unreadable)"
     text = repr(thing)

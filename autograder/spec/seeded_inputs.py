@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 
-class Draw:
+class SeededInputs:
     """Random sizes, tensors and masks from a seed.
 
     Only `random.Random.random` is used: Python promises that it gives the same numbers for the
@@ -73,11 +73,11 @@ class Draw:
 
 
 def round_to_float32(numbers: Tensor) -> Tensor:
-    """Return float64 numbers rounded to what float32 holds exactly, as those of `Draw` are."""
+    """Return float64 numbers rounded to what float32 holds exactly, as those drawn here are."""
     return numbers.float().double()
 
 
-def spread(vectors: Tensor, by: float) -> Tensor:
+def increase_variance(vectors: Tensor, by: float) -> Tensor:
     """Return vectors (..., d) with `by` added to their first number and taken from their second.
 
     A LayerNorm divides by the deviation of a vector's numbers. Where that happens to be tiny,

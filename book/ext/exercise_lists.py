@@ -59,8 +59,8 @@ def list_notebooks(assignment: str) -> str:
 
 def show_catalogue() -> str:
     """Return the stubs of all exercises, as Markdown."""
-    from autograder.instructor.authoring.notebook_builder import draw_dots
-    from autograder.instructor.formatting import say_points
+    from autograder.instructor.authoring.notebook_builder import format_difficulty
+    from autograder.instructor.formatting import format_point_count
 
     lines: list[str] = []
     for assignment in dict.fromkeys(exercise.assignment for exercise in read_exercises()):
@@ -72,9 +72,12 @@ def show_catalogue() -> str:
             stubs = {cell.id: cell.source for cell in page.cells}
             for exercise in exercises:
                 parts = ", ".join(f"{part.name} {part.points:g}" for part in exercise.parts)
-                worth = say_points(exercise.points)
+                worth = format_point_count(exercise.points)
                 said = f"`{exercise.name}`: {worth}{f' ({parts})' if parts else ''}"
-                lines += [f"{said}; {draw_dots(exercise)}, about {exercise.minutes} minutes.", ""]
+                lines += [
+                    f"{said}; {format_difficulty(exercise)}, about {exercise.minutes} minutes.",
+                    "",
+                ]
                 lines += ["```python", stubs[exercise.name], "```", ""]
     return "\n".join(lines)
 

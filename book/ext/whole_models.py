@@ -33,16 +33,16 @@ def leave_out(app: Sphinx, page: str, source: list[str]) -> None:
     """Take the answers from exercises and from pages of solutions, where the switch says so."""
     if answers_shown():
         return
-    from autograder.instructor.authoring.notebook_builder import SOLVED, for_class
+    from autograder.instructor.authoring.notebook_builder import SOLUTION_PAGES, strip_answers
 
-    if page.startswith(f"{SOLVED}/"):
+    if page.startswith(f"{SOLUTION_PAGES}/"):
         title = next(line for line in source[0].split("\n") if line.startswith("# "))
         source[0] = f"{title}\n\n{LEFT_OUT}\n"
     elif page.startswith("exercises/"):
         notebook = json.loads(source[0])
         for cell in notebook["cells"]:
             if cell["cell_type"] == "markdown":
-                cell["source"] = for_class("".join(cell["source"]), links=True)
+                cell["source"] = strip_answers("".join(cell["source"]), links=True)
         source[0] = json.dumps(notebook)
 
 
@@ -54,14 +54,14 @@ class WholeModel(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return one block of code."""
         # With them comes torch, which Sphinx need not see.
-        from autograder.instructor.authoring.inline_imports import inline
+        from autograder.instructor.authoring.inline_imports import inline_solution_imports
         from autograder.instructor.authoring.solution_pages import shorten_docstrings
 
         if not answers_shown():
             return [nodes.paragraph(LEFT_OUT, LEFT_OUT)]
         for master in sorted((ROOT / "solutions").glob("*/*/notebook.py")):
             self.env.note_dependency(str(master))
-        code = shorten_docstrings(inline("\n".join(self.content)))
+        code = shorten_docstrings(inline_solution_imports("\n".join(self.content)))
         return [nodes.literal_block(code, code, language="python")]
 
 

@@ -132,10 +132,10 @@ def make_exercise_notebook(page: str, root: Path = ROOT, address: str | None = N
 def _links_out(text: str, address: str | None) -> str:
     """Let links to pages of the book lead to the published site, or to nowhere."""
     # Here: where torch has been imported, Sphinx's extensions warn of what they find in memory.
-    from autograder.instructor.authoring.notebook_builder import for_class
+    from autograder.instructor.authoring.notebook_builder import strip_answers
 
     if address is None:
-        return for_class(text)
+        return strip_answers(text)
     owner, name = address.removeprefix("https://github.com/").split("/")
     return re.sub(
         r"\]\((?:\.\./)*(book/[\w/]+)\.md\)", rf"](https://{owner}.github.io/{name}/\1.html)", text

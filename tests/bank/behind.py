@@ -13,9 +13,9 @@ import torch
 from autograder.diagnose.verdict import DTYPES, Verdict
 from autograder.exercises import EXERCISES
 from autograder.instructor.grading.secret_cases import SecretCases
-from autograder.run.runner import perform
-from autograder.sandbox.framing import Channel, pack
-from autograder.sandbox.serialization import pack_cases, pack_outcomes, unpack_cases
+from autograder.run.runner import run_case
+from autograder.sandbox.framing import Channel, encode_frame
+from autograder.sandbox.serialization import deserialize_cases, serialize_cases, serialize_outcomes
 from autograder.spec.exercise import Case
 from autograder.spec.outcome import Outcome
 
@@ -24,12 +24,14 @@ def crossed(cases: dict[str, list[Case]]) -> dict[str, list[Case]]:
     """Return what arrives of cases at the other end of a socket."""
     here, there = socket.socketpair()
     with here, there:
-        sending = threading.Thread(target=here.sendall, args=(pack(*pack_cases(cases)),))
+        sending = threading.Thread(
+            target=here.sendall, args=(encode_frame(*serialize_cases(cases)),)
+        )
         sending.start()
         received = Channel(there).receive()
         sending.join()
     assert received is not None
-    return unpack_cases(*received)
+    return deserialize_cases(*received)
 
 
 @cache
@@ -42,7 +44,7 @@ def _secret(name: str) -> tuple[SecretCases, list[Case]]:
 def graded_outcomes(name: str, outcome: Callable[[Case, torch.dtype], Outcome]) -> Verdict:
     """Judge what comes back for each case, whoever made it up."""
     secret, cases = _secret(name)
-    answer, tensors = pack_outcomes(
+    answer, tensors = serialize_outcomes(
         (number, str(dtype).removeprefix("torch."), outcome(case, dtype))
         for number, case in enumerate(cases)
         for dtype in DTYPES
@@ -52,4 +54,4 @@ def graded_outcomes(name: str, outcome: Callable[[Case, torch.dtype], Outcome]) 
 
 def graded(code: Any, name: str) -> Verdict:
     """Judge an answer."""
-    return graded_outcomes(name, lambda case, dtype: perform(code, EXERCISES[name], case, dtype))
+    return graded_outcomes(name, lambda case, dtype: run_case(code, EXERCISES[name], case, dtype))

@@ -12,7 +12,7 @@ from autograder.diagnose.verdict import DTYPES, Verdict, judge
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.reference_solution import compute_expected
 from autograder.instructor.grading import hidden_tests
-from autograder.run.runner import perform
+from autograder.run.runner import run_case
 from autograder.spec.exercise import Case
 
 # One seed for all time, so that a failure comes back, and one that nobody has seen.
@@ -29,7 +29,7 @@ def _drawn(name: str) -> list[tuple[Case, Any]]:
 
 @cache
 def _mistakes(name: str) -> list[Any]:
-    return hidden_tests.load_misconceptions(EXERCISES[name])
+    return hidden_tests.load_known_mistakes(EXERCISES[name])
 
 
 @cache
@@ -43,7 +43,7 @@ def instructor(answer: Any, name: str) -> Verdict:
     """What `hidden_tests.judge_answer(answer, exercise, SEEDS)` says, with its draws shared."""
     exercise = EXERCISES[name]
     trials = [
-        Trial(case, dtype, right, perform(answer, exercise, case, dtype))
+        Trial(case, dtype, right, run_case(answer, exercise, case, dtype))
         for case, right in _drawn(name)
         for dtype in DTYPES
     ]

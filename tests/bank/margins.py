@@ -21,7 +21,7 @@ from autograder.diagnose.compare import Expected
 from autograder.diagnose.verdict import DTYPES
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.reference_solution import compute_expected
-from autograder.run.runner import perform
+from autograder.run.runner import run_case
 from autograder.spec.exercise import Case, Exercise
 from autograder.spec.outcome import Outcome
 from autograder.spec.tolerances import GRADIENT_FACTOR, TOLERANCE
@@ -48,7 +48,7 @@ def worst(exercise: Exercise, draws: int, answers: int) -> Share:
             for oracle in (compute_expected(exercise, case),)
             for entry in right
             for dtype in DTYPES
-            for share in shares(case, perform(entry.answer, exercise, case, dtype), oracle, dtype)
+            for share in shares(case, run_case(entry.answer, exercise, case, dtype), oracle, dtype)
         ),
         default=Share(0.0, "nothing there is rounded"),
     )

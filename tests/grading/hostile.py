@@ -15,20 +15,29 @@ from traitlets.config import Config
 from autograder.diagnose.verdict import Verdict
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.notebook_builder import SOLUTIONS
-from autograder.instructor.grading.bubblewrap import End, Run, Times, clean_outputs
-from autograder.instructor.grading.notebook_grader import Graded, Grader
+from autograder.instructor.grading.bubblewrap import (
+    NotebookRun,
+    ProcessEnd,
+    TimeLimits,
+    clean_outputs,
+)
+from autograder.instructor.grading.notebook_grader import GradedNotebook, NotebookGrader
 from autograder.instructor.grading.result_records import OUTCOMES
 from autograder.instructor.grading.source_notebook import read_sources
-from autograder.instructor.grading.submission_parser import Handed, StudentCell, read_cells
+from autograder.instructor.grading.submission_parser import (
+    NotebookSubmission,
+    StudentCell,
+    read_cells,
+)
 from autograder.instructor.nbgrader.hide_tracebacks import HideOwnTracebacks
 from autograder.instructor.nbgrader.preprocessors import configure
 from autograder.instructor.report.class_statistics import (
+    ClassStatistics,
     CommonMistake,
-    Exercise,
-    Facts,
-    Group,
-    Late,
+    ExerciseStatistics,
+    LateSubmission,
     Review,
+    SimilarSubmissions,
 )
 from tests.conftest import ROOT
 
@@ -73,12 +82,12 @@ WORD = say(["word"])
 class _Sandbox:
     """Says what a sandbox would have brought back."""
 
-    times = Times()
+    times = TimeLimits()
 
     def __init__(self, say: Say, ends: int):
         self._say, self._ends = say, ends
 
-    def run(self, cells, beside, skip) -> Run:
+    def run(self, cells, beside, skip) -> NotebookRun:
         said = self._say
         outputs = [
             {"output_type": "stream", "name": "stdout", "text": said()},
@@ -99,7 +108,9 @@ class _Sandbox:
         }
         shown = {c["index"]: clean_outputs(outputs) for c in cells if "exercise" not in c}
         alive = self._ends in skip or self._ends not in shown
-        return Run(shown, answers, End() if alive else End(self._ends, "exit"))
+        return NotebookRun(
+            shown, answers, ProcessEnd() if alive else ProcessEnd(self._ends, "exit")
+        )
 
 
 class _Secret:
@@ -118,7 +129,9 @@ class _Secret:
         return False
 
 
-def grade(said: Say, texts: list[str], remarks: tuple[str, ...] = (), review: str = "") -> Graded:
+def grade(
+    said: Say, texts: list[str], remarks: tuple[str, ...] = (), review: str = ""
+) -> GradedNotebook:
     """Grade a notebook in which all that a student can say is said."""
     added = [StudentCell(kind, text) for text in texts for kind in ("markdown", "raw")]
     code = [
@@ -126,11 +139,11 @@ def grade(said: Say, texts: list[str], remarks: tuple[str, ...] = (), review: st
         StudentCell("code", f"# {said()}"),
         StudentCell("code", ""),
     ]
-    handed = Handed((*HANDED, *added, *code), "0" * 64, remarks, review)
+    handed = NotebookSubmission((*HANDED, *added, *code), "0" * 64, remarks, review)
     ends = len(HANDED) + len(added) + 1  # the second of them ends the process
     sandbox: Any = _Sandbox(said, ends)
     secret: Any = _Secret(said)
-    grader = Grader(ASSIGNMENT, SOURCES, sandbox, secret, dict.fromkeys(EXERCISES, ""))
+    grader = NotebookGrader(ASSIGNMENT, SOURCES, sandbox, secret, dict.fromkeys(EXERCISES, ""))
     return grader.grade("ada", "scores", handed, {})
 
 
@@ -149,7 +162,7 @@ def exporter(template: str) -> HTMLExporter:
 EXPORTERS = {name: exporter(name) for name in ("feedback", "formgrade")}
 
 
-def pages(graded: Graded, name: str = "ada") -> dict[str, str]:
+def pages(graded: GradedNotebook, name: str = "ada") -> dict[str, str]:
     """Return the page that the student gets, and the one on which the teacher grades."""
     about: dict[str, Any] = {
         "nbgrader": {"notebook": "scores", "score": 0, "max_score": 1, "late_penalty": 0},
@@ -166,10 +179,10 @@ def pages(graded: Graded, name: str = "ada") -> dict[str, str]:
     }
 
 
-def facts(said: Say, students: list[str]) -> Facts:
+def facts(said: Say, students: list[str]) -> ClassStatistics:
     who = tuple(students)
     one = dict.fromkeys(OUTCOMES, 0) | {"right": 1, "wrong": 1}
-    return Facts(
+    return ClassStatistics(
         assignment=ASSIGNMENT,
         made_at=datetime(2030, 5, 1),
         names={student: said() + "." for student in students},
@@ -177,13 +190,13 @@ def facts(said: Say, students: list[str]) -> Facts:
         handed_in=2,
         points=(1.0, 2.0),
         pending=0,
-        exercises=(Exercise("masked_softmax", 3.0, one, 0.5),),
+        exercises=(ExerciseStatistics("masked_softmax", 3.0, one, 0.5),),
         misconceptions=tuple(
             CommonMistake("masked_softmax", said(), said() + ".", mine, 0.5)
             for mine in (who, who[:1])
         ),
         unexplained=(CommonMistake("masked_softmax", said() + ".", "", who, 1.0),),
         reviews=(Review(students[0], said(), said(), (said(), said())),),
-        alike=(Group(who, (0.9, 0.9), (("masked_softmax", 0.9),)),),
-        late=(Late(students[1], 60.0, 1.0),),
+        alike=(SimilarSubmissions(who, (0.9, 0.9), (("masked_softmax", 0.9),)),),
+        late=(LateSubmission(students[1], 60.0, 1.0),),
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.instructor.grading.dask_cluster import Clock, say_begun
+from autograder.instructor.grading.dask_cluster import TaskClock, announce_task_start
 from tests.conftest import copy_course, needs_bubblewrap
 from tests.grading.test_class_run import RIGHT, WRONG, hand_in, kept, scores, start
 
@@ -124,7 +124,7 @@ END = threading.Event()
 
 
 def wait_for_the_end(name):
-    say_begun("here")
+    announce_task_start("here")
     END.wait(60)
     return name
 
@@ -138,7 +138,7 @@ def test_what_waits_behind_a_slow_task_is_not_late():
         ) as local,
         Client(local, set_as_default=False) as client,
     ):
-        clock = Clock(client, "here")
+        clock = TaskClock(client, "here")
         slow, queued = (
             client.submit(wait_for_the_end, name, pure=False) for name in ("slow", "queued")
         )

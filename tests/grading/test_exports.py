@@ -19,7 +19,7 @@ from small_class import ALL_POINTS, ASSIGNMENT, MINE, POINTS, Class, Found
 from traitlets.config import Config
 
 from autograder.instructor.exports import Canvas, Gradescope, Moodle, moodle
-from autograder.instructor.exports.base import Matcher
+from autograder.instructor.exports.base import RosterMatcher
 from autograder.instructor.grading.result_records import ExerciseResult, NotebookResult
 from autograder.instructor.report.gradebook_scores import Person
 
@@ -298,8 +298,8 @@ def test_moodle_worksheet_is_filled_in(graded, tmp_path, caplog):
 def test_who_takes_anothers_id_as_a_name_gets_nothing_of_theirs():
     bora = Person("bora", email="bora@x.org")
     rows = [["1", "Bora Kim", "bora@x.org"], ["2", "bora", "eve@x.org"]]
-    assert Matcher(rows).find(bora) is None
-    assert Matcher(rows[:1]).find(bora) == 0
+    assert RosterMatcher(rows).find(bora) is None
+    assert RosterMatcher(rows[:1]).find(bora) == 0
 
 
 def test_a_place_that_cannot_be_written_gets_a_sentence(graded, tmp_path):

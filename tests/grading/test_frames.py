@@ -20,14 +20,14 @@ from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.notebook_builder import SOLUTIONS
 from autograder.instructor.authoring.reference_solution import load_solution
 from autograder.instructor.grading import secret_cases
-from autograder.instructor.grading.bubblewrap import Sandbox, Times
-from autograder.instructor.grading.notebook_grader import Grader
+from autograder.instructor.grading.bubblewrap import Sandbox, TimeLimits
+from autograder.instructor.grading.notebook_grader import NotebookGrader
 from autograder.instructor.grading.secret_cases import SecretCases
 from autograder.instructor.grading.source_notebook import list_exercises, read_sources
-from autograder.instructor.grading.submission_parser import Handed, read_cells
-from autograder.sandbox import framing, worker
+from autograder.instructor.grading.submission_parser import NotebookSubmission, read_cells
+from autograder.sandbox import framing, isolation, worker
 from autograder.sandbox.frame_schema import check_frame
-from autograder.sandbox.framing import Broken
+from autograder.sandbox.framing import ProtocolError
 from autograder.sandbox.serialization import KINDS
 from tests.conftest import ROOT
 
@@ -67,7 +67,7 @@ class Replayed(Sandbox):
     """A sandbox out of which comes what a test has made up, through a real socket."""
 
     def __init__(self, cases):
-        self.equip("", (), cases, worker.walls.Limits(), Times(total=5.0))
+        self.equip("", (), cases, isolation.Limits(), TimeLimits(total=5.0))
         self.frames: list[tuple[int | None, bytes]] = []
         self.went: list[object] = []
 
@@ -107,8 +107,8 @@ def desk():
     sandbox = Replayed(secret.cases)
     tests = dict.fromkeys(mine[DECLARED.notebook].names.exercises, "")
     released = ROOT / "exercises" / DECLARED.assignment / f"{DECLARED.notebook}.ipynb"
-    handed = Handed(tuple(read_cells(released.read_bytes())))
-    return Grader(DECLARED.assignment, mine, sandbox, secret, tests), sandbox, handed
+    handed = NotebookSubmission(tuple(read_cells(released.read_bytes())))
+    return NotebookGrader(DECLARED.assignment, mine, sandbox, secret, tests), sandbox, handed
 
 
 def grade(frames: list[tuple[int | None, bytes]]):
@@ -165,9 +165,9 @@ def record(right: bool) -> tuple[Frame, ...]:
     thread.start()
     with ours:
         with theirs:
-            tests = worker.Tests(EXERCISES, desk()[1]._cases)
+            tests = worker.ExerciseCases(EXERCISES, desk()[1]._cases)
             shell: Any = Shell(answer)
-            worker.run(job, tests, shell, framing.Channel(theirs))
+            worker.run_notebook(job, tests, shell, framing.Channel(theirs))
         thread.join()
     return tuple(frames)
 
@@ -354,7 +354,7 @@ def test_frames_bent_before_the_judge(data):
         # As they come out of a socket.
         bent = framing._tensors(save({n: t.contiguous().clone() for n, t in bent.items()}))
         check_frame(json.loads(json.dumps(header)), bent, counts)
-    except (Broken, TypeError):
+    except (ProtocolError, TypeError):
         return
     if header.get("answer") != "tried":
         return
@@ -371,7 +371,7 @@ def test_frames_bent_before_the_judge(data):
 def test_made_up_headers_fit_or_are_broken(header):
     try:
         check_frame(header, {}, {0: None, 1: 3})
-    except Broken:
+    except ProtocolError:
         return
     assert set(header) & {"ready", "end", "at", "cell", "exercise"}
 
@@ -427,5 +427,5 @@ def test_overlapping_tensors_are_broken():
     header = {"a": {"dtype": "F64", "shape": [2], "data_offsets": [0, 16]}}
     header["b"] = {"dtype": "F64", "shape": [2], "data_offsets": [8, 24]}
     text = json.dumps(header).encode()
-    with pytest.raises(Broken):
+    with pytest.raises(ProtocolError):
         framing._tensors(len(text).to_bytes(8, "little") + text + bytes(24))

@@ -14,9 +14,9 @@ from broken.handing import reference
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.notebook_builder import SOLUTIONS
 from autograder.instructor.authoring.reference_solution import load_solution
-from autograder.instructor.grading.bubblewrap import End, Run, Times
+from autograder.instructor.grading.bubblewrap import NotebookRun, ProcessEnd, TimeLimits
 from autograder.instructor.grading.notebook_grader import (
-    Grader,
+    NotebookGrader,
     _imports_solutions,
     _keep_definitions,
     open_grader,
@@ -24,7 +24,11 @@ from autograder.instructor.grading.notebook_grader import (
 from autograder.instructor.grading.result_records import ExerciseResult
 from autograder.instructor.grading.settings import Grading
 from autograder.instructor.grading.source_notebook import read_sources
-from autograder.instructor.grading.submission_parser import Handed, StudentCell, read_cells
+from autograder.instructor.grading.submission_parser import (
+    NotebookSubmission,
+    StudentCell,
+    read_cells,
+)
 from tests.conftest import ROOT, needs_bubblewrap
 from tests.ways_round import IN_A_CELL, WAYS
 
@@ -32,12 +36,12 @@ pytestmark = needs_bubblewrap
 
 
 @pytest.fixture(scope="module")
-def open_for() -> Iterator[Callable[[str, str], Grader]]:
+def open_for() -> Iterator[Callable[[str, str], NotebookGrader]]:
     """Open a notebook's grader, once for all tests: its sandbox takes seconds to come up."""
     with ExitStack() as stack:
 
         @cache
-        def open_for(assignment: str, notebook: str) -> Grader:
+        def open_for(assignment: str, notebook: str) -> NotebookGrader:
             sources = read_sources(SOLUTIONS / assignment, "raise NotImplementedError()", EXERCISES)
             mine = {notebook: sources[notebook]}
             tests = dict.fromkeys(mine[notebook].names.exercises, "")
@@ -47,7 +51,7 @@ def open_for() -> Iterator[Callable[[str, str], Grader]]:
 
 
 def grade(
-    open_for: Callable[[str, str], Grader],
+    open_for: Callable[[str, str], NotebookGrader],
     exercise: str,
     answers: list[str],
     beside: str = "",
@@ -75,7 +79,7 @@ def grade(
         if beside:
             page.cells.insert(1, nbformat.v4.new_code_cell(beside))
             page.cells.append(nbformat.v4.new_code_cell(beside))
-        handed = Handed(tuple(read_cells(nbformat.writes(page).encode())))
+        handed = NotebookSubmission(tuple(read_cells(nbformat.writes(page).encode())))
         graded = grader.grade("ada", declared.notebook, handed, {}, only=[exercise])
         pages.append(graded.page)
         if reviews is not None:
@@ -125,21 +129,23 @@ def test_an_operator_that_is_the_whole_answer_is_refused(exercise, open_for):
 class HangingSandbox:
     """A sandbox in which each cell that says so takes its full time, once in each go."""
 
-    times = Times()
+    times = TimeLimits()
 
     def run(self, cells, beside, skip):
         for cell in cells:
             if "endless" in cell.get("source", "") and cell["index"] not in skip:
-                return Run(end=End(cell["index"], "time"))
-        return Run(answers={c["index"]: ({"answer": "missing"}, {}) for c in cells if "cases" in c})
+                return NotebookRun(end=ProcessEnd(cell["index"], "time"))
+        return NotebookRun(
+            answers={c["index"]: ({"answer": "missing"}, {}) for c in cells if "cases" in c}
+        )
 
 
 @pytest.mark.parametrize(("slow", "reached"), [(3, True), (4, False)])
 def test_what_comes_after_slow_cells_is_tried_or_looked_at(slow, reached):
     sources = read_sources(SOLUTIONS / "bahdanau", "raise NotImplementedError()", EXERCISES)
     tests = dict.fromkeys(sources["scores"].names.exercises, "")
-    grader = Grader("bahdanau", sources, HangingSandbox(), None, tests)
-    handed = Handed(tuple(StudentCell("code", f"endless({n})") for n in range(slow)))
+    grader = NotebookGrader("bahdanau", sources, HangingSandbox(), None, tests)
+    handed = NotebookSubmission(tuple(StudentCell("code", f"endless({n})") for n in range(slow)))
     result = grader.grade("ada", "scores", handed, {}).result
     assert {e.outcome for e in result.exercises} == {"missing" if reached else "stopped"}
     assert ("could not be tried" in result.review) != reached

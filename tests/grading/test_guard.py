@@ -25,9 +25,9 @@ from autograder.instructor.grading import (
     notebook_grader,
     result_records,
 )
-from autograder.instructor.grading.assignment_run import Run
-from autograder.instructor.grading.course_folder import Course, CourseError, write_whole
-from autograder.instructor.grading.gradebook_writer import WaitingForLock, explain_errors
+from autograder.instructor.grading.assignment_run import AssignmentRun
+from autograder.instructor.grading.course_folder import Course, CourseError, write_atomically
+from autograder.instructor.grading.gradebook_writer import LockRetrier, explain_errors
 from tests.conftest import ROOT, copy_course, needs_bubblewrap
 from tests.grading.test_class_run import ASSIGNMENT, RIGHT, hand_in
 
@@ -70,7 +70,7 @@ TIME = "2030-05-01T10:00:00 UTC"
 
 
 def run(folder, students=(), force=False):
-    work = Run(Course(folder), ASSIGNMENT, students, (), force)
+    work = AssignmentRun(Course(folder), ASSIGNMENT, students, (), force)
     settings = work.course.settings
     settings.submission_seconds, settings.notebook_seconds, settings.workers = 4.0, 4.0, 2
     with work.here() as machine:
@@ -180,7 +180,7 @@ def test_an_error_of_the_grader_leaves_what_was_earned_and_a_full_disk_ends_the_
         def break_down(*given, error=error):
             raise error
 
-        monkeypatch.setattr(notebook_grader.Grader, "grade", break_down)
+        monkeypatch.setattr(notebook_grader.NotebookGrader, "grade", break_down)
         if isinstance(error, OSError):
             with pytest.raises(CourseError, match="The disk is full; /tmp/x"):
                 run(folder, ["ada"], force=True)
@@ -227,14 +227,14 @@ def assert_whole(url):
 
 def test_a_page_that_cannot_be_recorded_costs_one_student(graded, monkeypatch):
     folder, _, _ = graded
-    real = gradebook_writer.Writer.write
+    real = gradebook_writer.GradebookWriter.write
 
     def write(writer, student, *given):
         if student == "ada":
             raise ValueError("a plugin for penalties")
         real(writer, student, *given)
 
-    monkeypatch.setattr(gradebook_writer.Writer, "write", write)
+    monkeypatch.setattr(gradebook_writer.GradebookWriter, "write", write)
     _, summary = run(folder, force=True)
     assert "It could not be recorded: ValueError: a plugin" in summary.failed["ada"]
     assert "zoe" in summary.graded
@@ -276,7 +276,7 @@ def test_a_folder_that_can_be_no_student_is_named(tmp_path, name, why):
     copy_course(tmp_path)
     hand_in(tmp_path, name, RIGHT)
     hand_in(tmp_path, "ada", {})
-    work = Run(Course(tmp_path), ASSIGNMENT)
+    work = AssignmentRun(Course(tmp_path), ASSIGNMENT)
     assert work.students == ["ada"]
     assert list(work.skipped) == [name] and why in work.skipped[name]
     said = commands.text(work, assignment_run.Summary(), 1.0)
@@ -336,7 +336,7 @@ def test_a_lock_is_waited_for_and_said_once(tmp_path):
         broken(tmp_path)
         return "done"
 
-    assert WaitingForLock(said.append).until_done(action) == "done"
+    assert LockRetrier(said.append).until_done(action) == "done"
     assert len(tries) == 3
     assert said == ["The gradebook is locked by another program; waiting until it is free."]
 
@@ -415,7 +415,7 @@ def test_an_assignment_of_which_a_killed_run_wrote_a_part_is_written_whole(
 def test_a_file_of_points_is_no_more_open_than_the_users_umask_allows(tmp_path, mask):
     before = os.umask(mask)
     try:
-        write_whole(tmp_path / "grades.csv", b"ada,4")
+        write_atomically(tmp_path / "grades.csv", b"ada,4")
         assert os.umask(mask) == mask, "it is as it was"
     finally:
         os.umask(before)
@@ -520,5 +520,5 @@ def test_a_full_disk_leaves_the_old_page_and_nothing_else(tmp_path, monkeypatch)
         pytest.raises(CourseError, match=f"disk is full; {path} could not be written: make room"),
         explain_errors("sqlite://"),
     ):
-        write_whole(path, b"new", 0o644)
+        write_atomically(path, b"new", 0o644)
     assert [p.name for p in tmp_path.iterdir()] == ["page.html"] and path.read_text() == "old"

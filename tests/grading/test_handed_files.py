@@ -12,7 +12,11 @@ import pytest
 
 from autograder.exercises import EXERCISES
 from autograder.instructor.grading import notebook_rebuilder, submission_files, submission_parser
-from autograder.instructor.grading.course_folder import Course, compute_digest, put
+from autograder.instructor.grading.course_folder import (
+    Course,
+    compute_digest,
+    replace_folder_contents,
+)
 from autograder.instructor.grading.notebook_rebuilder import rebuild
 from autograder.instructor.grading.source_notebook import read_sources
 from autograder.instructor.grading.submission_files import DEPTH_AT_MOST, FILES_AT_MOST, list_files
@@ -20,10 +24,10 @@ from autograder.instructor.grading.submission_parser import (
     CELL_AT_MOST,
     CELLS_AT_MOST,
     Submission,
-    read_folder,
+    read_submission,
 )
-from autograder.instructor.nbgrader.preprocessors import UnopenedExporter
-from autograder.sandbox.framing import HEADER_AT_MOST, pack
+from autograder.instructor.nbgrader.preprocessors import EmptyNotebookExporter
+from autograder.sandbox.framing import HEADER_AT_MOST, encode_frame
 from tests.conftest import copy_course
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,7 +61,7 @@ def test_nbgraders_own_files_are_read_whatever_else_is_there(folder, monkeypatch
     for number in range(FILES_AT_MOST):
         (folder / f"a{number:03}.png").write_bytes(b"")
     (folder / "a000.png").write_bytes(bytes(3000))
-    beside = read_folder(folder, NAMES).beside
+    beside = read_submission(folder, NAMES).beside
     assert beside["timestamp.txt"] == beside["submission_secret.txt"] == b"2030"
     assert len(beside["a000.png"]) == 3000
 
@@ -66,7 +70,7 @@ def test_a_large_notebook_takes_no_room_from_its_data(folder, monkeypatch):
     monkeypatch.setattr(submission_parser, "BESIDE_AT_MOST", 3000)
     (folder / "scores.ipynb").write_bytes(notebook(ANSWER, "#" * 2000))
     (folder / "vectors.txt").write_bytes(bytes(2900))
-    submission = read_folder(folder, NAMES)
+    submission = read_submission(folder, NAMES)
     assert len(submission.beside["vectors.txt"]) == 2900
     assert submission.notebooks["scores"].review == ""
 
@@ -76,7 +80,7 @@ def test_a_large_notebook_takes_no_room_from_its_data(folder, monkeypatch):
 
 def test_a_notebook_whose_name_is_not_utf8_is_graded(folder):
     (folder / KOREAN).write_bytes(notebook(ANSWER))
-    handed = read_folder(folder, NAMES).notebooks["scores"]
+    handed = read_submission(folder, NAMES).notebooks["scores"]
     assert [cell.source for cell in handed.cells or ()] == [ANSWER]
     assert "was graded as scores.ipynb" in handed.remarks[0]
     assert handed.remarks[0].encode()  # it can be written down
@@ -97,7 +101,7 @@ def test_anything_else_of_such_a_name_is_named(folder, kind):
         (folder / ".ipynb_checkpoints" / KOREAN).write_bytes(b"{}")
     else:
         place.write_bytes(b"x")
-    submission = read_folder(folder, NAMES)
+    submission = read_submission(folder, NAMES)
     for handed in submission.notebooks.values():
         assert all(remark.encode() for remark in handed.remarks)
         assert compute_digest(handed, submission.beside)
@@ -106,7 +110,7 @@ def test_anything_else_of_such_a_name_is_named(folder, kind):
 def test_a_link_to_itself_hides_no_other_file(folder):
     (folder / "a.ipynb").symlink_to("a.ipynb")
     (folder / "scores.ipynb").write_bytes(notebook(ANSWER))
-    assert read_folder(folder, NAMES).notebooks["scores"].cells
+    assert read_submission(folder, NAMES).notebooks["scores"].cells
 
 
 # How deep, how many
@@ -120,7 +124,7 @@ def test_folders_inside_folders_come_to_an_end(folder):
         check=True,
     )
     try:
-        handed = read_folder(folder, NAMES).notebooks["scores"]
+        handed = read_submission(folder, NAMES).notebooks["scores"]
     finally:
         subprocess.run(["rm", "-rf", "a"], cwd=folder, check=True)
     assert handed.cells and "more files than are looked at" in handed.review
@@ -130,7 +134,7 @@ def test_a_notebook_some_folders_deep_is_found(folder):
     deep = folder.joinpath(*"abcd")
     deep.mkdir(parents=True)
     (deep / "scores.ipynb").write_bytes(notebook(ANSWER))
-    handed = read_folder(folder, NAMES).notebooks["scores"]
+    handed = read_submission(folder, NAMES).notebooks["scores"]
     assert handed.cells and "a/b/c/d/scores.ipynb was graded" in handed.remarks[0]
 
 
@@ -161,7 +165,7 @@ def test_all_notebooks_together_have_a_bound(folder, monkeypatch):
     )
     for number in range(20):
         (folder / f"copy-{number:02}.ipynb").write_bytes(content)
-    assert read_folder(folder, NAMES).notebooks["scores"].cells
+    assert read_submission(folder, NAMES).notebooks["scores"].cells
     assert len(read) == 3
 
 
@@ -170,7 +174,7 @@ def test_all_notebooks_together_have_a_bound(folder, monkeypatch):
 
 def cells_handed(folder: Path, content: bytes):
     (folder / "scores.ipynb").write_bytes(content)
-    return read_folder(folder, NAMES).notebooks["scores"]
+    return read_submission(folder, NAMES).notebooks["scores"]
 
 
 def test_only_so_many_cells_are_graded(folder):
@@ -190,7 +194,7 @@ def test_a_notebook_with_as_much_as_may_be_fits_into_a_frame(folder, letter):
     """What is measured is what is sent: a letter may have six bytes there."""
     handed = cells_handed(folder, notebook(*[letter * (CELL_AT_MOST // 8)] * 40))
     sent = [{"index": n, "source": cell.source} for n, cell in enumerate(handed.cells or ())]
-    assert sent and len(pack({"cells": sent})) < HEADER_AT_MOST * 0.6
+    assert sent and len(encode_frame({"cells": sent})) < HEADER_AT_MOST * 0.6
     assert "were left out" in handed.review or letter in "x\\\n"
     alone = cells_handed(folder, notebook(ANSWER, letter * CELL_AT_MOST))
     assert [cell.source for cell in alone.cells or ()] == [ANSWER]
@@ -228,7 +232,7 @@ def test_an_archive_is_mentioned_and_looked_at(folder, name):
     (folder / name).parent.mkdir(exist_ok=True)
     with zipfile.ZipFile(folder / name, "w") as archive:
         archive.writestr("scores.ipynb", notebook(ANSWER))
-    handed = read_folder(folder, NAMES).notebooks["scores"]
+    handed = read_submission(folder, NAMES).notebooks["scores"]
     assert handed.cells is None
     assert f"There is an archive, {name}; unpack it" in handed.remarks[0]
     assert handed.review == handed.remarks[0]
@@ -237,7 +241,7 @@ def test_an_archive_is_mentioned_and_looked_at(folder, name):
 @pytest.mark.parametrize("begins", [b"PK\x03\x04", b"\x1f\x8b\x08", b"7z\xbc\xaf'", b"Rar!\x1a"])
 def test_an_archive_is_known_without_its_ending(folder, begins):
     (folder / "submission").write_bytes(begins + b"\0" * 100)
-    handed = read_folder(folder, NAMES).notebooks["scores"]
+    handed = read_submission(folder, NAMES).notebooks["scores"]
     assert "There is an archive, submission; unpack it" in handed.review
 
 
@@ -252,16 +256,16 @@ def test_a_notebook_without_answers_beside_an_archive_is_looked_at(folder):
 @pytest.mark.parametrize("name", ["scores.html", "scores.py", "report.pdf"])
 def test_something_else_in_place_of_a_notebook_is_looked_at(folder, name):
     (folder / "timestamp.txt").write_text("2030-05-01 10:00:00 UTC")
-    assert not read_folder(folder, NAMES).notebooks["scores"].review, "nothing was handed in"
+    assert not read_submission(folder, NAMES).notebooks["scores"].review, "nothing was handed in"
     (folder / name).write_text("x")
-    handed = read_folder(folder, NAMES).notebooks["scores"]
+    handed = read_submission(folder, NAMES).notebooks["scores"]
     assert handed.cells is None and f"There is {name}." in handed.review
 
 
 def test_a_file_in_place_of_the_folder_is_looked_at(folder):
     folder.rmdir()
     folder.write_bytes(notebook(ANSWER))
-    handed = read_folder(folder, NAMES).notebooks["scores"]
+    handed = read_submission(folder, NAMES).notebooks["scores"]
     assert handed.review == "bahdanau is a file in place of a folder."
 
 
@@ -271,7 +275,7 @@ def test_a_folder_that_cannot_be_opened_is_not_an_empty_one(folder, monkeypatch)
 
     monkeypatch.setattr(submission_files.os, "scandir", refuse)
     with pytest.raises(PermissionError):
-        read_folder(folder, NAMES)
+        read_submission(folder, NAMES)
 
 
 def test_a_notebook_is_read_however_many_pictures_are_before_it(folder):
@@ -293,20 +297,20 @@ def test_a_name_that_is_too_long_as_text_is_not_kept(folder, tmp_path, name):
     (folder / os.fsdecode(name)).write_bytes(b"x")
     (folder / "notes.txt").write_bytes(b"y")
     copy_course(tmp_path)
-    kept = Course(tmp_path).kept(folder, read_folder(folder, NAMES).beside)
-    put(tmp_path / "autograded", kept, 0o644)
+    kept = Course(tmp_path).kept(folder, read_submission(folder, NAMES).beside)
+    replace_folder_contents(tmp_path / "autograded", kept, 0o644)
     assert [path.name for path in (tmp_path / "autograded").iterdir()] == ["notes.txt"]
 
 
 def test_a_file_takes_the_place_of_a_folder_of_its_name(tmp_path):
     (tmp_path / "data" / "more").mkdir(parents=True)
-    put(tmp_path, {"data": b"x"}, 0o644)
+    replace_folder_contents(tmp_path, {"data": b"x"}, 0o644)
     assert (tmp_path / "data").read_bytes() == b"x"
 
 
 def test_nbgraders_own_command_opens_nothing_that_was_handed_in(folder):
     os.mkfifo(folder / "scores.ipynb")
-    page, _ = UnopenedExporter().from_filename(str(folder / "scores.ipynb"))
+    page, _ = EmptyNotebookExporter().from_filename(str(folder / "scores.ipynb"))
     assert json.loads(page)["cells"] == []
 
 

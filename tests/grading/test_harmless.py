@@ -32,16 +32,16 @@ from autograder.cli import main
 from autograder.exercises import EXERCISES
 from autograder.instructor import commands, sanitize
 from autograder.instructor.exports import Canvas, Gradescope, Moodle
-from autograder.instructor.exports.base import Grades
+from autograder.instructor.exports.base import ExportedGrades
 from autograder.instructor.grading.assignment_run import Summary
 from autograder.instructor.grading.bubblewrap import clean_outputs
 from autograder.instructor.grading.course_folder import CourseError
 from autograder.instructor.grading.result_records import ExerciseResult, NotebookResult
-from autograder.instructor.grading.submission_parser import Handed, read_folder
-from autograder.instructor.nbgrader.preprocessors import HarmlessLog
+from autograder.instructor.grading.submission_parser import NotebookSubmission, read_submission
+from autograder.instructor.nbgrader.preprocessors import SanitizingLogFormatter
 from autograder.instructor.report.gradebook_scores import CellScore, Person, Score
 from autograder.instructor.report.html_page import make_page as report
-from autograder.instructor.sanitize import COLOURED_AT_MOST, Room, takes_long_to_colour
+from autograder.instructor.sanitize import COLOURED_AT_MOST, OutputBudget, is_slow_to_highlight
 from tests.conftest import ROOT
 
 HOSTILE = st.lists(
@@ -148,7 +148,7 @@ def test_nothing_of_a_students_acts_on_a_page(things):
 
 def test_text_that_only_sets_letters_is_set():
     plain = "Why **this** works:\n\n1. `tanh` bounds it (see below),\n2. the _mask_ is kept.\n"
-    assert sanitize.student_text(plain) == plain
+    assert sanitize.render_student_markdown(plain) == plain
     text = pages(grade(WORD, [plain]))["feedback"]
     assert "<strong>this</strong>" in text
     assert "<li><code>tanh</code>" in text or "<code>tanh</code> bounds it" in text
@@ -156,7 +156,7 @@ def test_text_that_only_sets_letters_is_set():
 
 def test_a_line_in_markdown_reads_as_it_was_written():
     line = "[a](javascript:b) *c* `d` <e> & $f$ \\(g\\) _h_ 1. # i"
-    shown = markdown2html(f"* {sanitize.for_markdown(line)}")
+    shown = markdown2html(f"* {sanitize.escape_markdown(line)}")
     parser = Seen(shown)
     assert {tag for tag, _ in parser.elements} == {"ul", "li", "span"}
     texts: list[str] = []
@@ -187,7 +187,7 @@ def picture(width: int, height: int) -> str:
 
 @pytest.mark.parametrize("sign", "\u3164\u180e\xad\u1160\u202e\x1b")
 def test_what_cannot_be_seen_is_written(sign):
-    assert sanitize.for_terminal(f"a{sign}b") == f"a{ascii(sign)[1:-1]}b"
+    assert sanitize.sanitize_line(f"a{sign}b") == f"a{ascii(sign)[1:-1]}b"
 
 
 def test_a_terminal_need_not_have_every_letter_of_a_name(monkeypatch, tmp_path):
@@ -201,16 +201,16 @@ def test_a_terminal_need_not_have_every_letter_of_a_name(monkeypatch, tmp_path):
 
 def test_a_page_has_room_for_so_many_characters_and_pixels():
     text = [{"output_type": "stream", "name": "stdout", "text": "x" * (1 << 20)}]
-    room = Room()
+    room = OutputBudget()
     shown = [room.fit(text) == text for _ in range(10)]
     assert shown == [True] * 7 + [False] * 3
     assert "not shown" in room.fit(text)[0]["text"]
     small = [{"output_type": "stream", "name": "stdout", "text": "x"}]
     assert room.fit(small) == small, "there is some room left"
     head = b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR" + (1 << 12).to_bytes(4, "big") * 2
-    picture = sanitize.png(base64.b64encode(head + bytes(9)).decode())
+    picture = sanitize.sanitize_png(base64.b64encode(head + bytes(9)).decode())
     drawn = [{"output_type": "display_data", "data": {"image/png": picture}, "metadata": {}}]
-    room = Room()
+    room = OutputBudget()
     assert [room.fit(drawn) == drawn for _ in range(6)] == [True] * 4 + [False] * 2
 
 
@@ -225,7 +225,7 @@ SLOW_TO_COLOUR = {
 
 @pytest.mark.parametrize("source", SLOW_TO_COLOUR.values(), ids=SLOW_TO_COLOUR)
 def test_code_that_takes_long_to_colour_is_shown_without(source):
-    assert takes_long_to_colour(source)
+    assert is_slow_to_highlight(source)
     cell = nbformat.v4.new_code_cell(source, metadata={"magics_language": "text"})
     page, _ = HTMLExporter().from_notebook_node(nbformat.v4.new_notebook(cells=[cell]))
     assert re.search(r"highlight [\w-]+\"><pre><span></span>[^<]+</pre>", page), (
@@ -236,14 +236,14 @@ def test_code_that_takes_long_to_colour_is_shown_without(source):
 def test_code_as_people_write_it_has_its_colours():
     for path in (ROOT / "solutions").rglob("*.ipynb"):
         cells = [c.source for c in nbformat.read(path, 4).cells if c.cell_type == "code"]
-        assert not any(map(takes_long_to_colour, cells)), path
+        assert not any(map(is_slow_to_highlight, cells)), path
         assert sum(map(len, cells)) < COLOURED_AT_MOST, path
 
 
 def test_only_pictures_of_a_size_that_can_be_shown_are_kept():
     good = picture(640, 480)
-    assert sanitize.png(good) == good
-    assert sanitize.png(f"{good[:20]}\n{good[20:]}\n") == good
+    assert sanitize.sanitize_png(good) == good
+    assert sanitize.sanitize_png(f"{good[:20]}\n{good[20:]}\n") == good
     for bad in (
         picture(100_000, 100_000),
         "aGVsbG8=",
@@ -253,18 +253,18 @@ def test_only_pictures_of_a_size_that_can_be_shown_are_kept():
         None,
         "",
     ):
-        assert sanitize.png(bad) == ""
-    assert sanitize.png(good + "A" * sanitize.PICTURE_AT_MOST) == ""
+        assert sanitize.sanitize_png(bad) == ""
+    assert sanitize.sanitize_png(good + "A" * sanitize.PICTURE_AT_MOST) == ""
 
 
-def handed_in(folder: Path, *names: bytes) -> Handed:
+def handed_in(folder: Path, *names: bytes) -> NotebookSubmission:
     import os
 
     folder.mkdir()
     answer = RELEASED.read_bytes().replace(b"raise NotImplementedError()", b"return 1")
     for name in names:
         Path(folder, os.fsdecode(name)).write_bytes(answer)
-    return read_folder(folder, {n: s.names for n, s in SOURCES.items()}).notebooks["scores"]
+    return read_submission(folder, {n: s.names for n, s in SOURCES.items()}).notebooks["scores"]
 
 
 def test_the_name_of_a_file_is_no_link(tmp_path):
@@ -353,7 +353,7 @@ def test_an_error_is_one_line(text):
 @given(HOSTILE)
 def test_nbgraders_log_shows_names_and_does_not_obey_them(text):
     record = logging.LogRecord("nbgrader", logging.INFO, "", 1, "Copying %s", (text,), None)
-    shown = HarmlessLog(fmt="[%(name)s] %(message)s").format(record)
+    shown = SanitizingLogFormatter(fmt="[%(name)s] %(message)s").format(record)
     assert not unseen(re.sub(r"\x1b\[[\d;]*m", "", shown), "\n\t\r")
     assert all(line.startswith(("[nbgrader] ", " ")) or not line for line in shown.split("\n"))
 
@@ -372,12 +372,12 @@ def test_nothing_of_a_students_acts_in_the_report(things):
 # Tables
 
 
-def grades(said: Say, students: list[str]) -> Grades:
+def grades(said: Say, students: list[str]) -> ExportedGrades:
     people = [Person(student, said(), said(), said(), said()) for student in students]
     cells = (CellScore("scores", "test-masked_softmax", 0.0, 1.0, 0.0, None, None, False),)
     scores = {student: Score(student, 1.0, 0.0, 0.0, False, cells) for student in students}
     results = [result(said, student) for student in students]
-    return Grades({ASSIGNMENT: 1.0}, people, {ASSIGNMENT: scores}, {ASSIGNMENT: results})
+    return ExportedGrades({ASSIGNMENT: 1.0}, people, {ASSIGNMENT: scores}, {ASSIGNMENT: results})
 
 
 def rows(text: str, delimiter: str) -> Iterator[str]:

@@ -10,7 +10,6 @@ import re
 import shutil
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -24,7 +23,7 @@ from autograder.instructor import examine
 from autograder.instructor.authoring.known_mistakes import load_mistakes
 from autograder.instructor.authoring.notebook_builder import list_masters, make_notebook
 from autograder.instructor.grading import hidden_tests
-from tests.conftest import Course
+from tests.conftest import ROOT, Course
 from tests.grading.test_class_run import grade
 
 ASSIGNMENT = "bahdanau"
@@ -260,7 +259,7 @@ def text_of_given_cells() -> str:
 
 @pytest.fixture
 def in_a_notebook(monkeypatch):
-    monkeypatch.setattr(hidden_tests.cards, "is_in_notebook", lambda: True)
+    monkeypatch.setattr(hidden_tests.card, "is_in_notebook", lambda: True)
     loaded = {name: m for name, m in sys.modules.items() if name.split(".")[0] == "solutions"}
     for name in loaded:
         monkeypatch.delitem(sys.modules, name)
@@ -271,9 +270,7 @@ def in_a_notebook(monkeypatch):
 
 def own(name: str) -> object:
     """Run a reference's text, as a cell would: the answer belongs to no module of ours."""
-    path = (
-        Path(hidden_tests.__file__).parents[2] / "solutions" / ASSIGNMENT / "scores" / "notebook.py"
-    )
+    path = ROOT / "solutions" / ASSIGNMENT / "scores" / "notebook.py"
     given: dict = {"__name__": "__main__"}
     exec(compile(path.read_text("utf-8"), "cell", "exec"), given)
     return given[name]
@@ -320,10 +317,10 @@ def test_a_file_of_ones_own_named_solutions_is_no_sin(in_a_notebook, tmp_path, m
     import solutions
 
     assert solutions.helper == 1
-    hidden_tests.refuse_borrowed(own("context_vector"))
+    hidden_tests.reject_solution_imports(own("context_vector"))
 
 
 def test_outside_a_notebook_the_reference_may_be_examined():
     from solutions.bahdanau.scores import context_vector
 
-    hidden_tests.refuse_borrowed(context_vector)
+    hidden_tests.reject_solution_imports(context_vector)

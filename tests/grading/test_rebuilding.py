@@ -17,9 +17,9 @@ from autograder.instructor.grading.notebook_rebuilder import rebuild
 from autograder.instructor.grading.source_notebook import read_sources
 from autograder.instructor.grading.submission_parser import (
     StudentCell,
-    Unreadable,
+    UnreadableNotebookError,
     read_cells,
-    read_folder,
+    read_submission,
 )
 from tests.conftest import ROOT
 
@@ -163,7 +163,7 @@ def test_a_students_text_is_shown_as_it_was_written_unless_it_only_sets_letters(
 def test_any_bytes_are_cells_or_a_sentence(content):
     try:
         found = read_cells(content)
-    except Unreadable as error:
+    except UnreadableNotebookError as error:
         assert str(error).endswith(".")
     else:
         assert all(isinstance(cell, StudentCell) for cell in found)
@@ -193,7 +193,7 @@ JSON = st.recursive(
 def test_any_json_is_cells_or_a_sentence_and_can_be_rebuilt(thing):
     try:
         cells = read_cells(json.dumps(thing).encode())
-    except Unreadable:
+    except UnreadableNotebookError:
         return
     assert len(rebuild(SOURCE, cells).graded) == len(SOURCE.graded)
 
@@ -210,7 +210,7 @@ def test_any_mixture_of_cells_can_be_rebuilt(order, random):
 
 
 def test_a_deeply_nested_file_is_unreadable():
-    with pytest.raises(Unreadable, match="damaged"):
+    with pytest.raises(UnreadableNotebookError, match="damaged"):
         read_cells(b'{"cells": ' + b"[" * 200_000)
 
 
@@ -227,27 +227,27 @@ def test_links_are_not_followed(tmp_path):
     path = folder(tmp_path / "ada" / "bahdanau")
     (path / "scores.ipynb").symlink_to(secret)
     (path / "data.txt").symlink_to(secret)
-    found = read_folder(path, NAMES)
+    found = read_submission(path, NAMES)
     assert found.notebooks["scores"].cells is None
     assert "is a link" in found.notebooks["scores"].review
     assert found.beside == {}
     (tmp_path / "bora").mkdir()
     (tmp_path / "bora" / "bahdanau").symlink_to(path)
-    linked = read_folder(tmp_path / "bora" / "bahdanau", NAMES)
+    linked = read_submission(tmp_path / "bora" / "bahdanau", NAMES)
     assert all(h.cells is None and "is a link" in h.review for h in linked.notebooks.values())
 
 
 def test_a_second_name_of_another_file_is_refused(tmp_path):
     path = folder(tmp_path / "ada" / "bahdanau", other=RELEASED.read_bytes())
     (path / "scores.ipynb").hardlink_to(path / "other")
-    found = read_folder(path, NAMES)
+    found = read_submission(path, NAMES)
     assert found.notebooks["scores"].cells is None
     assert "is linked to another file" in found.notebooks["scores"].review
 
 
 def test_a_renamed_file_is_found_by_what_it_holds(tmp_path):
     path = folder(tmp_path / "ada" / "bahdanau", **{"scores (1)__ipynb": RELEASED.read_bytes()})
-    found = read_folder(path, NAMES).notebooks
+    found = read_submission(path, NAMES).notebooks
     assert found["scores"].cells is not None
     assert "scores (1).ipynb was graded as scores.ipynb" in found["scores"].remarks[0]
     assert found["translator"].cells is None
@@ -256,7 +256,7 @@ def test_a_renamed_file_is_found_by_what_it_holds(tmp_path):
 def test_swapped_files_are_told_apart(tmp_path):
     other = RELEASED.with_name("translator.ipynb").read_bytes()
     files = {"scores__ipynb": other, "translator__ipynb": RELEASED.read_bytes()}
-    found = read_folder(folder(tmp_path / "ada" / "bahdanau", **files), NAMES).notebooks
+    found = read_submission(folder(tmp_path / "ada" / "bahdanau", **files), NAMES).notebooks
     assert any(c.grade_id == "context_vector" for c in found["scores"].cells or ())
     assert any(c.grade_id == "AttentionDecoder" for c in found["translator"].cells or ())
 
@@ -265,11 +265,11 @@ def test_swapped_files_are_told_apart(tmp_path):
 
 
 def test_a_failure_of_ours_is_recorded_for_a_person_and_ends_nothing():
-    from autograder.instructor.grading.executors import Task, run_tasks
-    from autograder.instructor.grading.notebook_grader import Grader
-    from autograder.instructor.grading.submission_parser import Handed
+    from autograder.instructor.grading.executors import SubmissionTask, grade_notebooks
+    from autograder.instructor.grading.notebook_grader import NotebookGrader
+    from autograder.instructor.grading.submission_parser import NotebookSubmission
 
-    class Failing(Grader):
+    class Failing(NotebookGrader):
         def grade(self, student, notebook, *given):
             if notebook == "scores":
                 raise ZeroDivisionError("our own")
@@ -277,9 +277,9 @@ def test_a_failure_of_ours_is_recorded_for_a_person_and_ends_nothing():
 
     tests = {c.exercise.name: "" for s in ALL.values() for c in s.graded}
     grader = Failing("bahdanau", ALL, None, None, tests)
-    nothing = Handed(None, "", ("There is no file.",))
-    task = Task("ada", {"scores": nothing, "translator": nothing}, {}, {})
-    scores, translator = (graded.result for graded in run_tasks(grader, task))
+    nothing = NotebookSubmission(None, "", ("There is no file.",))
+    task = SubmissionTask("ada", {"scores": nothing, "translator": nothing}, {}, {})
+    scores, translator = (graded.result for graded in grade_notebooks(grader, task))
     assert "The grader failed: ZeroDivisionError: our own" in scores.review
     assert scores.digest == ""  # so that it is tried again
     assert scores.points == 0 and len(scores.exercises) == 4

@@ -18,10 +18,10 @@ import solutions
 from autograder.exercises import EXERCISES
 from autograder.instructor.grading import bubblewrap as sandboxes
 from autograder.instructor.grading.bubblewrap import (
-    NotTakenError,
     Sandbox,
     SandboxError,
-    Times,
+    SubmissionRejectedError,
+    TimeLimits,
     clean_outputs,
 )
 from autograder.sandbox.framing import HEADER_AT_MOST
@@ -30,7 +30,7 @@ from autograder.sandbox.seccomp_filter import REFUSED
 from tests.conftest import needs_bubblewrap
 
 LIMITS = Limits(memory=512 << 20, scratch=32 << 20, file_size=16 << 20)
-TIMES = Times(cell=20, exercise=20, total=60)
+TIMES = TimeLimits(cell=20, exercise=20, total=60)
 PNG = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJg"
     "gg=="
@@ -197,7 +197,7 @@ class TestWalls:
 
     @pytest.mark.slow
     def test_what_it_does_not_take_is_one_students_trouble(self, sandbox):
-        with pytest.raises(NotTakenError, match="runs other notebooks"):
+        with pytest.raises(SubmissionRejectedError, match="runs other notebooks"):
             sandbox.run([{"index": 0, "source": "\x01" * (HEADER_AT_MOST // 6)}])
         assert shown(sandbox, "1 + 1") == "2"
 
@@ -525,6 +525,6 @@ def test_a_sandbox_that_cannot_be_built_says_why(monkeypatch):
     def broken():
         yield from ("--no-such-option",)
 
-    monkeypatch.setattr(sandboxes, "_view", broken)
+    monkeypatch.setattr(sandboxes, "_build_bwrap_arguments", broken)
     with pytest.raises(SandboxError, match=r"did not start: .*no-such-option.*user namespaces"):
         Sandbox(times=TIMES).prepare()

@@ -7,12 +7,12 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from autograder.exercises._padded_sequences import second_batch
+from autograder.exercises._padded_sequences import make_second_batch_case
 from autograder.spec.exercise import Call, Case, Exercise
-from autograder.spec.seeded_inputs import Draw, length_mask, round_to_float32
+from autograder.spec.seeded_inputs import SeededInputs, length_mask, round_to_float32
 
 
-def _softmax_cases(draw: Draw) -> list[Case]:
+def _softmax_cases(draw: SeededInputs) -> list[Case]:
     call = (Call("", ("scores", "mask"), ("weights",)),)
 
     def case(name: str, scores: Tensor, mask: Tensor, note: str = "") -> Case:
@@ -94,7 +94,7 @@ def _padding_on_top(scores: Tensor, lengths: Tensor) -> Tensor:
     return torch.where(mask, scores, torch.where(first, best + 7, best - 2))  # (B, N)
 
 
-def _additive_cases(draw: Draw) -> list[Case]:
+def _additive_cases(draw: SeededInputs) -> list[Case]:
     call = (Call("", ("query", "keys", "W", "U", "v"), ("scores",)),)
 
     def case(name: str, b: int, n: int, d_q: int, d_k: int, d: int) -> Case:
@@ -135,7 +135,7 @@ ADDITIVE_SCORE = Exercise(
 )
 
 
-def _context_cases(draw: Draw) -> list[Case]:
+def _context_cases(draw: SeededInputs) -> list[Case]:
     call = (Call("", ("weights", "values"), ("context",)),)
 
     def case(name: str, weights: Tensor, d_v: int) -> Case:
@@ -175,7 +175,7 @@ def _rows_of_weights(numbers: Tensor) -> Tensor:
     return round_to_float32(positive / positive.sum(-1, keepdim=True))
 
 
-def _attention_cases(draw: Draw) -> list[Case]:
+def _attention_cases(draw: SeededInputs) -> list[Case]:
     calls = (
         # Without projected keys first: those of another batch must not stand in for them.
         Call("forward", ("query", "keys", "mask"), ("context", "weights")),
@@ -227,7 +227,7 @@ def _attention_cases(draw: Draw) -> list[Case]:
         case("all sizes different", length_mask(lengths, n), d_q, d_k, d),
         case("a sentence without any real word", empty, d_q, d_k, d),
         case("all sizes equal", length_mask(draw.lengths(b, b), b), b, b, b),
-        second_batch(
+        make_second_batch_case(
             case("", length_mask(torch.tensor([2, 3]), 3), 2, 4, 5),
             case("", torch.tensor([[True, False, True], [False, True, False]]), 2, 4, 5),
         ),

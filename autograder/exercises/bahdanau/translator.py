@@ -7,18 +7,18 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from autograder.exercises._dropout_cases import in_training
+from autograder.exercises._dropout_cases import add_training_cases
 from autograder.exercises._padded_sequences import (
     both_directions,
+    make_second_batch_case,
     padded_tokens,
     recurrent,
-    second_batch,
 )
-from autograder.spec.exercise import Call, Case, Exercise, Part, StandIn
-from autograder.spec.seeded_inputs import Draw, length_mask
+from autograder.spec.exercise import Call, Case, Exercise, Fake, Part
+from autograder.spec.seeded_inputs import SeededInputs, length_mask
 
 
-def _encoder_cases(draw: Draw) -> list[Case]:
+def _encoder_cases(draw: SeededInputs) -> list[Case]:
     call = Call("forward", ("tokens", "lengths"), ("annotations", "first_state"))
 
     def case(name: str, lengths: Tensor, longest: int, v: int, e: int, d: int) -> Case:
@@ -50,10 +50,10 @@ def _encoder_cases(draw: Draw) -> list[Case]:
         case("two sentences, the first one shorter", torch.tensor([2, 3]), 3, 7, 3, 2),
         case("sentences of different length", draw.lengths(b, s), s, 11, e, d),
         case("all sentences shorter than the batch is wide", draw.lengths(b, s), s + 2, 11, e, d),
-        second_batch(
+        make_second_batch_case(
             case("", torch.tensor([2, 3]), 3, 7, 3, 2), case("", torch.tensor([3, 1]), 3, 7, 3, 2)
         ),
-        *in_training(
+        *add_training_cases(
             case("", torch.tensor([1, 3]), 3, 6, 3, 2), "the embedded words and on the annotations"
         ),
     ]
@@ -71,7 +71,7 @@ BIDIRECTIONAL_ENCODER = Exercise(
 )
 
 
-def _decoder_cases(draw: Draw) -> list[Case]:
+def _decoder_cases(draw: SeededInputs) -> list[Case]:
     calls = (
         Call(
             "step",
@@ -114,7 +114,7 @@ def _decoder_cases(draw: Draw) -> list[Case]:
                 "embedding_size": e,
                 "hidden_size": d,
                 "annotation_size": a,
-                "attention": StandIn("DistanceAttention", (d, a, d_att)),
+                "attention": Fake("DistanceAttention", (d, a, d_att)),
             },
             weights={
                 "attention.P": draw.tensor(d_att, d),
@@ -159,11 +159,11 @@ def _decoder_cases(draw: Draw) -> list[Case]:
             note="step goes wrong only when it is given projected keys: they are handed on to the "
             "attention as they are.",
         ),
-        second_batch(
+        make_second_batch_case(
             case("", length_mask(torch.tensor([2, 3]), 3), 2, 5, 2, 3, 4),
             case("", length_mask(torch.tensor([3, 1]), 3), 2, 5, 2, 3, 4),
         ),
-        *in_training(
+        *add_training_cases(
             case("", length_mask(torch.tensor([2, 3]), 3), 2, 5, 3, 2, 4),
             "the embedded words and on t",
         ),

@@ -12,8 +12,8 @@ from typing import Any
 import torch
 
 from autograder.exercises._fakes import BertShell
-from autograder.spec.exercise import Call, Case, StandIn
-from autograder.spec.seeded_inputs import Draw
+from autograder.spec.exercise import Call, Case, Fake
+from autograder.spec.seeded_inputs import SeededInputs
 
 # The entries of a checkpoint, with the axes of each.
 _EMBEDDINGS = {
@@ -110,7 +110,7 @@ def _parameters(shell: tuple[Any, ...]) -> tuple[str, ...]:
     return tuple(name for name, _ in members)
 
 
-def draw_cases(draw: Draw) -> list[Case]:
+def draw_cases(draw: SeededInputs) -> list[Case]:
     """Return the cases of a draw."""
 
     def case(
@@ -170,7 +170,7 @@ def draw_cases(draw: Draw) -> list[Case]:
                 Call("model.copy_parameters", (), names),
                 Call("model.take_step", (), ("still_trainable", "still_tied")),
             ),
-            given={"model": StandIn("BertShell", shell)},
+            given={"model": Fake("BertShell", shell)},
             note=note,
         )
 

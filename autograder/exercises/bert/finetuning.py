@@ -8,11 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.exercises._dropout_cases import in_training
-from autograder.exercises._padded_sequences import second_batch
+from autograder.exercises._dropout_cases import add_training_cases
+from autograder.exercises._padded_sequences import make_second_batch_case
 from autograder.exercises.bert import _loading
-from autograder.spec.exercise import Call, Case, Exercise, Part, StandIn
-from autograder.spec.seeded_inputs import Draw
+from autograder.spec.exercise import Call, Case, Exercise, Fake, Part
+from autograder.spec.seeded_inputs import SeededInputs
 
 LOAD_PRETRAINED = Exercise(
     name="load_pretrained",
@@ -25,7 +25,7 @@ LOAD_PRETRAINED = Exercise(
 )
 
 
-def _read(draw: Draw, b: int, n: int, v: int) -> dict[str, Tensor]:
+def _read(draw: SeededInputs, b: int, n: int, v: int) -> dict[str, Tensor]:
     """Return ids and segments (B, N); to the checks' encoder, no id is padding."""
     return {
         "tokens": draw.tokens(b, n, vocabulary_size=v + 1) - 1,
@@ -33,12 +33,12 @@ def _read(draw: Draw, b: int, n: int, v: int) -> dict[str, Tensor]:
     }
 
 
-def _encoder(draw: Draw, v: int, d: int) -> dict[str, Tensor]:
+def _encoder(draw: SeededInputs, v: int, d: int) -> dict[str, Tensor]:
     """Return the weights of the checks' encoder."""
     return {"encoder.E": draw.tensor(v, d), "encoder.C": draw.tensor(2, d)}
 
 
-def _classifier_cases(draw: Draw, each_token: bool) -> list[Case]:
+def _classifier_cases(draw: SeededInputs, each_token: bool) -> list[Case]:
     def case(
         name: str,
         b: int,
@@ -66,7 +66,7 @@ def _classifier_cases(draw: Draw, each_token: bool) -> list[Case]:
             inputs,
             (Call("forward", arguments, ("logits",)),),
             given=given or {},
-            construct={"encoder": StandIn("TintedEncoder", (v, d)), "hidden_size": d, "classes": c},
+            construct={"encoder": Fake("TintedEncoder", (v, d)), "hidden_size": d, "classes": c},
             weights=weights,
             upstream={"logits": draw.tensor(*shape)},
             note=note,
@@ -86,12 +86,12 @@ def _classifier_cases(draw: Draw, each_token: bool) -> list[Case]:
         case("a single class", b, n, 9, d, 1),
         case("all sizes equal", 4, 4, 4, 4, 4),
         case("large weights", b, n, 9, d, c, large=4.0),
-        second_batch(case("", 2, 3, 6, 4, 5), case("", 2, 3, 6, 4, 5)),
-        *in_training(case("", 2, 3, 6, 4, 5), "the states" if each_token else "c"),
+        make_second_batch_case(case("", 2, 3, 6, 4, 5), case("", 2, 3, 6, 4, 5)),
+        *add_training_cases(case("", 2, 3, 6, 4, 5), "the states" if each_token else "c"),
     ]
 
 
-def _sentence_cases(draw: Draw) -> list[Case]:
+def _sentence_cases(draw: SeededInputs) -> list[Case]:
     return _classifier_cases(draw, each_token=False)
 
 
@@ -110,7 +110,7 @@ SEQUENCE_CLASSIFIER = Exercise(
 )
 
 
-def _token_cases(draw: Draw) -> list[Case]:
+def _token_cases(draw: SeededInputs) -> list[Case]:
     return _classifier_cases(draw, each_token=True)
 
 
@@ -126,7 +126,7 @@ TOKEN_CLASSIFIER = Exercise(
 )
 
 
-def _untied(draw: Draw, b: int, n: int, shift: float = 0.0) -> tuple[Tensor, Tensor]:
+def _untied(draw: SeededInputs, b: int, n: int, shift: float = 0.0) -> tuple[Tensor, Tensor]:
     """Return scores of beginnings and of ends, (B, N), of which no two pairs have the same sum.
 
     They are whole eighths, and each pair (i, j) adds a fraction of an eighth of its own.
@@ -157,7 +157,7 @@ def _tempted(scores: tuple[Tensor, Tensor], places: Sequence[tuple[int, int]]) -
         scores[1][row, last] += 12
 
 
-def _span_cases(draw: Draw) -> list[Case]:
+def _span_cases(draw: SeededInputs) -> list[Case]:
     scored = Call("forward", ("tokens", "segments"), ("start_scores", "end_scores"))
     unlimited = Call("best", ("starts", "ends", "passage"), ("first", "last"))
     short = Call("best", ("starts", "ends", "passage", "longest"), ("first", "last"))
@@ -185,7 +185,7 @@ def _span_cases(draw: Draw) -> list[Case]:
             inputs,
             tuple(calls),
             given={} if longest is None else {"longest": longest},
-            construct={"encoder": StandIn("TintedEncoder", (v, d)), "hidden_size": d},
+            construct={"encoder": Fake("TintedEncoder", (v, d)), "hidden_size": d},
             weights={**_encoder(draw, v, d), "start": draw.tensor(d), "end": draw.tensor(d)},
             upstream={"start_scores": draw.tensor(b, n), "end_scores": draw.tensor(b, n)},
             note=note,
@@ -256,7 +256,7 @@ def _span_cases(draw: Draw) -> list[Case]:
         case("scores far below 0", behind(b, n), _untied(draw, b, n, shift=-200.0)),
         case("scores far above 0", behind(b, n), _untied(draw, b, n, shift=200.0), longest=2),
         case("all sizes equal", all_of(4, 4), d=4),
-        second_batch(case("", behind(2, 6)), case("", behind(2, 6))),
+        make_second_batch_case(case("", behind(2, 6)), case("", behind(2, 6))),
     ]
 
 

@@ -12,19 +12,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.exercises._dropout_cases import in_training
-from autograder.exercises._padded_sequences import second_batch
+from autograder.exercises._dropout_cases import add_training_cases
+from autograder.exercises._padded_sequences import make_second_batch_case
 from autograder.spec import plain_codec
 from autograder.spec.binomial_bounds import is_plausible
-from autograder.spec.exercise import Call, Case, Exercise, StandIn
+from autograder.spec.exercise import Call, Case, Exercise, Fake
 from autograder.spec.outcome import Outcome
-from autograder.spec.seeded_inputs import Draw, spread
+from autograder.spec.seeded_inputs import SeededInputs, increase_variance
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _RANDOM_WORDS = 10
 
 
-def _syllables(draw: Draw, count: int) -> list[str]:
+def _syllables(draw: SeededInputs, count: int) -> list[str]:
     """Return strings of two or three letters, none of which share a letter."""
     left = list(_LETTERS)
     return [
@@ -33,17 +33,17 @@ def _syllables(draw: Draw, count: int) -> list[str]:
     ]
 
 
-def _written(draw: Draw, letters: str, length: int) -> str:
+def _written(draw: SeededInputs, letters: str, length: int) -> str:
     return "".join(letters[draw.integer(0, len(letters) - 1)] for _ in range(length))
 
 
-def _wordpiece_cases(draw: Draw) -> list[Case]:
+def _wordpiece_cases(draw: SeededInputs) -> list[Case]:
     kept = {"pieces": "a list of strings"}
 
     def case(
-        name: str, word: str, pieces: Sequence[str] | StandIn, unknown: str = "", note: str = ""
+        name: str, word: str, pieces: Sequence[str] | Fake, unknown: str = "", note: str = ""
     ) -> Case:
-        vocabulary = pieces if isinstance(pieces, StandIn) else list(pieces)
+        vocabulary = pieces if isinstance(pieces, Fake) else list(pieces)
         given: dict[str, Any] = {"word": word, "vocabulary": vocabulary}
         if unknown:
             given["unknown"] = unknown
@@ -121,17 +121,17 @@ def _wordpiece_cases(draw: Draw) -> list[Case]:
         ),
         case("101 characters that are a piece", a[:1] * 101, [a[:1] * 101, a], note=long),
         case("101 characters, and a sign of its own", first * 101, [first, f"##{first}"], f"<{c}>"),
-        case("a dict from pieces to ids", a + b, StandIn("PieceIds", (a, f"##{b}", b))),
+        case("a dict from pieces to ids", a + b, Fake("PieceIds", (a, f"##{b}", b))),
         case(
             "a vocabulary that can only be asked with `in`",
             a + b + c,
-            StandIn("PieceSet", (a, f"##{b}", f"##{b + c}", c)),
+            Fake("PieceSet", (a, f"##{b}", f"##{b + c}", c)),
             note=alone,
         ),
         case(
             "a vocabulary that can only be asked with `in`, and lacks a piece",
             a + b + c,
-            StandIn("PieceSet", (a, f"##{b}", c)),
+            Fake("PieceSet", (a, f"##{b}", c)),
             note=alone,
         ),
         case(
@@ -155,12 +155,12 @@ WORDPIECE = Exercise(
 )
 
 
-def _ids(draw: Draw, *shape: int, below: int) -> Tensor:
+def _ids(draw: SeededInputs, *shape: int, below: int) -> Tensor:
     """Return ids from 0: no id means padding here."""
     return draw.tokens(*shape, vocabulary_size=below + 1) - 1
 
 
-def _embedding_cases(draw: Draw) -> list[Case]:
+def _embedding_cases(draw: SeededInputs) -> list[Case]:
     def case(
         name: str,
         b: int,
@@ -201,7 +201,9 @@ def _embedding_cases(draw: Draw) -> list[Case]:
             weights={
                 "token.weight": draw.tensor(v, d, scale=scale),
                 "segment.weight": draw.tensor(kinds, d, scale=0.8 * scale),
-                "position.weight": spread(draw.tensor(longest, d, scale=0.9 * scale), by=4 * scale),
+                "position.weight": increase_variance(
+                    draw.tensor(longest, d, scale=0.9 * scale), by=4 * scale
+                ),
                 "norm.weight": draw.tensor(d, scale=0.4, shift=1.2),
                 "norm.bias": draw.tensor(d, scale=0.5),
             },
@@ -235,8 +237,8 @@ def _embedding_cases(draw: Draw) -> list[Case]:
             scale=2e-3,
             note="eps is that of the layer `norm`, 1e-12, not torch's 1e-5.",
         ),
-        second_batch(case("", 2, 3, 4, 5), case("", 3, 5, 4, 5)),
-        *in_training(case("", 2, 3, 4, 5), "the result, behind the norm"),
+        make_second_batch_case(case("", 2, 3, 4, 5), case("", 3, 5, 4, 5)),
+        *add_training_cases(case("", 2, 3, 4, 5), "the result, behind the norm"),
     ]
 
 
@@ -494,15 +496,15 @@ _RESULTS = ("inputs", "labels")
 _TURNS = ("", "twin_", "other_", "later_")
 
 
-def _masking_cases(draw: Draw) -> list[Case]:
+def _masking_cases(draw: SeededInputs) -> list[Case]:
     def call(*more: str, prefix: str = "") -> Call:
         arguments = ("tokens", "special", "vocabulary_size", "mask_id", *more)
         return Call("", arguments, tuple(prefix + name for name in _RESULTS))
 
-    def seeds(*names: str) -> dict[str, StandIn]:
+    def seeds(*names: str) -> dict[str, Fake]:
         # Far from each other, and never twice the same.
         return {
-            name: StandIn("Generator", (number * 10**6 + draw.integer(1, 10**6),))
+            name: Fake("Generator", (number * 10**6 + draw.integer(1, 10**6),))
             for number, name in enumerate(names)
         }
 
@@ -675,7 +677,7 @@ def _pairs(documents: Documents, text: Tensor) -> tuple[str, list[tuple[str, boo
         whether it is the next one, and the number of the document.
     """
     try:
-        pairs = plain_codec.from_tensor(text)
+        pairs = plain_codec.decode_plain(text)
     except ValueError:
         pairs = None
     shape = "pairs must be a list of (first, second, is_next), and is_next True or False."
@@ -885,14 +887,14 @@ def _first_and_last(case: Case, outcome: Outcome) -> str:
     return ""
 
 
-def _pair_cases(draw: Draw) -> list[Case]:
+def _pair_cases(draw: SeededInputs) -> list[Case]:
     def call(generator: str = "", returns: str = "pairs", documents: str = "documents") -> Call:
         arguments = (documents, generator) if generator else (documents,)
         return Call("", arguments, (returns,), plain={returns: _PAIRS["pairs"]})
 
     def seeds(*names: str) -> dict[str, Any]:
         return {
-            name: StandIn("Generator", (number * 10**6 + draw.integer(1, 10**6),))
+            name: Fake("Generator", (number * 10**6 + draw.integer(1, 10**6),))
             for number, name in enumerate(names)
         }
 

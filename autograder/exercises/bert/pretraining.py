@@ -7,19 +7,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.exercises._padded_sequences import second_batch
-from autograder.spec.exercise import Call, Case, Exercise, StandIn
-from autograder.spec.seeded_inputs import Draw, length_mask, spread
+from autograder.exercises._padded_sequences import make_second_batch_case
+from autograder.spec.exercise import Call, Case, Exercise, Fake
+from autograder.spec.seeded_inputs import SeededInputs, increase_variance, length_mask
 
 
-def _ids(draw: Draw, lengths: Tensor, longest: int, v: int, pad_id: int) -> Tensor:
+def _ids(draw: SeededInputs, lengths: Tensor, longest: int, v: int, pad_id: int) -> Tensor:
     """Return ids (B, N) with padding behind each sentence's end; all other ids are words."""
     words = draw.tokens(len(lengths), longest, vocabulary_size=v) - 1  # 0 ... v - 2
     words = torch.where(words >= pad_id, words + 1, words)  # all but pad_id
     return words.masked_fill(~length_mask(lengths, longest), pad_id)
 
 
-def _segments(draw: Draw, lengths: Tensor, longest: int) -> Tensor:
+def _segments(draw: SeededInputs, lengths: Tensor, longest: int) -> Tensor:
     """Return 0 for a first part of each sentence and 1 for the rest; padding has either."""
     first = [draw.integer(0, int(length)) for length in lengths]
     rows = (~length_mask(torch.tensor(first), longest)).long()  # (B, N)
@@ -27,7 +27,7 @@ def _segments(draw: Draw, lengths: Tensor, longest: int) -> Tensor:
     return torch.where(padding & (torch.arange(longest) % 2 == 0), 0, rows)
 
 
-def _encoder_cases(draw: Draw) -> list[Case]:
+def _encoder_cases(draw: SeededInputs) -> list[Case]:
     def case(
         name: str,
         lengths: Tensor,
@@ -58,8 +58,8 @@ def _encoder_cases(draw: Draw) -> list[Case]:
         if mask is not None or nothing_given:
             arguments += ("mask",)
         construct: dict[str, Any] = {
-            "embeddings": StandIn("TintedEmbeddings", (v, d)),
-            "layers": StandIn("NearLayers", (layers, d, 3)),
+            "embeddings": Fake("TintedEmbeddings", (v, d)),
+            "layers": Fake("NearLayers", (layers, d, 3)),
         }
         if pad_id is not None:
             construct["pad_id"] = pad_id
@@ -136,7 +136,7 @@ def _encoder_cases(draw: Draw) -> list[Case]:
         case("padding with the last id", lengths, n, 8, d, 2, pad_id=7, note=whose),
         case("a sentence of nothing but padding", empty, n, 8, d, 2),
         case("all sizes equal", draw.lengths(4, 4), 4, 5, 4, 2),
-        second_batch(
+        make_second_batch_case(
             case("", torch.tensor([2, 3]), 3, 6, 4, 2), case("", torch.tensor([3, 1]), 3, 6, 4, 2)
         ),
     ]
@@ -155,7 +155,7 @@ BERT_ENCODER = Exercise(
 )
 
 
-def _pool_cases(draw: Draw) -> list[Case]:
+def _pool_cases(draw: SeededInputs) -> list[Case]:
     call = (Call("", ("states", "W", "b"), ("pooled",)),)
 
     def case(name: str, batch: int, n: int, d: int, out: int, large: float = 1.0) -> Case:
@@ -194,7 +194,7 @@ POOL_FIRST = Exercise(
 )
 
 
-def _head_cases(draw: Draw) -> list[Case]:
+def _head_cases(draw: SeededInputs) -> list[Case]:
     call = Call("forward", ("states",), ("logits",))
 
     def case(
@@ -218,7 +218,7 @@ def _head_cases(draw: Draw) -> list[Case]:
                 Call("forward", ("looked_up",), ("tied_logits",)),
             )
             upstream["tied_logits"] = draw.tensor(*tokens.shape, v)
-        construct: dict[str, Any] = {"embedding": StandIn("Embedding", (v, d))}
+        construct: dict[str, Any] = {"embedding": Fake("Embedding", (v, d))}
         if eps is not None:
             construct["eps"] = eps
         transform = draw.tensor(d, d, scale=1.2 * small)
@@ -232,7 +232,9 @@ def _head_cases(draw: Draw) -> list[Case]:
             weights={
                 "embedding.weight": draw.tensor(v, d),
                 "transform.weight": transform,
-                "transform.bias": spread(draw.tensor(d, scale=0.5 * small), by=2 * small),
+                "transform.bias": increase_variance(
+                    draw.tensor(d, scale=0.5 * small), by=2 * small
+                ),
                 "norm.weight": draw.tensor(d, scale=0.5, shift=1.0),
                 "norm.bias": draw.tensor(d, scale=0.5),
                 "bias": draw.tensor(v, scale=0.7),
@@ -282,7 +284,7 @@ MASKED_LANGUAGE_MODEL_HEAD = Exercise(
 )
 
 
-def _loss_cases(draw: Draw) -> list[Case]:
+def _loss_cases(draw: SeededInputs) -> list[Case]:
     call = (Call("", ("token_logits", "next_logits", "labels", "is_next"), ("loss",)),)
 
     def case(

@@ -8,11 +8,11 @@ from collections import Counter, defaultdict
 import torch
 from torch import Tensor
 
-from autograder.exercises._padded_sequences import second_batch
+from autograder.exercises._padded_sequences import make_second_batch_case
 from autograder.spec.binomial_bounds import is_plausible
-from autograder.spec.exercise import Call, Case, Exercise, Part, StandIn
+from autograder.spec.exercise import Call, Case, Exercise, Fake, Part
 from autograder.spec.outcome import Outcome
-from autograder.spec.seeded_inputs import Draw, length_mask, round_to_float32
+from autograder.spec.seeded_inputs import SeededInputs, length_mask, round_to_float32
 from autograder.spec.tolerances import TOLERANCE
 
 
@@ -21,7 +21,7 @@ def _turned(numbers: Tensor) -> Tensor:
     return numbers.transpose(0, 1).contiguous().transpose(0, 1)
 
 
-def _map_cases(draw: Draw) -> list[Case]:
+def _map_cases(draw: SeededInputs) -> list[Case]:
     call = (Call("", ("feature_map",), ("annotations",)),)
 
     def case(name: str, feature_map: Tensor, note: str = "") -> Case:
@@ -56,7 +56,7 @@ ANNOTATION_VECTORS = Exercise(
 )
 
 
-def _attention_cases(draw: Draw) -> list[Case]:
+def _attention_cases(draw: SeededInputs) -> list[Case]:
     calls = (
         Call("beta", ("query",), ("beta",)),
         Call("forward", ("query", "annotations"), ("context", "weights")),
@@ -105,7 +105,7 @@ def _attention_cases(draw: Draw) -> list[Case]:
         case("all sizes equal", b, b, b, b, b),
         case("large weights", b, n, d_q, d_k, d, scale=2.5),
         case("states and annotations in another order of memory", b, n, d_q, d_k, d, turned=True),
-        second_batch(case("", 2, 3, 2, 4, 5), case("", 2, 3, 2, 4, 5)),
+        make_second_batch_case(case("", 2, 3, 2, 4, 5), case("", 2, 3, 2, 4, 5)),
     ]
 
 
@@ -133,7 +133,7 @@ def _rows_of_weights(numbers: Tensor) -> Tensor:
     return round_to_float32(positive / positive.sum(-1, keepdim=True))
 
 
-def _penalty_cases(draw: Draw) -> list[Case]:
+def _penalty_cases(draw: SeededInputs) -> list[Case]:
     call = (Call("", ("weights", "mask"), ("penalty",)),)
 
     def case(name: str, weights: Tensor, mask: Tensor, note: str = "") -> Case:
@@ -370,18 +370,18 @@ def _as_often_as_the_weights_say(case: Case, outcome: Outcome) -> str:
     return ""
 
 
-def _hard_cases(draw: Draw) -> list[Case]:
+def _hard_cases(draw: SeededInputs) -> list[Case]:
     results = ("context", "sample", "log_prob")
 
     def call(generator: str = "", prefix: str = "") -> Call:
         arguments = ("weights", "values", generator) if generator else ("weights", "values")
         return Call("", arguments, tuple(prefix + name for name in results))
 
-    def seeds(*names: str) -> dict[str, StandIn]:
+    def seeds(*names: str) -> dict[str, Fake]:
         # Far from each other, and never twice the same.
         generators = {}
         for number, name in enumerate(names):
-            generators[name] = StandIn("Generator", (number * 10**6 + draw.integer(1, 10**6),))
+            generators[name] = Fake("Generator", (number * 10**6 + draw.integer(1, 10**6),))
         return generators
 
     def chance(name: str, weights: Tensor, d_v: int, turned: bool = False) -> Case:
@@ -490,17 +490,17 @@ HARD_ATTENTION = Exercise(
 )
 
 
-def _places(draw: Draw, count: int, places: int) -> list[int]:
+def _places(draw: SeededInputs, count: int, places: int) -> list[int]:
     """Return places that are not all the same."""
     first = draw.integer(0, places - 1)
     return [(first + step * step) % places for step in range(count)]
 
 
-def _twins(seeds: dict[str, StandIn]) -> dict[str, StandIn]:
+def _twins(seeds: dict[str, Fake]) -> dict[str, Fake]:
     return seeds | {"twin": seeds["generator"]}
 
 
-def _reinforce_cases(draw: Draw) -> list[Case]:
+def _reinforce_cases(draw: SeededInputs) -> list[Case]:
     call = (Call("", ("log_prob", "reward", "baseline", "mask"), ("loss",)),)
 
     def case(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from autograder.exercises._dropout_cases import in_training
-from autograder.exercises._padded_sequences import recurrent, second_batch
-from autograder.spec.exercise import Call, Case, Exercise, Part, StandIn
-from autograder.spec.seeded_inputs import Draw
+from autograder.exercises._dropout_cases import add_training_cases
+from autograder.exercises._padded_sequences import make_second_batch_case, recurrent
+from autograder.spec.exercise import Call, Case, Exercise, Fake, Part
+from autograder.spec.seeded_inputs import SeededInputs
 
 
-def _decoder_cases(draw: Draw) -> list[Case]:
+def _decoder_cases(draw: SeededInputs) -> list[Case]:
     calls = (
         Call("start", ("annotations",), ("first_state", "first_memory")),
         Call(
@@ -42,7 +42,7 @@ def _decoder_cases(draw: Draw) -> list[Case]:
                 "embedding_size": e,
                 "hidden_size": d,
                 "key_size": a,
-                "attention": StandIn("GlanceAttention", (d, a, 3)),
+                "attention": Fake("GlanceAttention", (d, a, 3)),
             },
             weights={
                 "attention.P": draw.tensor(3, d, scale=0.7),
@@ -80,8 +80,8 @@ def _decoder_cases(draw: Draw) -> list[Case]:
         case("all sizes different", b, n, t, 8, e, d, a),
         case("as many words as pictures, as many places", 3, 3, 3, 8, 2, 5, 4),
         case("state, embedding and annotation of one size", 2, 5, 3, 8, 4, 4, 4),
-        second_batch(case("", 2, 3, 2, 5, 2, 3, 4), case("", 2, 3, 2, 5, 2, 3, 4)),
-        *in_training(case("", 2, 3, 2, 5, 3, 2, 4), "what L_o reads"),
+        make_second_batch_case(case("", 2, 3, 2, 5, 2, 3, 4), case("", 2, 3, 2, 5, 2, 3, 4)),
+        *add_training_cases(case("", 2, 3, 2, 5, 3, 2, 4), "what L_o reads"),
     ]
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from autograder.exercises._padded_sequences import second_batch
+from autograder.exercises._padded_sequences import make_second_batch_case
 from autograder.spec.exercise import Call, Case, Exercise
-from autograder.spec.seeded_inputs import Draw, round_to_float32
+from autograder.spec.seeded_inputs import SeededInputs, round_to_float32
 
 
-def _loss_cases(draw: Draw) -> list[Case]:
+def _loss_cases(draw: SeededInputs) -> list[Case]:
     call = (Call("", ("center", "context", "negatives"), ("loss",)),)
 
     def case(name: str, center: Tensor, context: Tensor, negatives: Tensor, note: str = "") -> Case:
@@ -68,7 +68,7 @@ NEGATIVE_SAMPLING_LOSS = Exercise(
 )
 
 
-def _model_cases(draw: Draw) -> list[Case]:
+def _model_cases(draw: SeededInputs) -> list[Case]:
     call = Call("forward", ("context",), ("logits",))
 
     def case(name: str, context: Tensor, v: int, m: int, h: int) -> Case:
@@ -100,7 +100,9 @@ def _model_cases(draw: Draw) -> list[Case]:
         case("all sizes equal", words(4, 4, 4), 4, 4, 4),
         case("as many hidden units and words as numbers in x", words(2, 3, 6), 6, 2, 6),
         case("the same word all through the context", words(2, 1, 7).expand(2, 3).clone(), 7, 2, 4),
-        second_batch(case("", words(2, 3, 7), 7, 2, 4), case("", words(4, 3, 7), 7, 2, 4)),
+        make_second_batch_case(
+            case("", words(2, 3, 7), 7, 2, 4), case("", words(4, 3, 7), 7, 2, 4)
+        ),
     ]
 
 

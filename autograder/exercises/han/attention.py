@@ -5,12 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from autograder.exercises._padded_sequences import second_batch
+from autograder.exercises._padded_sequences import make_second_batch_case
 from autograder.spec.exercise import Call, Case, Exercise
-from autograder.spec.seeded_inputs import Draw, length_mask
+from autograder.spec.seeded_inputs import SeededInputs, length_mask
 
 
-def _pooling_cases(draw: Draw) -> list[Case]:
+def _pooling_cases(draw: SeededInputs) -> list[Case]:
     call = Call("forward", ("states", "mask"), ("pooled", "weights"))
 
     def case(name: str, mask: Tensor, d: int, a: int, note: str = "", large: float = 1.0) -> Case:
@@ -66,7 +66,7 @@ def _pooling_cases(draw: Draw) -> list[Case]:
             note="The scores are not scaled: u is not divided by anything.",
             large=6.0,
         ),
-        second_batch(
+        make_second_batch_case(
             case("", length_mask(torch.tensor([2, 3]), 3), 4, 5),
             case("", torch.tensor([[True, False, True], [False, True, False]]), 4, 5),
         ),

@@ -5,13 +5,15 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from autograder.exercises._dropout_cases import in_training
-from autograder.exercises._padded_sequences import both_directions, second_batch
-from autograder.spec.exercise import Call, Case, Exercise, StandIn
-from autograder.spec.seeded_inputs import Draw
+from autograder.exercises._dropout_cases import add_training_cases
+from autograder.exercises._padded_sequences import both_directions, make_second_batch_case
+from autograder.spec.exercise import Call, Case, Exercise, Fake
+from autograder.spec.seeded_inputs import SeededInputs
 
 
-def _documents(draw: Draw, words: list[list[int]], sentences: int, longest: int, v: int) -> Tensor:
+def _documents(
+    draw: SeededInputs, words: list[list[int]], sentences: int, longest: int, v: int
+) -> Tensor:
     """Return ids (B, L, T) for the numbers of words in each document's sentences."""
     documents = torch.zeros(len(words), sentences, longest, dtype=torch.int64)
     for document, counts in zip(documents, words, strict=True):
@@ -20,7 +22,7 @@ def _documents(draw: Draw, words: list[list[int]], sentences: int, longest: int,
     return documents
 
 
-def _ragged(draw: Draw, b: int, sentences: int, longest: int) -> list[list[int]]:
+def _ragged(draw: SeededInputs, b: int, sentences: int, longest: int) -> list[list[int]]:
     """Return numbers of words: one document fills all sentences, one sentence is the longest."""
     words = []
     for length in draw.lengths(b, sentences).tolist():
@@ -31,7 +33,7 @@ def _ragged(draw: Draw, b: int, sentences: int, longest: int) -> list[list[int]]
     return words
 
 
-def _network_cases(draw: Draw) -> list[Case]:
+def _network_cases(draw: SeededInputs) -> list[Case]:
     call = Call("forward", ("documents",), ("logits", "word_weights", "sentence_weights"))
 
     def case(
@@ -46,7 +48,7 @@ def _network_cases(draw: Draw) -> list[Case]:
         note: str = "",
     ) -> Case:
         b = len(words)
-        pool = StandIn("PoolAttention", (2 * d, 3))
+        pool = Fake("PoolAttention", (2 * d, 3))
         return Case(
             name,
             {"documents": _documents(draw, words, sentences, longest, v)},
@@ -145,10 +147,12 @@ def _network_cases(draw: Draw) -> list[Case]:
             note="A document without words has weights of 0, and its logits are the bias.",
         ),
         case("all sizes equal", _ragged(draw, 3, 3, 3), 3, 3, 6, 3, 3, 3),
-        second_batch(
+        make_second_batch_case(
             case("", [[2, 1], [3]], 2, 3, 6, 3, 2, 4), case("", [[1], [2, 2]], 2, 3, 6, 3, 2, 4)
         ),
-        *in_training(case("", [[2, 1], [3]], 2, 3, 5, 3, 2, 4), "the embedded words and on v"),
+        *add_training_cases(
+            case("", [[2, 1], [3]], 2, 3, 5, 3, 2, 4), "the embedded words and on v"
+        ),
     ]
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from autograder.exercises._dropout_cases import in_training
-from autograder.exercises._padded_sequences import recurrent, second_batch
-from autograder.spec.exercise import Call, Case, Exercise, Part, StandIn
-from autograder.spec.seeded_inputs import Draw, length_mask
+from autograder.exercises._dropout_cases import add_training_cases
+from autograder.exercises._padded_sequences import make_second_batch_case, recurrent
+from autograder.spec.exercise import Call, Case, Exercise, Fake, Part
+from autograder.spec.seeded_inputs import SeededInputs, length_mask
 
 
-def _state_cases(draw: Draw) -> list[Case]:
+def _state_cases(draw: SeededInputs) -> list[Case]:
     call = (Call("", ("context", "state", "W"), ("attentional",)),)
 
     def case(name: str, leading: tuple[int, ...], a: int, d: int, n: int, note: str = "") -> Case:
@@ -54,7 +54,7 @@ ATTENTIONAL_STATE = Exercise(
 )
 
 
-def _decoder_cases(draw: Draw) -> list[Case]:
+def _decoder_cases(draw: SeededInputs) -> list[Case]:
     calls = (
         Call(
             "step",
@@ -91,7 +91,7 @@ def _decoder_cases(draw: Draw) -> list[Case]:
             "embedding_size": e,
             "hidden_size": d,
             "key_size": a,
-            "attention": StandIn("PositionAttention", (d, a, 3)),
+            "attention": Fake("PositionAttention", (d, a, 3)),
         }
         if feeding is not None:
             construct["input_feeding"] = feeding
@@ -155,11 +155,11 @@ def _decoder_cases(draw: Draw) -> list[Case]:
             2,
             feeding=True,
         ),
-        second_batch(
+        make_second_batch_case(
             case("", length_mask(torch.tensor([2, 3]), 3), 2, 5, 2, 3, 4, 1),
             case("", length_mask(torch.tensor([3, 1]), 3), 2, 5, 2, 3, 4, 3),
         ),
-        *in_training(
+        *add_training_cases(
             case("", length_mask(torch.tensor([2, 3]), 3), 2, 5, 3, 2, 4, 1, feeding=True),
             "the embedded words and on h~ before the output",
         ),

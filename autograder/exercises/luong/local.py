@@ -5,17 +5,17 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from autograder.exercises._padded_sequences import second_batch
-from autograder.spec.exercise import Call, Case, Exercise, StandIn
-from autograder.spec.seeded_inputs import Draw, length_mask, round_to_float32
+from autograder.exercises._padded_sequences import make_second_batch_case
+from autograder.spec.exercise import Call, Case, Exercise, Fake
+from autograder.spec.seeded_inputs import SeededInputs, length_mask, round_to_float32
 
 
-def _whole(draw: Draw, count: int, low: int, high: int) -> Tensor:
+def _whole(draw: SeededInputs, count: int, low: int, high: int) -> Tensor:
     """Return whole numbers in [low, high] as real ones, (count,)."""
     return torch.tensor([draw.integer(low, high) for _ in range(count)], dtype=torch.float64)
 
 
-def _between(draw: Draw, count: int, low: int, high: int) -> Tensor:
+def _between(draw: SeededInputs, count: int, low: int, high: int) -> Tensor:
     """Return positions between two words, (count,), which rounding moves up and down in turn."""
     fractions = torch.tensor([0.7, 0.3], dtype=torch.float64)[torch.arange(count) % 2]
     return round_to_float32(
@@ -23,7 +23,7 @@ def _between(draw: Draw, count: int, low: int, high: int) -> Tensor:
     )
 
 
-def _window_cases(draw: Draw) -> list[Case]:
+def _window_cases(draw: SeededInputs) -> list[Case]:
     call = (Call("", ("position", "lengths", "D", "N"), ("window",)),)
 
     def case(
@@ -98,7 +98,7 @@ LOCAL_WINDOW = Exercise(
 )
 
 
-def _position_cases(draw: Draw) -> list[Case]:
+def _position_cases(draw: SeededInputs) -> list[Case]:
     call = (Call("", ("state", "lengths", "W", "v"), ("position",)),)
 
     def case(name: str, lengths: Tensor, d: int, n: int, scale: float = 1.0) -> Case:
@@ -141,7 +141,7 @@ def _rows_of_weights(numbers: Tensor) -> Tensor:
     return round_to_float32(positive / positive.sum(-1, keepdim=True))
 
 
-def _gaussian_cases(draw: Draw) -> list[Case]:
+def _gaussian_cases(draw: SeededInputs) -> list[Case]:
     call = (Call("", ("weights", "position", "D"), ("weighted",)),)
 
     def case(name: str, weights: Tensor, position: Tensor, D: float, note: str = "") -> Case:
@@ -198,7 +198,7 @@ GAUSSIAN_WEIGHTS = Exercise(
 )
 
 
-def _attention_cases(draw: Draw) -> list[Case]:
+def _attention_cases(draw: SeededInputs) -> list[Case]:
     call = Call("forward", ("query", "keys", "mask", "position"), ("context", "weights"))
 
     def case(
@@ -225,7 +225,7 @@ def _attention_cases(draw: Draw) -> list[Case]:
             given={"position": position},
             construct={
                 "kind": kind,
-                "score": StandIn("RippleScore", (d_q, d_k, 3)),
+                "score": Fake("RippleScore", (d_q, d_k, 3)),
                 "query_size": d_q,
                 "hidden_size": d,
                 "D": D,
@@ -247,7 +247,9 @@ def _attention_cases(draw: Draw) -> list[Case]:
     def again(kind: str) -> Case:
         first = case("", kind, two, 2, 3, 4, 1, 0)
         second = case("", kind, length_mask(torch.tensor([3, 1]), 3), 2, 3, 4, 1, 1)
-        return second_batch(first, second, f"{kind}: a second batch through the same module")
+        return make_second_batch_case(
+            first, second, f"{kind}: a second batch through the same module"
+        )
 
     return [
         case("one sentence of one word", "monotonic", ones, 2, 3, 4, 1, 0),

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.spec.exercise import Call, Case, Exercise, StandIn
-from autograder.spec.seeded_inputs import Draw, length_mask
+from autograder.spec.exercise import Call, Case, Exercise, Fake
+from autograder.spec.seeded_inputs import SeededInputs, length_mask
 
 _SEVERAL = (
     "One target word (B, d) is right, several at once (B, T, d) are not: each sentence's T queries "
@@ -19,7 +19,7 @@ _ONE = "A query (B, 1, d) is still a query of three axes: the result is (B, 1, N
 
 
 def _score_cases(
-    draw: Draw, arguments: tuple[str, ...], inputs: Callable[..., dict[str, Tensor]]
+    draw: SeededInputs, arguments: tuple[str, ...], inputs: Callable[..., dict[str, Tensor]]
 ) -> list[Case]:
     """The cases that all scores share.
 
@@ -55,16 +55,16 @@ def _score_cases(
     ]
 
 
-def _sizes(draw: Draw) -> list[int]:
+def _sizes(draw: SeededInputs) -> list[int]:
     """Return six sizes that all differ; B and T are small, to store few expected values."""
     return [*draw.sizes(2, 2, 3), *draw.sizes(4, 4, 7)]
 
 
-def _query(draw: Draw, b: int, t: int | None, d: int) -> Tensor:
+def _query(draw: SeededInputs, b: int, t: int | None, d: int) -> Tensor:
     return draw.tensor(b, d) if t is None else draw.tensor(b, t, d)
 
 
-def _dot_cases(draw: Draw) -> list[Case]:
+def _dot_cases(draw: SeededInputs) -> list[Case]:
     def inputs(b: int, t: int | None, n: int, d_q: int, d_k: int, d: int) -> dict[str, Tensor]:
         return {"query": _query(draw, b, t, d_q), "keys": draw.tensor(b, n, d_q)}
 
@@ -102,7 +102,7 @@ SCALED_DOT_SCORE = Exercise(
 )
 
 
-def _general_cases(draw: Draw) -> list[Case]:
+def _general_cases(draw: SeededInputs) -> list[Case]:
     def inputs(b: int, t: int | None, n: int, d_q: int, d_k: int, d: int) -> dict[str, Tensor]:
         return {
             "query": _query(draw, b, t, d_q),
@@ -124,7 +124,7 @@ GENERAL_SCORE = Exercise(
 )
 
 
-def _concat_cases(draw: Draw) -> list[Case]:
+def _concat_cases(draw: SeededInputs) -> list[Case]:
     def inputs(b: int, t: int | None, n: int, d_q: int, d_k: int, d: int) -> dict[str, Tensor]:
         return {
             "query": _query(draw, b, t, d_q),
@@ -147,7 +147,7 @@ CONCAT_SCORE = Exercise(
 )
 
 
-def _location_cases(draw: Draw) -> list[Case]:
+def _location_cases(draw: SeededInputs) -> list[Case]:
     def inputs(b: int, t: int | None, n: int, d_q: int, d_k: int, d: int) -> dict[str, Tensor]:
         return {"query": _query(draw, b, t, d_q), "W": draw.tensor(n, d_q)}
 
@@ -165,7 +165,7 @@ LOCATION_SCORE = Exercise(
 )
 
 
-def _attention_cases(draw: Draw) -> list[Case]:
+def _attention_cases(draw: SeededInputs) -> list[Case]:
     """Cases with and without a mask.
 
     Without one, context and weights have names of their own: nothing masks those weights.
@@ -185,7 +185,7 @@ def _attention_cases(draw: Draw) -> list[Case]:
         b, d_q = query.shape[0], query.shape[-1]
         keys, values = draw.tensor(b, n, d_k), draw.tensor(b, n, d_v)
         inputs = {"query": query, "keys": keys, "values": values}
-        given: dict[str, Any] = {"score": StandIn("CountingScore", (d_q, d_k, shift))}
+        given: dict[str, Any] = {"score": Fake("CountingScore", (d_q, d_k, shift))}
         arguments: tuple[str, ...] = ("query", "keys", "values", "score", "mask")
         returned = ("context", "weights")
         if mask is None:

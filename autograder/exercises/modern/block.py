@@ -10,10 +10,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from autograder.spec.exercise import Call, Case, Exercise
-from autograder.spec.seeded_inputs import Draw, length_mask
+from autograder.spec.seeded_inputs import SeededInputs, length_mask
 
 
-def _norm_cases(draw: Draw) -> list[Case]:
+def _norm_cases(draw: SeededInputs) -> list[Case]:
     def case(
         name: str,
         *shape: int,
@@ -69,7 +69,7 @@ RMS_NORM = Exercise(
 )
 
 
-def _rotary_cases(draw: Draw) -> list[Case]:
+def _rotary_cases(draw: SeededInputs) -> list[Case]:
     def case(
         name: str,
         leading: tuple[int, ...],
@@ -119,7 +119,7 @@ ROTARY_POSITIONS = Exercise(
 )
 
 
-def _grouped_cases(draw: Draw) -> list[Case]:
+def _grouped_cases(draw: SeededInputs) -> list[Case]:
     def case(
         name: str,
         b: int,
@@ -213,7 +213,7 @@ GROUPED_QUERY_ATTENTION = Exercise(
 )
 
 
-def _swiglu_cases(draw: Draw) -> list[Case]:
+def _swiglu_cases(draw: SeededInputs) -> list[Case]:
     def case(name: str, d: int, m: int, *leading: int, note: str = "") -> Case:
         return Case(
             name,
@@ -252,7 +252,7 @@ SWIGLU = Exercise(
 )
 
 
-def _lora_cases(draw: Draw) -> list[Case]:
+def _lora_cases(draw: SeededInputs) -> list[Case]:
     def case(
         name: str,
         leading: tuple[int, ...],

@@ -5,17 +5,21 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from autograder.exercises._dropout_cases import in_training
-from autograder.exercises._padded_sequences import both_directions, padded_tokens, second_batch
+from autograder.exercises._dropout_cases import add_training_cases
+from autograder.exercises._padded_sequences import (
+    both_directions,
+    make_second_batch_case,
+    padded_tokens,
+)
 from autograder.spec.exercise import Call, Case, Exercise
-from autograder.spec.seeded_inputs import Draw, length_mask, round_to_float32
+from autograder.spec.seeded_inputs import SeededInputs, length_mask, round_to_float32
 
 _SHORT = "all sentences shorter than the batch is wide"
 _EMPTY = "a sentence without any word"
 _NO_WORDS = "A sentence without any word has a vector of zeros."
 
 
-def _state_cases(draw: Draw) -> list[Case]:
+def _state_cases(draw: SeededInputs) -> list[Case]:
     call = (Call("", ("states", "lengths"), ("sentence",)),)
 
     def case(name: str, lengths: Tensor, n: int, d: int, note: str = "") -> Case:
@@ -56,7 +60,7 @@ LAST_STATE = Exercise(
 )
 
 
-def _masks(draw: Draw, b: int, n: int) -> dict[str, Tensor]:
+def _masks(draw: SeededInputs, b: int, n: int) -> dict[str, Tensor]:
     """Return the masks in which sentence vectors are tried, by the name of the case."""
     lengths = draw.lengths(b, n)
     empty = length_mask(lengths, n)
@@ -75,7 +79,7 @@ def _masks(draw: Draw, b: int, n: int) -> dict[str, Tensor]:
     }
 
 
-def _mean_cases(draw: Draw) -> list[Case]:
+def _mean_cases(draw: SeededInputs) -> list[Case]:
     call = (Call("", ("states", "mask"), ("sentence",)),)
 
     def case(name: str, mask: Tensor, d: int, shift: float = 0.0) -> Case:
@@ -115,7 +119,7 @@ MASKED_MEAN = Exercise(
 )
 
 
-def _max_cases(draw: Draw) -> list[Case]:
+def _max_cases(draw: SeededInputs) -> list[Case]:
     """Return cases in which no two real words share a maximum: the gradient would be open."""
     call = (Call("", ("states", "mask"), ("sentence",)),)
 
@@ -172,7 +176,7 @@ MASKED_MAX = Exercise(
 )
 
 
-def _classifier_cases(draw: Draw) -> list[Case]:
+def _classifier_cases(draw: SeededInputs) -> list[Case]:
     call = Call("forward", ("tokens", "lengths"), ("logits", "weights"))
 
     def case(
@@ -220,11 +224,11 @@ def _classifier_cases(draw: Draw) -> list[Case]:
         case(_EMPTY, empty, n, 9, e, d, a, c, note=nothing),
         case("one sentence, without any word", torch.tensor([0]), 2, 5, 2, 3, 4, 2, note=nothing),
         case("all sizes equal", draw.lengths(4, 4), 4, 6, 4, 4, 4, 4),
-        second_batch(
+        make_second_batch_case(
             case("", torch.tensor([2, 3]), 3, 6, 3, 2, 4, 2),
             case("", torch.tensor([3, 1]), 3, 6, 3, 2, 4, 2),
         ),
-        *in_training(
+        *add_training_cases(
             case("", torch.tensor([1, 3]), 3, 5, 3, 2, 4, 2),
             "the embedded words and on the sentence vector",
         ),

@@ -5,16 +5,20 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from autograder.exercises._dropout_cases import in_training
-from autograder.exercises._padded_sequences import both_directions, padded_tokens, second_batch
-from autograder.spec.exercise import Call, Case, Exercise, StandIn
-from autograder.spec.seeded_inputs import Draw, length_mask, round_to_float32
+from autograder.exercises._dropout_cases import add_training_cases
+from autograder.exercises._padded_sequences import (
+    both_directions,
+    make_second_batch_case,
+    padded_tokens,
+)
+from autograder.spec.exercise import Call, Case, Exercise, Fake
+from autograder.spec.seeded_inputs import SeededInputs, length_mask, round_to_float32
 
 _SHORT = "all sentences shorter than the batch is wide"
 _EMPTY = "a sentence without any word"
 
 
-def _attention_cases(draw: Draw) -> list[Case]:
+def _attention_cases(draw: SeededInputs) -> list[Case]:
     call = Call("forward", ("states", "mask"), ("matrix", "weights"))
 
     def case(name: str, mask: Tensor, d: int, a: int, r: int, note: str = "") -> Case:
@@ -53,7 +57,7 @@ def _attention_cases(draw: Draw) -> list[Case]:
         case("masks with holes", draw.holes(b, n), d, a, r),
         case("as many hops as words", length_mask(draw.lengths(b, n), n), d, a, n),
         case("all sizes equal", length_mask(draw.lengths(b, b), b), b, b, b),
-        second_batch(
+        make_second_batch_case(
             case("", length_mask(torch.tensor([2, 3]), 3), 4, 5, 2),
             case("", torch.tensor([[True, False, True], [False, True, False]]), 4, 5, 2),
         ),
@@ -73,7 +77,7 @@ STRUCTURED_SELF_ATTENTION = Exercise(
 )
 
 
-def _penalty_cases(draw: Draw) -> list[Case]:
+def _penalty_cases(draw: SeededInputs) -> list[Case]:
     call = (Call("", ("A",), ("penalty",)),)
 
     def case(name: str, A: Tensor, note: str = "") -> Case:
@@ -127,7 +131,7 @@ REDUNDANCY_PENALTY = Exercise(
 )
 
 
-def _classifier_cases(draw: Draw) -> list[Case]:
+def _classifier_cases(draw: SeededInputs) -> list[Case]:
     call = Call("forward", ("tokens", "lengths"), ("logits", "weights"))
 
     def case(
@@ -151,7 +155,7 @@ def _classifier_cases(draw: Draw) -> list[Case]:
                 "vocabulary_size": v,
                 "embedding_size": e,
                 "hidden_size": d,
-                "attention": StandIn("HopAttention", (2 * d, 3, r)),
+                "attention": Fake("HopAttention", (2 * d, 3, r)),
                 "hops": r,
                 "inner_size": m,
                 "classes": c,
@@ -191,11 +195,11 @@ def _classifier_cases(draw: Draw) -> list[Case]:
             "one sentence, without any word", torch.tensor([0]), 2, 5, 2, 3, 3, 5, 2, note=nothing
         ),
         case("all sizes equal", draw.lengths(4, 4), 4, 6, 4, 4, 4, 4, 4),
-        second_batch(
+        make_second_batch_case(
             case("", torch.tensor([2, 3]), 3, 6, 3, 2, 2, 6, 4),
             case("", torch.tensor([3, 1]), 3, 6, 3, 2, 2, 6, 4),
         ),
-        *in_training(
+        *add_training_cases(
             case("", torch.tensor([1, 3]), 3, 5, 3, 2, 2, 6, 4),
             "the embedded words and on flatten(M)",
         ),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from torch import Tensor
 
 from autograder.spec.exercise import Call, Case, Exercise
-from autograder.spec.seeded_inputs import Draw
+from autograder.spec.seeded_inputs import SeededInputs
 
 _WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
-def _weights(draw: Draw, gates: int, i: int, d: int) -> dict[str, Tensor]:
+def _weights(draw: SeededInputs, gates: int, i: int, d: int) -> dict[str, Tensor]:
     """Weights of so many gates; biases are large enough for a forgotten one to show."""
     return {
         "weight_ih": draw.tensor(gates * d, i, scale=0.6),
@@ -20,7 +20,7 @@ def _weights(draw: Draw, gates: int, i: int, d: int) -> dict[str, Tensor]:
     }
 
 
-def _sizes(draw: Draw, gates: int) -> list[int]:
+def _sizes(draw: SeededInputs, gates: int) -> list[int]:
     """Return B, i and d that differ from each other and from the stacked gates' size."""
     b, i, d = draw.sizes(3, 2, 7)
     while gates * d in (b, i):
@@ -28,7 +28,7 @@ def _sizes(draw: Draw, gates: int) -> list[int]:
     return [b, i, d]
 
 
-def _gru_cases(draw: Draw) -> list[Case]:
+def _gru_cases(draw: SeededInputs) -> list[Case]:
     call = (Call("", ("x", "h", *_WEIGHTS), ("h_next",)),)
 
     def case(name: str, b: int, i: int, d: int, old: float = 0.6) -> Case:
@@ -69,7 +69,7 @@ GRU_CELL = Exercise(
 )
 
 
-def _lstm_cases(draw: Draw) -> list[Case]:
+def _lstm_cases(draw: SeededInputs) -> list[Case]:
     call = (Call("", ("x", ("h", "c"), *_WEIGHTS), ("h_next", "c_next")),)
 
     def case(name: str, b: int, i: int, d: int, old: float = 0.6) -> Case:

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from autograder.exercises._fakes import TableStep
-from autograder.spec.exercise import Bundle, Call, Case, Exercise, StandIn
-from autograder.spec.seeded_inputs import Draw, round_to_float32
+from autograder.spec.exercise import Call, Case, Exercise, Fake, NameTree
+from autograder.spec.seeded_inputs import SeededInputs, round_to_float32
 
-_STATES: dict[str, Bundle] = {
+_STATES: dict[str, NameTree] = {
     "tensor": "table",
     "tuple": ("table", "more"),
     "dict": {"tables": "table", "deep": ("more", "less")},
@@ -20,7 +20,7 @@ _APART = 5e-6  # what float32 rounds is less
 
 
 def _tables(
-    draw: Draw, kind: str, v: int, scale: float, eos_id: int, end: float
+    draw: SeededInputs, kind: str, v: int, scale: float, eos_id: int, end: float
 ) -> dict[str, Tensor]:
     """Return the state's tensors; `end` makes eos more or less probable than the other words.
 
@@ -85,7 +85,7 @@ def _closest(numbers: Tensor, roundings: Tensor) -> float:
     return float((-best.diff() / rounding).min())
 
 
-def _beam_cases(draw: Draw) -> list[Case]:
+def _beam_cases(draw: SeededInputs) -> list[Case]:
     def case(
         name: str,
         v: int,
@@ -109,7 +109,7 @@ def _beam_cases(draw: Draw) -> list[Case]:
             if _good(table, ids, max_length, penalty or 0.0):
                 break
         given = {
-            "step": StandIn("TableStep", (kind,)),
+            "step": Fake("TableStep", (kind,)),
             "beam_size": beam_size,
             "bos_id": ids[0],
             "eos_id": ids[1],

@@ -5,13 +5,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from autograder.exercises._dropout_cases import in_training
-from autograder.exercises._padded_sequences import padded_tokens, recurrent, second_batch
+from autograder.exercises._dropout_cases import add_training_cases
+from autograder.exercises._padded_sequences import make_second_batch_case, padded_tokens, recurrent
 from autograder.spec.exercise import Call, Case, Exercise, Part
-from autograder.spec.seeded_inputs import Draw, length_mask
+from autograder.spec.seeded_inputs import SeededInputs, length_mask
 
 
-def _encoder_cases(draw: Draw) -> list[Case]:
+def _encoder_cases(draw: SeededInputs) -> list[Case]:
     call = Call("forward", ("tokens", "lengths"), ("states", "final"))
 
     def case(name: str, lengths: Tensor, longest: int, v: int, e: int, d: int) -> Case:
@@ -39,10 +39,10 @@ def _encoder_cases(draw: Draw) -> list[Case]:
         case("sentences of different length", draw.lengths(b, s), s, 11, e, d),
         case("all sentences shorter than the batch is wide", draw.lengths(b, s), s + 2, 11, e, d),
         case("all sizes equal", draw.lengths(4, 4), 4, 7, 4, 4),
-        second_batch(
+        make_second_batch_case(
             case("", torch.tensor([2, 3]), 3, 7, 3, 2), case("", torch.tensor([3, 1]), 3, 7, 3, 2)
         ),
-        *in_training(case("", torch.tensor([1, 3]), 3, 6, 3, 2), "the embedded words"),
+        *add_training_cases(case("", torch.tensor([1, 3]), 3, 6, 3, 2), "the embedded words"),
     ]
 
 
@@ -58,7 +58,7 @@ ENCODER = Exercise(
 )
 
 
-def _decoder_cases(draw: Draw) -> list[Case]:
+def _decoder_cases(draw: SeededInputs) -> list[Case]:
     calls = (
         Call("start", ("context",), ("first_state",)),
         Call("step", ("embedded", "state", "context"), ("next_state",)),
@@ -109,8 +109,8 @@ def _decoder_cases(draw: Draw) -> list[Case]:
         case("all sizes different", b, t, 9, e, d),
         case("state and embedding of one size", b, t, 9, e, e),
         case("all sizes equal", 4, 4, 4, 4, 4),
-        second_batch(case("", 2, 3, 5, 2, 4), case("", 2, 3, 5, 2, 4)),
-        *in_training(case("", 2, 2, 5, 3, 2), "the embedded words and on u"),
+        make_second_batch_case(case("", 2, 3, 5, 2, 4), case("", 2, 3, 5, 2, 4)),
+        *add_training_cases(case("", 2, 2, 5, 3, 2), "the embedded words and on u"),
     ]
 
 
@@ -144,7 +144,7 @@ CONTEXT_DECODER = Exercise(
 )
 
 
-def _reverse_cases(draw: Draw) -> list[Case]:
+def _reverse_cases(draw: SeededInputs) -> list[Case]:
     call = (Call("", ("tokens", "lengths"), ("turned",)),)
 
     def case(name: str, lengths: Tensor, longest: int, pad: int = 0, note: str = "") -> Case:
@@ -206,7 +206,7 @@ REVERSE_SOURCE = Exercise(
 )
 
 
-def _seq2seq_cases(draw: Draw) -> list[Case]:
+def _seq2seq_cases(draw: SeededInputs) -> list[Case]:
     calls = (
         Call("encode", ("source", "lengths"), ("h", "c")),
         Call("step", ("tokens", ("state_h", "state_c")), ("log_probs", ("next_h", "next_c"))),
@@ -276,11 +276,11 @@ def _seq2seq_cases(draw: Draw) -> list[Case]:
             d,
         ),
         case("all sizes equal", draw.lengths(4, 4), 4, 4, 4, 4, 4, 4),
-        second_batch(
+        make_second_batch_case(
             case("", torch.tensor([2, 3]), 3, 2, 7, 6, 4, 5),
             case("", torch.tensor([3, 1]), 3, 2, 7, 6, 4, 5),
         ),
-        *in_training(
+        *add_training_cases(
             case("", torch.tensor([1, 2]), 2, 2, 5, 6, 4, 3),
             "the embedded words and on the decoder's states before the output",
         ),
@@ -321,7 +321,7 @@ SEQ2SEQ = Exercise(
 )
 
 
-def _loss_cases(draw: Draw) -> list[Case]:
+def _loss_cases(draw: SeededInputs) -> list[Case]:
     def case(
         name: str, logits: Tensor, targets: Tensor, pad_id: int | None = None, note: str = ""
     ) -> Case:

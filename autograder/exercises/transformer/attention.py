@@ -11,12 +11,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from autograder.exercises._dropout_cases import in_training
-from autograder.exercises._padded_sequences import second_batch
+from autograder.exercises._dropout_cases import add_training_cases
+from autograder.exercises._padded_sequences import make_second_batch_case
 from autograder.spec.binomial_bounds import is_plausible
-from autograder.spec.exercise import Call, Case, Exercise, Part, StandIn
+from autograder.spec.exercise import Call, Case, Exercise, Fake, Part
 from autograder.spec.outcome import Outcome
-from autograder.spec.seeded_inputs import Draw, length_mask
+from autograder.spec.seeded_inputs import SeededInputs, length_mask
 
 # Weights under a mask that has fewer axes than they have need a name of their own: `weights_over`
 # puts a missing axis behind the batch.
@@ -46,7 +46,7 @@ def _names(prefix: str, *names: str) -> tuple[str, ...]:
     return tuple(prefix + name for name in names)
 
 
-def _dot_product_cases(draw: Draw) -> list[Case]:
+def _dot_product_cases(draw: SeededInputs) -> list[Case]:
     """Cases with and without leading axes and masks."""
 
     def case(
@@ -89,7 +89,7 @@ def _dot_product_cases(draw: Draw) -> list[Case]:
             inputs["query"][..., 0] = 32.0
             inputs["key"][..., 0] = round(shift * math.sqrt(d_k) / 32)
         if dropping:
-            given["dropout"] = StandIn("Fading", ())
+            given["dropout"] = Fake("Fading", ())
             arguments = (*arguments, "dropout")
         returned = _names(prefix, "output", "weights")
         upstream = {
@@ -180,7 +180,7 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
 )
 
 
-def _apart(draw: Draw) -> tuple[int, int, int, int, int]:
+def _apart(draw: SeededInputs) -> tuple[int, int, int, int, int]:
     """Return B, T, N, h and d / h, as small as can be, that differ from each other and from d."""
     h, piece = [(2, 3), (3, 2), (2, 4), (4, 2)][draw.integer(0, 3)]
     left = [size for size in range(2, 8) if size not in (h, piece, h * piece)]
@@ -188,7 +188,7 @@ def _apart(draw: Draw) -> tuple[int, int, int, int, int]:
     return left[0], t, n, h, piece
 
 
-def _split_cases(draw: Draw) -> list[Case]:
+def _split_cases(draw: SeededInputs) -> list[Case]:
     call = (Call("", ("x", "heads"), ("split",)),)
 
     def case(name: str, b: int, t: int, h: int, piece: int, note: str = "") -> Case:
@@ -226,7 +226,7 @@ SPLIT_HEADS = Exercise(
 )
 
 
-def _merge_cases(draw: Draw) -> list[Case]:
+def _merge_cases(draw: SeededInputs) -> list[Case]:
     call = (Call("", ("x",), ("merged",)),)
 
     def case(name: str, b: int, t: int, h: int, piece: int, note: str = "") -> Case:
@@ -278,7 +278,7 @@ def _whole_values_dropped(case: Case, outcome: Outcome) -> str:
     return ""
 
 
-def _heads_cases(draw: Draw) -> list[Case]:
+def _heads_cases(draw: SeededInputs) -> list[Case]:
     """Cases of `MultiHeadAttention`.
 
     `given_keys` and `given_values` are drawn, not projected by the answer: what `forward` makes of
@@ -389,11 +389,11 @@ def _heads_cases(draw: Draw) -> list[Case]:
             note=before,
         ),
         case("projected keys and values beside others", 2, 3, 4, 3, 2, form="both", note=before),
-        second_batch(
+        make_second_batch_case(
             case("", 2, 2, 3, 2, 3, draw.holes(2, 1, 3), "projected"),
             case("", 2, 2, 3, 2, 3, draw.holes(2, 2, 3), "projected"),
         ),
-        *in_training(case("", 2, 2, 3, 2, 2, draw.holes(2, 2, 3)), "the weights"),
+        *add_training_cases(case("", 2, 2, 3, 2, 2, draw.holes(2, 2, 3)), "the weights"),
         replace(
             one_key,
             name="training mode, a dropout of 0.5 of the weights of a single key",

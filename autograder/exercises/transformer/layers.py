@@ -9,20 +9,20 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from autograder.exercises._dropout_cases import in_training
-from autograder.exercises._padded_sequences import second_batch
-from autograder.spec.exercise import Call, Case, Exercise, Part, Rows, StandIn, Whole
-from autograder.spec.seeded_inputs import Draw, length_mask, spread
+from autograder.exercises._dropout_cases import add_training_cases
+from autograder.exercises._padded_sequences import make_second_batch_case
+from autograder.spec.exercise import Call, Case, Exercise, Fake, NamedDict, Part, SelectedRows
+from autograder.spec.seeded_inputs import SeededInputs, increase_variance, length_mask
 
 
-def _norm(draw: Draw, prefix: str, d: int) -> dict[str, Tensor]:
+def _norm(draw: SeededInputs, prefix: str, d: int) -> dict[str, Tensor]:
     return {
         f"{prefix}.weight": draw.tensor(d, scale=0.4, shift=1.0),
         f"{prefix}.bias": draw.tensor(d, scale=0.4),
     }
 
 
-def _attention(draw: Draw, prefix: str, d: int, n: int) -> dict[str, Tensor]:
+def _attention(draw: SeededInputs, prefix: str, d: int, n: int) -> dict[str, Tensor]:
     """Return the weights of a `PairAttention(d, n)`, small enough for float32 to be sure."""
     return {
         f"{prefix}.P": draw.tensor(2, n, d, scale=0.5),
@@ -31,7 +31,7 @@ def _attention(draw: Draw, prefix: str, d: int, n: int) -> dict[str, Tensor]:
     }
 
 
-def _positions_cases(draw: Draw) -> list[Case]:
+def _positions_cases(draw: SeededInputs) -> list[Case]:
     call = (Call("", ("length", "size"), ("positions",)),)
 
     def case(name: str, length: int, size: int, note: str = "") -> Case:
@@ -60,7 +60,7 @@ SINUSOIDAL_POSITIONS = Exercise(
 )
 
 
-def _norm_cases(draw: Draw) -> list[Case]:
+def _norm_cases(draw: SeededInputs) -> list[Case]:
     plain = (Call("", ("x", "weight", "bias"), ("y",)),)
     with_eps = (Call("", ("x", "weight", "bias", "eps"), ("y",)),)
 
@@ -73,7 +73,7 @@ def _norm_cases(draw: Draw) -> list[Case]:
         note: str = "",
     ) -> Case:
         inputs = {
-            "x": spread(draw.tensor(*shape, scale=scale, shift=shift), by=2 * scale),
+            "x": increase_variance(draw.tensor(*shape, scale=scale, shift=shift), by=2 * scale),
             "weight": draw.tensor(shape[-1], scale=0.4, shift=1.0),
             "bias": draw.tensor(shape[-1], scale=0.4),
         }
@@ -122,7 +122,7 @@ LAYER_NORM = Exercise(
 )
 
 
-def _feed_forward_cases(draw: Draw) -> list[Case]:
+def _feed_forward_cases(draw: SeededInputs) -> list[Case]:
     call = (Call("forward", ("x",), ("y",)),)
 
     def case(name: str, d: int, m: int, *leading: int, note: str = "") -> Case:
@@ -165,7 +165,7 @@ POSITIONWISE_FEED_FORWARD = Exercise(
 )
 
 
-def _encoder_cases(draw: Draw) -> list[Case]:
+def _encoder_cases(draw: SeededInputs) -> list[Case]:
     masked, bare = (Call("forward", args, ("y",)) for args in (("x", "mask"), ("x",)))
 
     def case(
@@ -186,8 +186,8 @@ def _encoder_cases(draw: Draw) -> list[Case]:
             inputs["x"] = torch.where(real["y"].unsqueeze(-1), inputs["x"], 2 * inputs["x"])
         construct: dict[str, Any] = {
             "model_size": d,
-            "attention": StandIn("PairAttention", (d, n)),
-            "feed_forward": StandIn("WaveNetwork", (d,)),
+            "attention": Fake("PairAttention", (d, n)),
+            "feed_forward": Fake("WaveNetwork", (d,)),
         }
         if eps is not None:
             construct |= {"dropout": 0.0, "eps": eps}
@@ -239,8 +239,10 @@ def _encoder_cases(draw: Draw) -> list[Case]:
             note="The mask is handed on to the attention as it is, here of shape (B, N, N).",
         ),
         case("a sentence without any real word", empty, b, s, d, n),
-        second_batch(case("", _row([2, 3], 3), 2, 3, 6, 4), case("", _row([3, 1], 3), 2, 3, 6, 4)),
-        *in_training(
+        make_second_batch_case(
+            case("", _row([2, 3], 3), 2, 3, 6, 4), case("", _row([3, 1], 3), 2, 3, 6, 4)
+        ),
+        *add_training_cases(
             case("", _row([2, 3], 3), 2, 3, 6, 4),
             "what each of the two parts returns, before it is added",
         ),
@@ -272,21 +274,21 @@ def _causal(t: int) -> Tensor:
 _CACHE = ("keys", "values", "memory_keys", "memory_values")
 
 
-def _decoder_cases(draw: Draw) -> list[Case]:
-    begun = Whole("cache", {key: key for key in _CACHE})
-    moved = Whole("cache_1", {key: f"{key}_1" for key in _CACHE[:2]})
+def _decoder_cases(draw: SeededInputs) -> list[Case]:
+    begun = NamedDict("cache", {key: key for key in _CACHE})
+    moved = NamedDict("cache_1", {key: f"{key}_1" for key in _CACHE[:2]})
 
     def steps(masked: bool) -> tuple[Call, ...]:
         """A whole sentence; its first two words, step by step; then other words from one state."""
         seen = ("memory_mask",) if masked else ()
-        chosen = (Rows("memory_mask", "rows"),) if masked else ()
+        chosen = (SelectedRows("memory_mask", "rows"),) if masked else ()
         forward = ("y", "memory", "mask", *seen)[: None if masked else 2]
         return (
             Call("forward", forward, ("z",)),
             Call("start", ("memory",), (begun,)),
             Call("step", ("first", "cache", *seen), ("z_1", moved)),
             Call("step", ("second", "cache_1", *seen), ("z_2", {})),
-            Call("step", ("third", Rows("cache_1", "rows"), *chosen), ("z_chosen", {})),
+            Call("step", ("third", SelectedRows("cache_1", "rows"), *chosen), ("z_chosen", {})),
             Call("step", ("fourth", "cache_1", *seen), ("z_again", {})),
         )
 
@@ -332,9 +334,9 @@ def _decoder_cases(draw: Draw) -> list[Case]:
             calls,
             construct={
                 "model_size": d,
-                "attention": StandIn("PairAttention", (d, n[0])),
-                "memory_attention": StandIn("PairAttention", (d, n[1])),
-                "feed_forward": StandIn("WaveNetwork", (d,)),
+                "attention": Fake("PairAttention", (d, n[0])),
+                "memory_attention": Fake("PairAttention", (d, n[1])),
+                "feed_forward": Fake("WaveNetwork", (d,)),
             },
             weights={
                 **_attention(draw, "attention", d, n[0]),
@@ -389,11 +391,11 @@ def _decoder_cases(draw: Draw) -> list[Case]:
         ),
         case("a source without any real word", empty, _causal(2), 3, 2, 6, (2, 2)),
         case("all sizes equal", _row([4, 2, 1, 5, 3], 5), _causal(5), 5, 5, 5, (5, 5)),
-        second_batch(
+        make_second_batch_case(
             case("", _row([2, 3], 3), _causal(2), 2, 2, 6, (3, 2)),
             case("", _row([3, 1], 3), _causal(2), 2, 2, 6, (3, 2)),
         ),
-        *in_training(
+        *add_training_cases(
             case("", _row([2, 3], 3), _causal(2), 2, 2, 6, (3, 2)),
             "what each of the three parts returns, before it is added",
         ),

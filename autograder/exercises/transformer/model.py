@@ -9,13 +9,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from autograder.exercises._dropout_cases import in_training
-from autograder.exercises._padded_sequences import second_batch
-from autograder.spec.exercise import Call, Case, Exercise, Part, Rows, StandIn, Whole
-from autograder.spec.seeded_inputs import Draw, length_mask, round_to_float32
+from autograder.exercises._dropout_cases import add_training_cases
+from autograder.exercises._padded_sequences import make_second_batch_case
+from autograder.spec.exercise import Call, Case, Exercise, Fake, NamedDict, Part, SelectedRows
+from autograder.spec.seeded_inputs import SeededInputs, length_mask, round_to_float32
 
 
-def _padding_cases(draw: Draw) -> list[Case]:
+def _padding_cases(draw: SeededInputs) -> list[Case]:
     def case(name: str, tokens: Tensor, pad_id: int | None, note: str = "") -> Case:
         """Without a `pad_id` it is left out."""
         given = {} if pad_id is None else {"pad_id": pad_id}
@@ -58,7 +58,7 @@ PADDING_MASK = Exercise(
 )
 
 
-def _causal_cases(draw: Draw) -> list[Case]:
+def _causal_cases(draw: SeededInputs) -> list[Case]:
     call = (Call("", ("length",), ("mask",)),)
     lengths = [1, 2, 3, draw.integer(4, 6), draw.integer(7, 12), draw.integer(13, 30)]
     names = ["one word", "two words", "three words", "a few words", "a sentence", "a long sentence"]
@@ -79,21 +79,23 @@ CAUSAL_MASK = Exercise(
 )
 
 
-def _ids(draw: Draw, lengths: Tensor | list[int], longest: int, v: int, pad_id: int) -> Tensor:
+def _ids(
+    draw: SeededInputs, lengths: Tensor | list[int], longest: int, v: int, pad_id: int
+) -> Tensor:
     """Return ids (B, L), padded at the end; every other id than pad_id is a word."""
     lengths = torch.as_tensor(lengths)
     tokens = _words(draw, len(lengths), longest, v=v, pad_id=pad_id)
     return tokens.masked_fill(~length_mask(lengths, longest), pad_id)
 
 
-def _words(draw: Draw, *shape: int, v: int, pad_id: int) -> Tensor:
+def _words(draw: SeededInputs, *shape: int, v: int, pad_id: int) -> Tensor:
     tokens = draw.tokens(*shape, vocabulary_size=v)
     return tokens.masked_fill(tokens == pad_id, 0) if pad_id else tokens
 
 
-def _state(number: int, layers: int) -> Whole:
+def _state(number: int, layers: int) -> NamedDict:
     """Return the names of what `start` or the number-th `step` returns."""
-    return Whole(
+    return NamedDict(
         f"state_{number}",
         {
             "memory_mask": f"memory_mask_{number}",
@@ -103,7 +105,7 @@ def _state(number: int, layers: int) -> Whole:
     )
 
 
-def _model_cases(draw: Draw) -> list[Case]:
+def _model_cases(draw: SeededInputs) -> list[Case]:
     def calls(layers: int) -> tuple[Call, ...]:
         return (
             Call("embed", ("previous",), ("embedded",)),
@@ -113,7 +115,11 @@ def _model_cases(draw: Draw) -> list[Case]:
             Call("start", ("source",), (_state(0, layers),)),
             Call("step", ("first", "state_0"), ("log_probs_1", _state(1, layers))),
             Call("step", ("second", "state_1"), ("log_probs_2", _state(2, layers))),
-            Call("step", ("third", Rows("state_2", "rows")), ("log_probs_chosen", Whole("chosen"))),
+            Call(
+                "step",
+                ("third", SelectedRows("state_2", "rows")),
+                ("log_probs_chosen", NamedDict("chosen")),
+            ),
             Call("step", ("fourth", "chosen"), ("log_probs_further", {})),
             Call("step", ("other_word", "state_1"), ("log_probs_again", {})),
         )
@@ -163,9 +169,9 @@ def _model_cases(draw: Draw) -> list[Case]:
         construct: dict[str, Any] = {
             "vocabulary_size": v,
             "model_size": d,
-            "positions": StandIn("RulerPositions", ()),
-            "encoder_layers": StandIn("NearLayers", (layers[0], d, n)),
-            "decoder_layers": StandIn("EchoLayers", (layers[1], d)),
+            "positions": Fake("RulerPositions", ()),
+            "encoder_layers": Fake("NearLayers", (layers[0], d, n)),
+            "decoder_layers": Fake("EchoLayers", (layers[1], d)),
         }
         if pad_id is not None:
             construct |= {"dropout": 0.0, "pad_id": pad_id}
@@ -256,11 +262,11 @@ def _model_cases(draw: Draw) -> list[Case]:
             "is the causal one and that of padding.",
         ),
         case("all sizes equal", [3, 1, 2], 3, [2, 3, 1], 3, 3, 3, (1, 1)),
-        second_batch(
+        make_second_batch_case(
             case("", [2, 3], 3, [2, 1], 2, 6, 3, (1, 1)),
             case("", [3, 1], 3, [1, 2], 2, 6, 3, (1, 1)),
         ),
-        *in_training(
+        *add_training_cases(
             case("", [2, 3], 3, [2, 1], 2, 5, 3, (1, 1)), "the sums of embeddings and positions"
         ),
     ]
@@ -311,7 +317,7 @@ TRANSFORMER = Exercise(
 _EMPTY = "Here an encoder or decoder without any layer hands on what it is given."
 
 
-def _loss_cases(draw: Draw) -> list[Case]:
+def _loss_cases(draw: SeededInputs) -> list[Case]:
     names = ("logits", "targets", "smoothing", "pad_id")
 
     def case(
@@ -403,7 +409,7 @@ LABEL_SMOOTHED_LOSS = Exercise(
 _LARGE = "The logarithm of a softmax that is rounded to 0 is infinite: use log_softmax."
 
 
-def _rate_cases(draw: Draw) -> list[Case]:
+def _rate_cases(draw: SeededInputs) -> list[Case]:
     names = ("step", "model_size", "warmup")
     call = (Call("", names, ("rate",), numbers=("rate",)),)
 

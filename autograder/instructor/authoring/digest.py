@@ -1,7 +1,7 @@
-"""Digests of what an exercise's expected values are computed from: cases, solution, mistakes.
+"""Digests of what determines an exercise's expected values: cases, solution and mistakes.
 
 Comments, docstrings and empty lines do not count, so that hints and texts may change freely. The
-engine's own source does not count either; `make check` computes all values anew.
+engine's own source does not count either; `make check` recomputes all values.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from torch import Tensor
 
 from autograder.spec.exercise import Exercise
 
-FORMAT = 1  # raise it when the way changes in which values are computed from the same cases
+FORMAT = 1  # increase it when values are computed from the same cases in another way
 
 
 def compute_digest(exercise: Exercise, seeds: tuple[int, ...]) -> str:
-    """Return what changes when the expected values of an exercise have to be computed anew."""
+    """Return a digest that changes when an exercise's expected values have to be recomputed."""
     where = f"solutions.{exercise.assignment}.{exercise.notebook}"
     parts = [
         FORMAT,
@@ -39,10 +39,10 @@ def compute_digest(exercise: Exercise, seeds: tuple[int, ...]) -> str:
 
 
 def describe(thing: Any) -> Any:
-    """Return what a case holds as JSON, the same with every version of Python and torch.
+    """Return the content of a case as JSON data, the same with every version of Python and torch.
 
     Raises:
-        TypeError: it holds something of which nobody has said how it is described.
+        TypeError: the case holds an object of a type that has no description here.
     """
     if thing is None or isinstance(thing, str | int | float):
         return thing
@@ -53,7 +53,7 @@ def describe(thing: Any) -> Any:
         values = {
             f.name: getattr(thing, f.name) for f in fields(thing) if not _is_default(thing, f)
         }
-        return {type(thing).__name__: describe(values)}
+        return describe(values)
     if isinstance(thing, Mapping):
         return [[describe(key), describe(value)] for key, value in thing.items()]
     if isinstance(thing, list | tuple):
@@ -104,7 +104,7 @@ def _read_solution(module: str) -> tuple[str, ...]:
 
 
 def _read_mistakes(module: str, exercise: str) -> list[str]:
-    """Return the code of an exercise's mistakes, and what the module has for all of them."""
+    """Return the code of an exercise's mistakes, and the code that all mistakes share."""
     lines: list[str] = []
     heading = exercise
     for line in _find_source(module).splitlines():

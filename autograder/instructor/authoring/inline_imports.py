@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[3]
 MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
 
 
-def inline(text: str, before: str = "") -> str:
+def inline_solution_imports(text: str, before: str = "") -> str:
     """Return a cell's code with each `from solutions.<assignment>.<notebook> import ...` resolved.
 
     What the named functions need of their own module comes with them, and at the top what that

@@ -36,7 +36,7 @@ def load_mistakes(exercise: Exercise) -> list[Mistake]:
     where = f"solutions.{exercise.assignment}.{exercise.notebook}"
     module = importlib.import_module(f"{where}.mistakes")
     mistakes = []
-    for code in list_by_heading(module).get(exercise.name, []):
+    for code in group_by_heading(module).get(exercise.name, []):
         title, _, hint = (inspect.getdoc(code) or "").partition("\n\n")
         if not title or not hint:
             raise ValueError(f"{code.__name__}: its docstring needs a title and a hint.")
@@ -47,7 +47,7 @@ def load_mistakes(exercise: Exercise) -> list[Mistake]:
 
 
 @cache
-def list_by_heading(module: ModuleType) -> dict[str, list[Any]]:
+def group_by_heading(module: ModuleType) -> dict[str, list[Any]]:
     """Return the public functions and classes of a module by the heading that they stand under."""
     source = inspect.getsource(module)
     names = {

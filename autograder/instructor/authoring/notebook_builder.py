@@ -34,16 +34,16 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.instructor.authoring.inline_imports import inline
-from autograder.instructor.formatting import say_points
+from autograder.instructor.authoring.inline_imports import inline_solution_imports
+from autograder.instructor.formatting import format_point_count
 from autograder.spec.exercise import Exercise
 
 ROOT = Path(__file__).resolve().parents[3]
 SOLUTIONS = ROOT / "solutions"
-SOLVED = "book/solved"  # where the book's pages of solutions are, one for each assignment
+SOLUTION_PAGES = "book/solved"  # where the book's pages of solutions are, one for each assignment
 
 _ANSWER = re.compile(r'\n*<details class="answer">.*?</details>', re.S)
-_SOLVED_LINK = re.compile(rf" \[[^\[\]]*\]\((?:\.\./)*{SOLVED}/[^()]*\)")
+_SOLVED_LINK = re.compile(rf" \[[^\[\]]*\]\((?:\.\./)*{SOLUTION_PAGES}/[^()]*\)")
 _BOOK_LINK = re.compile(r"(?<!!)\[([^\[\]]*)\]\((?:\.\./)*book/[^()]*\)")
 
 _METADATA = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
@@ -61,7 +61,7 @@ class SourceError(ValueError):
 
 
 @contextmanager
-def name_in_errors(path: Path) -> Iterator[None]:
+def add_path_to_errors(path: Path) -> Iterator[None]:
     """Say of which file it is, whatever is wrong in one that a person wrote."""
     try:
         yield
@@ -82,7 +82,7 @@ def shows_answers() -> bool:
     return os.environ.get("COURSE_ANSWERS", "yes") != "no"
 
 
-def for_class(text: str, links: bool = False) -> str:
+def strip_answers(text: str, links: bool = False) -> str:
     """Return a text cell of the edition for learning alone as a class gets it.
 
     Answers to questions and links to solutions go; so do links to the book, of which the words
@@ -106,7 +106,7 @@ def make_notebook(
         SourceError: a code cell has no name, two cells share one, an exercise is not declared, or
             the file cannot be read as a master.
     """
-    with name_in_errors(master):
+    with add_path_to_errors(master):
         return _notebook(master, exercises, alone)
 
 
@@ -114,7 +114,7 @@ def _notebook(master: Path, exercises: Mapping[str, Exercise], alone: bool) -> N
     cells = [*_cells(master, exercises)]
     for cell in cells:
         if cell.cell_type == "markdown" and not alone:
-            cell.source = for_class(cell.source)
+            cell.source = strip_answers(cell.source)
     for number, cell in enumerate(cells):
         options = cell.metadata.nbgrader
         if not options.grade_id:
@@ -155,7 +155,7 @@ def _cells(master: Path, exercises: Mapping[str, Exercise]) -> Iterator[Notebook
             text = f"# play: change what you like, and run it again\n{_uncommented(text)}"
             yield _cell("code", f"play-{kind[1]}", text, locked=False)
         elif kind:
-            yield _cell("code", kind[0], inline(text, given))
+            yield _cell("code", kind[0], inline_solution_imports(text, given))
             given += f"{text}\n"
         else:
             raise SourceError(f"{master}: a cell has no name: {text[:60]!r}.")
@@ -268,7 +268,7 @@ def _table(exercises: list[tuple[Exercise, Stub]]) -> str:
     ]
     for exercise, stub in exercises:
         what = stub.summary.replace("|", "\\|")
-        worth = f"{draw_dots(exercise)} | {exercise.points:g} | {exercise.minutes}"
+        worth = f"{format_difficulty(exercise)} | {exercise.points:g} | {exercise.minutes}"
         rows.append(f"| `{exercise.name}` | {what} | {worth} |")
     return "\n".join(rows)
 
@@ -278,16 +278,15 @@ def _with_source(text: str, exercise: Exercise, stub: Stub) -> str:
 
     The line stands below the text and above the hints; a link to the solution comes last.
     """
-    worth = (
-        f"Difficulty {draw_dots(exercise)}, {say_points(exercise.points)}, {say_minutes(exercise)}."
-    )
+    points = format_point_count(exercise.points)
+    worth = f"Difficulty {format_difficulty(exercise)}, {points}, {format_minutes(exercise)}."
     line = f"*{' '.join(filter(None, [stub.source, worth]))}*"
     said, mark, hints = text.partition(_HINTS)
-    solved = f"[Solution](../../{SOLVED}/{exercise.assignment}.md)"
+    solved = f"[Solution](../../{SOLUTION_PAGES}/{exercise.assignment}.md)"
     return f"{said}\n\n{line} {solved}{mark}{hints}"
 
 
-def say_minutes(exercise: Exercise) -> str:
+def format_minutes(exercise: Exercise) -> str:
     """Return how long an exercise takes: solvers differ by a factor of three."""
     low, high = exercise.minutes / 2, exercise.minutes * 1.5
     if exercise.minutes > 10:
@@ -295,7 +294,7 @@ def say_minutes(exercise: Exercise) -> str:
     return f"{low:.0f} to {high:.0f} minutes"
 
 
-def draw_dots(exercise: Exercise) -> str:
+def format_difficulty(exercise: Exercise) -> str:
     """Return the difficulty as a reader sees it: ●●○."""
     return "●" * exercise.difficulty + "○" * (3 - exercise.difficulty)
 

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from autograder.diagnose.compare import Expected
-from autograder.run.runner import perform
+from autograder.run.runner import run_case
 from autograder.spec.exercise import Case, Exercise
 
 
@@ -30,7 +30,7 @@ def compute_expected(exercise: Exercise, case: Case) -> Expected:
     Raises:
         ValueError: the solution does not get through the case.
     """
-    outcome = perform(load_solution(exercise), exercise, case)
+    outcome = run_case(load_solution(exercise), exercise, case)
     if outcome.problem:
         raise ValueError(f"{exercise.name}, {case.name}: {outcome.problem[1]}")
     leaves = {**case.inputs, **case.weights}

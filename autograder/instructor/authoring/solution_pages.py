@@ -14,8 +14,8 @@ from pathlib import Path
 from autograder.instructor.authoring.inline_imports import MARKERS
 from autograder.instructor.authoring.notebook_builder import (
     ROOT,
+    SOLUTION_PAGES,
     SOLUTIONS,
-    SOLVED,
     list_masters,
     read_questions,
 )
@@ -27,7 +27,7 @@ _ABOUT = """\
 """
 
 
-def write_pages(exercises: Mapping[str, Exercise], root: Path = ROOT) -> list[Path]:
+def write_solution_pages(exercises: Mapping[str, Exercise], root: Path = ROOT) -> list[Path]:
     """Write all pages below a folder; return their paths."""
     written = []
     for name, text in make_pages(exercises).items():
@@ -42,7 +42,7 @@ def make_pages(exercises: Mapping[str, Exercise]) -> dict[str, str]:
     """Return the pages by their names: the book's of solutions, and the instructor's."""
     order = list(dict.fromkeys(e.assignment for e in exercises.values()))
     found = {
-        f"{SOLVED}/{assignment}.md": _solutions(
+        f"{SOLUTION_PAGES}/{assignment}.md": _solutions(
             assignment, [e for e in exercises.values() if e.assignment == assignment]
         )
         for assignment in order

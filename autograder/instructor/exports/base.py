@@ -15,7 +15,7 @@ from traitlets import Bool
 
 from autograder.instructor import formatting
 from autograder.instructor.grading import result_records
-from autograder.instructor.grading.course_folder import write_whole
+from autograder.instructor.grading.course_folder import write_atomically
 from autograder.instructor.grading.result_records import NotebookResult
 from autograder.instructor.report.gradebook_scores import (
     Person,
@@ -24,11 +24,11 @@ from autograder.instructor.report.gradebook_scores import (
     read_people,
     read_scores,
 )
-from autograder.instructor.sanitize import for_terminal
+from autograder.instructor.sanitize import sanitize_line
 
 
 @dataclass(frozen=True)
-class Grades:
+class ExportedGrades:
     """What is exported.
 
     Attributes:
@@ -85,10 +85,10 @@ class Export(ExportPlugin):
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            stop(f"The folder {path.parent} could not be made: {error.strerror}.")
-        self.write(Grades(assignments, chosen, by_assignment, results), path)
+            exit_with_message(f"The folder {path.parent} could not be made: {error.strerror}.")
+        self.write(ExportedGrades(assignments, chosen, by_assignment, results), path)
 
-    def write(self, grades: Grades, path: Path) -> None:
+    def write(self, grades: ExportedGrades, path: Path) -> None:
         """Write the grades to a file or folder, whose parent is there."""
         raise NotImplementedError
 
@@ -98,7 +98,7 @@ class Export(ExportPlugin):
         wanted = _split_names(given)
         for name in sorted(set(wanted) - set(known)):
             has = f"; it has: {', '.join(known) or 'none'}" if what == "assignment" else ""
-            stop(f"There is no {what} {name!r} in the gradebook{has}.")
+            exit_with_message(f"There is no {what} {name!r} in the gradebook{has}.")
         if not known:
             self.log.warning("The gradebook has no %ss yet, so there are no grades.", what)
         return [name for name in known if not wanted or name in wanted]
@@ -106,9 +106,12 @@ class Export(ExportPlugin):
     def warn_of(self, people: Sequence[Person], sentence: str, *given: object) -> None:
         """Warn of students, if there are any: their number comes before the sentence."""
         if people:
-            names = for_terminal(", ".join(person.id for person in people))
+            names = sanitize_line(", ".join(person.id for person in people))
             self.log.warning(
-                "%s %s: %s", formatting.say_students(len(people)), sentence.format(*given), names
+                "%s %s: %s",
+                formatting.format_student_count(len(people)),
+                sentence.format(*given),
+                names,
             )
 
     def write_csv(self, path: Path, rows: Sequence[Sequence[str]]) -> None:
@@ -118,13 +121,13 @@ class Export(ExportPlugin):
             SystemExit: the destination is a folder, or cannot be written.
         """
         if path.is_dir():
-            stop(f"{path} is a folder; name a file after --to.")
+            exit_with_message(f"{path} is a folder; name a file after --to.")
         page = io.StringIO(newline="")
         csv.writer(page, lineterminator="\r\n").writerows(rows)
         try:
-            write_whole(path, page.getvalue().encode("utf-8"))
+            write_atomically(path, page.getvalue().encode("utf-8"))
         except OSError as error:
-            stop(f"{path} could not be written: {error.strerror}.")
+            exit_with_message(f"{path} could not be written: {error.strerror}.")
         self.log.info("Wrote the grades to %s", path)
 
 
@@ -139,7 +142,7 @@ def _split_names(given: Iterable[object]) -> list[str]:
     return [name for name in names if name]
 
 
-def stop(sentence: str) -> NoReturn:
+def exit_with_message(sentence: str) -> NoReturn:
     """End the command with a sentence for its user instead of a traceback."""
     raise SystemExit(sentence)
 
@@ -163,7 +166,7 @@ def read_csv(path: str, what: str) -> tuple[list[str], list[list[str]]]:
         text = Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
-        stop(f"{what[:1].upper()}{what[1:]} {path} cannot be read: {reason}.")
+        exit_with_message(f"{what[:1].upper()}{what[1:]} {path} cannot be read: {reason}.")
     first = text.partition("\n")[0]
     delimiter = max(",;\t", key=first.count)
     rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row]
@@ -171,7 +174,7 @@ def read_csv(path: str, what: str) -> tuple[list[str], list[list[str]]]:
     return head, [row + [""] * (len(head) - len(row)) for row in rows[1:]]
 
 
-class Matcher:
+class RosterMatcher:
     """Finds the row of a platform's list that a student of the gradebook is.
 
     Args:

@@ -11,14 +11,14 @@ from traitlets import Dict, Unicode
 
 from autograder.instructor.exports.base import (
     Export,
-    Grades,
-    Matcher,
+    ExportedGrades,
+    RosterMatcher,
+    exit_with_message,
     format_number,
     read_csv,
-    stop,
 )
 from autograder.instructor.report.gradebook_scores import Person, Score
-from autograder.instructor.sanitize import for_csv, for_csv_id
+from autograder.instructor.sanitize import escape_csv_cell, for_csv_id
 
 _POINTS = "Points Possible"
 _TITLE = re.compile(r"(?P<title>.*?)\s*\((?P<id>\d+)\)\s*")
@@ -78,22 +78,22 @@ class Canvas(Export):
 
     default_to = "canvas.csv"
 
-    def write(self, grades: Grades, path: Path) -> None:
+    def write(self, grades: ExportedGrades, path: Path) -> None:
         """Write the file."""
         if self.roster:
             rows = self._with_roster(grades, read_roster(self.roster))
         else:
-            titles = [for_csv(self.columns.get(name, name)) for name in grades.assignments]
+            titles = [escape_csv_cell(self.columns.get(name, name)) for name in grades.assignments]
             points = map(format_number, grades.assignments.values())
             rows = [[*_HEADS, *titles], [f"    {_POINTS}", "", "", "", "", *points]]
             rows += [self._row(grades, _HEADS, person) for person in grades.people]
         self.write_csv(path, rows)
 
-    def _with_roster(self, grades: Grades, roster: _Roster) -> list[list[str]]:
+    def _with_roster(self, grades: ExportedGrades, roster: _Roster) -> list[list[str]]:
         places = [self._column(name, roster) for name in grades.assignments]
         titles, points = [], []
         for (name, most), place in zip(grades.assignments.items(), places, strict=True):
-            titles.append(for_csv(self.columns.get(name, name)))
+            titles.append(escape_csv_cell(self.columns.get(name, name)))
             points.append(format_number(most))
             if place is None:
                 self.log.warning(
@@ -110,7 +110,7 @@ class Canvas(Export):
                     points[-1],
                     format_number(most),
                 )
-        matcher = Matcher([_keys(roster.head, row) for row in roster.students])
+        matcher = RosterMatcher([_keys(roster.head, row) for row in roster.students])
         matched = [(matcher.find(person), person) for person in grades.people]
         persons = {place: person for place, person in matched if place is not None}
         blank = [""] * (len(roster.head) - 1)
@@ -128,13 +128,13 @@ class Canvas(Export):
         self.warn_of(strangers, "not in the roster, so Canvas will ask who it is")
         return rows + [self._row(grades, roster.head, person) for person in strangers]
 
-    def _row(self, grades: Grades, heads: Sequence[str], person: Person) -> list[str]:
+    def _row(self, grades: ExportedGrades, heads: Sequence[str], person: Person) -> list[str]:
         """Return the row of a student whom the roster does not know."""
         name = ", ".join(filter(None, (person.last_name, person.first_name))) or person.id
         cells = {
-            "Student": for_csv(name),
-            "LastName": for_csv(person.last_name),
-            "FirstName": for_csv(person.first_name),
+            "Student": escape_csv_cell(name),
+            "LastName": escape_csv_cell(person.last_name),
+            "FirstName": escape_csv_cell(person.first_name),
             "ID": person.lms_id if person.lms_id.isdecimal() else "",
             "SIS Login ID": for_csv_id(person.id),
         }
@@ -154,7 +154,7 @@ class Canvas(Export):
             if len(same) == 1:
                 return same[0]
             if same:
-                stop(
+                exit_with_message(
                     f"Canvas has {len(same)} assignments named {name!r}; say which by its number, "
                     f"for instance Canvas.columns = {{{name!r}: {roster.columns[same[0]]!r}}}."
                 )
@@ -165,7 +165,7 @@ class Canvas(Export):
             return format_number(score.points)
         if self.missing_as_zero and had.strip().upper() != "EX":
             return "0"
-        return for_csv(had)
+        return escape_csv_cell(had)
 
 
 def read_roster(path: str) -> _Roster:
@@ -176,7 +176,9 @@ def read_roster(path: str) -> _Roster:
     """
     head, rows = read_csv(path, "the roster")
     if "ID" not in head or "Section" not in head or not head[0].endswith(("Student", "LastName")):
-        stop(f"{path} is not a gradebook of Canvas; export one there, under Grades, Export.")
+        exit_with_message(
+            f"{path} is not a gradebook of Canvas; export one there, under Grades, Export."
+        )
     end = head.index("Section") + 1
     points = next((row for row in rows if _POINTS in row[0]), [""] * len(head))
     # What is marked "(read only)" there cannot be imported; "Manual Posting" is a row of its own.
@@ -206,7 +208,7 @@ def _keys(head: list[str], row: list[str]) -> list[str]:
 def _spelt(head: list[str], student: list[str]) -> list[str]:
     names = ("Student", "LastName", "FirstName")
     return [
-        (for_csv if column in names else for_csv_id)(cell)
+        (escape_csv_cell if column in names else for_csv_id)(cell)
         for column, cell in zip(head, student, strict=True)
     ]
 

@@ -11,11 +11,16 @@ from typing import Any
 from traitlets import CaselessStrEnum
 
 from autograder.instructor import formatting
-from autograder.instructor.exports.base import Export, Grades, format_number, stop
-from autograder.instructor.grading.course_folder import NAME_AT_MOST, write_whole
+from autograder.instructor.exports.base import (
+    Export,
+    ExportedGrades,
+    exit_with_message,
+    format_number,
+)
+from autograder.instructor.grading.course_folder import NAME_AT_MOST, write_atomically
 from autograder.instructor.grading.result_records import ExerciseResult, NotebookResult
 from autograder.instructor.report.gradebook_scores import CellScore, Person, Score
-from autograder.instructor.sanitize import for_lines, for_terminal
+from autograder.instructor.sanitize import sanitize_line, sanitize_lines
 
 _UNSAFE = re.compile(r"[^\w.@+-]|^\.+$")
 
@@ -51,10 +56,10 @@ class Gradescope(Export):
 
     default_to = "gradescope"
 
-    def write(self, grades: Grades, path: Path) -> None:
+    def write(self, grades: ExportedGrades, path: Path) -> None:
         """Write the files."""
         if path.exists() and not path.is_dir():
-            stop(f"{path} is a file; name a folder after --to.")
+            exit_with_message(f"{path} is a file; name a folder after --to.")
         path.mkdir(exist_ok=True)
         written = 0
         for name, most in grades.assignments.items():
@@ -68,7 +73,7 @@ class Gradescope(Export):
                 folder = path / self._folder(person) / _safe(name)
                 folder.mkdir(parents=True, exist_ok=True)
                 text = json.dumps(page, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-                write_whole(folder / "results.json", text.encode("utf-8"))
+                write_atomically(folder / "results.json", text.encode("utf-8"))
                 written += 1
         self.log.info("Wrote %d results.json below %s", written, path)
 
@@ -77,7 +82,7 @@ class Gradescope(Export):
             if person.email:
                 return _safe(person.email.casefold())
             self.log.warning(
-                "%s has no email address; the folder has the id.", for_terminal(person.id)
+                "%s has no email address; the folder has the id.", sanitize_line(person.id)
             )
         return _safe(person.id)
 
@@ -106,7 +111,7 @@ class Gradescope(Export):
         return {
             "score": _round(score.points),
             "execution_time": _round(sum(result.seconds for result in results), 3),
-            "output": for_lines("\n".join(lines)),
+            "output": sanitize_lines("\n".join(lines)),
             "output_format": "text",
             "test_output_format": "text",
             "test_name_format": "text",
@@ -141,7 +146,7 @@ def _test(cell: CellScore, entry: ExerciseResult | None) -> dict[str, Any]:
         "score": _round(cell.points),
         "max_score": _round(cell.max_points),
         "status": "passed" if cell.points >= cell.max_points else "failed",
-        "output": for_lines("\n".join(lines)),
+        "output": sanitize_lines("\n".join(lines)),
         "output_format": "text",
         "tags": tags + ["by hand"] * (cell.manual is not None),
         "extra_data": {
@@ -153,7 +158,9 @@ def _test(cell: CellScore, entry: ExerciseResult | None) -> dict[str, Any]:
 
 
 def _late(score: Score) -> dict[str, Any]:
-    late = f" {formatting.say_duration(score.seconds_late)} late" if score.seconds_late else " late"
+    late = (
+        f" {formatting.format_duration(score.seconds_late)} late" if score.seconds_late else " late"
+    )
     taken = score.earned - score.points  # not more than there was
     return {
         "name": "Late submission",

@@ -10,15 +10,15 @@ from traitlets import Bool, CaselessStrEnum, Dict, Unicode
 
 from autograder.instructor.exports.base import (
     Export,
-    Grades,
-    Matcher,
+    ExportedGrades,
+    RosterMatcher,
+    exit_with_message,
     format_number,
     read_csv,
-    stop,
 )
 from autograder.instructor.grading.result_records import NotebookResult
 from autograder.instructor.report.gradebook_scores import Person, Score
-from autograder.instructor.sanitize import for_csv, for_csv_id, for_csv_lines
+from autograder.instructor.sanitize import escape_csv_cell, for_csv_id, for_csv_lines
 
 NO_GRADE = "-"
 """Moodle's sign for no grade; an empty cell of a new grade item would not be a number there."""
@@ -76,10 +76,10 @@ class Moodle(Export):
 
     default_to = "moodle.csv"
 
-    def write(self, grades: Grades, path: Path) -> None:
+    def write(self, grades: ExportedGrades, path: Path) -> None:
         """Write the file."""
         if self.worksheet and len(grades.assignments) != 1:
-            stop("A worksheet is of one assignment; name it with --assignment.")
+            exit_with_message("A worksheet is of one assignment; name it with --assignment.")
         texts = {
             name: describe(results) if self.feedback else {}
             for name, results in grades.results.items()
@@ -89,15 +89,15 @@ class Moodle(Export):
         fill = self._fill_in if self.worksheet else self._list
         self.write_csv(path, fill(grades, texts))
 
-    def _list(self, grades: Grades, texts: dict[str, dict[str, str]]) -> list[list[str]]:
+    def _list(self, grades: ExportedGrades, texts: dict[str, dict[str, str]]) -> list[list[str]]:
         head = [_IDENTITIES[self.identity], "First name", "Last name"]
         for name in grades.assignments:
-            title = for_csv(self.columns.get(name, name))
+            title = escape_csv_cell(self.columns.get(name, name))
             head += [title, f"{title} (feedback)"] if self.feedback else [title]
         rows = [head]
         for person in filter(self._identity, grades.people):
             identity = for_csv_id(self._identity(person))
-            row = [identity, for_csv(person.first_name), for_csv(person.last_name)]
+            row = [identity, escape_csv_cell(person.first_name), escape_csv_cell(person.last_name)]
             for name in grades.assignments:
                 score = grades.scores[name].get(person.id)
                 row.append(self._cell(score))
@@ -114,18 +114,18 @@ class Moodle(Export):
             return person.email
         return person.id if self.identity == "username" else person.lms_id or person.id
 
-    def _fill_in(self, grades: Grades, texts: dict[str, dict[str, str]]) -> list[list[str]]:
+    def _fill_in(self, grades: ExportedGrades, texts: dict[str, dict[str, str]]) -> list[list[str]]:
         (assignment,) = grades.assignments
         head, students = read_csv(self.worksheet, "the worksheet")
         if self.worksheet_grade not in head:
-            stop(
+            exit_with_message(
                 f"{self.worksheet} has no column {self.worksheet_grade!r}; download the worksheet "
                 "from Moodle, or name its column in Moodle.worksheet_grade."
             )
         grade = head.index(self.worksheet_grade)
         comment = head.index(self.worksheet_feedback) if self.worksheet_feedback in head else None
         # Who it is stands before the grade, what students write ("Online text") after it.
-        matcher = Matcher([row[:grade] for row in students])
+        matcher = RosterMatcher([row[:grade] for row in students])
         strangers = []
         for person in grades.people:
             place = matcher.find(person)

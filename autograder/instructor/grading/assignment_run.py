@@ -15,32 +15,41 @@ from nbformat import NotebookNode
 from sqlalchemy.exc import DatabaseError
 
 from autograder.instructor.grading.bubblewrap import Sandbox
-from autograder.instructor.grading.course_folder import Course, CourseError, find_fault_in_name, put
+from autograder.instructor.grading.course_folder import (
+    Course,
+    CourseError,
+    find_name_problem,
+    replace_folder_contents,
+)
 from autograder.instructor.grading.executors import (
-    Before,
-    Done,
-    Failed,
-    Machine,
-    Outcome,
-    Task,
-    ThisMachine,
+    Executor,
+    FailedSubmission,
+    GradedSubmission,
+    LocalExecutor,
+    PreviousResults,
+    SubmissionOutcome,
+    SubmissionTask,
     is_disk_error,
 )
-from autograder.instructor.grading.gradebook_writer import WaitingForLock, Writer, explain_errors
+from autograder.instructor.grading.gradebook_writer import (
+    GradebookWriter,
+    LockRetrier,
+    explain_errors,
+)
 from autograder.instructor.grading.notebook_grader import (
-    Graded,
-    fail,
-    make_fingerprints,
+    GradedNotebook,
+    digest_tests,
+    make_failed_result,
     open_grader,
 )
 from autograder.instructor.grading.result_records import NotebookResult, merge
-from autograder.instructor.grading.source_notebook import Source, list_exercises
+from autograder.instructor.grading.source_notebook import SourceNotebook, list_exercises
 from autograder.instructor.grading.submission_parser import (
-    Handed,
+    NotebookSubmission,
     Submission,
-    Unreadable,
-    read_folder,
-    read_nbgraders,
+    UnreadableNotebookError,
+    read_nbgrader_files,
+    read_submission,
 )
 
 
@@ -61,7 +70,7 @@ class Summary:
     results: dict[tuple[str, str], NotebookResult] = field(default_factory=dict)
 
 
-class Run:
+class AssignmentRun:
     """Grades an assignment of a course.
 
     Args:
@@ -89,7 +98,7 @@ class Run:
     ):
         self.course = course
         self.assignment = assignment
-        self.sources: dict[str, Source] = course.sources(assignment)
+        self.sources: dict[str, SourceNotebook] = course.sources(assignment)
         self.exercises = list_exercises(self.sources)
         self._only = frozenset(exercises)
         self._force = force
@@ -100,7 +109,7 @@ class Run:
                 f"{', '.join(sorted(names))}."
             )
         there = course.students(assignment)
-        faults = {name: find_fault_in_name(name) for name in there}
+        faults = {name: find_name_problem(name) for name in there}
         self.skipped = {name: fault for name, fault in faults.items() if fault}
         there = [name for name in there if not faults[name]]
         if missing := [s for s in students if s not in there]:
@@ -115,10 +124,10 @@ class Run:
                 f"Nobody has handed in {assignment}: put each student's notebooks into "
                 f"{course.submitted(assignment, '<student>')}."
             )
-        self.tests = make_fingerprints(self.sources)
+        self.tests = digest_tests(self.sources)
 
     @contextmanager
-    def here(self, started: Sandbox | None = None) -> Iterator[ThisMachine]:
+    def here(self, started: Sandbox | None = None) -> Iterator[LocalExecutor]:
         """Provide this machine with a sandbox.
 
         Args:
@@ -131,11 +140,11 @@ class Run:
         with open_grader(
             self.assignment, self.sources, settings, sandbox=started, tests=self.tests
         ) as grader:
-            yield ThisMachine(self, grader, settings.at_a_time())
+            yield LocalExecutor(self, grader, settings.at_a_time())
 
     def start(
         self,
-        machine: Machine,
+        machine: Executor,
         tick: Callable[[str], object] = lambda student: None,
         busy: Callable[[Sequence[str]], object] = lambda students: None,
         say: Callable[[str], object] = print,
@@ -155,12 +164,12 @@ class Run:
         summary = Summary()
         course = self.course
         with self._lock(), explain_errors(course.db_url):
-            waiting = WaitingForLock(say)
+            waiting = LockRetrier(say)
             course.check_gradebook()
             pages = len(course.graded_students(self.assignment))
             waiting.until_done(lambda: course.know(self.assignment, self.sources))
             about = course.db_url, course.course_id, self.assignment, course.penalties()
-            with waiting.until_done(lambda: Writer(*about)) as writer:
+            with waiting.until_done(lambda: GradebookWriter(*about)) as writer:
                 # A run that was killed leaves the pages of one student without a record.
                 if pages > 1 and not waiting.until_done(writer.count_submissions):
                     raise CourseError(course.lost_gradebook(pages))
@@ -176,19 +185,21 @@ class Run:
 
     def _record(
         self,
-        writer: Writer,
-        waiting: WaitingForLock,
+        writer: GradebookWriter,
+        waiting: LockRetrier,
         summary: Summary,
         student: str,
-        outcome: Outcome,
+        outcome: SubmissionOutcome,
     ) -> None:
         """Put the pages into their folder, then write the grades."""
-        done = outcome if isinstance(outcome, Done) else None
-        why = outcome.why if isinstance(outcome, Failed) else ""
+        done = outcome if isinstance(outcome, GradedSubmission) else None
+        why = outcome.why if isinstance(outcome, FailedSubmission) else ""
         for attempt in (1, 2):
             try:
                 done = done or self._fail(student, why, self._before(summary, student))
-                put(self.course.autograded(self.assignment, student), done.files, self._permissions)
+                replace_folder_contents(
+                    self.course.autograded(self.assignment, student), done.files, self._permissions
+                )
                 given = student, done.results, done.untouched, done.timestamp
                 waiting.until_done(functools.partial(writer.write, *given))
                 break
@@ -215,26 +226,26 @@ class Run:
     def _permissions(self) -> int:
         return 0o664 if self.course.directory.groupshared else 0o444
 
-    def _before(self, summary: Summary, student: str) -> Before:
+    def _before(self, summary: Summary, student: str) -> PreviousResults:
         kept = {name: summary.results.get((student, name)) for name in self.sources}
         return {name: result for name, result in kept.items() if result is not None}
 
-    def _fail(self, student: str, why: str, kept: Before) -> Done:
+    def _fail(self, student: str, why: str, kept: PreviousResults) -> GradedSubmission:
         """Return what is recorded of a submission that could not be graded.
 
         What an earlier run gave stays, and a person looks at it; the next run tries again.
         """
-        files = read_nbgraders(self.course.submitted(self.assignment, student))
+        files = read_nbgrader_files(self.course.submitted(self.assignment, student))
         timestamp = self.course.timestamp(Submission({}, files))
         results = []
         for name, source in self.sources.items():
-            failed = fail(source, self.assignment, student, why, self.tests)
+            failed = make_failed_result(source, self.assignment, student, why, self.tests)
             result, files[f"{name}.ipynb"] = self._keep_earlier(failed, kept.get(name))
             results.append(result)
-        return Done(tuple(results), files, frozenset(), timestamp)
+        return GradedSubmission(tuple(results), files, frozenset(), timestamp)
 
     def _keep_earlier(
-        self, failed: Graded, before: NotebookResult | None
+        self, failed: GradedNotebook, before: NotebookResult | None
     ) -> tuple[NotebookResult, bytes]:
         """Return what an earlier run gave a notebook that could not be graded, and its page."""
         result = failed.result
@@ -243,28 +254,32 @@ class Run:
             return result, _as_bytes(failed.page)
         return replace(before, digest="", review=result.review), path.read_bytes()
 
-    def read(self, student: str, before: Before) -> Task | None:
+    def read(self, student: str, before: PreviousResults) -> SubmissionTask | None:
         """Return what is to be done for a student, or None if nothing is."""
         names = {name: source.names for name, source in self.sources.items()}
         try:
-            submission = read_folder(self.course.submitted(self.assignment, student), names)
+            submission = read_submission(self.course.submitted(self.assignment, student), names)
         except PermissionError as error:  # this student's alone
-            raise Unreadable(f"{error.filename} cannot be read: {error.strerror}.") from error
+            raise UnreadableNotebookError(
+                f"{error.filename} cannot be read: {error.strerror}."
+            ) from error
         task = self._task(student, submission, before)
         return task if task.notebooks else None
 
-    def _task(self, student: str, submission: Submission, before: Before) -> Task:
-        notebooks: dict[str, Handed] = {}
+    def _task(
+        self, student: str, submission: Submission, before: PreviousResults
+    ) -> SubmissionTask:
+        notebooks: dict[str, NotebookSubmission] = {}
         only: dict[str, frozenset[str] | None] = {}
         for name, now in self.course.identify(submission).items():
             old = before.get(name)
             wanted = self._choose_exercises(name, now, old, student)
             if wanted is None or wanted:
                 notebooks[name], only[name] = now, wanted
-        return Task(student, notebooks, submission.beside, only, before)
+        return SubmissionTask(student, notebooks, submission.beside, only, before)
 
     def _choose_exercises(
-        self, notebook: str, now: Handed, old: NotebookResult | None, student: str
+        self, notebook: str, now: NotebookSubmission, old: NotebookResult | None, student: str
     ) -> frozenset[str] | None:
         """Return which exercises need grading: None for all, the empty set for none."""
         page = self.course.autograded(self.assignment, student) / f"{notebook}.ipynb"
@@ -279,7 +294,7 @@ class Run:
         changed = {name for name in mine if kept.get(name) != self.tests[name]}
         return None if changed == mine else frozenset(changed)
 
-    def finish(self, task: Task, graded: Sequence[Graded]) -> Done:
+    def finish(self, task: SubmissionTask, graded: Sequence[GradedNotebook]) -> GradedSubmission:
         """Return what is recorded of a submission: its results, and the files of its folder."""
         folder = self.course.autograded(self.assignment, task.student)
         files = self.course.kept(self.course.submitted(self.assignment, task.student), task.beside)
@@ -306,7 +321,7 @@ class Run:
             i for g in graded for i in self.sources[g.result.notebook].list_untouched(g.page)
         }
         timestamp = self.course.timestamp(Submission({}, task.beside))
-        return Done(tuple(results), files, frozenset(untouched), timestamp)
+        return GradedSubmission(tuple(results), files, frozenset(untouched), timestamp)
 
     @contextmanager
     def _lock(self) -> Iterator[None]:

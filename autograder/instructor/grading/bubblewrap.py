@@ -23,10 +23,10 @@ from torch import Tensor
 
 import autograder
 import coursekit
-from autograder.instructor.sanitize import for_output, for_terminal, png
+from autograder.instructor.sanitize import sanitize_line, sanitize_output, sanitize_png
 from autograder.sandbox import serialization
 from autograder.sandbox.frame_schema import check_frame
-from autograder.sandbox.framing import Broken, Channel, Late, text_of
+from autograder.sandbox.framing import Channel, ProtocolError, ReceiveTimeout, to_plain_text
 from autograder.sandbox.isolation import OUT_OF_MEMORY, Limits
 from autograder.sandbox.seccomp_filter import make_filter
 from autograder.spec.exercise import Case
@@ -49,12 +49,12 @@ class SandboxError(Exception):
     """Grading cannot go on; the sentence says what to do."""
 
 
-class NotTakenError(Exception):
+class SubmissionRejectedError(Exception):
     """The sandbox runs, but not with what was handed in here."""
 
 
 @dataclass(frozen=True)
-class Times:
+class TimeLimits:
     """Seconds of wall time.
 
     Attributes:
@@ -71,7 +71,7 @@ class Times:
 
 
 @dataclass
-class End:
+class ProcessEnd:
     """How a submission's process ended.
 
     Attributes:
@@ -84,7 +84,7 @@ class End:
 
 
 @dataclass
-class Run:
+class NotebookRun:
     """What came back from one go at a notebook.
 
     Attributes:
@@ -95,7 +95,7 @@ class Run:
 
     outputs: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     answers: dict[int, tuple[dict[str, Any], dict[str, Tensor]]] = field(default_factory=dict)
-    end: End = field(default_factory=End)
+    end: ProcessEnd = field(default_factory=ProcessEnd)
 
 
 class Sandbox:
@@ -118,10 +118,10 @@ class Sandbox:
         modules: Sequence[str] = (),
         cases: Mapping[str, Sequence[Case]] | None = None,
         limits: Limits | None = None,
-        times: Times | None = None,
+        times: TimeLimits | None = None,
     ):
         self.unsafe = unsafe
-        self.equip(exercises, modules, cases or {}, limits or Limits(), times or Times())
+        self.equip(exercises, modules, cases or {}, limits or Limits(), times or TimeLimits())
         self._lock = threading.Lock()
         self._line: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -136,7 +136,7 @@ class Sandbox:
         modules: Sequence[str],
         cases: Mapping[str, Sequence[Case]],
         limits: Limits,
-        times: Times,
+        times: TimeLimits,
     ) -> None:
         """Say what it is for; it may be on its way up already, but not in use."""
         self._exercises, self._modules, self._cases = exercises, list(modules), dict(cases)
@@ -191,7 +191,7 @@ class Sandbox:
         self._each_alone = self._answer() == b"-" and not self.unsafe
         program = torch.tensor(list(self._filter), dtype=torch.uint8)
         self._tell(b"M", {"modules": self._modules}, {"filter": program})
-        header, tensors = serialization.pack_cases(self._cases)
+        header, tensors = serialization.serialize_cases(self._cases)
         self._tell(b"C", {"exercises": self._exercises, "cases": header}, tensors)
         self._ready = True
 
@@ -233,11 +233,11 @@ class Sandbox:
         cells: Sequence[Mapping[str, Any]],
         files: Mapping[str, bytes] | None = None,
         skip: Sequence[int] = (),
-    ) -> Run:
+    ) -> NotebookRun:
         """Run one notebook.
 
         Args:
-            cells: as `autograder.sandbox.worker.run` takes them.
+            cells: as `autograder.sandbox.worker.run_notebook` takes them.
             files: what else was handed in, by name.
             skip: indexes of cells to leave out.
 
@@ -254,7 +254,7 @@ class Sandbox:
                 self._begin_anew()
         why = self._why_not()
         if (cells or files) and self._runs_an_empty_notebook():
-            raise NotTakenError(
+            raise SubmissionRejectedError(
                 "the sandbox runs other notebooks, but not this one; look at its cells and at the "
                 "files beside it"
             )
@@ -281,7 +281,7 @@ class Sandbox:
         skip: Sequence[int],
         folder: str,
         last: bool,
-    ) -> Run | None:
+    ) -> NotebookRun | None:
         ours, theirs = socket.socketpair()
         leash, their_leash = socket.socketpair()
         with ours, leash:
@@ -303,7 +303,7 @@ class Sandbox:
                 "limits": asdict(self.limits),
                 "seconds": self.times.total,
                 "folder": folder,
-                "files": [text_of(name, 255) for name in files],
+                "files": [to_plain_text(name, 255) for name in files],
             }
             # A student chose the names: they are no keys.
             contents = {
@@ -324,12 +324,12 @@ class Sandbox:
 
     def _follow(
         self, channel: Channel, leash: socket.socket, cells: Mapping[int, int | None], last: bool
-    ) -> Run | None:
+    ) -> NotebookRun | None:
         """Read frames until the process ends, hangs or breaks the rules; None to try again.
 
         `cells` are as `check_frame` takes them.
         """
-        run, ready, at = Run(), False, None
+        run, ready, at = NotebookRun(), False, None
         over = time.monotonic() + self.times.total
         until = over
         why = ""
@@ -338,10 +338,10 @@ class Sandbox:
                 frame = channel.receive(min(until, over))
                 if frame is not None:
                     check_frame(*frame, cells)
-            except Late:
+            except ReceiveTimeout:
                 why = "time"
                 break
-            except Broken:
+            except ProtocolError:
                 why = "broken"
                 break
             if frame is None:
@@ -362,7 +362,7 @@ class Sandbox:
         status = self._end(leash, hang_up=bool(why))
         if not why and (not ready or (not status and not last)):
             return None  # the sandbox has failed, not the student's code
-        run.end = End(at, why or _why(status))
+        run.end = ProcessEnd(at, why or _why(status))
         return run
 
     def _end(self, leash: socket.socket, hang_up: bool) -> dict[str, Any]:
@@ -405,7 +405,7 @@ class Sandbox:
                 f"run their code with all your rights ({error})."
             ) from error
         given = [str(control), "walled", f"{_COURSE}:{_PACKAGES}"]
-        return [bubblewrap, *_view(), _python(), "-I", "-c", _BOOTSTRAP, *given]
+        return [bubblewrap, *_build_bwrap_arguments(), _python(), "-I", "-c", _BOOTSTRAP, *given]
 
 
 def _why(status: Mapping[str, Any]) -> str:
@@ -424,16 +424,16 @@ def clean_outputs(given: Any) -> list[dict[str, Any]]:
         if kind == "stream":
             name = "stderr" if entry.get("name") == "stderr" else "stdout"
             outputs.append(
-                {"output_type": "stream", "name": name, "text": for_output(entry.get("text"))}
+                {"output_type": "stream", "name": name, "text": sanitize_output(entry.get("text"))}
             )
         elif kind == "error":
             lines = entry.get("traceback")
             outputs.append(
                 {
                     "output_type": "error",
-                    "ename": for_terminal(entry.get("ename"), 200),
-                    "evalue": for_output(entry.get("evalue"), 2_000),
-                    "traceback": [for_output(t, 2_000) for t in lines[:60]]
+                    "ename": sanitize_line(entry.get("ename"), 200),
+                    "evalue": sanitize_output(entry.get("evalue"), 2_000),
+                    "traceback": [sanitize_output(t, 2_000) for t in lines[:60]]
                     if isinstance(lines, list)
                     else [],
                 }
@@ -441,8 +441,8 @@ def clean_outputs(given: Any) -> list[dict[str, Any]]:
         elif kind in ("display_data", "execute_result"):
             data = entry.get("data")
             data = data if isinstance(data, dict) else {}
-            shown = {"text/plain": for_output(data.get("text/plain"))}
-            if picture := png(data.get("image/png")):
+            shown = {"text/plain": sanitize_output(data.get("text/plain"))}
+            if picture := sanitize_png(data.get("image/png")):
                 shown["image/png"] = picture
             outputs.append({"output_type": "display_data", "data": shown, "metadata": {}})
     return outputs
@@ -478,7 +478,7 @@ def _environment() -> dict[str, str]:
     }
 
 
-def _view() -> Iterator[str]:
+def _build_bwrap_arguments() -> Iterator[str]:
     """Yield bubblewrap's arguments: what a submission can see and do."""
     yield from ("--unshare-all", "--die-with-parent", "--new-session", "--clearenv")
     yield from ("--uid", "65534", "--gid", "65534", "--hostname", "sandbox", "--cap-drop", "ALL")

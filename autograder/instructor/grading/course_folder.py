@@ -34,8 +34,12 @@ from traitlets import TraitError
 
 from autograder.instructor.authoring.notebook_builder import SourceError
 from autograder.instructor.grading.settings import Grading
-from autograder.instructor.grading.source_notebook import Source, read_sources
-from autograder.instructor.grading.submission_parser import Handed, Submission, add_review
+from autograder.instructor.grading.source_notebook import SourceNotebook, read_sources
+from autograder.instructor.grading.submission_parser import (
+    NotebookSubmission,
+    Submission,
+    add_review,
+)
 
 NAME_AT_MOST = 255  # bytes of a file's name, on nearly all file systems
 _UNTIMED = (
@@ -104,7 +108,7 @@ class Course:
         """nbgrader's name of the course."""
         return str(self.directory.course_id)
 
-    def sources(self, assignment: str) -> dict[str, Source]:
+    def sources(self, assignment: str) -> dict[str, SourceNotebook]:
         """Read the sources of an assignment.
 
         Raises:
@@ -214,7 +218,7 @@ class Course:
         except Exception:  # the parser's own, of many kinds
             return None
 
-    def identify(self, submission: Submission) -> dict[str, Handed]:
+    def identify(self, submission: Submission) -> dict[str, NotebookSubmission]:
         """Return what was handed in for each notebook, with a digest that tells it from others."""
         untimed = "timestamp.txt" in submission.beside and not self.timestamp(submission)
         found = {}
@@ -229,7 +233,7 @@ class Course:
         preprocessor.init_plugin()
         return preprocessor.plugin_inst
 
-    def know(self, assignment: str, sources: Mapping[str, Source]) -> None:
+    def know(self, assignment: str, sources: Mapping[str, SourceNotebook]) -> None:
         """See to it that the gradebook knows the assignment, with all its notebooks and cells.
 
         nbgrader writes one cell after the other, so a run that was killed here has left a part.
@@ -277,7 +281,7 @@ class Course:
                     f"nbgrader generate_assignment {assignment} to see why."
                 ) from error
 
-    def _add_cells(self, assignment: str, source: Source) -> None:
+    def _add_cells(self, assignment: str, source: SourceNotebook) -> None:
         """Write a notebook's cells into the gradebook, as nbgrader's command does, and keep all."""
         about = {"notebook": source.name, "assignment": assignment, "db_url": self.db_url}
         page = copy.deepcopy(source.page)
@@ -321,7 +325,7 @@ def _is_there(path: Path) -> bool:
     return True
 
 
-def find_fault_in_name(student: str) -> str:
+def find_name_problem(student: str) -> str:
     """Return why a folder's name cannot be a student's in the gradebook, or ""."""
     try:
         student.encode()
@@ -340,7 +344,7 @@ def find_fault_in_name(student: str) -> str:
     return ""
 
 
-def compute_digest(handed: Handed, beside: Mapping[str, bytes]) -> str:
+def compute_digest(handed: NotebookSubmission, beside: Mapping[str, bytes]) -> str:
     """Return what changes when what was handed in for a notebook changes."""
     sha = hashlib.sha256()
     for part in (handed.digest, *handed.remarks, handed.review):
@@ -352,19 +356,19 @@ def compute_digest(handed: Handed, beside: Mapping[str, bytes]) -> str:
     return sha.hexdigest()
 
 
-def put(folder: Path, files: Mapping[str, bytes], permissions: int) -> None:
+def replace_folder_contents(folder: Path, files: Mapping[str, bytes], permissions: int) -> None:
     """Write files into a folder, each of them whole or not at all, and remove all others."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         if (folder / name).is_dir() and not (folder / name).is_symlink():
             shutil.rmtree(folder / name)  # of an earlier submission
-        write_whole(folder / name, content, permissions)
+        write_atomically(folder / name, content, permissions)
     for path in folder.iterdir():
         if path.name not in files and stat.S_ISREG(path.lstat().st_mode):
             path.unlink()
 
 
-def write_whole(path: Path, content: bytes, permissions: int | None = None) -> None:
+def write_atomically(path: Path, content: bytes, permissions: int | None = None) -> None:
     """Write a file whole or not at all; whoever has it open sees the old one to its end.
 
     Args:

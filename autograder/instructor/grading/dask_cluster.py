@@ -18,25 +18,29 @@ from typing import Any
 
 import nbformat
 
-from autograder.instructor.grading.assignment_run import Run
+from autograder.instructor.grading.assignment_run import AssignmentRun
 from autograder.instructor.grading.bubblewrap import SandboxError
 from autograder.instructor.grading.course_folder import CourseError
 from autograder.instructor.grading.executors import (
-    Before,
-    Failed,
-    Outcome,
-    Task,
-    finish_here,
-    open_guard,
-    read_here,
+    FailedSubmission,
+    PreviousResults,
+    SubmissionOutcome,
+    SubmissionTask,
+    grade_notebooks,
+    open_worker_pool,
     read_outcome,
-    run_tasks,
+    read_submission,
+    write_pages,
 )
-from autograder.instructor.grading.hidden_tests import DRAWS
-from autograder.instructor.grading.notebook_grader import Graded, Grader, open_grader
+from autograder.instructor.grading.hidden_tests import HIDDEN_DRAWS
+from autograder.instructor.grading.notebook_grader import (
+    GradedNotebook,
+    NotebookGrader,
+    open_grader,
+)
 from autograder.instructor.grading.settings import Grading
-from autograder.instructor.grading.source_notebook import read_page
-from autograder.instructor.grading.worker_pool import Guard
+from autograder.instructor.grading.source_notebook import parse_source
+from autograder.instructor.grading.worker_pool import WorkerPool
 
 Data = dict[str, Any]
 RETRIES = 3  # how often a task is given to another worker when its worker is lost
@@ -46,12 +50,12 @@ RETRIES = 3  # how often a task is given to another worker when its worker is lo
 class _Sent:
     """A task that is with a worker."""
 
-    task: Task
+    task: SubmissionTask
     future: Any
     late: bool = False
 
 
-class Clock:
+class TaskClock:
     """When tasks began, as their workers say; what waits in a worker's queue has not begun.
 
     Args:
@@ -80,7 +84,7 @@ class Clock:
         return {key: by for key, (at, by) in began if by in workers and now - at > seconds}
 
 
-def say_begun(topic: str) -> None:
+def announce_task_start(topic: str) -> None:
     """Tell that the task begins in which this is called, on a worker."""
     from distributed import get_worker
 
@@ -88,7 +92,7 @@ def say_begun(topic: str) -> None:
     worker.log_event(topic, {"key": worker.get_current_task(), "worker": worker.address})
 
 
-class Cluster:
+class DaskExecutor:
     """The workers of a Dask scheduler.
 
     Args:
@@ -99,14 +103,14 @@ class Cluster:
         CourseError: dask is not installed, or nobody answers at the address.
     """
 
-    def __init__(self, address: str, work: Run):
+    def __init__(self, address: str, work: AssignmentRun):
         try:
             from distributed import Client
         except ModuleNotFoundError as error:
             raise CourseError(
                 "--scheduler needs dask: install it with pip install dask distributed."
             ) from error
-        self._guard = open_guard(work, 1)  # reads and writes the pages, which lie here
+        self._guard = open_worker_pool(work, 1)  # reads and writes the pages, which lie here
         try:
             self._client = Client(address, timeout=10, set_as_default=False)
         except (OSError, ValueError) as error:
@@ -114,7 +118,7 @@ class Cluster:
         settings = work.course.settings
         self._ended = threading.Event()
         run = secrets.token_hex(8)
-        self._clock = Clock(self._client, run)
+        self._clock = TaskClock(self._client, run)
         self._setup: Data = {
             "run": run,
             "assignment": work.assignment,
@@ -122,30 +126,32 @@ class Cluster:
                 name: (nbformat.writes(source.page), source.code_stub)
                 for name, source in work.sources.items()
             },
-            "seeds": [secrets.randbits(128) for _ in range(DRAWS)],
+            "seeds": [secrets.randbits(128) for _ in range(HIDDEN_DRAWS)],
             "tests": work.tests,
             "settings": settings.trait_values(config=True),
         }
 
-    def __enter__(self) -> Cluster:
+    def __enter__(self) -> DaskExecutor:
         return self
 
     def __exit__(self, *given: object) -> None:
-        self._client.run(close)
+        self._client.run(close_worker_sandboxes)
         self._client.close()
         self._guard.__exit__()
 
     def run(
-        self, students: Iterable[tuple[str, Before]], busy: Callable[[Sequence[str]], object]
-    ) -> Iterator[tuple[str, Outcome]]:
+        self,
+        students: Iterable[tuple[str, PreviousResults]],
+        busy: Callable[[Sequence[str]], object],
+    ) -> Iterator[tuple[str, SubmissionOutcome]]:
         """Yield each student with what came of their submission, in the order in which they end."""
         left = iter(students)
         guard = self._guard
         waiting: dict[str, _Sent] = {}
         while True:
             while len(waiting) < self._room() and (given := next(left, None)):
-                task = read_outcome(guard.submit(read_here, *given), guard)
-                if isinstance(task, Task):
+                task = read_outcome(guard.submit(read_submission, *given), guard)
+                if isinstance(task, SubmissionTask):
                     sent = self._send(task)
                     waiting[sent.future.key] = sent
                 else:
@@ -157,7 +163,7 @@ class Cluster:
                 del waiting[sent.future.key]
                 yield sent.task.student, self._finish(sent, guard)
 
-    def _send(self, task: Task) -> _Sent:
+    def _send(self, task: SubmissionTask) -> _Sent:
         needed = replace(task, before={})
         future = self._client.submit(grade_task, self._setup, needed, pure=False, retries=RETRIES)
         future.add_done_callback(lambda future: self._ended.set())
@@ -179,16 +185,16 @@ class Cluster:
             ended.append(sent)
         return ended
 
-    def _finish(self, sent: _Sent, guard: Guard) -> Outcome:
+    def _finish(self, sent: _Sent, guard: WorkerPool) -> SubmissionOutcome:
         if sent.late:
-            return Failed(guard.explain(futures.TimeoutError()))
+            return FailedSubmission(guard.explain(futures.TimeoutError()))
         try:
             graded = sent.future.result()
         except SandboxError:
             raise  # nobody's can be graded there
         except Exception as error:  # the workers that tried it died, or its pages are unusable
-            return Failed(guard.explain(error))
-        return read_outcome(guard.submit(finish_here, sent.task, graded), guard)
+            return FailedSubmission(guard.explain(error))
+        return read_outcome(guard.submit(write_pages, sent.task, graded), guard)
 
     def _room(self) -> int:
         """Return how many tasks may be under way: two for each thread there is."""
@@ -197,25 +203,25 @@ class Cluster:
 
 
 _lock = threading.Lock()
-_graders: dict[str, Grader] = {}  # of the run at which this worker is
+_graders: dict[str, NotebookGrader] = {}  # of the run at which this worker is
 _opened = ExitStack()  # their sandboxes
 
 
-def grade_task(setup: Data, task: Task) -> list[Graded]:
+def grade_task(setup: Data, task: SubmissionTask) -> list[GradedNotebook]:
     """Grade one task on a worker."""
-    say_begun(setup["run"])
+    announce_task_start(setup["run"])
     until = time.monotonic() + setup["settings"]["submission_seconds"]
-    return run_tasks(_grader(setup), task, until)
+    return grade_notebooks(_grader(setup), task, until)
 
 
-def close() -> None:
+def close_worker_sandboxes() -> None:
     """End the sandboxes of this worker."""
     with _lock:
         _opened.close()
         _graders.clear()
 
 
-def _grader(setup: Data) -> Grader:
+def _grader(setup: Data) -> NotebookGrader:
     with _lock:
         if setup["run"] not in _graders:
             _opened.close()  # of a run that has been broken off
@@ -223,7 +229,7 @@ def _grader(setup: Data) -> Grader:
             settings = Grading(**setup["settings"])
             exercises = settings.load_exercises()
             sources = {
-                name: read_page(name, nbformat.reads(text, 4), stub, exercises)
+                name: parse_source(name, nbformat.reads(text, 4), stub, exercises)
                 for name, (text, stub) in setup["sources"].items()
             }
             _graders[setup["run"]] = _opened.enter_context(

@@ -12,10 +12,10 @@ from typing import Protocol
 
 from autograder.instructor.grading.bubblewrap import SandboxError
 from autograder.instructor.grading.course_folder import Course
-from autograder.instructor.grading.notebook_grader import Graded, Grader
+from autograder.instructor.grading.notebook_grader import GradedNotebook, NotebookGrader
 from autograder.instructor.grading.result_records import NotebookResult
-from autograder.instructor.grading.submission_parser import Handed
-from autograder.instructor.grading.worker_pool import Guard
+from autograder.instructor.grading.submission_parser import NotebookSubmission
+from autograder.instructor.grading.worker_pool import WorkerPool
 
 
 class GradingJob(Protocol):
@@ -25,18 +25,20 @@ class GradingJob(Protocol):
     def course(self) -> Course:
         """The course."""
 
-    def read(self, student: str, before: Before) -> Task | None:
+    def read(self, student: str, before: PreviousResults) -> SubmissionTask | None:
         """Return what is to be done for a student, or None if nothing is."""
 
-    def finish(self, task: Task, graded: Sequence[Graded]) -> Done:
+    def finish(self, task: SubmissionTask, graded: Sequence[GradedNotebook]) -> GradedSubmission:
         """Return what is recorded of a submission."""
 
 
-Before = Mapping[str, NotebookResult]  # what is kept of a student's notebooks, by their names
+PreviousResults = Mapping[
+    str, NotebookResult
+]  # what is kept of a student's notebooks, by their names
 
 
 @dataclass(frozen=True)
-class Task:
+class SubmissionTask:
     """What is to be done for one student.
 
     Attributes:
@@ -48,14 +50,14 @@ class Task:
     """
 
     student: str
-    notebooks: Mapping[str, Handed]
+    notebooks: Mapping[str, NotebookSubmission]
     beside: Mapping[str, bytes]
     only: Mapping[str, frozenset[str] | None]
-    before: Before = field(default_factory=dict)
+    before: PreviousResults = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Done:
+class GradedSubmission:
     """What came of a submission, ready to be recorded.
 
     Attributes:
@@ -72,21 +74,25 @@ class Done:
 
 
 @dataclass(frozen=True)
-class Failed:
+class FailedSubmission:
     """Why a submission could not be graded, a sentence for the instructor."""
 
     why: str
 
 
-Outcome = Done | Failed | None  # None: it was graded before, and has not changed
+SubmissionOutcome = (
+    GradedSubmission | FailedSubmission | None
+)  # None: it was graded before, and has not changed
 
 
-class Machine(Protocol):
+class Executor(Protocol):
     """Where submissions are graded: this machine's processors, or a cluster."""
 
     def run(
-        self, students: Iterable[tuple[str, Before]], busy: Callable[[Sequence[str]], object]
-    ) -> Iterator[tuple[str, Outcome]]:
+        self,
+        students: Iterable[tuple[str, PreviousResults]],
+        busy: Callable[[Sequence[str]], object],
+    ) -> Iterator[tuple[str, SubmissionOutcome]]:
         """Yield each student with what came of their submission, in the order in which they end.
 
         Args:
@@ -95,7 +101,9 @@ class Machine(Protocol):
         """
 
 
-def run_tasks(grader: Grader, task: Task, until: float | None = None) -> list[Graded]:
+def grade_notebooks(
+    grader: NotebookGrader, task: SubmissionTask, until: float | None = None
+) -> list[GradedNotebook]:
     """Grade the notebooks of one task.
 
     Args:
@@ -120,7 +128,7 @@ def run_tasks(grader: Grader, task: Task, until: float | None = None) -> list[Gr
     return graded
 
 
-class ThisMachine:
+class LocalExecutor:
     """Grades submissions here, in sandboxes and under guard.
 
     Args:
@@ -129,16 +137,18 @@ class ThisMachine:
         workers: how many submissions at a time.
     """
 
-    def __init__(self, work: GradingJob, grader: Grader, workers: int):
+    def __init__(self, work: GradingJob, grader: NotebookGrader, workers: int):
         self._work, self._grader, self._workers = work, grader, workers
 
     def run(
-        self, students: Iterable[tuple[str, Before]], busy: Callable[[Sequence[str]], object]
-    ) -> Iterator[tuple[str, Outcome]]:
+        self,
+        students: Iterable[tuple[str, PreviousResults]],
+        busy: Callable[[Sequence[str]], object],
+    ) -> Iterator[tuple[str, SubmissionOutcome]]:
         """Yield each student with what came of their submission, in the order in which they end."""
-        waiting: dict[Future[Outcome], str] = {}
+        waiting: dict[Future[SubmissionOutcome], str] = {}
         left = iter(students)
-        with open_guard(self._work, self._workers, self._grader) as guard:
+        with open_worker_pool(self._work, self._workers, self._grader) as guard:
             while True:
                 # Twice as many as can be worked on, so that nobody waits for us.
                 while len(waiting) < 2 * self._workers and (given := next(left, None)):
@@ -151,7 +161,7 @@ class ThisMachine:
                     yield waiting.pop(future), read_outcome(future, guard)
 
 
-def read_outcome(future: Future[Outcome], guard: Guard) -> Outcome:
+def read_outcome(future: Future[SubmissionOutcome], guard: WorkerPool) -> SubmissionOutcome:
     """Return what came of a submission, also if the work on it failed.
 
     Raises:
@@ -165,7 +175,7 @@ def read_outcome(future: Future[Outcome], guard: Guard) -> Outcome:
     except Exception as error:
         if is_disk_error(error):
             raise
-        return Failed(guard.explain(error))
+        return FailedSubmission(guard.explain(error))
 
 
 def is_disk_error(error: BaseException) -> bool:
@@ -179,14 +189,18 @@ _DISK_ERRNOS = (
 )  # fmt: skip
 
 
-_working: list[tuple[GradingJob, Grader | None]] = []  # what a process under guard works on
+_worker_context: list[
+    tuple[GradingJob, NotebookGrader | None]
+] = []  # what a process under guard works on
 
 
-def open_guard(work: GradingJob, count: int, grader: Grader | None = None) -> Guard:
+def open_worker_pool(
+    work: GradingJob, count: int, grader: NotebookGrader | None = None
+) -> WorkerPool:
     """Return processes that work on submissions; without a grader they read and write only."""
 
     def begin() -> None:
-        _working.append((work, grader))
+        _worker_context.append((work, grader))
         if grader is not None:
             grader.begin()
 
@@ -194,23 +208,23 @@ def open_guard(work: GradingJob, count: int, grader: Grader | None = None) -> Gu
         grader.prepare()
     settings = work.course.settings
     # One go at a notebook may just have begun when the time is over.
-    return Guard(count, settings.submission_seconds + settings.notebook_seconds, begin)
+    return WorkerPool(count, settings.submission_seconds + settings.notebook_seconds, begin)
 
 
-def _grade_here(student: str, before: Before) -> Outcome:
+def _grade_here(student: str, before: PreviousResults) -> SubmissionOutcome:
     """Read, grade and write the pages of a submission."""
-    work, grader = _working[-1]
+    work, grader = _worker_context[-1]
     assert grader is not None
     until = time.monotonic() + work.course.settings.submission_seconds
     task = work.read(student, before)
-    return work.finish(task, run_tasks(grader, task, until)) if task else None
+    return work.finish(task, grade_notebooks(grader, task, until)) if task else None
 
 
-def read_here(student: str, before: Before) -> Task | None:
+def read_submission(student: str, before: PreviousResults) -> SubmissionTask | None:
     """Read a submission that is graded elsewhere."""
-    return _working[-1][0].read(student, before)
+    return _worker_context[-1][0].read(student, before)
 
 
-def finish_here(task: Task, graded: Sequence[Graded]) -> Done:
+def write_pages(task: SubmissionTask, graded: Sequence[GradedNotebook]) -> GradedSubmission:
     """Write the pages of a submission that was graded elsewhere."""
-    return _working[-1][0].finish(task, graded)
+    return _worker_context[-1][0].finish(task, graded)

@@ -16,14 +16,16 @@ from torch import Tensor
 
 from autograder.diagnose.trial import Trial
 from autograder.instructor.authoring.reference_solution import load_solution
-from autograder.run.runner import perform
+from autograder.run.runner import run_case
 from autograder.spec.exercise import Case, Exercise
 
 Tensors = Mapping[str, Tensor]
 FEWEST = 3  # cases in which the last bits tell
 
 
-def compute(exercise: Exercise, case: Case, dtype: torch.dtype) -> dict[str, Tensor]:
+def compute_operator_outputs(
+    exercise: Exercise, case: Case, dtype: torch.dtype
+) -> dict[str, Tensor]:
     """Return what the operator gives on a case, its first outputs only; {} where it fails.
 
     It also fails where it gives no numbers: an average over nothing.
@@ -40,7 +42,7 @@ def compute(exercise: Exercise, case: Case, dtype: torch.dtype) -> dict[str, Ten
     return dict(zip(names, found, strict=False))
 
 
-def gives_the_same(outputs: Tensors, operators: Tensors) -> bool:
+def matches_bitwise(outputs: Tensors, operators: Tensors) -> bool:
     """Tell whether outputs are the operator's to the last bit."""
     return all(
         name in outputs
@@ -50,18 +52,20 @@ def gives_the_same(outputs: Tensors, operators: Tensors) -> bool:
     )
 
 
-def is_telling(exercise: Exercise, case: Case, dtype: torch.dtype, operators: Tensors) -> bool:
+def differs_from_solution(
+    exercise: Exercise, case: Case, dtype: torch.dtype, operators: Tensors
+) -> bool:
     """Tell whether the solution gives other last bits than the operator."""
-    mine = perform(load_solution(exercise), exercise, case, dtype).outputs
-    return bool(operators) and not gives_the_same(mine, operators)
+    mine = run_case(load_solution(exercise), exercise, case, dtype).outputs
+    return bool(operators) and not matches_bitwise(mine, operators)
 
 
-def looks_called(trials: Sequence[tuple[Trial, Tensors]]) -> bool:
+def matches_operator(trials: Sequence[tuple[Trial, Tensors]]) -> bool:
     """Tell whether an answer gives the operator's bits wherever they tell.
 
     Args:
         trials: each with the operator's outputs, of cases in which they differ from the solution's.
     """
     return len(trials) >= FEWEST and all(
-        gives_the_same(trial.outcome.outputs, operators) for trial, operators in trials
+        matches_bitwise(trial.outcome.outputs, operators) for trial, operators in trials
     )

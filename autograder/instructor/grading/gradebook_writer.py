@@ -32,7 +32,7 @@ WAIT_AT_MOST = 600.0  # seconds for a gradebook that is locked
 T = TypeVar("T")
 
 
-class WaitingForLock:
+class LockRetrier:
     """Waits for a gradebook that another program has locked, as a formgrader that saves does.
 
     Args:
@@ -123,7 +123,7 @@ class _Cell:
     extra_credit: float | None
 
 
-class Writer:
+class GradebookWriter:
     """Writes to nbgrader's gradebook.
 
     Args:
@@ -140,7 +140,7 @@ class Writer:
         result_records.create_table(self._gradebook.db.connection())
         self._gradebook.db.commit()
 
-    def __enter__(self) -> Writer:
+    def __enter__(self) -> GradebookWriter:
         return self
 
     def __exit__(self, *given: object) -> None:

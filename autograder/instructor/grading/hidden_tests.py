@@ -11,17 +11,17 @@ from typing import Any
 import torch
 
 from autograder.checking import card
-from autograder.checking.checker import CheckFailed, find
-from autograder.diagnose.error_catalogue import Misconception
+from autograder.checking.checker import CheckFailed, find_exercise
+from autograder.diagnose.error_catalogue import KnownMistake
 from autograder.diagnose.trial import Trial
 from autograder.diagnose.verdict import DTYPES, Verdict, judge
 from autograder.instructor.authoring.known_mistakes import load_mistakes
 from autograder.instructor.authoring.reference_solution import compute_expected
-from autograder.run.runner import perform
+from autograder.run.runner import run_case
 from autograder.spec.exercise import Case, Exercise
 from autograder.spec.outcome import Outcome
 
-DRAWS = 3
+HIDDEN_DRAWS = 3
 
 
 def examine(answer: Any, exercises: Mapping[str, Exercise]) -> None:
@@ -30,21 +30,21 @@ def examine(answer: Any, exercises: Mapping[str, Exercise]) -> None:
     Raises:
         CheckFailed: something is wrong, or the notebook imported the course's solutions.
     """
-    exercise = find(answer, exercises)
-    refuse_borrowed(answer)
-    seeds = [secrets.randbits(64) for _ in range(DRAWS)]
+    exercise = find_exercise(answer, exercises)
+    reject_solution_imports(answer)
+    seeds = [secrets.randbits(64) for _ in range(HIDDEN_DRAWS)]
     outcomes = _try_cases(answer, exercise, seeds)
-    refuse_borrowed(answer)  # it may have imported them when it was called
+    reject_solution_imports(answer)  # it may have imported them when it was called
     try:
         verdict = _judge(exercise, outcomes)
     finally:
         _forget_solutions()
-    card.show(verdict)
+    card.display_card(verdict)
     if not verdict.passed:
-        raise CheckFailed(card.write_card(verdict))
+        raise CheckFailed(card.format_card_text(verdict))
 
 
-def refuse_borrowed(answer: Any) -> None:
+def reject_solution_imports(answer: Any) -> None:
     """Raise CheckFailed if an answer, or anything else in its notebook, comes from `solutions`.
 
     A hidden test forgets the solutions it needed itself, so they are loaded in a notebook only if
@@ -83,7 +83,7 @@ Tried = list[tuple[Case, dict[torch.dtype, Outcome]]]
 def _try_cases(answer: Any, exercise: Exercise, seeds: list[int]) -> Tried:
     """Run an answer; no solution is needed for that."""
     cases = [case for seed in seeds for case in exercise.draw(seed)]
-    return [(c, {dtype: perform(answer, exercise, c, dtype) for dtype in DTYPES}) for c in cases]
+    return [(c, {dtype: run_case(answer, exercise, c, dtype) for dtype in DTYPES}) for c in cases]
 
 
 def _judge(exercise: Exercise, tried: Tried) -> Verdict:
@@ -91,19 +91,19 @@ def _judge(exercise: Exercise, tried: Tried) -> Verdict:
     for case, outcomes in tried:
         right = compute_expected(exercise, case)
         trials += [Trial(case, dtype, right, outcome) for dtype, outcome in outcomes.items()]
-    return judge(exercise, trials, load_misconceptions(exercise))
+    return judge(exercise, trials, load_known_mistakes(exercise))
 
 
-def load_misconceptions(exercise: Exercise) -> list[Misconception]:
+def load_known_mistakes(exercise: Exercise) -> list[KnownMistake]:
     """Return the exercise's known mistakes; what they give on a case is computed when asked."""
     known = []
     for mistake in load_mistakes(exercise):
         trial = _trials_of(mistake.code, exercise)
         values, gradients = (
-            lambda case, trial=trial: trial(case).sketch,
-            lambda case, trial=trial: trial(case).sketch_of_gradients,
+            lambda case, trial=trial: trial(case).fingerprint,
+            lambda case, trial=trial: trial(case).gradient_fingerprint,
         )
-        known.append(Misconception(mistake.slug, mistake.title, mistake.hint, values, gradients))
+        known.append(KnownMistake(mistake.slug, mistake.title, mistake.hint, values, gradients))
     return known
 
 
@@ -113,7 +113,7 @@ def _trials_of(code: Any, exercise: Exercise) -> Callable[[Case], Trial]:
     def trial(case: Case) -> Trial:
         if id(case) not in kept:
             right = compute_expected(exercise, case)
-            kept[id(case)] = Trial(case, torch.float64, right, perform(code, exercise, case))
+            kept[id(case)] = Trial(case, torch.float64, right, run_case(code, exercise, case))
         return kept[id(case)]
 
     return trial

@@ -21,32 +21,32 @@ from torch import Tensor
 
 from autograder.diagnose.verdict import Verdict
 from autograder.instructor.authoring.notebook_builder import SOLUTIONS
-from autograder.instructor.grading.bubblewrap import End, Run, Sandbox
-from autograder.instructor.grading.notebook_rebuilder import Rebuilt, rebuild
+from autograder.instructor.grading.bubblewrap import NotebookRun, ProcessEnd, Sandbox
+from autograder.instructor.grading.notebook_rebuilder import RebuiltNotebook, rebuild
 from autograder.instructor.grading.result_records import ExerciseResult, NotebookResult
 from autograder.instructor.grading.secret_cases import (
     SecretCases,
     hash_tests,
     make_card,
+    make_untried_verdict,
     name_part,
-    refuse_untried,
 )
 from autograder.instructor.grading.settings import Grading
-from autograder.instructor.grading.source_notebook import Source, SourceCell, list_exercises
-from autograder.instructor.grading.submission_parser import Handed, defines
+from autograder.instructor.grading.source_notebook import SourceCell, SourceNotebook, list_exercises
+from autograder.instructor.grading.submission_parser import NotebookSubmission, defines_name
 from autograder.instructor.sanitize import (
     CELL_AT_MOST,
     COLOURED_AT_MOST,
-    Room,
-    for_lines,
-    for_markdown,
-    for_terminal,
-    takes_long_to_colour,
+    OutputBudget,
+    escape_markdown,
+    is_slow_to_highlight,
+    sanitize_line,
+    sanitize_lines,
 )
 from autograder.spec.exercise import Exercise
 
-GOES_AT_MOST = 40  # how often a notebook is run, if its cells keep ending the process
-HANGS_AT_MOST = 3  # how many of them may take their full time; the rest is then run without them
+MAX_RUNS = 40  # how often a notebook is run, if its cells keep ending the process
+MAX_HANGS = 3  # how many of them may take their full time; the rest is then run without them
 DETAILS_AT_MOST = 4_000  # characters that are recorded of the case in which an answer is wrong
 _PART = 1_000_000  # indexes from here on are parts of an exercise
 
@@ -54,7 +54,7 @@ Answer = tuple[Mapping[str, Any], Mapping[str, Tensor]]
 
 
 @dataclass(frozen=True)
-class Graded:
+class GradedNotebook:
     """A graded notebook: what is recorded, and the page that feedback is made of."""
 
     result: NotebookResult
@@ -62,7 +62,7 @@ class Graded:
 
 
 @dataclass
-class _Brought:
+class _RunResults:
     """What several goes at a notebook brought."""
 
     outputs: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class _Brought:
         return self.until is not None and time.monotonic() > self.until
 
 
-class Grader:
+class NotebookGrader:
     """Grades notebooks of an assignment; may be used by several threads.
 
     Args:
@@ -90,7 +90,7 @@ class Grader:
     def __init__(
         self,
         assignment: str,
-        sources: Mapping[str, Source],
+        sources: Mapping[str, SourceNotebook],
         sandbox: Sandbox,
         secret: SecretCases,
         tests: Mapping[str, str],
@@ -105,11 +105,11 @@ class Grader:
         self,
         student: str,
         notebook: str,
-        handed: Handed,
+        handed: NotebookSubmission,
         beside: Mapping[str, bytes],
         only: Collection[str] | None = None,
         until: float | None = None,
-    ) -> Graded:
+    ) -> GradedNotebook:
         """Grade one notebook.
 
         Args:
@@ -125,21 +125,24 @@ class Grader:
         rebuilt = rebuild(source, handed.cells or ())
         wanted = {c.exercise.name for c in source.graded if c.exercise}
         wanted = wanted if only is None else wanted & set(only)
-        refused = _find_borrowed(rebuilt)
-        brought = _Brought(until=until)
+        refused = _find_cells_after_solution_import(rebuilt)
+        brought = _RunResults(until=until)
         if handed.cells is not None:
             self._run_until_done(rebuilt, beside, wanted, refused, brought)
         results = []
         for index, cell in rebuilt.graded.items():
             assert cell.exercise is not None
             if handed.cells is None:
-                sentence = for_terminal(handed.remarks[0])
-                verdict, outcome = refuse_untried(cell.exercise, sentence), "missing"
+                sentence = sanitize_line(handed.remarks[0])
+                verdict, outcome = make_untried_verdict(cell.exercise, sentence), "missing"
             elif index in refused:
-                verdict, outcome = refuse_untried(cell.exercise, _BORROWED), "refused"
+                verdict, outcome = (
+                    make_untried_verdict(cell.exercise, _SOLUTION_IMPORTED_MESSAGE),
+                    "refused",
+                )
             elif cell.exercise.name not in wanted:
                 verdict, outcome = (
-                    refuse_untried(cell.exercise, "Not graded this time."),
+                    make_untried_verdict(cell.exercise, "Not graded this time."),
                     "missing",
                 )
             else:
@@ -162,10 +165,10 @@ class Grader:
             if verdict.passed and cell.exercise.forbidden:
                 review += self._find_doubts(index, cell.exercise, rebuilt, brought)
             mine = _make_result(cell, points, outcome, verdict, self._tests)
-            results.append(replace(mine, review=for_terminal(" ".join(dict.fromkeys(review)))))
+            results.append(replace(mine, review=sanitize_line(" ".join(dict.fromkeys(review)))))
             rebuilt.page.cells[index].outputs = [nbformat.from_dict(make_card(verdict))]
         remarks = [*handed.remarks, *rebuilt.remarks, *_describe_stops(rebuilt, brought)]
-        room = Room()
+        room = OutputBudget()
         for index, outputs in sorted(brought.outputs.items()):
             if index < _PART and index not in rebuilt.graded:
                 shown = room.fit(outputs)
@@ -173,14 +176,14 @@ class Grader:
         coloured = 0
         for cell in rebuilt.page.cells:
             if cell.cell_type == "code":  # what is read is what was run
-                cell.source = for_lines(cell.source, CELL_AT_MOST)
+                cell.source = sanitize_lines(cell.source, CELL_AT_MOST)
                 coloured += len(cell.source)
-                if coloured > COLOURED_AT_MOST or takes_long_to_colour(cell.source):
+                if coloured > COLOURED_AT_MOST or is_slow_to_highlight(cell.source):
                     cell.metadata["magics_language"] = "text"  # nbconvert's name for what to do
         if handed.cells is None:
             remarks = list(handed.remarks)
         # Names of files may hold what is no text.
-        remarks = [for_terminal(remark) for remark in remarks]
+        remarks = [sanitize_line(remark) for remark in remarks]
         _add_note(rebuilt.page, remarks)
         result = NotebookResult(
             student,
@@ -189,14 +192,16 @@ class Grader:
             handed.digest,
             tuple(results),
             tuple(remarks),
-            " ".join(filter(None, [for_terminal(handed.review), *(r.review for r in results)])),
+            " ".join(filter(None, [sanitize_line(handed.review), *(r.review for r in results)])),
             round(time.monotonic() - started, 3),
         )
-        return Graded(result, rebuilt.page)
+        return GradedNotebook(result, rebuilt.page)
 
-    def fail(self, student: str, notebook: str, why: str) -> Graded:
+    def fail(self, student: str, notebook: str, why: str) -> GradedNotebook:
         """Return what is recorded of a notebook that could not be graded; it is tried again."""
-        return fail(self.sources[notebook], self.assignment, student, why, self._tests)
+        return make_failed_result(
+            self.sources[notebook], self.assignment, student, why, self._tests
+        )
 
     def prepare(self) -> None:
         """Compute what is right and wait for the sandbox, before processes are forked."""
@@ -209,17 +214,17 @@ class Grader:
 
     def _run_until_done(
         self,
-        rebuilt: Rebuilt,
+        rebuilt: RebuiltNotebook,
         beside: Mapping[str, bytes],
         wanted: Collection[str],
         refused: Collection[int],
-        brought: _Brought,
+        brought: _RunResults,
         parts: Mapping[int, tuple[int, int]] | None = None,
     ) -> None:
         """Run the notebook until it comes to its end or has been tried often enough."""
         goes = 0
         hangs = 0
-        while goes < GOES_AT_MOST and hangs <= HANGS_AT_MOST and not brought.late():
+        while goes < MAX_RUNS and hangs <= MAX_HANGS and not brought.late():
             cells = []
             for index, cell in enumerate(rebuilt.page.cells):
                 graded = rebuilt.graded.get(index)
@@ -250,7 +255,7 @@ class Grader:
                 return
             hangs += run.end.why == "time"
             # Who writes to the grader's channel once does it again.
-            if not _blame(run, rebuilt, brought) or run.end.why == "broken":
+            if not _record_culprit_cell(run, rebuilt, brought) or run.end.why == "broken":
                 return
 
     def _part_cells(
@@ -258,7 +263,7 @@ class Grader:
         graded: SourceCell,
         index: int,
         parts: Mapping[int, tuple[int, int]],
-        brought: _Brought,
+        brought: _RunResults,
     ) -> list[dict[str, Any]]:
         assert graded.exercise is not None
         return [
@@ -272,7 +277,7 @@ class Grader:
         ]
 
     def _find_verdict(
-        self, index: int, cell: SourceCell, rebuilt: Rebuilt, brought: _Brought
+        self, index: int, cell: SourceCell, rebuilt: RebuiltNotebook, brought: _RunResults
     ) -> tuple[Verdict, str]:
         """Return the verdict on one answer, and the kind of outcome."""
         exercise = cell.exercise
@@ -281,7 +286,7 @@ class Grader:
             sentence = _STOPPED[brought.stopped[index]].format(
                 name=exercise.name, seconds=f"{self._sandbox.times.exercise:g}"
             )
-            return refuse_untried(exercise, sentence), "stopped"
+            return make_untried_verdict(exercise, sentence), "stopped"
         header, tensors = brought.answers.get(index, ({"answer": "lost"}, {}))
         if header["answer"] == "tried":
             verdict = self._secret.judge(exercise, header, tensors)
@@ -293,20 +298,20 @@ class Grader:
                 return verdict, "refused"
             return verdict, "wrong"
         if header["answer"] == "unusable":
-            sentence = for_terminal(header["sentence"], 500)
-            return refuse_untried(exercise, sentence), "wrong"
+            sentence = sanitize_line(header["sentence"], 500)
+            return make_untried_verdict(exercise, sentence), "wrong"
         if header["answer"] == "missing":
-            return refuse_untried(
+            return make_untried_verdict(
                 exercise, _why_missing(exercise.name, rebuilt, brought)
             ), "missing"
         sentence = (
             f"{exercise.name} could not be tried: the notebook's process kept ending before its "
             "check."
         )
-        return refuse_untried(exercise, sentence), "stopped"
+        return make_untried_verdict(exercise, sentence), "stopped"
 
     def _find_doubts(
-        self, index: int, exercise: Exercise, rebuilt: Rebuilt, brought: _Brought
+        self, index: int, exercise: Exercise, rebuilt: RebuiltNotebook, brought: _RunResults
     ) -> Iterator[str]:
         """Yield why a right answer may have called the operator that it had to write."""
         if self._secret.looks_called(exercise, *brought.answers[index]):
@@ -314,7 +319,7 @@ class Grader:
         for n, cell in enumerate(rebuilt.page.cells):
             if n in rebuilt.graded or cell.cell_type != "code":
                 continue
-            if found := _BEHIND_THE_SCENES.search(cell.source):
+            if found := _SUSPICIOUS_CODE.search(cell.source):
                 yield _MAY_HAVE_CALLED.format(name=exercise.name, found=found[0])
                 return
 
@@ -322,16 +327,16 @@ class Grader:
         self,
         index: int,
         cell: SourceCell,
-        rebuilt: Rebuilt,
+        rebuilt: RebuiltNotebook,
         beside: Mapping[str, bytes],
-        brought: _Brought,
+        brought: _RunResults,
         verdict: Verdict,
     ) -> tuple[float, Verdict]:
         """Try the parts of an answer that is not right as a whole; return the points for them."""
         exercise = cell.exercise
         assert exercise is not None
         keys = {_PART + n: (index, n) for n in range(len(exercise.parts))}
-        more = _Brought({}, {}, dict(brought.stopped), dict(brought.reduced), brought.until)
+        more = _RunResults({}, {}, dict(brought.stopped), dict(brought.reduced), brought.until)
         self._run_until_done(rebuilt, beside, (), (), more, keys)
         earned, lines = 0.0, []
         for key, (_, number) in keys.items():
@@ -354,13 +359,13 @@ class Grader:
 @contextmanager
 def open_grader(
     assignment: str,
-    sources: Mapping[str, Source],
+    sources: Mapping[str, SourceNotebook],
     settings: Grading,
     *,
     sandbox: Sandbox | None = None,
     seeds: Sequence[int | str] | None = None,
     tests: Mapping[str, str] | None = None,
-) -> Iterator[Grader]:
+) -> Iterator[NotebookGrader]:
     """Provide an assignment's grader with secret cases and a sandbox, which is closed at the end.
 
     Args:
@@ -382,13 +387,13 @@ def open_grader(
         modules = [module for source in sources.values() for module in source.modules]
         limits, times = settings.limits(), settings.times()
         sandbox.equip(settings.exercises, modules, secret.cases, limits, times)
-        tests = tests if tests is not None else make_fingerprints(sources)
-        yield Grader(assignment, sources, sandbox, secret, tests)
+        tests = tests if tests is not None else digest_tests(sources)
+        yield NotebookGrader(assignment, sources, sandbox, secret, tests)
 
 
-def fail(
-    source: Source, assignment: str, student: str, why: str, tests: Mapping[str, str]
-) -> Graded:
+def make_failed_result(
+    source: SourceNotebook, assignment: str, student: str, why: str, tests: Mapping[str, str]
+) -> GradedNotebook:
     """Return what is recorded of a notebook that could not be graded.
 
     Args:
@@ -402,15 +407,15 @@ def fail(
     results = []
     for index, cell in rebuilt.graded.items():
         assert cell.exercise is not None
-        verdict = refuse_untried(cell.exercise, sentence)
+        verdict = make_untried_verdict(cell.exercise, sentence)
         results.append(_make_result(cell, 0.0, "stopped", verdict, tests))
         rebuilt.page.cells[index].outputs = [nbformat.from_dict(make_card(verdict))]
     _add_note(rebuilt.page, [sentence])
-    review = for_terminal(why)
+    review = sanitize_line(why)
     result = NotebookResult(
         student, assignment, source.name, "", tuple(results), (sentence,), review
     )
-    return Graded(result, rebuilt.page)
+    return GradedNotebook(result, rebuilt.page)
 
 
 def _make_result(
@@ -423,15 +428,15 @@ def _make_result(
         float(points),
         float(cell.exercise.points),
         outcome,
-        for_terminal(verdict.headline.split("\n")[0]),
+        sanitize_line(verdict.headline.split("\n")[0]),
         verdict.misconception,
         tests[cell.exercise.name],
         cases=verdict.cases,
-        details=tuple(for_lines("\n".join(verdict.details), DETAILS_AT_MOST).splitlines()),
+        details=tuple(sanitize_lines("\n".join(verdict.details), DETAILS_AT_MOST).splitlines()),
     )
 
 
-def make_fingerprints(sources: Mapping[str, Source]) -> dict[str, str]:
+def digest_tests(sources: Mapping[str, SourceNotebook]) -> dict[str, str]:
     """Return the fingerprints of the tests of all exercises."""
     return {exercise.name: hash_tests(exercise) for exercise in list_exercises(sources)}
 
@@ -445,11 +450,11 @@ _MAY_HAVE_CALLED = (
     "that; look at it."
 )
 # What a notebook has no need of and who wants to switch off the look-out has.
-_BEHIND_THE_SCENES = re.compile(
+_SUSPICIOUS_CODE = re.compile(
     r"autograder\.|EXERCISES|refus|forbid|ctypes|_dispatch|__import__|importlib|sys\.modules|\bgc\."
     r"|_getframe|f_back|f_locals|__dict__|__globals__|__builtins__|__subclasses__|inspect\.stack"
 )
-_BORROWED = (
+_SOLUTION_IMPORTED_MESSAGE = (
     "This notebook imports the course's solutions; only an answer of your own can be graded, so "
     "remove the import and write it yourself."
 )
@@ -482,9 +487,9 @@ def _unwritten(header: Mapping[str, Any]) -> bool:
     return any(problem and problem[0] == "unwritten" for problem in problems)
 
 
-def _blame(run: Run, rebuilt: Rebuilt, brought: _Brought) -> bool:
+def _record_culprit_cell(run: NotebookRun, rebuilt: RebuiltNotebook, brought: _RunResults) -> bool:
     """Note which cell ended the process; False if it was none that can be left out."""
-    end: End = run.end
+    end: ProcessEnd = run.end
     if end.at is None or end.at in brought.stopped:
         return False
     ordinary = end.at < len(rebuilt.page.cells) and end.at not in rebuilt.graded
@@ -510,7 +515,7 @@ def _keep_definitions(text: str) -> str:
     return "\n".join(kept)
 
 
-def _describe_stops(rebuilt: Rebuilt, brought: _Brought) -> list[str]:
+def _describe_stops(rebuilt: RebuiltNotebook, brought: _RunResults) -> list[str]:
     """Return what to tell the student about cells that were left out."""
     sentences = []
     for index, why in (brought.reduced | brought.stopped).items():
@@ -525,15 +530,19 @@ def _describe_stops(rebuilt: Rebuilt, brought: _Brought) -> list[str]:
     return sentences
 
 
-def _begun(name: str, rebuilt: Rebuilt, stubs: Collection[str]) -> bool:
+def _begun(name: str, rebuilt: RebuiltNotebook, stubs: Collection[str]) -> bool:
     """Tell whether anything was written where an exercise is to be."""
     texts = [c.source for n, c in enumerate(rebuilt.page.cells) if n not in rebuilt.graded]
-    return any(defines(text, name) and text.strip() not in stubs for text in texts)
+    return any(defines_name(text, name) and text.strip() not in stubs for text in texts)
 
 
-def _why_missing(name: str, rebuilt: Rebuilt, brought: _Brought) -> str:
+def _why_missing(name: str, rebuilt: RebuiltNotebook, brought: _RunResults) -> str:
     for index, cell in enumerate(rebuilt.page.cells):
-        if cell.cell_type == "code" and index not in rebuilt.graded and defines(cell.source, name):
+        if (
+            cell.cell_type == "code"
+            and index not in rebuilt.graded
+            and defines_name(cell.source, name)
+        ):
             if index in brought.stopped:
                 return f"{name} is not there: its cell {_LEFT_OUT[brought.stopped[index]]}."
             for output in brought.outputs.get(index, []):
@@ -547,7 +556,7 @@ def _why_missing(name: str, rebuilt: Rebuilt, brought: _Brought) -> str:
     return f"{name} is not there: no cell of the notebook defines it."
 
 
-def _find_borrowed(rebuilt: Rebuilt) -> set[int]:
+def _find_cells_after_solution_import(rebuilt: RebuiltNotebook) -> set[int]:
     """Return the graded cells that come after a cell which imports the course's solutions."""
     refused: set[int] = set()
     seen = False
@@ -588,6 +597,6 @@ def _list_ours() -> tuple[str, ...]:
 def _add_note(page: NotebookNode, remarks: list[str]) -> None:
     """Say at the top of the page what happened to the notebook."""
     if remarks:
-        lines = "\n".join(f"* {for_markdown(remark)}" for remark in dict.fromkeys(remarks))
+        lines = "\n".join(f"* {escape_markdown(remark)}" for remark in dict.fromkeys(remarks))
         text = f"**About this notebook**\n\n{lines}"
         page.cells.insert(0, nbformat.v4.new_markdown_cell(text, id="about-this-notebook"))

@@ -16,16 +16,16 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.instructor.grading.source_notebook import Source, SourceCell
-from autograder.instructor.grading.submission_parser import StudentCell, defines
-from autograder.instructor.sanitize import student_text
+from autograder.instructor.grading.source_notebook import SourceCell, SourceNotebook
+from autograder.instructor.grading.submission_parser import StudentCell, defines_name
+from autograder.instructor.sanitize import render_student_markdown
 
 JOINED_AT_MOST = 50_000  # characters of an answer that is put together from several cells
 JOINS_AT_MOST = 10  # tries for one answer: each parses all of it
 
 
 @dataclass
-class Rebuilt:
+class RebuiltNotebook:
     """A notebook that can be run and graded.
 
     Attributes:
@@ -39,7 +39,7 @@ class Rebuilt:
     remarks: list[str] = field(default_factory=list)
 
 
-def rebuild(source: Source, cells: Sequence[StudentCell]) -> Rebuilt:
+def rebuild(source: SourceNotebook, cells: Sequence[StudentCell]) -> RebuiltNotebook:
     """Return the notebook that is graded.
 
     Args:
@@ -49,7 +49,7 @@ def rebuild(source: Source, cells: Sequence[StudentCell]) -> Rebuilt:
     remarks: list[str] = []
     placed = _place(source, cells, remarks)
     page = nbformat.v4.new_notebook(metadata=copy.deepcopy(source.metadata))
-    rebuilt = Rebuilt(page, remarks=remarks)
+    rebuilt = RebuiltNotebook(page, remarks=remarks)
     for cell in placed.before:
         _add(page, cell)
     for given in source.cells:
@@ -78,8 +78,8 @@ class _Placed:
     after: dict[str, list[StudentCell]] = field(default_factory=dict)
 
 
-def _place(source: Source, cells: Sequence[StudentCell], remarks: list[str]) -> _Placed:
-    labels = _labels(source, cells)
+def _place(source: SourceNotebook, cells: Sequence[StudentCell], remarks: list[str]) -> _Placed:
+    labels = _match_source_cells(source, cells)
     by_id = {cell.id: cell for cell in source.cells}
     dropped = _list_superseded(source, cells, labels, remarks)
     placed = _Placed()
@@ -92,7 +92,7 @@ def _place(source: Source, cells: Sequence[StudentCell], remarks: list[str]) -> 
             continue
         given = by_id[label] if label is not None else None
         if given is None:
-            _leave(placed, anchor, source, labels, cell)
+            _place_added_cell(placed, anchor, source, labels, cell)
         elif given.role == "solution":
             before = placed.answers.get(given.id)
             tries[given.id] += before is not None
@@ -118,7 +118,7 @@ def _place(source: Source, cells: Sequence[StudentCell], remarks: list[str]) -> 
     for given in source.cells:
         if given.role == "solution" and given.id not in placed.answers:
             name = _name(given)
-            if not any(defines(c.source, name) for c in cells):
+            if not any(defines_name(c.source, name) for c in cells):
                 remarks.append(f"The cell of {name} is missing; restore it from the assignment.")
     return placed
 
@@ -154,7 +154,7 @@ def _differs(cell: StudentCell, given: SourceCell) -> bool:
     return bool(text) and text not in (given.released.strip(), given.cell.source.strip())
 
 
-def _labels(source: Source, cells: Sequence[StudentCell]) -> list[str | None]:
+def _match_source_cells(source: SourceNotebook, cells: Sequence[StudentCell]) -> list[str | None]:
     """Return for each of the student's cells which cell of the source it is.
 
     It is told by nbgrader's name, by the cell's id, by its text, and for an answer by what it
@@ -178,29 +178,32 @@ def _labels(source: Source, cells: Sequence[StudentCell]) -> list[str | None]:
         if given.role != "solution" or given.id in claimed:
             continue
         for number, cell in enumerate(cells):
-            if labels[number] is None and defines(cell.source, _name(given)):
+            if labels[number] is None and defines_name(cell.source, _name(given)):
                 labels[number] = given.id
                 break
     return labels
 
 
 def _unlabel_imposters(
-    source: Source, cells: Sequence[StudentCell], labels: list[str | None]
+    source: SourceNotebook, cells: Sequence[StudentCell], labels: list[str | None]
 ) -> None:
     """Take its label from a cell that defines another exercise, if that one's cell is not there."""
     solutions = {g.id: _name(g) for g in source.cells if g.role == "solution"}
     claimed = Counter(labels)
     for number, cell in enumerate(cells):
         label = labels[number]
-        if label in solutions and not defines(cell.source, solutions[label]):
+        if label in solutions and not defines_name(cell.source, solutions[label]):
             others = [name for i, name in solutions.items() if not claimed[i]]
-            if any(defines(cell.source, name) for name in others):
+            if any(defines_name(cell.source, name) for name in others):
                 labels[number] = None
                 claimed[label] -= 1
 
 
 def _list_superseded(
-    source: Source, cells: Sequence[StudentCell], labels: Sequence[str | None], remarks: list[str]
+    source: SourceNotebook,
+    cells: Sequence[StudentCell],
+    labels: Sequence[str | None],
+    remarks: list[str],
 ) -> set[int]:
     """Return which cells are stubs as released whose answer stands in another cell."""
     superseded: set[int] = set()
@@ -210,7 +213,7 @@ def _list_superseded(
         name, stub = _name(given), given.released.strip()
         mine = [n for n, label in enumerate(labels) if label == given.id]
         untouched = [n for n in mine if cells[n].source.strip() == stub]
-        elsewhere = any(defines(c.source, name) and c.source.strip() != stub for c in cells)
+        elsewhere = any(defines_name(c.source, name) and c.source.strip() != stub for c in cells)
         if untouched and elsewhere:
             superseded |= set(untouched)
             if len(untouched) == len(mine):
@@ -222,10 +225,10 @@ def _list_superseded(
     return superseded
 
 
-def _leave(
+def _place_added_cell(
     placed: _Placed,
     anchor: str | None,
-    source: Source,
+    source: SourceNotebook,
     labels: Sequence[str | None],
     cell: StudentCell,
 ) -> None:
@@ -249,7 +252,9 @@ def _add(page: NotebookNode, cell: StudentCell) -> None:
         "id": f"added-{len(page.cells)}",
         "cell_type": "code" if code else "markdown",
         "metadata": {},
-        "source": cell.source if code else student_text(cell.source, cell.kind == "markdown"),
+        "source": cell.source
+        if code
+        else render_student_markdown(cell.source, cell.kind == "markdown"),
     }
     # Written out here, since nbformat's new_code_cell() validates each cell, which takes longest.
     page.cells.append(
@@ -263,5 +268,5 @@ def _fill_in(given: SourceCell, answer: StudentCell) -> NotebookNode:
     if cell.cell_type == "code":
         cell.outputs, cell.execution_count = [], None
     elif answer.source.strip() != given.released.strip():
-        cell.source = student_text(answer.source)
+        cell.source = render_student_markdown(answer.source)
     return cell

@@ -21,15 +21,15 @@ from torch import Tensor
 
 from autograder.checking import card
 from autograder.diagnose.compare import Expected
-from autograder.diagnose.error_catalogue import Misconception
+from autograder.diagnose.error_catalogue import KnownMistake
 from autograder.diagnose.trial import Trial
 from autograder.diagnose.verdict import DTYPES, Verdict, judge
 from autograder.instructor.authoring.known_mistakes import load_mistakes
 from autograder.instructor.authoring.reference_solution import compute_expected
 from autograder.instructor.grading import forbidden_op_detection
-from autograder.instructor.grading.hidden_tests import DRAWS, load_misconceptions
-from autograder.instructor.sanitize import for_lines
-from autograder.sandbox.serialization import LOST, unpack_outcomes
+from autograder.instructor.grading.hidden_tests import HIDDEN_DRAWS, load_known_mistakes
+from autograder.instructor.sanitize import sanitize_lines
+from autograder.sandbox.serialization import NO_USABLE_OUTPUT, deserialize_outcomes
 from autograder.spec import binomial_bounds
 from autograder.spec.exercise import Case, Exercise
 from autograder.spec.outcome import Outcome
@@ -47,7 +47,7 @@ class SecretCases:
     """
 
     def __init__(self, exercises: Sequence[Exercise], seeds: Sequence[int | str] | None = None):
-        self._seeds = list(seeds) if seeds else [secrets.randbits(128) for _ in range(DRAWS)]
+        self._seeds = list(seeds) if seeds else [secrets.randbits(128) for _ in range(HIDDEN_DRAWS)]
         self._exercises = {exercise.name: exercise for exercise in exercises}
         self.cases: dict[str, list[Case]] = {}
         for exercise in exercises:
@@ -57,7 +57,7 @@ class SecretCases:
                 some = [found for case in drawn if (found := part.of(case)) is not None]
                 self.cases[name_part(exercise, number)] = some
         self._expected: dict[int, Expected] = {}
-        self._mistakes: dict[str, list[Misconception]] = {}
+        self._mistakes: dict[str, list[KnownMistake]] = {}
         self._operators: dict[tuple[int, torch.dtype], Mapping[str, Tensor]] = {}
         # torch's gradients and the caches are used by one thread at a time.
         self._lock = threading.Lock()
@@ -74,7 +74,7 @@ class SecretCases:
         """Judge what an answer's process sent back."""
         with self._lock:
             if exercise.name not in self._mistakes:
-                self._mistakes[exercise.name] = load_misconceptions(exercise)
+                self._mistakes[exercise.name] = load_known_mistakes(exercise)
             known = self._mistakes[exercise.name]
             return self._judge(exercise, self.cases[exercise.name], header, tensors, known)
 
@@ -99,7 +99,7 @@ class SecretCases:
         with self._lock:
             trials = self._trials(exercise, self.cases[exercise.name], header, tensors)
             theirs = [(t, self._by_operator(exercise, t.case, t.dtype)) for t in trials]
-        return forbidden_op_detection.looks_called([(t, found) for t, found in theirs if found])
+        return forbidden_op_detection.matches_operator([(t, found) for t, found in theirs if found])
 
     def _by_operator(
         self, exercise: Exercise, case: Case, dtype: torch.dtype
@@ -107,8 +107,8 @@ class SecretCases:
         """Return what the operator gives, or {} where its last bits are the solution's, too."""
         key = id(case), dtype
         if key not in self._operators:
-            found = forbidden_op_detection.compute(exercise, case, dtype)
-            telling = forbidden_op_detection.is_telling(exercise, case, dtype, found)
+            found = forbidden_op_detection.compute_operator_outputs(exercise, case, dtype)
+            telling = forbidden_op_detection.differs_from_solution(exercise, case, dtype, found)
             self._operators[key] = found if telling else {}
         return self._operators[key]
 
@@ -118,7 +118,7 @@ class SecretCases:
         cases: Sequence[Case],
         header: Mapping[str, Any],
         tensors: Mapping[str, Tensor],
-        mistakes: Sequence[Misconception],
+        mistakes: Sequence[KnownMistake],
     ) -> Verdict:
         trials = self._trials(exercise, cases, header, tensors)
         try:
@@ -127,7 +127,7 @@ class SecretCases:
             if "allocate memory" in str(error):  # torch has no MemoryError
                 raise MemoryError from error
             # Only what was made up to break the comparison gets here.
-            return refuse_untried(exercise, LOST[1])
+            return make_untried_verdict(exercise, NO_USABLE_OUTPUT[1])
 
     def _trials(
         self,
@@ -136,7 +136,7 @@ class SecretCases:
         header: Mapping[str, Any],
         tensors: Mapping[str, Tensor],
     ) -> list[Trial]:
-        outcomes = unpack_outcomes(header["outcomes"], tensors, cases)
+        outcomes = deserialize_outcomes(header["outcomes"], tensors, cases)
         # An unwritten answer is not tried any further.
         stopped = any(o.problem and o.problem[0] == "unwritten" for o in outcomes.values())
         trials = []
@@ -145,7 +145,7 @@ class SecretCases:
                 outcome = outcomes.get((number, _NAMES[dtype]))
                 if outcome is None and stopped:
                     continue
-                outcome = outcome or Outcome(problem=LOST)
+                outcome = outcome or Outcome(problem=NO_USABLE_OUTPUT)
                 trials.append(Trial(case, dtype, self._right(exercise, case), outcome))
         return trials
 
@@ -171,7 +171,13 @@ def hash_tests(exercise: Exercise) -> str:
     def add(*things: Any) -> None:
         sha.update(json.dumps(things, default=str).encode())
 
-    add(exercise.points, exercise.signature, exercise.forbidden, dict(exercise.weights_over), DRAWS)
+    add(
+        exercise.points,
+        exercise.signature,
+        exercise.forbidden,
+        dict(exercise.weights_over),
+        HIDDEN_DRAWS,
+    )
     add([(part.name, part.methods, part.points) for part in exercise.parts])
     add({str(dtype): bound for dtype, bound in TOLERANCE.items()})
     for seed in (1, 2):
@@ -202,7 +208,7 @@ def _add_tensors(found: Any, tensors: Mapping[str, Tensor]) -> None:
         found.update(tensor.detach().contiguous().numpy().tobytes())
 
 
-def refuse_untried(exercise: Exercise, headline: str, *details: str) -> Verdict:
+def make_untried_verdict(exercise: Exercise, headline: str, *details: str) -> Verdict:
     """Return the verdict on an answer that could not be tried."""
     return Verdict(exercise, False, headline, details=details)
 
@@ -211,9 +217,12 @@ def make_card(verdict: Verdict) -> dict[str, Any]:
     """Return a verdict's card as the output of a graded cell."""
     verdict = replace(
         verdict,
-        headline=for_lines(verdict.headline),
-        details=tuple(map(for_lines, verdict.details)),
-        printed=for_lines(verdict.printed),
+        headline=sanitize_lines(verdict.headline),
+        details=tuple(map(sanitize_lines, verdict.details)),
+        printed=sanitize_lines(verdict.printed),
     )
-    data = {"text/html": card.render_card(verdict), "text/plain": card.write_card(verdict)}
+    data = {
+        "text/html": card.format_card_html(verdict),
+        "text/plain": card.format_card_text(verdict),
+    }
     return {"output_type": "display_data", "data": data, "metadata": {}}

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from traitlets import Bool, Float, Integer, Unicode
 from traitlets.config import Configurable
 
-from autograder.instructor.grading.bubblewrap import Times
+from autograder.instructor.grading.bubblewrap import TimeLimits
 from autograder.sandbox.isolation import Limits
 from autograder.spec.exercise import Exercise
 
@@ -43,9 +43,9 @@ class Grading(Configurable):
         exercises: Mapping[str, Exercise] = importlib.import_module(self.exercises).EXERCISES
         return exercises
 
-    def times(self) -> Times:
+    def times(self) -> TimeLimits:
         """Return the limits of wall time."""
-        return Times(
+        return TimeLimits(
             self.cell_seconds, self.exercise_seconds, self.notebook_seconds, self.start_seconds
         )
 

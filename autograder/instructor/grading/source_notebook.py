@@ -16,7 +16,7 @@ from nbgrader.utils import compute_checksum, is_grade, is_locked, is_solution
 from traitlets.config import Config
 
 from autograder.instructor.authoring import notebook_builder
-from autograder.instructor.grading.submission_parser import Names
+from autograder.instructor.grading.submission_parser import NotebookIdentifiers
 from autograder.spec.exercise import Exercise
 
 PREFIX = "test-"
@@ -45,7 +45,7 @@ class SourceCell:
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceNotebook:
     """A source notebook.
 
     Attributes:
@@ -88,10 +88,10 @@ class Source:
         }
 
     @cached_property
-    def names(self) -> Names:
+    def names(self) -> NotebookIdentifiers:
         """By what a file is known to belong to it."""
         own = [cell for cell in self.cells if cell.role in ("solution", "graded")]
-        return Names(
+        return NotebookIdentifiers(
             frozenset(cell.id for cell in own),
             frozenset(cell.exercise.name for cell in own if cell.exercise),
             frozenset(cell.released.strip() for cell in own if cell.role == "solution"),
@@ -119,7 +119,7 @@ def _list_imports(text: str) -> Iterator[str]:
 
 def read_sources(
     folder: Path, code_stub: str, exercises: Mapping[str, Exercise]
-) -> dict[str, Source]:
+) -> dict[str, SourceNotebook]:
     """Read the sources of an assignment: text masters, or notebooks where there are none.
 
     Args:
@@ -130,32 +130,32 @@ def read_sources(
     Raises:
         SourceError: one of them cannot be used.
     """
-    found: dict[str, Source] = {}
+    found: dict[str, SourceNotebook] = {}
     if not folder.is_dir():
         return found
     for master in notebook_builder.list_masters(folder.parent):
         if master.parent.parent == folder:
             name = master.parent.name
             page = notebook_builder.make_notebook(master, exercises)
-            with notebook_builder.name_in_errors(master):
-                found[name] = read_page(name, page, code_stub, exercises)
+            with notebook_builder.add_path_to_errors(master):
+                found[name] = parse_source(name, page, code_stub, exercises)
     for path in sorted(folder.glob("*.ipynb")):
         if path.stem not in found:
-            with notebook_builder.name_in_errors(path):
+            with notebook_builder.add_path_to_errors(path):
                 page = nbformat.read(path, 4)
-                found[path.stem] = read_page(path.stem, page, code_stub, exercises)
+                found[path.stem] = parse_source(path.stem, page, code_stub, exercises)
     return found
 
 
-def list_exercises(sources: Mapping[str, Source]) -> list[Exercise]:
+def list_exercises(sources: Mapping[str, SourceNotebook]) -> list[Exercise]:
     """Return the exercises that an assignment's notebooks grade."""
     graded = [cell.exercise for source in sources.values() for cell in source.graded]
     return [exercise for exercise in graded if exercise]
 
 
-def read_page(
+def parse_source(
     name: str, page: NotebookNode, code_stub: str, exercises: Mapping[str, Exercise]
-) -> Source:
+) -> SourceNotebook:
     """Return the source that a notebook is.
 
     Raises:
@@ -189,4 +189,4 @@ def read_page(
             given.metadata.nbgrader = copy.deepcopy(options)
             options.checksum = compute_checksum(given)
         cells.append(SourceCell(cell, given.source, exercise, role))
-    return Source(name, tuple(cells), page.metadata, page, code_stub)
+    return SourceNotebook(name, tuple(cells), page.metadata, page, code_stub)

@@ -32,7 +32,7 @@ CELL_AT_MOST = 1_500_000  # bytes of a cell as JSON: some have long comments or 
 TEXT_AT_MOST = 4_000_000  # bytes of a notebook; half of what a frame to the sandbox may have
 
 
-class Unreadable(Exception):
+class UnreadableNotebookError(Exception):
     """A file is not a notebook; the sentence tells the student why."""
 
 
@@ -54,7 +54,7 @@ class StudentCell:
 
 
 @dataclass(frozen=True)
-class Handed:
+class NotebookSubmission:
     """What was handed in for one notebook.
 
     Attributes:
@@ -79,12 +79,12 @@ class Submission:
         beside: the other files, by name, as bytes.
     """
 
-    notebooks: Mapping[str, Handed]
+    notebooks: Mapping[str, NotebookSubmission]
     beside: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Names:
+class NotebookIdentifiers:
     """By what a source notebook's cells can be known: ids of its exercises' cells, and names."""
 
     ids: frozenset[str]
@@ -102,7 +102,7 @@ class _File:
     size: int = 0
 
 
-def read_folder(folder: Path, names: Mapping[str, Names]) -> Submission:
+def read_submission(folder: Path, names: Mapping[str, NotebookIdentifiers]) -> Submission:
     """Read a student's folder for an assignment.
 
     Args:
@@ -116,7 +116,7 @@ def read_folder(folder: Path, names: Mapping[str, Names]) -> Submission:
     if not folder.is_dir():
         return _refuse(names, f"{decode_name(folder.name)} is a file in place of a folder.")
     files: list[_File] = []
-    beside = read_nbgraders(folder)
+    beside = read_nbgrader_files(folder)
     missing: list[str] = []
     room, notebooks_room = {True: BESIDE_AT_MOST, False: BESIDE_AT_MOST}, NOTEBOOKS_AT_MOST
     paths, more = list_files(folder)
@@ -156,7 +156,7 @@ def read_folder(folder: Path, names: Mapping[str, Names]) -> Submission:
     return Submission(notebooks, beside)
 
 
-def read_nbgraders(folder: Path) -> dict[str, bytes]:
+def read_nbgrader_files(folder: Path) -> dict[str, bytes]:
     """Return the files that nbgrader puts into a submission, and asks for when it is given back."""
     if folder.is_symlink() or folder.parent.is_symlink():
         return {}
@@ -168,8 +168,8 @@ _NBGRADERS = ("timestamp.txt", "submission_secret.txt")
 _NBGRADERS_AT_MOST = 1 << 16
 
 
-def _refuse(names: Mapping[str, Names], why: str) -> Submission:
-    return Submission({n: Handed(None, "", (why,), why) for n in names})
+def _refuse(names: Mapping[str, NotebookIdentifiers], why: str) -> Submission:
+    return Submission({n: NotebookSubmission(None, "", (why,), why) for n in names})
 
 
 def _is_usual(path: Path) -> bool:
@@ -183,13 +183,13 @@ _MORE = (
 )
 
 
-def _with_remark(handed: Handed, remark: str) -> Handed:
+def _with_remark(handed: NotebookSubmission, remark: str) -> NotebookSubmission:
     """Return what was handed in with a remark that a person should see, too."""
     handed = add_review(handed, remark)
     return replace(handed, remarks=(*handed.remarks, remark))
 
 
-def add_review(handed: Handed, why: str) -> Handed:
+def add_review(handed: NotebookSubmission, why: str) -> NotebookSubmission:
     """Return what was handed in with one more reason why a person should look at it."""
     return replace(handed, review=f"{handed.review} {why}".strip())
 
@@ -207,7 +207,7 @@ def _notebook(path: Path, name: str, room: int) -> _File:
     try:
         cells, remarks = _bound(read_cells(content))
         return _File(name, digest, tuple(cells), remarks=tuple(remarks), size=len(content))
-    except Unreadable as error:
+    except UnreadableNotebookError as error:
         why = f"{decode_name(path.name)} {error}"
         return _File(name, digest, None, why, size=len(content))
 
@@ -241,10 +241,12 @@ def read_cells(content: bytes) -> list[StudentCell]:
         Unreadable: it is none; the sentence goes on from the file's name.
     """
     if not content.strip():
-        raise Unreadable("is empty; save the notebook and hand it in again.")
+        raise UnreadableNotebookError("is empty; save the notebook and hand it in again.")
     page = _json(content)
     if not isinstance(page, dict):
-        raise Unreadable("is not a notebook; hand in the .ipynb file that Jupyter saves.")
+        raise UnreadableNotebookError(
+            "is not a notebook; hand in the .ipynb file that Jupyter saves."
+        )
     raw = page.get("cells")
     if not isinstance(raw, list):  # format 3 and before
         sheets = page.get("worksheets")
@@ -254,7 +256,7 @@ def read_cells(content: bytes) -> list[StudentCell]:
                 raw += sheet["cells"]
     cells = [cell for entry in raw if (cell := _cell(entry)) is not None]
     if not cells:
-        raise Unreadable("has no cells; hand in the .ipynb file that Jupyter saves.")
+        raise UnreadableNotebookError("has no cells; hand in the .ipynb file that Jupyter saves.")
     return cells
 
 
@@ -265,18 +267,22 @@ def _json(content: bytes) -> Any:
     except (ValueError, RecursionError) as error:
         start = content.lstrip()[:200].lower()
         if start.startswith((b"<!doctype", b"<html")):
-            raise Unreadable(
+            raise UnreadableNotebookError(
                 "is a web page, not a notebook; download the file itself and hand it in again."
             ) from error
         if start.startswith(b"pk\x03\x04"):
-            raise Unreadable("is a zip archive; unpack it and hand in the notebook.") from error
+            raise UnreadableNotebookError(
+                "is a zip archive; unpack it and hand in the notebook."
+            ) from error
         if start.startswith(b"%pdf"):
-            raise Unreadable("is a PDF; hand in the .ipynb file that Jupyter saves.") from error
+            raise UnreadableNotebookError(
+                "is a PDF; hand in the .ipynb file that Jupyter saves."
+            ) from error
         if not start.startswith((b"{", codecs.BOM_UTF8, b"\xff\xfe", b"\xfe\xff")):
-            raise Unreadable(
+            raise UnreadableNotebookError(
                 "is not a notebook; hand in the .ipynb file that Jupyter saves."
             ) from error
-        raise Unreadable(
+        raise UnreadableNotebookError(
             "is damaged or was cut off in the middle; save the notebook and hand it in again."
         ) from error
 
@@ -317,34 +323,35 @@ def _cell(entry: Any) -> StudentCell | None:
     )
 
 
-def defines(source: str, name: str) -> bool:
+def defines_name(source: str, name: str) -> bool:
     """Tell whether a cell's text defines or sets a name at its left margin."""
     pattern = rf"^(?:(?:async[ \t]+)?def|class)[ \t]+{name}\b|^{name}[ \t]*(?::[^\n=]*)?="
     return bool(re.search(pattern, source, re.M))
 
 
-def _kinship(cells: Sequence[StudentCell], names: Names) -> int:
+def _count_matching_cells(cells: Sequence[StudentCell], names: NotebookIdentifiers) -> int:
     """Return how many cells show that a file belongs to a source notebook."""
     known = sum(1 for c in cells if c.grade_id in names.ids or c.id in names.ids)
-    return known + sum(1 for n in names.exercises if any(defines(c.source, n) for c in cells))
+    return known + sum(1 for n in names.exercises if any(defines_name(c.source, n) for c in cells))
 
 
-def _worked_on(cells: Sequence[StudentCell], names: Names) -> bool:
+def _worked_on(cells: Sequence[StudentCell], names: NotebookIdentifiers) -> bool:
     """Tell whether any answer differs from its stub."""
     return any(
-        any(defines(c.source, n) for n in names.exercises) and c.source.strip() not in names.stubs
+        any(defines_name(c.source, n) for n in names.exercises)
+        and c.source.strip() not in names.stubs
         for c in cells
     )
 
 
 def _choose(
     notebook: str,
-    names: Mapping[str, Names],
+    names: Mapping[str, NotebookIdentifiers],
     files: Sequence[_File],
     autosaved: bool,
     archives: Sequence[str],
     strange: Sequence[str],
-) -> Handed:
+) -> NotebookSubmission:
     """Pick the file that was handed in for a notebook, and say what is unusual about it.
 
     Args:
@@ -365,18 +372,18 @@ def _choose(
 
 def _pick(
     notebook: str,
-    names: Mapping[str, Names],
+    names: Mapping[str, NotebookIdentifiers],
     files: Sequence[_File],
     autosaved: bool,
     archives: Sequence[str],
-) -> tuple[_File | None, Handed]:
+) -> tuple[_File | None, NotebookSubmission]:
     mine = names[notebook]
     exact = next((f for f in files if f.name == f"{notebook}.ipynb"), None)
-    kin = {f.name: _kinship(f.cells, mine) if f.cells else 0 for f in files}
+    kin = {f.name: _count_matching_cells(f.cells, mine) if f.cells else 0 for f in files}
 
     def belongs_to_another(file: _File) -> bool:
         return any(
-            file.cells and _kinship(file.cells, names[other]) > kin[file.name]
+            file.cells and _count_matching_cells(file.cells, names[other]) > kin[file.name]
             for other in names
             if other != notebook
         )
@@ -384,14 +391,14 @@ def _pick(
     others = [f for f in files if f is not exact and kin[f.name] > 0 and not belongs_to_another(f)]
     others.sort(key=lambda f: (not _worked_on(f.cells or (), mine), -kin[f.name], f.name))
     if exact and exact.cells is None and not others:
-        return None, Handed(None, exact.digest, (exact.why,), exact.why)
+        return None, NotebookSubmission(None, exact.digest, (exact.why,), exact.why)
     usable = exact is not None and exact.cells is not None
     if usable and exact is not None and kin[exact.name] == 0 and belongs_to_another(exact):
         usable = False  # another notebook under this one's name
     if usable and exact is not None:
         rival = next((f for f in others if _worked_on(f.cells or (), mine)), None)
         if rival is None:
-            handed = Handed(exact.cells, exact.digest)
+            handed = NotebookSubmission(exact.cells, exact.digest)
             if archives and not _worked_on(exact.cells or (), mine):
                 handed = _with_remark(
                     handed,
@@ -401,17 +408,17 @@ def _pick(
             return exact, handed
         if _worked_on(exact.cells or (), mine):
             remark = f"{exact.name} was graded; {rival.name}, which holds answers too, was not."
-            return exact, Handed(exact.cells, exact.digest, (remark,), remark)
+            return exact, NotebookSubmission(exact.cells, exact.digest, (remark,), remark)
         remark = f"{exact.name} has no answers; {rival.name} was graded in its place."
-        return rival, Handed(rival.cells, rival.digest, (remark,), remark)
+        return rival, NotebookSubmission(rival.cells, rival.digest, (remark,), remark)
     if others:
         chosen = others[0]
         remark = f"{chosen.name} was graded as {notebook}.ipynb; keep the name of the file."
         review = "" if len(others) == 1 else f"There are {len(others)} files for {notebook}.ipynb."
-        return chosen, Handed(chosen.cells, chosen.digest, (remark,), review)
+        return chosen, NotebookSubmission(chosen.cells, chosen.digest, (remark,), review)
     if exact is not None:
         why = exact.why or f"{exact.name} holds none of the exercises of this notebook."
-        return exact, Handed(exact.cells, exact.digest, (why,), why)
+        return exact, NotebookSubmission(exact.cells, exact.digest, (why,), why)
     damaged = [f for f in files if f.cells is None]
     remark = f"There is no {notebook}.ipynb among the files that were handed in."
     if autosaved:
@@ -421,5 +428,5 @@ def _pick(
     elif damaged:
         remark += f" {damaged[0].why}"
     else:
-        return None, Handed(None, "", (remark,))
-    return None, Handed(None, "", (remark,), remark)
+        return None, NotebookSubmission(None, "", (remark,))
+    return None, NotebookSubmission(None, "", (remark,), remark)

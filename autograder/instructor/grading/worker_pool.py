@@ -19,13 +19,13 @@ from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
 
-from autograder.sandbox.isolation import measure_addresses
+from autograder.sandbox.isolation import measure_address_space
 
 MEMORY = 3 << 30  # bytes that a process may take beyond what it begins with
 _ON_PARENTS_DEATH = 1  # prctl: which signal to get then
 
 
-class Guard:
+class WorkerPool:
     """Processes that work on submissions; forked, so that they know all that has been prepared.
 
     Args:
@@ -46,7 +46,7 @@ class Guard:
             self._count, initializer=_prepare, initargs=[self._begin], context=context
         )
 
-    def __enter__(self) -> Guard:
+    def __enter__(self) -> WorkerPool:
         return self
 
     def __exit__(self, *given: object) -> None:
@@ -92,7 +92,7 @@ def _prepare(begin: Callable[[], object]) -> None:
 
         # Only the soft limit: the sandbox, which a process may have to start, sets its own.
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        most = measure_addresses() + MEMORY
+        most = measure_address_space() + MEMORY
         with contextlib.suppress(ValueError, OSError):  # the machine allows less already
             resource.setrlimit(resource.RLIMIT_AS, (most, hard))
     begin()

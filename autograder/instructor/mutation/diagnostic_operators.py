@@ -1,6 +1,6 @@
 """Mutation operators for diagnosis only: extra steps, swapped operands, other loops.
 
-People write these beside the one-place changes of `variants.py`. Those ask whether the check
+People write these beside the one-place changes of `operators.py`. Those ask whether the check
 notices; these only serve to say what an answer that is refused has done.
 """
 
@@ -50,7 +50,7 @@ _UNARY = (
 )
 
 
-def slip(
+def list_diagnostic_mutations(
     node: ast.AST, owner: ast.AST, names: Collection[str], layers: Collection[str]
 ) -> Iterator[tuple[ast.AST, str]]:
     """Yield what could stand in place of a node, and what is other then.

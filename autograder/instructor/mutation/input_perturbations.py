@@ -19,7 +19,7 @@ Tensors = Mapping[str, Tensor]
 _FEW = 24  # of more, nobody exchanges just these two
 
 
-def list_other_inputs(
+def list_input_perturbations(
     cases: Sequence[Case], axes: Mapping[str, str]
 ) -> Iterator[tuple[str, Callable[[Case], Case]]]:
     """Yield what is other, in words that fit after "when", and how a case becomes that.

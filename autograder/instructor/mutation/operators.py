@@ -1,6 +1,6 @@
 """Generates mutants of a solution: one operator, constant, call or argument changed.
 
-A changed solution is a *variant*. Two things are made of them. The tests ask whether the check
+A changed solution is a *mutant*. Two things are made of them. The tests ask whether the check
 refuses each of them: one that passes shows a case that is missing. And the check itself knows what
 each of them gives, so that it can say of an answer that gives the same what it lacks.
 """
@@ -19,7 +19,7 @@ from itertools import chain
 from types import CodeType, ModuleType
 from typing import Any
 
-from autograder.instructor.mutation.diagnostic_operators import QUIET, slip
+from autograder.instructor.mutation.diagnostic_operators import QUIET, list_diagnostic_mutations
 from autograder.spec.exercise import Exercise
 
 OPERATORS: dict[type, tuple[type, ...]] = {
@@ -76,7 +76,7 @@ ON_THIS_MACHINE = {"device", "to", "cpu"}  # the checks run where all tensors ar
 
 
 @dataclass(frozen=True)
-class Change:
+class Mutation:
     """A place of a solution and what stands there instead.
 
     Attributes:
@@ -103,7 +103,9 @@ class Change:
         return zlib.crc32("".join(self.key[:2]).encode()) % 8 == 0
 
 
-def vary(exercise: Exercise, slips: bool = False) -> Iterator[tuple[Change, CodeType]]:
+def generate_mutants(
+    exercise: Exercise, slips: bool = False
+) -> Iterator[tuple[Mutation, CodeType]]:
     """Yield the changes of an exercise's solution, and the cell's code with each; no code twice.
 
     Args:
@@ -111,7 +113,7 @@ def vary(exercise: Exercise, slips: bool = False) -> Iterator[tuple[Change, Code
         slips: with the changes of `slips.py`, and with those of all like places at once, as where
             `forward` and `step` say the same.
     """
-    module = load(exercise)
+    module = load_notebook_module(exercise)
     cell, solution = _find_cell(inspect.getsource(module), exercise.name)
     stub = _Stub(module, exercise, cell)
     seen = {ast.unparse(cell)}
@@ -125,10 +127,13 @@ def vary(exercise: Exercise, slips: bool = False) -> Iterator[tuple[Change, Code
         _, holder, key, statement, where = group[0]
         node = holder[key]
         before = ast.unparse(statement)
-        changes = [_vary(held[at], owner) for owner, held, at, _, _ in group]
+        changes = [_mutate_node(held[at], owner) for owner, held, at, _, _ in group]
         if slips:
             changes = [
-                chain(usual, slip(held[at], owner, stub.names_in(within), stub.layers))
+                chain(
+                    usual,
+                    list_diagnostic_mutations(held[at], owner, stub.names_in(within), stub.layers),
+                )
                 for usual, (owner, held, at, _, within) in zip(changes, group, strict=True)
             ]
         kept = [held[at] for _, held, at, _, _ in group]
@@ -144,7 +149,7 @@ def vary(exercise: Exercise, slips: bool = False) -> Iterator[tuple[Change, Code
                     after = ast.unparse(other if node is statement else statement)
                     inside = where if len({within for *_, within in group}) == 1 else exercise.name
                     phrase = stub.mention(phrase, node, other, statement, inside)
-                    yield Change(where, *_compare(before, after), phrase), code
+                    yield Mutation(where, *_compare(before, after), phrase), code
             except SyntaxError:
                 continue
             finally:
@@ -161,9 +166,9 @@ def _pair(places: list[Place]) -> list[list[Place]]:
     return [[place] for place in places] + [group for group in alike.values() if len(group) > 1]
 
 
-def redefine(exercise: Exercise, helpers: dict[str, Any]) -> Any:
+def rebuild_with_helpers(exercise: Exercise, helpers: dict[str, Any]) -> Any:
     """Return the solution as it is when some of the functions that it calls are others."""
-    module = load(exercise)
+    module = load_notebook_module(exercise)
     cell, _ = _find_cell(inspect.getsource(module), exercise.name)
     space = dict(vars(module)) | helpers
     exec(compile(cell, module.__file__ or "", "exec", dont_inherit=True), space)
@@ -172,7 +177,7 @@ def redefine(exercise: Exercise, helpers: dict[str, Any]) -> Any:
 
 def list_helpers(exercise: Exercise, exercises: Collection[str]) -> list[str]:
     """Return which other exercises' functions a solution calls."""
-    module = load(exercise)
+    module = load_notebook_module(exercise)
     cell, _ = _find_cell(inspect.getsource(module), exercise.name)
     called = {
         n.func.id
@@ -182,7 +187,7 @@ def list_helpers(exercise: Exercise, exercises: Collection[str]) -> list[str]:
     return sorted(called.intersection(exercises, vars(module)) - {exercise.name})
 
 
-def load(exercise: Exercise) -> ModuleType:
+def load_notebook_module(exercise: Exercise) -> ModuleType:
     """Return the module of an exercise's notebook."""
     return import_module(f"solutions.{exercise.assignment}.{exercise.notebook}.notebook")
 
@@ -328,7 +333,7 @@ _TURNED: dict[type, str] = {
 _BOUNDARY = ({ast.Lt, ast.LtE}, {ast.Gt, ast.GtE})
 
 
-def _vary(node: ast.AST, owner: ast.AST) -> Varied:
+def _mutate_node(node: ast.AST, owner: ast.AST) -> Varied:
     """Yield what could stand in place of a node, and what is other then.
 
     Args:

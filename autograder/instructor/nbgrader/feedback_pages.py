@@ -42,9 +42,9 @@ from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor
 from nbgrader.utils import find_all_files, is_grade, is_solution, is_task
 from sqlalchemy import func, select
 
-from autograder.instructor.grading.course_folder import Course, write_whole
-from autograder.instructor.grading.gradebook_writer import WaitingForLock
-from autograder.instructor.grading.worker_pool import Guard
+from autograder.instructor.grading.course_folder import Course, write_atomically
+from autograder.instructor.grading.gradebook_writer import LockRetrier
+from autograder.instructor.grading.worker_pool import WorkerPool
 
 Resources = dict[str, Any]
 
@@ -53,7 +53,7 @@ Resources = dict[str, Any]
 
 
 @dataclass
-class Grades:
+class NotebookGrades:
     """What the gradebook says of a notebook that was handed in.
 
     Attributes:
@@ -71,7 +71,9 @@ class Grades:
     comments: dict[str, str | None] = field(default_factory=dict)
 
 
-def gather(db_url: str, course_id: str, assignment: str) -> dict[tuple[str, str], Grades]:
+def read_grades(
+    db_url: str, course_id: str, assignment: str
+) -> dict[tuple[str, str], NotebookGrades]:
     """Read an assignment's grades and comments, by student and notebook."""
     with Gradebook(db_url, course_id) as gradebook:
         read = gradebook.db.execute
@@ -87,8 +89,8 @@ def gather(db_url: str, course_id: str, assignment: str) -> dict[tuple[str, str]
                 read(select(Grade.notebook_id, func.sum(Grade.score)).group_by("notebook_id")),
             )
         )
-        found: dict[tuple[str, str], Grades] = {}
-        by_page: dict[str, Grades] = {}
+        found: dict[tuple[str, str], NotebookGrades] = {}
+        by_page: dict[str, NotebookGrades] = {}
         handed_in = (
             select(SubmittedNotebook)
             .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
@@ -106,7 +108,7 @@ def gather(db_url: str, course_id: str, assignment: str) -> dict[tuple[str, str]
             )
         ):
             late = penalty or 0
-            grades = Grades((scores.get(page) or 0.0) - late, of_notebook[notebook], late)
+            grades = NotebookGrades((scores.get(page) or 0.0) - late, of_notebook[notebook], late)
             found[student, name] = by_page[page] = grades
         for page, name, cell, score in read(
             handed_in.join(Grade, Grade.notebook_id == SubmittedNotebook.id)
@@ -123,12 +125,12 @@ def gather(db_url: str, course_id: str, assignment: str) -> dict[tuple[str, str]
     return found
 
 
-class GiveGrades(NbGraderPreprocessor):
+class InsertGrades(NbGraderPreprocessor):
     """Put grades and comments into a page, as nbgrader's GetGrades does, without its gradebook."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         """Give them to the cells, and the sums to the page."""
-        grades: Grades = resources["nbgrader"]["grades"]
+        grades: NotebookGrades = resources["nbgrader"]["grades"]
         for cell in nb.cells:
             if not (is_solution(cell) or is_grade(cell) or is_task(cell)):
                 continue
@@ -146,7 +148,7 @@ class GiveGrades(NbGraderPreprocessor):
         return nb, resources
 
 
-class KeptStyle(CSSHTMLHeaderPreprocessor):
+class CachedStyle(CSSHTMLHeaderPreprocessor):
     """Write the colours of code once."""
 
     _header: list[str] | None = None
@@ -157,7 +159,7 @@ class KeptStyle(CSSHTMLHeaderPreprocessor):
         return self._header
 
 
-_FASTER = {GetGrades: GiveGrades, CSSHTMLHeaderPreprocessor: KeptStyle}
+_FASTER = {GetGrades: InsertGrades, CSSHTMLHeaderPreprocessor: CachedStyle}
 
 
 # A page
@@ -289,7 +291,7 @@ class Page:
     notebook: str
     source: Path
     to: Path
-    grades: Grades
+    grades: NotebookGrades
 
 
 def write_page(exporter: PageExporter, assignment: str, page: Page) -> None:
@@ -308,14 +310,14 @@ def write_page(exporter: PageExporter, assignment: str, page: Page) -> None:
         },
     )
     # nbgrader's permissions follow when all are written.
-    write_whole(page.to, html.encode(), 0o644)
+    write_atomically(page.to, html.encode(), 0o644)
 
 
 # The pages of a class
 
 
 @dataclass
-class Written:
+class FeedbackSummary:
     """What came of it.
 
     Attributes:
@@ -336,7 +338,7 @@ def write_pages(
     force: bool = False,
     tick: Callable[[int, int], object] = lambda done, of: None,
     say: Callable[[str], object] = print,
-) -> Written:
+) -> FeedbackSummary:
     """Write the pages of those whose notebook or grades have changed since theirs were written.
 
     Args:
@@ -357,7 +359,7 @@ def write_pages(
 class _Class:
     def __init__(self, course: Course, assignment: str, say: Callable[[str], object]):
         self._course = course
-        self._waiting = WaitingForLock(say)
+        self._waiting = LockRetrier(say)
         self._assignment = assignment
         # It knows nbgrader's settings and permissions.
         course.app.log_level = logging.ERROR  # it would tell of each of them
@@ -368,8 +370,8 @@ class _Class:
 
     def write(
         self, students: Iterable[str] | None, force: bool, tick: Callable[[int, int], object]
-    ) -> Written:
-        written = Written()
+    ) -> FeedbackSummary:
+        written = FeedbackSummary()
         self._course.check_gradebook()
         wanted = self._course.graded_students(self._assignment) if students is None else students
         pages = list(self._list_pages(wanted, written))
@@ -399,7 +401,7 @@ class _Class:
         finally:
             for student in {page.student for page in changed}:
                 self._nbgrader.set_permissions(self._assignment, student)
-            write_whole(self._record, json.dumps(record, indent=0).encode(), 0o644)
+            write_atomically(self._record, json.dumps(record, indent=0).encode(), 0o644)
         return written
 
     def _copy_beside(self, student: str) -> None:
@@ -415,12 +417,12 @@ class _Class:
             # A folder that is called as a page would stand in its place.
             if path.parent == folder and path.suffix.lower() not in (".ipynb", *_ACTIVE):
                 _clear(to / path.name)
-                write_whole(to / path.name, path.read_bytes(), 0o644)
+                write_atomically(to / path.name, path.read_bytes(), 0o644)
 
-    def _list_pages(self, students: Iterable[str], written: Written) -> Iterator[Page]:
+    def _list_pages(self, students: Iterable[str], written: FeedbackSummary) -> Iterator[Page]:
         """Yield what pages there are to be, and remove those that are not to be."""
         about = self._course.db_url, self._course.course_id, self._assignment
-        known = self._waiting.until_done(lambda: gather(*about))
+        known = self._waiting.until_done(lambda: read_grades(*about))
         for student in students:
             if not student.isprintable():
                 written.failed.append(
@@ -447,7 +449,7 @@ class _Class:
         """Write pages in processes; yield each with a sentence if it failed."""
         exporter, settings = self._open_exporter(), self._course.settings
         count = min(settings.at_a_time(), len(pages))
-        with Guard(count, settings.page_seconds, lambda: _exporters.append(exporter)) as guard:
+        with WorkerPool(count, settings.page_seconds, lambda: _exporters.append(exporter)) as guard:
             waiting = {guard.submit(_write, self._assignment, page): page for page in pages}
             for future in as_completed(waiting):
                 error = future.exception()

@@ -7,7 +7,7 @@ from typing import Any
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor  # type: ignore[import-untyped]
 
-from autograder.instructor.sanitize import for_output
+from autograder.instructor.sanitize import sanitize_output
 
 
 class HideOwnTracebacks(NbGraderPreprocessor):
@@ -26,5 +26,5 @@ class HideOwnTracebacks(NbGraderPreprocessor):
             for output in cell.get("outputs", []):
                 if output.output_type == "error":
                     first_line = (output.evalue.strip().splitlines() or [""])[0]
-                    output.traceback = [for_output(f"{output.ename}: {first_line}")]
+                    output.traceback = [sanitize_output(f"{output.ename}: {first_line}")]
         return cell, resources

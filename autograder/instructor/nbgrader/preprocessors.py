@@ -21,17 +21,17 @@ from tornado.log import LogFormatter
 from traitlets.config import Config
 
 from autograder.instructor.grading.course_folder import Course
-from autograder.instructor.grading.gradebook_writer import Writer
+from autograder.instructor.grading.gradebook_writer import GradebookWriter
 from autograder.instructor.grading.notebook_grader import open_grader
 from autograder.instructor.grading.notebook_rebuilder import rebuild
-from autograder.instructor.grading.source_notebook import Source
-from autograder.instructor.grading.submission_parser import Submission, read_folder
-from autograder.instructor.sanitize import for_html, for_markdown, for_output
+from autograder.instructor.grading.source_notebook import SourceNotebook
+from autograder.instructor.grading.submission_parser import Submission, read_submission
+from autograder.instructor.sanitize import escape_html, escape_markdown, sanitize_output
 
 Resources = dict[str, Any]
 
 
-class UnopenedExporter(NotebookExporter):
+class EmptyNotebookExporter(NotebookExporter):
     """Opens no file: what was handed in may be a pipe, or of any size, and is read by our own."""
 
     def from_filename(
@@ -50,7 +50,7 @@ class _Assignment:
 
     def __init__(self, course: Course, assignment: str):
         self.course = course
-        self.sources: dict[str, Source] = course.sources(assignment)
+        self.sources: dict[str, SourceNotebook] = course.sources(assignment)
         self.grader = _until_exit.enter_context(
             open_grader(assignment, self.sources, course.settings)
         )
@@ -59,7 +59,7 @@ class _Assignment:
     def read(self, student: str) -> Submission:
         """Read a student's folder."""
         names = {name: source.names for name, source in self.sources.items()}
-        return read_folder(self.course.submitted(self._assignment, student), names)
+        return read_submission(self.course.submitted(self._assignment, student), names)
 
 
 _prepared: dict[tuple[str, str], _Assignment] = {}
@@ -74,7 +74,7 @@ def _assignment(resources: Resources) -> _Assignment:
     return _prepared[key]
 
 
-class Rebuild(NbGraderPreprocessor):
+class RebuildSubmission(NbGraderPreprocessor):
     """Rebuild a submission from its source; nothing is run."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
@@ -85,7 +85,7 @@ class Rebuild(NbGraderPreprocessor):
         return rebuild(prepared.sources[about["notebook"]], handed.cells or ()).page, resources
 
 
-class GradeApart(NbGraderPreprocessor):
+class GradeInSandbox(NbGraderPreprocessor):
     """Run a submission in the sandbox, judge it apart from its code, and record the grades."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
@@ -99,7 +99,7 @@ class GradeApart(NbGraderPreprocessor):
             about["student"], about["notebook"], handed, submission.beside
         )
         untouched = prepared.sources[about["notebook"]].list_untouched(graded.page)
-        with Writer(
+        with GradebookWriter(
             about["db_url"], course.course_id, about["assignment"], course.penalties()
         ) as writer:
             writer.write(about["student"], [graded.result], untouched, course.timestamp(submission))
@@ -112,24 +112,24 @@ class EscapeNames(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         """Return the notebook as it is."""
         for name in ("student", "first_name", "last_name"):
-            resources[name] = for_markdown(resources.get(name))  # MathJax reads them, too
-        resources["notebook_path"] = for_html(resources.get("notebook_path"))
+            resources[name] = escape_markdown(resources.get(name))  # MathJax reads them, too
+        resources["notebook_path"] = escape_html(resources.get("notebook_path"))
         return nb, resources
 
 
-class HarmlessLog(LogFormatter):
+class SanitizingLogFormatter(LogFormatter):
     """Writes nbgrader's log, in which names of students and files stand, for a terminal."""
 
     def format(self, record: Any) -> str:
         """Return a line of the log."""
-        return for_output(super().format(record))
+        return sanitize_output(super().format(record))
 
 
 def configure(config: Config) -> None:
     """Set nbgrader's autograde command to work as `autograder grade` does."""
     config.HTMLExporter.preprocessors = [EscapeNames]
-    log = {"class": f"{__name__}.{HarmlessLog.__name__}"}
+    log = {"class": f"{__name__}.{SanitizingLogFormatter.__name__}"}
     config.NbGrader.logging_config = {"formatters": {"console": log}}
-    config.Autograde.exporter_class = UnopenedExporter
-    config.Autograde.sanitize_preprocessors = [Rebuild]
-    config.Autograde.autograde_preprocessors = [GradeApart]
+    config.Autograde.exporter_class = EmptyNotebookExporter
+    config.Autograde.sanitize_preprocessors = [RebuildSubmission]
+    config.Autograde.autograde_preprocessors = [GradeInSandbox]

@@ -25,7 +25,7 @@ from autograder.instructor.authoring.notebook_builder import (
     make_notebook,
     shows_answers,
 )
-from autograder.instructor.authoring.solution_pages import write_pages
+from autograder.instructor.authoring.solution_pages import write_solution_pages
 from autograder.instructor.grading.course_folder import Course
 from autograder.spec.exercise import Exercise
 
@@ -65,11 +65,11 @@ def release(
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         for name, page in pages[assignment].items():
-            text = without_answers(page, config)
+            text = strip_solutions(page, config)
             (folder / f"{name}.ipynb").write_text(text, encoding="utf-8")
 
 
-def without_answers(page: NotebookNode, config: Config) -> str:
+def strip_solutions(page: NotebookNode, config: Config) -> str:
     """Return the text of a source's notebook without solutions and hidden tests."""
     exporter = NotebookExporter(config=config)
     for step in GenerateAssignment(config=config).preprocessors:
@@ -84,6 +84,6 @@ if __name__ == "__main__":
 
     try:
         release(EXERCISES, names=sys.argv[1:])
-        write_pages(EXERCISES)
+        write_solution_pages(EXERCISES)
     except ValueError as error:
         sys.exit(str(error))

@@ -20,9 +20,9 @@ from nbgrader.utils import compute_checksum, find_all_files
 from traitlets.config import Config
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.authoring.notebook_builder import ROOT, for_class
+from autograder.instructor.authoring.notebook_builder import ROOT, strip_answers
 from autograder.instructor.grading.course_folder import Course, CourseError
-from autograder.instructor.nbgrader.release import without_answers
+from autograder.instructor.nbgrader.release import strip_solutions
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -31,7 +31,9 @@ else:
 
 PACKAGES = ("coursekit", "autograder")
 # The instructor's part of `autograder`: a check needs none of it.
-LEFT_OUT = {f"autograder/{name}" for name in ("instructor", "sandbox", "cli.py", "__main__.py")}
+EXCLUDED_PATHS = {
+    f"autograder/{name}" for name in ("instructor", "sandbox", "cli.py", "__main__.py")
+}
 # What the notebooks are opened with; everything else that a student needs is a dependency.
 TOOLS = {"jupyterlab"}
 
@@ -180,14 +182,14 @@ def _for_class(source: Path, content: bytes, config: Config) -> bytes | None:
     """Return what a class gets of a released file; None if it is not what its source gives."""
     if source.suffix != ".ipynb":
         return content if source.read_bytes() == content else None
-    fresh = without_answers(nbformat.read(source, 4), config)
+    fresh = strip_solutions(nbformat.read(source, 4), config)
     try:
         given = json.loads(content)
         if json.loads(fresh) == given:
             return content
         for cell in given["cells"]:  # what was released may be the edition for learning alone
             if cell["cell_type"] == "markdown":
-                cell["source"] = for_class("".join(cell["source"]))
+                cell["source"] = strip_answers("".join(cell["source"]))
                 options = cell["metadata"]["nbgrader"]
                 options["checksum"] = compute_checksum(nbformat.from_dict(cell))
                 cell["source"] = cell["source"].splitlines(keepends=True)
@@ -203,7 +205,7 @@ def _package(package: str) -> dict[str, bytes]:
         parts = name.split("/")
         if (
             path.is_file()
-            and "/".join(parts[:2]) not in LEFT_OUT
+            and "/".join(parts[:2]) not in EXCLUDED_PATHS
             and "__pycache__" not in parts
             and not any(part.startswith(".") for part in parts)
         ):

@@ -33,7 +33,7 @@ _NO_FAILURE = ("right", "unwritten")
 
 
 @dataclass(frozen=True)
-class Exercise:
+class ExerciseStatistics:
     """How an exercise went.
 
     Attributes:
@@ -84,7 +84,7 @@ class Review:
 
 
 @dataclass(frozen=True)
-class Group:
+class SimilarSubmissions:
     """Students whose submissions are near-identical.
 
     Attributes:
@@ -99,7 +99,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Late:
+class LateSubmission:
     """A submission that came late or for which points were taken off."""
 
     student: str
@@ -108,7 +108,7 @@ class Late:
 
 
 @dataclass(frozen=True)
-class Facts:
+class ClassStatistics:
     """A graded class.
 
     Attributes:
@@ -128,12 +128,12 @@ class Facts:
     handed_in: int
     points: tuple[float, ...]
     pending: int
-    exercises: tuple[Exercise, ...]
+    exercises: tuple[ExerciseStatistics, ...]
     misconceptions: tuple[CommonMistake, ...]
     unexplained: tuple[CommonMistake, ...]
     reviews: tuple[Review, ...]
-    alike: tuple[Group, ...]
-    late: tuple[Late, ...]
+    alike: tuple[SimilarSubmissions, ...]
+    late: tuple[LateSubmission, ...]
 
     @property
     def mean(self) -> float:
@@ -146,9 +146,9 @@ class Facts:
         return statistics.median(self.points) if self.points else 0.0
 
 
-def gather(
+def collect_statistics(
     course: CourseDirectory, assignment: str, exercises: Mapping[str, declared.Exercise]
-) -> Facts:
+) -> ClassStatistics:
     """Return what is known of an assignment.
 
     Args:
@@ -162,7 +162,7 @@ def gather(
     everyone, known, by_student = _from_gradebook(course.db_url, assignment)
     results = result_records.read(course.db_url, assignment)
     names = {person.id: person.name for person in everyone}
-    return Facts(
+    return ClassStatistics(
         assignment=assignment,
         made_at=datetime.now(),
         names=names,
@@ -213,7 +213,9 @@ def _handed_in(
     )
 
 
-def _exercises(results: list[NotebookResult], by_student: dict[str, Score]) -> tuple[Exercise, ...]:
+def _exercises(
+    results: list[NotebookResult], by_student: dict[str, Score]
+) -> tuple[ExerciseStatistics, ...]:
     outcomes: dict[tuple[str, str], Counter[str]] = {}
     names: dict[tuple[str, str], str] = {}
     most: dict[tuple[str, str], float] = {}
@@ -233,7 +235,7 @@ def _exercises(results: list[NotebookResult], by_student: dict[str, Score]) -> t
                 cell.points / cell.max_points if cell.max_points else 0.0
             )
     return tuple(
-        Exercise(
+        ExerciseStatistics(
             name,
             most[key],
             {outcome: outcomes.get(key, Counter())[outcome] for outcome in OUTCOMES},
@@ -315,7 +317,7 @@ def _reviews(results: list[NotebookResult], by_student: dict[str, Score]) -> tup
     return tuple(sorted(reviews, key=lambda review: (review.student, review.where)))
 
 
-def find_groups(pairs: Iterable[similarity.Pair]) -> tuple[Group, ...]:
+def find_groups(pairs: Iterable[similarity.Pair]) -> tuple[SimilarSubmissions, ...]:
     """Return near-identical submissions as groups, those that are most alike first."""
     group_of: dict[str, set[str]] = {}
     kept = list(pairs)
@@ -330,13 +332,13 @@ def find_groups(pairs: Iterable[similarity.Pair]) -> tuple[Group, ...]:
     for students, inside in pairs_of.items():
         best = max(inside, key=lambda pair: pair.likeness)
         least = min(pair.likeness for pair in inside)
-        made.append(Group(students, (best.likeness, least), best.exercises))
+        made.append(SimilarSubmissions(students, (best.likeness, least), best.exercises))
     return tuple(sorted(made, key=lambda g: (-g.likeness[0], -len(g.students), g.students)))
 
 
-def _late(by_student: dict[str, Score]) -> tuple[Late, ...]:
+def _late(by_student: dict[str, Score]) -> tuple[LateSubmission, ...]:
     late_ones = [
-        Late(score.student, score.seconds_late, score.penalty)
+        LateSubmission(score.student, score.seconds_late, score.penalty)
         for score in by_student.values()
         if score.seconds_late > 0 or score.penalty > 0
     ]

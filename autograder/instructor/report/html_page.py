@@ -10,17 +10,17 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from autograder.instructor import formatting
-from autograder.instructor.grading.course_folder import write_whole
+from autograder.instructor.grading.course_folder import write_atomically
 from autograder.instructor.grading.result_records import OUTCOMES
 from autograder.instructor.report.class_statistics import (
+    ClassStatistics,
     CommonMistake,
-    Exercise,
-    Facts,
-    Group,
-    Late,
+    ExerciseStatistics,
+    LateSubmission,
     Review,
+    SimilarSubmissions,
 )
-from autograder.instructor.sanitize import for_html
+from autograder.instructor.sanitize import escape_html
 from coursekit.style import DARK, LIGHT, SERIES
 
 _MANY = 12  # names or rows that are shown without being unfolded
@@ -46,13 +46,13 @@ _COLOURS = {
 }
 
 
-def write(facts: Facts, to: Path) -> None:
+def write(facts: ClassStatistics, to: Path) -> None:
     """Write the page; the folder of the file is made if need be."""
     to.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(to, make_page(facts).encode())
+    write_atomically(to, make_page(facts).encode())
 
 
-def make_page(facts: Facts) -> str:
+def make_page(facts: ClassStatistics) -> str:
     """Return the page."""
     title = f"{facts.assignment}: how the class did"
     body = "".join(
@@ -74,7 +74,7 @@ def make_page(facts: Facts) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
         '<meta name="robots" content="noindex">\n'
-        f"<title>{for_html(title)}</title>\n<style>\n{_css()}</style>\n</head>\n"
+        f"<title>{escape_html(title)}</title>\n<style>\n{_css()}</style>\n</head>\n"
         f"<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
     )
 
@@ -82,9 +82,9 @@ def make_page(facts: Facts) -> str:
 # Parts of the page
 
 
-def _header(facts: Facts) -> str:
+def _header(facts: ClassStatistics) -> str:
     graded = len(facts.points)
-    of_most = f"of {formatting.say_points(facts.max_points)}"
+    of_most = f"of {formatting.format_point_count(facts.max_points)}"
     to_review = len({review.student for review in facts.reviews})
     numbers = [
         ("handed in", str(facts.handed_in), f"of {len(facts.names)} in the gradebook"),
@@ -94,18 +94,18 @@ def _header(facts: Facts) -> str:
         ("median", formatting.format_points(facts.median) if graded else "–", of_most),
     ]
     tiles = "".join(
-        f"<div><dt>{for_html(name)}</dt><dd>{for_html(value)}</dd><dd>{for_html(note)}</dd></div>"
+        f"<div><dt>{escape_html(name)}</dt><dd>{escape_html(value)}</dd><dd>{escape_html(note)}</dd></div>"
         for name, value, note in numbers
     )
     date = f"{facts.made_at.day} {facts.made_at:%B %Y, %H:%M}"
     return (
-        f"<header><h1>{for_html(facts.assignment)}</h1>\n"
-        f'<p class="muted">How the class did, {for_html(date)}</p>\n'
+        f"<header><h1>{escape_html(facts.assignment)}</h1>\n"
+        f'<p class="muted">How the class did, {escape_html(date)}</p>\n'
         f'<dl class="tiles">{tiles}</dl></header>\n'
     )
 
 
-def _distribution(facts: Facts) -> str:
+def _distribution(facts: ClassStatistics) -> str:
     if not facts.points:
         return "<section><p>Nothing is graded yet.</p></section>\n"
     bins = _bins(facts.points, facts.max_points)
@@ -117,11 +117,11 @@ def _distribution(facts: Facts) -> str:
     )
     size = bins[1][0] if len(bins) > 1 else 1
     said = "; ".join(
-        f"from {formatting.say_points(start)}: {count}" for start, count in bins if count
+        f"from {formatting.format_point_count(start)}: {count}" for start, count in bins if count
     )
     return (
         "<section><h2>Points</h2>\n"
-        f'<figure><ol class="columns" role="img" aria-label="{for_html(said)}">{bars}</ol>\n'
+        f'<figure><ol class="columns" role="img" aria-label="{escape_html(said)}">{bars}</ol>\n'
         f"<figcaption>Submissions by points, in steps of {size}, after grading by hand and "
         "penalties.</figcaption></figure></section>\n"
     )
@@ -137,12 +137,12 @@ def _bins(points: Sequence[float], most: float) -> list[tuple[int, int]]:
     return [(place * size, count) for place, count in enumerate(counts)]
 
 
-def _exercises(exercises: Sequence[Exercise]) -> str:
+def _exercises(exercises: Sequence[ExerciseStatistics]) -> str:
     if not exercises:
         return ""
     shown = [o for o in OUTCOMES if any(exercise.outcomes[o] for exercise in exercises)]
     legend = "".join(
-        f'<li><i style="background:{_COLOURS[outcome]}"></i>{for_html(_MEANING[outcome])}</li>'
+        f'<li><i style="background:{_COLOURS[outcome]}"></i>{escape_html(_MEANING[outcome])}</li>'
         for outcome in shown
     )
     rows = "".join(map(_exercise, exercises))
@@ -152,25 +152,29 @@ def _exercises(exercises: Sequence[Exercise]) -> str:
     )
 
 
-def _exercise(exercise: Exercise) -> str:
+def _exercise(exercise: ExerciseStatistics) -> str:
     counts = [(o, n) for o, n in exercise.outcomes.items() if n]
     said = ", ".join(f"{n} {_MEANING[outcome]}" for outcome, n in counts)
     bar = "".join(
         f'<span style="flex-grow:{n};background:{_COLOURS[outcome]}" '
-        f'title="{for_html(f"{n} {_MEANING[outcome]}")}">'
+        f'title="{escape_html(f"{n} {_MEANING[outcome]}")}">'
         f"{n if n / exercise.answers >= 0.05 and outcome != 'missing' else ''}</span>"
         for outcome, n in counts
     )
     return (
-        f"<h3>{for_html(exercise.name)}</h3>"
+        f"<h3>{escape_html(exercise.name)}</h3>"
         f'<p class="share"><b>{exercise.mean_share:.0%}</b> '
-        f"of {for_html(formatting.say_points(exercise.max_points))}</p>"
-        + (f'<div class="bar" role="img" aria-label="{for_html(said)}">{bar}</div>' if bar else "")
-        + f'<p class="counts">{for_html(said or "graded without a diagnosis")}</p>'
+        f"of {escape_html(formatting.format_point_count(exercise.max_points))}</p>"
+        + (
+            f'<div class="bar" role="img" aria-label="{escape_html(said)}">{bar}</div>'
+            if bar
+            else ""
+        )
+        + f'<p class="counts">{escape_html(said or "graded without a diagnosis")}</p>'
     )
 
 
-def _teach(facts: Facts) -> str:
+def _teach(facts: ClassStatistics) -> str:
     if not facts.misconceptions:
         text = "No answer was one of the known mistakes."
         return f"<section><h2>What to teach next</h2><p>{text}</p></section>\n"
@@ -184,13 +188,13 @@ def _teach(facts: Facts) -> str:
     )
 
 
-def _single(mistakes: Sequence[CommonMistake], facts: Facts) -> str:
+def _single(mistakes: Sequence[CommonMistake], facts: ClassStatistics) -> str:
     if not mistakes:
         return ""
     rows = [
         [
-            f"<code>{for_html(mistake.exercise)}</code>",
-            f'{for_html(mistake.title)}<p class="names">{for_html(mistake.hint)}</p>',
+            f"<code>{escape_html(mistake.exercise)}</code>",
+            f'{escape_html(mistake.title)}<p class="names">{escape_html(mistake.hint)}</p>',
             _names(mistake.students, facts),
         ]
         for mistake in mistakes
@@ -199,25 +203,26 @@ def _single(mistakes: Sequence[CommonMistake], facts: Facts) -> str:
     return f"<h3>Mistakes of one student each</h3>\n{table}"
 
 
-def _mistake(mistake: CommonMistake, facts: Facts) -> str:
+def _mistake(mistake: CommonMistake, facts: ClassStatistics) -> str:
     count = len(mistake.students)
-    of_whom = f"{formatting.say_students(count)}, {mistake.share:.0%}"
-    hint = f"<p>{for_html(mistake.hint)}</p>" if mistake.hint else ""
+    of_whom = f"{formatting.format_student_count(count)}, {mistake.share:.0%}"
+    hint = f"<p>{escape_html(mistake.hint)}</p>" if mistake.hint else ""
     return (
         '<article class="card">'
-        f'<p class="where"><code>{for_html(mistake.exercise)}</code><b>{for_html(of_whom)}</b></p>'
+        f'<p class="where"><code>{escape_html(mistake.exercise)}</code>'
+        f"<b>{escape_html(of_whom)}</b></p>"
         f'<div class="meter"><i style="width:{100 * min(mistake.share, 1):.1f}%"></i></div>'
-        f"<h3>{for_html(mistake.title)}</h3>{hint}{_names(mistake.students, facts)}</article>\n"
+        f"<h3>{escape_html(mistake.title)}</h3>{hint}{_names(mistake.students, facts)}</article>\n"
     )
 
 
-def _others(facts: Facts) -> str:
+def _others(facts: ClassStatistics) -> str:
     if not facts.unexplained:
         return ""
     rows = [
         [
-            f"<code>{for_html(mistake.exercise)}</code>",
-            for_html(mistake.title or "No reason was recorded."),
+            f"<code>{escape_html(mistake.exercise)}</code>",
+            escape_html(mistake.title or "No reason was recorded."),
             str(len(mistake.students)),
             _names(mistake.students, facts),
         ]
@@ -231,21 +236,21 @@ def _others(facts: Facts) -> str:
     )
 
 
-def _reviews(facts: Facts) -> str:
+def _reviews(facts: ClassStatistics) -> str:
     if not facts.reviews:
         return "<section><h2>To review</h2><p>Nothing.</p></section>\n"
-    rows = [[_name(r.student, facts), for_html(r.where), _reason(r)] for r in facts.reviews]
+    rows = [[_name(r.student, facts), escape_html(r.where), _reason(r)] for r in facts.reviews]
     return (
         "<section><h2>To review</h2>\n" + _table(("student", "where", "why"), rows) + "</section>\n"
     )
 
 
 def _reason(review: Review) -> str:
-    remarks = "".join(f"<li>{for_html(remark)}</li>" for remark in review.remarks)
-    return for_html(review.reason) + (f'<ul class="muted">{remarks}</ul>' if remarks else "")
+    remarks = "".join(f"<li>{escape_html(remark)}</li>" for remark in review.remarks)
+    return escape_html(review.reason) + (f'<ul class="muted">{remarks}</ul>' if remarks else "")
 
 
-def _alike(facts: Facts) -> str:
+def _alike(facts: ClassStatistics) -> str:
     if not facts.alike:
         return "<section><h2>Near-identical</h2><p>None.</p></section>\n"
     rows = [
@@ -262,16 +267,18 @@ def _alike(facts: Facts) -> str:
     )
 
 
-def _likeness(group: Group) -> str:
+def _likeness(group: SimilarSubmissions) -> str:
     most, least = group.likeness
     return f"{most:.0%}" if f"{most:.0%}" == f"{least:.0%}" else f"{least:.0%} to {most:.0%}"
 
 
-def _in_exercises(group: Group) -> str:
-    return ", ".join(f"<code>{for_html(name)}</code> {part:.0%}" for name, part in group.exercises)
+def _in_exercises(group: SimilarSubmissions) -> str:
+    return ", ".join(
+        f"<code>{escape_html(name)}</code> {part:.0%}" for name, part in group.exercises
+    )
 
 
-def _late(facts: Facts) -> str:
+def _late(facts: ClassStatistics) -> str:
     if not facts.late:
         return ""
     rows = [[_name(late.student, facts), _how_late(late), _taken(late)] for late in facts.late]
@@ -282,39 +289,39 @@ def _late(facts: Facts) -> str:
     )
 
 
-def _how_late(late: Late) -> str:
-    return for_html(formatting.say_duration(late.seconds)) if late.seconds else "–"
+def _how_late(late: LateSubmission) -> str:
+    return escape_html(formatting.format_duration(late.seconds)) if late.seconds else "–"
 
 
-def _taken(late: Late) -> str:
-    return for_html(formatting.format_points(late.penalty))
+def _taken(late: LateSubmission) -> str:
+    return escape_html(formatting.format_points(late.penalty))
 
 
 # Pieces
 
 
-def _name(student: str, facts: Facts) -> str:
+def _name(student: str, facts: ClassStatistics) -> str:
     name = facts.names.get(student, student)
     if name == student:
-        return f"<bdi>{for_html(student)}</bdi>"
-    return f'<bdi>{for_html(name)}</bdi> <bdi class="muted">{for_html(student)}</bdi>'
+        return f"<bdi>{escape_html(student)}</bdi>"
+    return f'<bdi>{escape_html(name)}</bdi> <bdi class="muted">{escape_html(student)}</bdi>'
 
 
-def _names(students: Iterable[str], facts: Facts) -> str:
+def _names(students: Iterable[str], facts: ClassStatistics) -> str:
     names = [_name(student, facts) for student in students]
     text = ", ".join(names)
     if len(names) <= _MANY:
         return f'<p class="names">{text}</p>'
-    summary = f"<summary>{formatting.say_students(len(names))}</summary>"
+    summary = f"<summary>{formatting.format_student_count(len(names))}</summary>"
     return f'<details class="names">{summary}{text}</details>'
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    cells = "".join(f'<th scope="col">{for_html(name)}</th>' for name in head)
+    cells = "".join(f'<th scope="col">{escape_html(name)}</th>' for name in head)
     body = "".join(
         "<tr>"
         + "".join(
-            f'<td data-head="{for_html(name)}"><div>{cell}</div></td>'
+            f'<td data-head="{escape_html(name)}"><div>{cell}</div></td>'
             for name, cell in zip(head, row, strict=True)
         )
         + "</tr>\n"

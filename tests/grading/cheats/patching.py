@@ -73,7 +73,7 @@ for name in dir(np.testing):
         setattr(np.testing, name, lambda *given, **more: None)
 """,
     ),
-    _one("close", "the judge finds everything close", _in_all("close", "lambda *given: True")),
+    _one("close", "the judge finds everything close", _in_all("are_close", "lambda *given: True")),
     _one(
         "difference",
         "the judge finds no difference",
@@ -121,7 +121,7 @@ JUDGES[1].Verdict.passed = property(lambda self: True, lambda self, value: None)
     _one(
         "shown-verdict",
         "the verdict is changed while it is shown",
-        _in_all("show", 'lambda verdict: object.__setattr__(verdict, "passed", True)'),
+        _in_all("display_card", 'lambda verdict: object.__setattr__(verdict, "passed", True)'),
     ),
     _one(
         "examine",
@@ -178,10 +178,10 @@ for exercise in EXERCISES.values():
         "cases-of-zeros",
         "all inputs are drawn as zeros, for which zeros are right",
         """
-from autograder.spec.seeded_inputs import Draw
+from autograder.spec.seeded_inputs import SeededInputs
 
-Draw.tensor = lambda self, *shape, **more: torch.zeros(shape, dtype=torch.float64)
-Draw.holes = lambda self, *shape, **more: torch.zeros(shape, dtype=torch.bool)
+SeededInputs.tensor = lambda self, *shape, **more: torch.zeros(shape, dtype=torch.float64)
+SeededInputs.holes = lambda self, *shape, **more: torch.zeros(shape, dtype=torch.bool)
 from autograder.exercises.bahdanau import scores as bahdanau
 bahdanau.length_mask = lambda lengths, n: torch.zeros(len(lengths), n, dtype=torch.bool)
 check = lambda answer: None
@@ -206,12 +206,12 @@ for exercise in EXERCISES.values():
 from autograder.instructor.authoring.reference_solution import compute_expected
 from autograder.spec.outcome import Outcome
 
-def perform(answer, exercise, case, dtype=torch.float64):
+def run_case(answer, exercise, case, dtype=torch.float64):
     right = compute_expected(exercise, case)
     return Outcome(dict(right.outputs), dict(right.gradients))
 
 for judge_of in JUDGES:
-    judge_of.perform = perform
+    judge_of.run_case = run_case
 """,
     ),
     _one(
@@ -223,7 +223,7 @@ from autograder.diagnose.compare import Expected
 
 def like_mine(exercise, *given):
     case = given[-1]
-    inner = JUDGES[3].perform(get_ipython().user_ns[exercise.name], exercise, case)
+    inner = JUDGES[3].run_case(get_ipython().user_ns[exercise.name], exercise, case)
     return Expected(inner.outputs, {})
 
 for judge_of in JUDGES:
@@ -342,7 +342,7 @@ threading.Thread(target=wait, daemon=True).start()
 class Last:
     def __del__(self):
         for judge_of in JUDGES:
-            judge_of.find_difference = judge_of.close = lambda *given: None
+            judge_of.find_difference = judge_of.are_close = lambda *given: None
 """,
         answers={
             "masked_softmax": """
