@@ -9,9 +9,9 @@ __all__ = ["examine"]
 
 
 def examine(answer: Any) -> None:
-    """Judge an answer on inputs nobody has seen.
+    """Judge an answer on inputs that nobody has seen.
 
     Raises:
-        CheckFailed: something is wrong, or the notebook imported the course's solutions.
+        CheckFailed: the answer is wrong, or the notebook imported the course's solutions.
     """
     _hidden_tests.examine(answer, _EXERCISES)

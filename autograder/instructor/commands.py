@@ -21,11 +21,11 @@ from autograder.instructor.sanitize import LINE_AT_MOST, sanitize_line, sanitize
 
 
 def run(given: argparse.Namespace, started: Sandbox | None) -> int:
-    """Run a subcommand; return the exit status.
+    """Run a subcommand and return the exit status.
 
     Args:
-        given: the command line.
-        started: a sandbox that is on its way up, for grading.
+        given: the parsed command line.
+        started: a sandbox that is already starting, for grading.
     """
     try:
         if given.command == "grade":
@@ -36,7 +36,7 @@ def run(given: argparse.Namespace, started: Sandbox | None) -> int:
         print(f"autograder: {sanitize_line(str(error))}", file=sys.stderr)
         return 2
     except OSError as error:
-        if error.filename is None:  # not about a file: a fault of ours
+        if error.filename is None:  # not about a file, so it is a bug of ours
             raise
         print(
             f"autograder: {sanitize_line(f'{error.filename}: {error.strerror}')}. "
@@ -53,8 +53,8 @@ def run(given: argparse.Namespace, started: Sandbox | None) -> int:
 
 
 def grade(given: argparse.Namespace, started: Sandbox | None = None) -> int:
-    """Grade an assignment and print what came of it."""
-    torch.set_num_threads(1)  # the processors are for the submissions
+    """Grade an assignment and print a summary."""
+    torch.set_num_threads(1)  # leave the processors to the submissions
     course = Course(given.course.resolve(), given.db)
     if given.unsafe:
         course.settings.unsafe = True
@@ -79,20 +79,20 @@ def _grade(given: argparse.Namespace, course: Course, started: Sandbox | None) -
             with work.here(started) as machine:
                 summary = work.start(machine, progress.tick, progress.busy, progress.say)
     print(text(work, summary, time.monotonic() - began))
-    if not given.no_feedback:  # also of those whom a run graded that was cut off
+    if not given.no_feedback:  # also for students whom an interrupted run graded
         graded = set(course.graded_students(given.assignment))
         _write_feedback(course, given.assignment, [s for s in work.students if s in graded])
     return 0
 
 
-SLOW = 5.0  # seconds after which the progress bar names the submission that it waits for
+SLOW = 5.0  # seconds after which the progress bar names the submission it waits for
 
 
 class _Progress:
-    """A bar that says how far a run is, and whose submission takes long."""
+    """Shows how far a run is, and whose submission takes long."""
 
     def __init__(self, work: AssignmentRun):
-        # Nowhere but on a terminal.
+        # disable=None shows the bar only on a terminal.
         self._bar = tqdm(
             total=len(work.students), desc=work.assignment, unit="submission", disable=None
         )
@@ -120,7 +120,7 @@ class _Progress:
 
 
 def text(work: AssignmentRun, summary: Summary, seconds: float) -> str:
-    """Return what is printed after grading."""
+    """Return the summary that is printed after grading."""
     lines = [
         f"{work.assignment}: {len(summary.graded)} graded, {len(summary.unchanged)} unchanged, "
         f"{seconds:.1f} s."
@@ -163,7 +163,7 @@ def _line(text: str) -> str:
 
 
 def _describe_students(work: AssignmentRun, results: Sequence[NotebookResult]) -> list[str]:
-    """Return a line for each student: points, and what became of each exercise."""
+    """Return a legend, and for each student a line with the points and a mark for each exercise."""
     most = sum(exercise.points for exercise in work.exercises)
     by_student: dict[str, list[NotebookResult]] = {student: [] for student in work.students}
     for result in results:
@@ -191,7 +191,7 @@ _ORDER = ("right", "part", "wrong", "unwritten", "missing", "stopped", "refused"
 
 
 def show(given: argparse.Namespace) -> int:
-    """Print what was run, tried and found of a student's submissions."""
+    """Print the recorded results of a student's submissions."""
     course = Course(given.course.resolve(), given.db)
     with explain_errors(course.db_url):
         course.check_gradebook()
@@ -210,7 +210,7 @@ def show(given: argparse.Namespace) -> int:
 
 
 def _describe(result: NotebookResult) -> list[str]:
-    """Return what is known of a graded notebook, line by line."""
+    """Return what is recorded about a graded notebook, line by line."""
     most = sum(e.max_points for e in result.exercises)
     lines = [
         f"{result.assignment}/{result.notebook}: {result.points:g} of {most:g} points, graded "
@@ -231,7 +231,7 @@ def _describe(result: NotebookResult) -> list[str]:
 
 
 def feedback(given: argparse.Namespace) -> int:
-    """Write feedback pages and print what came of it."""
+    """Write feedback pages and print a summary."""
     course = Course(given.course.resolve(), given.db)
     if given.workers:
         course.settings.workers = given.workers
@@ -248,7 +248,7 @@ def feedback(given: argparse.Namespace) -> int:
 def _write_feedback(
     course: Course, assignment: str, students: Sequence[str], force: bool = False
 ) -> int:
-    """Write the feedback pages of some students; return the exit status."""
+    """Write the feedback pages of some students and return the exit status."""
     from autograder.instructor.nbgrader.feedback_pages import write_pages
 
     began = time.monotonic()
@@ -269,7 +269,7 @@ def _write_feedback(
 
 
 def report(given: argparse.Namespace) -> int:
-    """Write the instructor's page."""
+    """Write the instructor's report."""
     from autograder.instructor.report.class_statistics import collect_statistics
     from autograder.instructor.report.html_page import write
 

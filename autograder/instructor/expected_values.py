@@ -2,7 +2,7 @@
 
     python -m autograder.instructor.expected_values [--all] [ASSIGNMENT or EXERCISE ...]
 
-Without --all only what its cases, solution or mistakes do not fit any more is computed.
+Without --all, it recomputes only the values whose cases, solution or mistakes have changed.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from autograder.spec.exercise import Exercise
 def write(
     exercise: Exercise, exercises: Mapping[str, Exercise], folder: Path = FOLDER, anew: bool = False
 ) -> bool:
-    """Write the two files of an exercise, and tell whether its values were computed anew.
+    """Write the two files of an exercise, and tell whether its values were recomputed.
 
-    They are computed only if its cases, solution or mistakes are others than those that the files
+    They are recomputed only if the cases, solution or mistakes differ from those that the files
     were made from; titles and hints are written every time.
 
     Args:
         exercise: the exercise.
-        exercises: all that there are; a solution may call others.
-        folder: where to write.
-        anew: compute them in any case.
+        exercises: all exercises; a solution may call others.
+        folder: destination folder.
+        anew: recompute the values in any case.
     """
     path = folder / exercise.assignment / exercise.name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -52,7 +52,8 @@ def write(
     phrases = before.get("mutants", [])
     if stale:
         tensors, phrases = _compute(exercise, exercises)
-        # Half of the plain file would be names; mtime=0: the same tensors give the same file.
+        # Names would take half of an uncompressed file. With mtime=0, the same tensors give the
+        # same file.
         path.with_suffix(".safetensors.gz").write_bytes(gzip.compress(save(tensors), mtime=0))
     texts = {
         "made_from": digest,
@@ -66,7 +67,7 @@ def write(
 def _compute(
     exercise: Exercise, exercises: Mapping[str, Exercise]
 ) -> tuple[dict[str, Tensor], list[str]]:
-    """Return the tensors of an exercise's file, and what is other in each mutant, in words."""
+    """Return the tensors of an exercise's file, and a phrase for the change in each mutant."""
     tensors: dict[str, Tensor] = {}
     drawn = {seed: exercise.draw(seed) for seed in SEEDS}
     cases = {
@@ -77,7 +78,7 @@ def _compute(
     for key, (case, right) in cases.items():
         prefix = f"{key}/expected"
         outputs = dict(right.outputs)
-        for name in case.random:  # a text that is drawn has not even a length of its own
+        for name in case.random:  # a random text does not even have a fixed length
             outputs[name] = torch.zeros_like(
                 outputs[name][:0] if name in case.plain else outputs[name]
             )
@@ -88,10 +89,10 @@ def _compute(
     for mistake in load_mistakes(exercise):
         trials = [
             Trial(case, torch.float64, right, run_case(mistake.code, exercise, case))
-            for case, right in exact  # a mistake is known by what it gives in evaluation mode
+            for case, right in exact  # a mistake is recognised by its values in evaluation mode
         ]
         kept = {"values": [trial.fingerprint for trial in trials]}
-        # Gradients tell a mistake only if its values are right.
+        # Gradients identify a mistake only if its values are right.
         if all(t.difference is None or "gradient" in t.difference.kind for t in trials):
             kept["gradients"] = [trial.gradient_fingerprint for trial in trials]
         for kind, fingerprints in kept.items():
@@ -120,7 +121,7 @@ def _keep(
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write the files of some assignments or exercises, of all unless some are named."""
+    """Write the files of the named assignments or exercises, or of all if none is named."""
     from autograder.exercises import EXERCISES
 
     known = {*EXERCISES, *(exercise.assignment for exercise in EXERCISES.values())}

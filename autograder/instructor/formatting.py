@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def format_duration(seconds: float) -> str:
-    """Return a time in its two largest units: 2 days 3 h."""
+    """Return a duration in its two largest units: 2 days 3 h."""
     minutes = max(1, round(seconds / 60))
     days, minutes = divmod(minutes, 24 * 60)
     hours, minutes = divmod(minutes, 60)
@@ -17,7 +17,7 @@ def format_duration(seconds: float) -> str:
 
 
 def format_points(value: float) -> str:
-    """Return points with two decimals at most: 1.5, or 2 for 2.0."""
+    """Return points with at most two decimals: 1.5, or 2 for 2.0."""
     return f"{value:.2f}".rstrip("0").rstrip(".") if value else "0"
 
 

@@ -1,7 +1,8 @@
 """Sanitizes text from submissions for terminals, HTML, Markdown, CSV and notebooks.
 
-Names of files and folders, text cells, what code prints and raises: whatever a student wrote goes
-through one of these functions before a person sees it, a function for each kind of place.
+Everything that a student wrote (names of files and folders, text cells, what code prints and
+raises) goes through one of these functions before a person sees it. Each kind of destination has a
+function of its own.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from typing import Any
 from autograder.sandbox.framing import to_plain_text
 
 LINE_AT_MOST, TEXT_AT_MOST, CELL_AT_MOST = 2_000, 25_000, 200_000  # characters
-COLOURED_AT_MOST, _COLOURED_CELL = 100_000, 10_000  # characters of code, of a page and of a cell
+COLOURED_AT_MOST, _COLOURED_CELL = 100_000, 10_000  # highlighted characters per page and per cell
 PICTURE_AT_MOST = 1 << 20
-PIXELS_AT_MOST = 1 << 25  # a small file may unfold to gigabytes
-_PAGE_AT_MOST, _PAGE_PIXELS_AT_MOST = 8 << 20, 1 << 26  # characters and pixels of all outputs
+PIXELS_AT_MOST = 1 << 25  # a small file may decompress to gigabytes
+_PAGE_AT_MOST, _PAGE_PIXELS_AT_MOST = 8 << 20, 1 << 26  # all outputs: characters, pixels
 
-# What a terminal or a browser obeys and does not show: control characters, changes of direction,
-# separators of lines, marks without width, and the bytes of a name that is not UTF-8.
+# Characters that a terminal or a browser acts on but does not show: control characters, changes of
+# direction, line separators, zero-width characters, and the bytes of a name that is not UTF-8.
 _UNSEEN = (
     "\x00-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
@@ -34,8 +35,8 @@ _IN_LINES = re.compile(f"(?![\n\t])[{_UNSEEN}]")
 _IN_OUTPUT = re.compile(rf"\x1b\[[\d;]{{0,40}}m|(?![\n\t\r])[{_UNSEEN}]")
 
 _ACTIVE_MARKDOWN = re.compile(
-    # All of ASCII's punctuation that makes links, images, HTML, mathematics, tables or headings: a
-    # heading has an id, by which the pages of nbgrader find their own fields.
+    # All ASCII punctuation that makes links, images, HTML, mathematics, tables or headings. A
+    # heading gets an id, and nbgrader's pages find their own fields by id.
     r"[#$&<>@\[\\\]^{|}~]|```|://|www\.|^[ \t]*[-=][-= \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -47,7 +48,7 @@ _PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR"
 
 
 def sanitize_lines(text: Any, at_most: int = TEXT_AT_MOST) -> str:
-    """Return plain text of several lines: what cannot be seen is written as Python writes it."""
+    """Return several lines of plain text, with invisible characters written as Python escapes."""
     return _write_unseen(_IN_LINES, text, at_most)
 
 
@@ -57,7 +58,7 @@ def sanitize_line(text: Any, at_most: int = LINE_AT_MOST) -> str:
 
 
 def sanitize_output(text: Any, at_most: int = TEXT_AT_MOST) -> str:
-    """Return what a cell printed or raised: of all escape sequences, colours stay."""
+    """Return what a cell printed or raised, with colours as the only escape sequences."""
     return _write_unseen(_IN_OUTPUT, text, at_most)
 
 
@@ -71,30 +72,30 @@ def _write(match: re.Match[str]) -> str:
     if len(match[0]) > 1:
         return match[0]
     code = ord(match[0])
-    if 0xDC80 <= code <= 0xDCFF:  # os.fsdecode() writes a byte that is not UTF-8 like this
+    if 0xDC80 <= code <= 0xDCFF:  # how os.fsdecode() represents a byte that is not UTF-8
         code -= 0xDC00
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
 def is_slow_to_highlight(source: str) -> bool:
-    """Tell whether code is to be shown without colours.
+    """Tell whether code should be shown without colours.
 
-    Pygments' expressions for Python try every beginning anew: 4,000 blanks or dotted names in a row
-    take seconds, ten times as many minutes.
+    Pygments' regular expressions for Python start anew at every position: 4,000 blanks or dotted
+    names in a row take seconds, and ten times as many take minutes.
     """
     return len(source) > _COLOURED_CELL or _LONG_FOR_PYGMENTS.search(source) is not None
 
 
 def escape_html(text: Any) -> str:
-    """Return HTML that shows a text, between tags or as an attribute's value in quotes."""
+    """Return HTML that shows a text, either between tags or as a quoted attribute value."""
     return html.escape(sanitize_lines(text))
 
 
 def escape_markdown(text: Any) -> str:
-    """Return one line for a Markdown cell, in which every sign stands for itself.
+    """Return one line for a Markdown cell, in which every character stands for itself.
 
-    MathJax looks for mathematics when the page is made, so what begins a formula stands alone in
-    an element.
+    MathJax looks for mathematics when the page is rendered, so every character that begins a
+    formula gets an element of its own.
     """
     return re.sub(r"[^\w ]|_", _write_sign, sanitize_line(text))
 
@@ -105,12 +106,12 @@ def _write_sign(match: re.Match[str]) -> str:
 
 
 def render_student_markdown(source: str, markdown: bool = True) -> str:
-    """Return the source of a Markdown cell that shows a text cell of a student's.
+    """Return the source of a Markdown cell that shows a student's text cell.
 
     Args:
         source: the cell's text.
-        markdown: whether it is meant as Markdown. It is shown as it was written if it is not, and
-            if anything in it might do more than set letters.
+        markdown: whether the text is meant as Markdown. If it is not, or if anything in it might do
+            more than format text, the text is shown exactly as written.
     """
     text = sanitize_lines(source, CELL_AT_MOST)
     if markdown and not _ACTIVE_MARKDOWN.search(text):
@@ -121,22 +122,22 @@ def render_student_markdown(source: str, markdown: bool = True) -> str:
 
 
 def escape_csv_cell(text: str) -> str:
-    """Return a cell of one line that a spreadsheet shows and does not run as a formula.
+    """Return a one-line cell that a spreadsheet shows and does not run as a formula.
 
-    A single quote goes before what might begin a formula, as requirement 1.2.10 of OWASP's
-    Application Security Verification Standard asks for; after a semicolon, too, which parts the
-    cells in some countries, and after quotation marks, which may then begin a cell.
+    A single quote goes before anything that might begin a formula, as requirement 1.2.10 of OWASP's
+    Application Security Verification Standard asks. This also holds after a semicolon, which
+    separates cells in some countries, and after quotation marks, which may then begin a cell.
     """
     return _quote(sanitize_line(text, TEXT_AT_MOST))
 
 
 def for_csv_lines(text: str) -> str:
-    """Return a cell of several lines that a spreadsheet does not run."""
+    """Return a cell of several lines that a spreadsheet does not run as a formula."""
     return _quote(sanitize_lines(text.replace("\r\n", "\n").replace("\r", "\n")).strip())
 
 
 def for_csv_id(text: str) -> str:
-    """Return an identifier as it is, so that it is recognised, unless it can do harm."""
+    """Return an identifier unchanged, so that it is recognised, unless it can do harm."""
     return text if _HARMLESS_ID.fullmatch(text) else escape_csv_cell(text)
 
 
@@ -145,13 +146,13 @@ def _quote(text: str) -> str:
 
 
 class OutputBudget:
-    """How much the outputs of a page may still hold: a browser has to show them all at once."""
+    """Limits the outputs of a page, because a browser has to show them all at once."""
 
     def __init__(self) -> None:
         self._characters, self._pixels = _PAGE_AT_MOST, _PAGE_PIXELS_AT_MOST
 
     def fit(self, outputs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        """Return a cell's outputs, as `plain_outputs` gives them, or a sentence in their place."""
+        """Return a cell's outputs, as `clean_outputs` gives them, or a sentence in their place."""
         pictures = [o["data"]["image/png"] for o in outputs if "image/png" in o.get("data", ())]
         characters = len(json.dumps(outputs))
         pixels = sum(map(_count_pixels, pictures))
@@ -164,13 +165,13 @@ class OutputBudget:
 
 
 def _count_pixels(picture: str) -> int:
-    """Return width times height of a PNG file as base64."""
+    """Return width times height of a PNG file that is given as base64."""
     width, height = struct.unpack(">II", base64.b64decode(picture[:32])[16:24])
     return int(width * height)
 
 
 def sanitize_png(text: Any) -> str:
-    """Return a picture as base64, written anew; "" if it is no PNG, or too large to be shown."""
+    """Return a picture re-encoded as base64, or "" if it is not a PNG or is too large to show."""
     if not isinstance(text, str) or len(text) > PICTURE_AT_MOST:
         return ""
     try:

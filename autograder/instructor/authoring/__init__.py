@@ -1,1 +1,1 @@
-"""From masters to notebooks, reference solutions and known mistakes."""
+"""Turns masters into notebooks, reference solutions and known mistakes."""

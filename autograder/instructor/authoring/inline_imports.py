@@ -1,6 +1,6 @@
-"""Replaces imports from `solutions` in given code by the code that they import.
+"""Replaces imports from `solutions` in given code by the imported code.
 
-A student's notebook stands alone: what an earlier assignment has built is a given cell of it.
+A student's notebook is self-contained: what an earlier assignment has built becomes a given cell.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")
 def inline_solution_imports(text: str, before: str = "") -> str:
     """Return a cell's code with each `from solutions.<assignment>.<notebook> import ...` resolved.
 
-    What the named functions need of their own module comes with them, and at the top what that
-    imports from elsewhere.
+    Definitions that the imported functions need from their own module are included, and the imports
+    that these need from elsewhere go to the top.
 
     Args:
-        text: of the cell.
-        before: the code of the cells above; what it imports is not imported again.
+        text: code of the cell.
+        before: code of the cells above; what it imports is not imported again.
     """
     tree = ast.parse(text)
     if not any(map(_is_solution, tree.body)):
@@ -45,7 +45,7 @@ def inline_solution_imports(text: str, before: str = "") -> str:
 
 
 def _merge(imports: list[ast.stmt]) -> str:
-    """Return import statements, each module once, plain ones first."""
+    """Return import statements with one line for each module, plain imports first."""
     plain, names = set(), dict[str, set[str]]()
     for node in imports:
         if isinstance(node, ast.ImportFrom):
@@ -58,7 +58,7 @@ def _merge(imports: list[ast.stmt]) -> str:
 
 
 def _needed(module: str, names: list[str]) -> list[tuple[str, ast.stmt]]:
-    """Return what the names need, imports and definitions, each with the module it stands in."""
+    """Return the imports and definitions that the names need, each with the module it stands in."""
     body = ast.parse(_text(module)).body
     bound = {name: node for node in body for name in _bind(node)}
     used: set[str] = set()

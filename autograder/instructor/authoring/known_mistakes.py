@@ -1,6 +1,6 @@
 """Loads the known mistakes of an exercise, with titles and hints, from `mistakes.py`.
 
-Its docstring's first line is the title of the card, the rest is the hint.
+In a mistake's docstring, the first paragraph is the title of the card, and the rest is the hint.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class Mistake:
 
 
 def load_mistakes(exercise: Exercise) -> list[Mistake]:
-    """Return the registered mistakes of an exercise.
+    """Return the known mistakes of an exercise.
 
     Raises:
-        ValueError: one has no title or no hint, or stands above the first heading.
+        ValueError: a mistake has no title or no hint, or stands above the first heading.
     """
     where = f"solutions.{exercise.assignment}.{exercise.notebook}"
     module = importlib.import_module(f"{where}.mistakes")
@@ -48,7 +48,7 @@ def load_mistakes(exercise: Exercise) -> list[Mistake]:
 
 @cache
 def group_by_heading(module: ModuleType) -> dict[str, list[Any]]:
-    """Return the public functions and classes of a module by the heading that they stand under."""
+    """Return the public functions and classes of a module, grouped by the heading above them."""
     source = inspect.getsource(module)
     names = {
         node.lineno: node.name

@@ -1,24 +1,25 @@
 """Builds nbgrader source notebooks from the percent-format files in `solutions`.
 
-A master, `solutions/<assignment>/<notebook>/notebook.py`, is a module in percent format. The line
-that begins a cell says what the cell is:
+A master, `solutions/<assignment>/<notebook>/notebook.py`, is a module in percent format. The first
+line of a cell says what the cell is:
 
-    # %% [markdown]         text; `{{ exercises }}` in it becomes the table of the exercises
-    # %% hints              a list, below the text of an exercise: its hints, each folded
-    # %% answers            a numbered list, below questions: their answers, each folded
-    # %% exercise           an exercise: its stub, its solution between the two markers
+    # %% [markdown]         text; `{{ exercises }}` in it becomes the table of exercises
+    # %% hints              a list below the text of an exercise: its hints, each folded
+    # %% answers            a numbered list below questions: their answers, each folded
+    # %% exercise           an exercise: its stub, and its solution between the two markers
     # %% setup              given code, named `setup`
-    # %% notebook fill-in   given code for the notebook alone, a comment in the module
-    # %% demo look          likewise, but no answer needs it: it is skipped while a class is graded
-    # %% play own-words     likewise, to be changed by the reader: the cell is not locked
+    # %% notebook fill-in   given code for the notebook only, a comment in the module
+    # %% demo look          likewise, but no answer needs it: skipped while a class is graded
+    # %% play own-words     likewise, but for the reader to change: the cell is not locked
 
 Everything else that a notebook needs follows from the exercises' declarations and docstrings: ids,
-points, locks, source, difficulty and minutes below each text, the check, the hidden test. Given
-code that imports from `solutions` becomes what it imports, so that nobody writes twice what an
-earlier assignment has built.
+points and locks; source, difficulty and minutes below each text; the check; the hidden test. In
+given code, an import from `solutions` is replaced by the imported code, so that nobody has to write
+again what an earlier assignment has built.
 
-There are two editions. Who learns alone also gets the answers to the questions, and links to the
-book and to its page of solutions; a class gets neither, and its notebooks are what nbgrader reads.
+There are two editions. The self-study edition also has the answers to the questions, and links to
+the book and its solution pages. The edition for a class has neither, and nbgrader reads its
+notebooks.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from autograder.spec.exercise import Exercise
 
 ROOT = Path(__file__).resolve().parents[3]
 SOLUTIONS = ROOT / "solutions"
-SOLUTION_PAGES = "book/solved"  # where the book's pages of solutions are, one for each assignment
+SOLUTION_PAGES = "book/solved"  # folder of the book's solution pages, one for each assignment
 
 _ANSWER = re.compile(r'\n*<details class="answer">.*?</details>', re.S)
 _SOLVED_LINK = re.compile(rf" \[[^\[\]]*\]\((?:\.\./)*{SOLUTION_PAGES}/[^()]*\)")
@@ -57,12 +58,12 @@ examine({name})
 
 
 class SourceError(ValueError):
-    """A source notebook cannot be used; the sentence says which and why."""
+    """Raised if a source notebook cannot be used; the message says which one and why."""
 
 
 @contextmanager
 def add_path_to_errors(path: Path) -> Iterator[None]:
-    """Say of which file it is, whatever is wrong in one that a person wrote."""
+    """Turn any error in a hand-written file into a SourceError that names the file."""
     try:
         yield
     except SourceError:
@@ -78,15 +79,15 @@ def list_masters(solutions: Path = SOLUTIONS) -> list[Path]:
 
 
 def shows_answers() -> bool:
-    """Tell whether answers are shown: not where the variable COURSE_ANSWERS is "no"."""
+    """Tell whether answers are shown; the variable COURSE_ANSWERS hides them if it is "no"."""
     return os.environ.get("COURSE_ANSWERS", "yes") != "no"
 
 
 def strip_answers(text: str, links: bool = False) -> str:
-    """Return a text cell of the edition for learning alone as a class gets it.
+    """Return a text cell of the self-study edition as a class gets it.
 
-    Answers to questions and links to solutions go; so do links to the book, of which the words
-    stay, unless `links` says that the book is there.
+    Answers to questions and links to solutions are removed. Links to the book are reduced to their
+    words, unless `links` says that the book is there.
     """
     text = _SOLVED_LINK.sub("", _ANSWER.sub("", text))
     return text if links else _BOOK_LINK.sub(r"\1", text)
@@ -95,16 +96,16 @@ def strip_answers(text: str, links: bool = False) -> str:
 def make_notebook(
     master: Path, exercises: Mapping[str, Exercise], alone: bool = False
 ) -> NotebookNode:
-    """Return the notebook of a master, the same every time: its `grade_id`s are its cell ids.
+    """Return a master's notebook, which never varies because its `grade_id`s are its cell ids.
 
     Args:
         master: the text master.
-        exercises: of the course, by name.
-        alone: make the edition for learning alone, not the one for a class.
+        exercises: the course's exercises, by name.
+        alone: make the self-study edition, not the edition for a class.
 
     Raises:
-        SourceError: a code cell has no name, two cells share one, an exercise is not declared, or
-            the file cannot be read as a master.
+        SourceError: a code cell has no name, two cells share a name, an exercise is not declared,
+            or the file cannot be read as a master.
     """
     with add_path_to_errors(master):
         return _notebook(master, exercises, alone)
@@ -135,7 +136,7 @@ def _cells(master: Path, exercises: Mapping[str, Exercise]) -> Iterator[Notebook
     )
     stubs = [_stub(master, text) if kind == ["exercise"] else None for kind, text in bodies]
     table = _table([(_declared(master, s.name, exercises), s) for s in stubs if s])
-    given = ""  # the code above
+    given = ""  # code of the given cells above
     for (kind, text), stub, after in zip(bodies, stubs, [*stubs[1:], None], strict=True):
         if kind[:1] == ["[markdown]"]:
             text = _uncommented(text).replace("{{ exercises }}", table)
@@ -165,7 +166,7 @@ _HINTS = "\n\n<details><summary>Hint 1</summary>"
 
 
 def _folded(master: Path, bodies: list[tuple[list[str], str]]) -> list[tuple[list[str], str]]:
-    """Return the cells with hints and answers folded below the text cells they follow."""
+    """Return the cells with hints and answers folded below the text cells that they follow."""
     kept: list[tuple[list[str], str]] = []
     for kind, text in bodies:
         if kind not in (["hints"], ["answers"]):
@@ -179,21 +180,21 @@ def _folded(master: Path, bodies: list[tuple[list[str], str]]) -> list[tuple[lis
 
 
 def _fold(kind: str, text: str) -> list[str]:
-    """Return the lines of a list's entries, each folded."""
+    """Return the lines of a list, with each entry folded."""
     lines: list[str] = []
     entries = re.split(r"^(?:\* |\d+\. )", text.strip(), flags=re.MULTILINE)[1:]
     for number, entry in enumerate(entries, 1):
         start = f"<details><summary>Hint {number}</summary>"
         if kind == "answers":
             start = f'<details class="answer"><summary>Answer {number}</summary>'
-        # What follows an entry's first line is indented as Markdown wants it, by two or three.
+        # The lines after an entry's first are indented as Markdown requires, by two or three.
         inner = re.sub(r"^ {2,3}", "", entry.strip(), flags=re.MULTILINE)
         lines += ["", start, "", *inner.split("\n"), "", "</details>"]
     return lines
 
 
 def read_questions(master: Path) -> tuple[str, str]:
-    """Return a notebook's questions, and its answers to them as a list; "" where there are none."""
+    """Return a notebook's questions and its list of answers to them, or "" where it has none."""
     text = master.read_text(encoding="utf-8")
     asked = re.search(r"^# %% \[markdown\] questions\n(.*?)(?=^# %%|\Z)", text, re.S | re.M)
     told = re.search(r"^# %% answers\n(.*?)(?=^# %%|\Z)", text, re.S | re.M)
@@ -202,7 +203,7 @@ def read_questions(master: Path) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Stub:
-    """What an exercise's docstring says: its first sentence, and the source at its end."""
+    """Contents of an exercise's docstring: its first sentence, and the source at its end."""
 
     name: str
     summary: str
@@ -210,7 +211,7 @@ class Stub:
 
 
 def _stub(master: Path, text: str) -> Stub:
-    """Read the one public function or class of an exercise's cell."""
+    """Return the stub of the one public function or class in an exercise's cell."""
     kinds = (ast.FunctionDef, ast.ClassDef)
     public = [s for s in ast.parse(text).body if isinstance(s, kinds) and s.name[0] != "_"]
     if len(public) != 1:
@@ -261,7 +262,7 @@ def _cell(
 
 
 def _table(exercises: list[tuple[Exercise, Stub]]) -> str:
-    """Return the table at the top of a notebook."""
+    """Return the table of exercises at the top of a notebook."""
     rows = [
         "| exercise | what it does | difficulty | points | minutes |",
         "| --- | --- | --- | --- | --- |",
@@ -274,9 +275,9 @@ def _table(exercises: list[tuple[Exercise, Stub]]) -> str:
 
 
 def _with_source(text: str, exercise: Exercise, stub: Stub) -> str:
-    """Return an exercise's text with the line where it comes from, how hard and how long it is.
+    """Return an exercise's text with a line that gives its source, difficulty, points and duration.
 
-    The line stands below the text and above the hints; a link to the solution comes last.
+    The line goes below the text and above the hints; it ends with a link to the solution.
     """
     points = format_point_count(exercise.points)
     worth = f"Difficulty {format_difficulty(exercise)}, {points}, {format_minutes(exercise)}."
@@ -287,7 +288,7 @@ def _with_source(text: str, exercise: Exercise, stub: Stub) -> str:
 
 
 def format_minutes(exercise: Exercise) -> str:
-    """Return how long an exercise takes: solvers differ by a factor of three."""
+    """Return how long an exercise takes, as a range, since solvers differ by a factor of three."""
     low, high = exercise.minutes / 2, exercise.minutes * 1.5
     if exercise.minutes > 10:
         low, high = 5 * (low // 5), 5 * -(-high // 5)
@@ -295,7 +296,7 @@ def format_minutes(exercise: Exercise) -> str:
 
 
 def format_difficulty(exercise: Exercise) -> str:
-    """Return the difficulty as a reader sees it: ●●○."""
+    """Return the difficulty as readers see it: ●●○."""
     return "●" * exercise.difficulty + "○" * (3 - exercise.difficulty)
 
 
@@ -315,7 +316,7 @@ _PAGES: dict[Path, tuple[bytes, str]] = {}
 
 
 def _page(master: Path, content: bytes, exercises: Mapping[str, Exercise]) -> str:
-    """Return a notebook's file; a server loads nbgrader_config.py again for every page it shows."""
+    """Return a notebook file's text, cached because a server reloads its settings for each page."""
     if master not in _PAGES or _PAGES[master][0] != content:
         _PAGES[master] = content, nbformat.writes(make_notebook(master, exercises)) + "\n"
     return _PAGES[master][1]

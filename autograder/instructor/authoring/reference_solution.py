@@ -1,7 +1,7 @@
 """Loads reference solutions and computes the expected values from them.
 
-That a second way gives the same is shown by the right answers beside it, one of which is a plain
-loop, by torch's own operators (tests/test_torch.py) and by finite differences.
+Three other computations confirm the values: the right answers beside each solution, one of which is
+a plain loop; torch's own operators (tests/test_torch.py); and finite differences.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ def load_solution(exercise: Exercise) -> Any:
 def compute_expected(exercise: Exercise, case: Case) -> Expected:
     """Return the outputs and gradients of the solution on a case, in float64.
 
-    A gradient that does not arrive is zero.
+    A missing gradient counts as zero.
 
     Raises:
-        ValueError: the solution does not get through the case.
+        ValueError: the solution fails on the case.
     """
     outcome = run_case(load_solution(exercise), exercise, case)
     if outcome.problem:

@@ -1,7 +1,7 @@
-"""Writes the book's pages of solutions and the instructor's page of answers.
+"""Writes the book's solution pages and the instructor's page of answers.
 
-The solutions are pages of the book, one for each assignment, each solution folded. The answers are
-one page in `solutions/`, for the instructor of a class whose notebooks do not have them.
+The solutions are pages of the book, one for each assignment, with each solution folded. The answers
+are one page in `solutions/`, for the instructor of a class whose notebooks do not contain them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ABOUT = """\
 
 
 def write_solution_pages(exercises: Mapping[str, Exercise], root: Path = ROOT) -> list[Path]:
-    """Write all pages below a folder; return their paths."""
+    """Write all pages below a folder and return their paths."""
     written = []
     for name, text in make_pages(exercises).items():
         path = root / name
@@ -39,7 +39,7 @@ def write_solution_pages(exercises: Mapping[str, Exercise], root: Path = ROOT) -
 
 
 def make_pages(exercises: Mapping[str, Exercise]) -> dict[str, str]:
-    """Return the pages by their names: the book's of solutions, and the instructor's."""
+    """Return the book's solution pages and the instructor's page, by file name."""
     order = list(dict.fromkeys(e.assignment for e in exercises.values()))
     found = {
         f"{SOLUTION_PAGES}/{assignment}.md": _solutions(
@@ -71,7 +71,7 @@ def _solutions(assignment: str, exercises: list[Exercise]) -> str:
 
 
 def write_solution(master: Path, name: str) -> str:
-    """Return the code of an exercise's cell, its docstrings cut to their first paragraph."""
+    """Return the code of an exercise's cell, with each docstring cut to its first paragraph."""
     for cell in re.split(r"^# %%.*\n", master.read_text(encoding="utf-8"), flags=re.MULTILINE):
         if re.search(rf"^(?:def|class) {name}\b", cell, re.MULTILINE):
             lines = [line for line in cell.strip().split("\n") if line.strip() not in MARKERS]
@@ -80,13 +80,13 @@ def write_solution(master: Path, name: str) -> str:
 
 
 def shorten_docstrings(code: str) -> str:
-    """Return code whose docstrings end with their first paragraph: a page is to be read."""
+    """Return code with each docstring cut to its first paragraph, to keep a page readable."""
     lines = code.split("\n")
     kinds = (ast.FunctionDef, ast.ClassDef)
     written = [
         n for n in ast.walk(ast.parse(code)) if isinstance(n, kinds) and ast.get_docstring(n)
     ]
-    for node in sorted(written, key=lambda node: -node.lineno):  # from below: lines stay in place
+    for node in sorted(written, key=lambda node: -node.lineno):  # from below: line numbers hold
         docstring = node.body[0]
         first, last = docstring.lineno - 1, docstring.end_lineno or docstring.lineno
         summary = " ".join((ast.get_docstring(node) or "").split("\n\n")[0].split())

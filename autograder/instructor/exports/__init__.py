@@ -1,4 +1,4 @@
-"""Plugins of `nbgrader export` for Canvas, Moodle and Gradescope.
+"""Plugins for `nbgrader export` that write files for Canvas, Moodle and Gradescope.
 
 For instance: `nbgrader export --exporter=autograder.instructor.exports.Canvas --to grades.csv`.
 """

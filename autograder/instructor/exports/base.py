@@ -1,4 +1,4 @@
-"""Base class and CSV helpers of the grade exports."""
+"""Base class and CSV helpers for the grade exports."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from autograder.instructor.sanitize import sanitize_line
 
 @dataclass(frozen=True)
 class ExportedGrades:
-    """What is exported.
+    """Grades to export.
 
     Attributes:
-        assignments: the chosen ones, with the points of each.
+        assignments: the chosen assignments, with the maximum points of each.
         people: the chosen students.
-        scores: of these students, by assignment and student.
-        results: what the grader found, by assignment; nothing if another one graded it.
+        scores: scores of these students, by assignment and student.
+        results: result records by assignment; empty for an assignment that another grader graded.
     """
 
     assignments: dict[str, float]
@@ -45,7 +45,7 @@ class ExportedGrades:
 
 
 class Export(ExportPlugin):
-    """An export of this course; `--to`, `--assignment` and `--student` are nbgrader's."""
+    """Base class of this course's exports; nbgrader adds `--to`, `--assignment` and `--student`."""
 
     missing_as_zero = Bool(
         False, help="Give 0 points to students who handed in nothing; otherwise they have no grade."
@@ -57,7 +57,8 @@ class Export(ExportPlugin):
         """Write the grades.
 
         Raises:
-            SystemExit: what was asked for is not in the gradebook, or cannot be written.
+            SystemExit: an assignment or student is not in the gradebook, or the grades cannot be
+                written.
         """
         known = read_max_points(gradebook.db)
         wanted = self._choose(self.assignment, known, "assignment")
@@ -89,11 +90,11 @@ class Export(ExportPlugin):
         self.write(ExportedGrades(assignments, chosen, by_assignment, results), path)
 
     def write(self, grades: ExportedGrades, path: Path) -> None:
-        """Write the grades to a file or folder, whose parent is there."""
+        """Write the grades to a file or folder whose parent exists."""
         raise NotImplementedError
 
     def _choose(self, given: Iterable[object], known: Iterable[str], what: str) -> list[str]:
-        """Return the names of a list option that are known, all if none is given."""
+        """Return the known names that a list option gives, or all known names if it gives none."""
         known = list(known)
         wanted = _split_names(given)
         for name in sorted(set(wanted) - set(known)):
@@ -104,7 +105,7 @@ class Export(ExportPlugin):
         return [name for name in known if not wanted or name in wanted]
 
     def warn_of(self, people: Sequence[Person], sentence: str, *given: object) -> None:
-        """Warn of students, if there are any: their number comes before the sentence."""
+        """Warn about students, if there are any; their number comes before the sentence."""
         if people:
             names = sanitize_line(", ".join(person.id for person in people))
             self.log.warning(
@@ -132,7 +133,7 @@ class Export(ExportPlugin):
 
 
 def _split_names(given: Iterable[object]) -> list[str]:
-    """Return the names of a list option; [a, b] without quotes arrives as one of them."""
+    """Return the names of a list option; an unquoted [a, b] arrives as a single name."""
     names = []
     for entry in map(str, given):
         if entry.startswith("[") and entry.endswith("]"):
@@ -148,19 +149,19 @@ def exit_with_message(sentence: str) -> NoReturn:
 
 
 def format_number(value: float) -> str:
-    """Return a score as text: 1.5, or 2 for 2.0; no noise of binary fractions."""
+    """Return a score as text without binary rounding noise: 1.5, or 2 for 2.0."""
     return f"{value:.10f}".rstrip("0").rstrip(".")
 
 
 def read_csv(path: str, what: str) -> tuple[list[str], list[list[str]]]:
-    """Return head and rows of a platform's CSV file, whether commas or semicolons part its columns.
+    """Return header and rows of a platform's CSV file, separated by commas, semicolons or tabs.
 
     Args:
-        path: of the file.
-        what: it is, for the message: "the roster".
+        path: path of the file.
+        what: what the file is, for the error message: "the roster".
 
     Raises:
-        SystemExit: it cannot be read.
+        SystemExit: the file cannot be read.
     """
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
@@ -175,10 +176,10 @@ def read_csv(path: str, what: str) -> tuple[list[str], list[list[str]]]:
 
 
 class RosterMatcher:
-    """Finds the row of a platform's list that a student of the gradebook is.
+    """Finds the row of a platform's roster that belongs to a student in the gradebook.
 
     Args:
-        rows: for each row, what identifies its student.
+        rows: for each row, the texts that identify its student.
     """
 
     def __init__(self, rows: Sequence[Iterable[str]]) -> None:
@@ -194,7 +195,7 @@ class RosterMatcher:
         keys = [key for key in (person.lms_id, person.id, person.email, person.name) if key]
         found = [self._rows.get(key.casefold(), set()) for key in keys]
         alone = [places for places in found if len(places) == 1]
-        # Who may choose a name can choose another's id: then two keys lead to two rows.
+        # A student who may choose a name can choose another's id: then two keys match two rows.
         if not alone or any(places != alone[0] for places in alone) or alone[0] <= self._taken:
             return None
         self._taken |= alone[0]

@@ -27,14 +27,14 @@ _HEADS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 
 @dataclass(frozen=True)
 class _Roster:
-    """A gradebook that Canvas exported, without what can only be read there.
+    """A gradebook that Canvas exported, without its read-only columns.
 
     Attributes:
-        head: the columns up to the section.
+        head: titles of the columns up to "Section".
         students: the same columns of each student.
-        columns: the titles of the other columns, with the number that Canvas gives them.
-        points: what the row "Points Possible" says of each of those.
-        cells: what they hold for each student.
+        columns: titles of the other columns, with Canvas's numbers.
+        points: entries of the row "Points Possible" in those columns.
+        cells: entries of each student in those columns.
     """
 
     head: list[str]
@@ -49,15 +49,15 @@ class Canvas(Export):
 
     `nbgrader export --exporter=autograder.instructor.exports.Canvas --to grades.csv`
 
-    Without a roster a student is known by nbgrader's id in the column "SIS Login ID" (and by
-    `lms_user_id` in the column "ID", if the gradebook has it), and an assignment that Canvas does
-    not have by its name is offered as a new one. With one, the file that Canvas writes under
+    Without a roster, a student is identified by nbgrader's id in the column "SIS Login ID" (and by
+    `lms_user_id` in the column "ID", if the gradebook has it), and an assignment whose name Canvas
+    does not know is offered as a new one. With a roster, the file that Canvas writes under
     "Export", every student and assignment keeps the numbers by which Canvas knows them:
     `--Canvas.roster=canvas.csv`, or `c.Canvas.roster` in nbgrader_config.py.
 
-    Who handed in nothing has an empty cell, or with a roster what Canvas had there, because an
-    empty cell takes away a grade or an "EX" (excused) that Canvas has. `missing_as_zero` gives 0
-    instead, but not to the excused.
+    A student who handed in nothing gets an empty cell or, with a roster, the entry that Canvas had,
+    because an empty cell would delete a grade or an "EX" (excused) in Canvas. With
+    `missing_as_zero` such students get 0 instead, except those who are excused.
 
     Formats: lib/gradebook_importer.rb and lib/gradebook_exporter.rb of
     https://github.com/instructure/canvas-lms; for instructors,
@@ -79,7 +79,7 @@ class Canvas(Export):
     default_to = "canvas.csv"
 
     def write(self, grades: ExportedGrades, path: Path) -> None:
-        """Write the file."""
+        """Write the CSV file."""
         if self.roster:
             rows = self._with_roster(grades, read_roster(self.roster))
         else:
@@ -129,7 +129,7 @@ class Canvas(Export):
         return rows + [self._row(grades, roster.head, person) for person in strangers]
 
     def _row(self, grades: ExportedGrades, heads: Sequence[str], person: Person) -> list[str]:
-        """Return the row of a student whom the roster does not know."""
+        """Return the row of a student who is not in the roster."""
         name = ", ".join(filter(None, (person.last_name, person.first_name))) or person.id
         cells = {
             "Student": escape_csv_cell(name),
@@ -142,7 +142,7 @@ class Canvas(Export):
         return [*(cells.get(head, "") for head in heads), *scores]
 
     def _column(self, name: str, roster: _Roster) -> int | None:
-        """Return the roster's column of an assignment, known by its title, its number or both."""
+        """Return the roster's column for an assignment, found by its title, its number or both."""
         wanted = self.columns.get(name, name).strip().casefold()
         for exact in (True, False):
             same = []
@@ -169,10 +169,10 @@ class Canvas(Export):
 
 
 def read_roster(path: str) -> _Roster:
-    """Return what a gradebook that Canvas exported says.
+    """Return the contents of a gradebook that Canvas exported.
 
     Raises:
-        SystemExit: it is not one.
+        SystemExit: the file is not such a gradebook.
     """
     head, rows = read_csv(path, "the roster")
     if "ID" not in head or "Section" not in head or not head[0].endswith(("Student", "LastName")):
@@ -181,7 +181,7 @@ def read_roster(path: str) -> _Roster:
         )
     end = head.index("Section") + 1
     points = next((row for row in rows if _POINTS in row[0]), [""] * len(head))
-    # What is marked "(read only)" there cannot be imported; "Manual Posting" is a row of its own.
+    # Columns marked "(read only)" cannot be imported; "Manual Posting" is a row of its own.
     places = [p for p in range(end, len(head)) if "read only" not in points[p]]
     students = [row for row in rows if _POINTS not in row[0] and any(map(str.strip, row[:end]))]
     return _Roster(
@@ -194,7 +194,7 @@ def read_roster(path: str) -> _Roster:
 
 
 def _keys(head: list[str], row: list[str]) -> list[str]:
-    """Return what identifies a student of the roster."""
+    """Return the texts that identify a student in the roster."""
     cells = dict(zip(head, row, strict=True))
     login = cells.get("SIS Login ID", "")
     return [

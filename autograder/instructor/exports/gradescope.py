@@ -1,4 +1,4 @@
-"""Exports results as a results.json for each submission, for Gradescope."""
+"""Exports a results.json for each submission, for Gradescope."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ class Gradescope(Export):
     """Writes a results.json for each submission, in the format of Gradescope's autograders.
 
     `nbgrader export --exporter=autograder.instructor.exports.Gradescope --to FOLDER` writes
-    FOLDER/<student>/<assignment>/results.json; `--Gradescope.folder=email` names the folders by the
-    students' addresses. An autograder on Gradescope whose run_autograder copies the file of the
-    student that /autograder/submission_metadata.json names (users, email) to
-    /autograder/results/results.json hands the results over.
+    FOLDER/<student>/<assignment>/results.json; `--Gradescope.folder=email` names the folders after
+    the students' email addresses. On Gradescope, the results are handed over by an autograder whose
+    run_autograder reads the student (users, email) from /autograder/submission_metadata.json and
+    copies that student's file to /autograder/results/results.json.
 
-    Each graded cell is a test with its points, those given by hand and extra credit included, and
-    the diagnosis. A penalty for handing in late is a test with negative points. `score` is the
-    total, which Gradescope takes before the sum of the tests. All texts are marked as plain text:
-    parts of them come from students, and Gradescope would read the output of a submission as HTML.
-    What was noted for the instructor is left out.
+    Each graded cell is a test with its points, including manual grades and extra credit, and with
+    the diagnosis. A late penalty is a test with negative points. `score` is the total, which
+    Gradescope uses instead of the sum of the tests. All texts are marked as plain text: parts of
+    them come from students, and Gradescope would read the output of a submission as HTML. Notes for
+    the instructor are left out.
 
     Format: https://gradescope-autograders.readthedocs.io/en/latest/specs/ and
     https://gradescope-autograders.readthedocs.io/en/latest/submission_metadata/
@@ -57,7 +57,7 @@ class Gradescope(Export):
     default_to = "gradescope"
 
     def write(self, grades: ExportedGrades, path: Path) -> None:
-        """Write the files."""
+        """Write a results.json for each submission."""
         if path.exists() and not path.is_dir():
             exit_with_message(f"{path} is a file; name a folder after --to.")
         path.mkdir(exist_ok=True)
@@ -161,7 +161,7 @@ def _late(score: Score) -> dict[str, Any]:
     late = (
         f" {formatting.format_duration(score.seconds_late)} late" if score.seconds_late else " late"
     )
-    taken = score.earned - score.points  # not more than there was
+    taken = score.earned - score.points  # never more than was earned
     return {
         "name": "Late submission",
         "score": _round(-taken),
@@ -175,12 +175,12 @@ def _late(score: Score) -> dict[str, Any]:
 
 
 def _round(value: float, digits: int = 10) -> float:
-    return round(value, digits) + 0.0  # no -0.0
+    return round(value, digits) + 0.0  # turns -0.0 into 0.0
 
 
 def _safe(name: str) -> str:
-    """Return a name that is one folder, whatever a student's id is."""
+    """Return a safe name for a single folder, whatever a student's id contains."""
     safe = _UNSAFE.sub(lambda match: "".join(f"%{b:02X}" for b in match[0].encode()), name) or "_"
     if len(safe.encode()) <= NAME_AT_MOST:
         return safe
-    return hashlib.sha256(name.encode()).hexdigest()  # 30 emoji are 360 signs
+    return hashlib.sha256(name.encode()).hexdigest()  # 30 emoji become 360 characters

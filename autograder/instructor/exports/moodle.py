@@ -21,7 +21,7 @@ from autograder.instructor.report.gradebook_scores import Person, Score
 from autograder.instructor.sanitize import escape_csv_cell, for_csv_id, for_csv_lines
 
 NO_GRADE = "-"
-"""Moodle's sign for no grade; an empty cell of a new grade item would not be a number there."""
+"""Moodle's sign for no grade; an empty cell in a new grade item would not count as a number."""
 
 _IDENTITIES = {"username": "Username", "idnumber": "ID number", "email": "Email address"}
 _USUAL_MAXIMUM = 100.0
@@ -32,17 +32,17 @@ class Moodle(Export):
 
     `nbgrader export --exporter=autograder.instructor.exports.Moodle --to grades.csv`
 
-    In Moodle's form, map the first column to the user, each assignment to its grade item or to a
-    new one, and "<assignment> (feedback)" to the feedback for that item; map grade and feedback
-    together, because Moodle clears the grade of an item for which only feedback is imported.
-    Moodle takes the user of the row before for a row that names nobody, and stops at a user that
-    it does not know, so a student without the identity that was chosen is left out, with a
-    warning.
+    In Moodle's import form, map the first column to the user, each assignment to its grade item or
+    to a new one, and "<assignment> (feedback)" to the feedback for that item. Map grade and
+    feedback together, because Moodle clears the grade of an item if only its feedback is imported.
+    Moodle gives a row without a user to the user of the previous row, and stops at an unknown user.
+    A student without the chosen identity is therefore left out, with a warning.
 
-    With `--Moodle.worksheet=FILE`, the grading worksheet that Moodle offers for one assignment, its
-    columns "Grade" and "Feedback comments" are filled in, to be uploaded there again.
+    With `--Moodle.worksheet=FILE`, where FILE is the grading worksheet that Moodle offers for one
+    assignment, the columns "Grade" and "Feedback comments" of the worksheet are filled in, so that
+    it can be uploaded again.
 
-    Formats: https://docs.moodle.org/311/en/Grade_import, and, for what is really read,
+    Formats: https://docs.moodle.org/311/en/Grade_import, and, for what Moodle really reads,
     grade/import/csv/classes/load_data.php and mod/assign/feedback/offline/ of
     https://github.com/moodle/moodle.
     """
@@ -77,7 +77,7 @@ class Moodle(Export):
     default_to = "moodle.csv"
 
     def write(self, grades: ExportedGrades, path: Path) -> None:
-        """Write the file."""
+        """Write the CSV file."""
         if self.worksheet and len(grades.assignments) != 1:
             exit_with_message("A worksheet is of one assignment; name it with --assignment.")
         texts = {
@@ -124,7 +124,8 @@ class Moodle(Export):
             )
         grade = head.index(self.worksheet_grade)
         comment = head.index(self.worksheet_feedback) if self.worksheet_feedback in head else None
-        # Who it is stands before the grade, what students write ("Online text") after it.
+        # The columns before the grade identify the student; those after it contain what students
+        # write ("Online text").
         matcher = RosterMatcher([row[:grade] for row in students])
         strangers = []
         for person in grades.people:
@@ -159,10 +160,10 @@ class Moodle(Export):
 
 
 def describe(results: Iterable[NotebookResult]) -> dict[str, str]:
-    """Return the diagnosis of each student: a line per exercise, and the remarks on the files.
+    """Return the diagnosis for each student: a line per exercise, then the remarks on the files.
 
-    The points are those of the grader; what a person changed is in the grade. Moodle takes it for
-    HTML, so what would be a tag is written as text.
+    The points are the grader's; a person's changes appear only in the grade. Moodle reads the text
+    as HTML, so characters that would begin a tag are escaped.
     """
     lines: dict[str, list[str]] = {}
     for result in results:

@@ -1,1 +1,1 @@
-"""Grades a class: runs submissions in a sandbox, judges outside it, records grades."""
+"""Grades a class: runs submissions in a sandbox, judges them outside, records grades."""

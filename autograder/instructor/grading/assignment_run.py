@@ -1,4 +1,4 @@
-"""Grades an assignment: parallel submissions, one gradebook writer, resumable runs."""
+"""Grades an assignment with parallel submissions, one gradebook writer and resumable runs."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ from autograder.instructor.grading.submission_parser import (
 
 @dataclass
 class Summary:
-    """What a run did.
+    """Summary of a grading run.
 
     Attributes:
-        graded: students whose submission was graded.
+        graded: students whose submission was graded in this run.
         unchanged: students whose submission was graded before.
-        failed: why a submission could not be graded, or not be recorded, by student.
-        results: all that is kept of the assignment, by student and notebook.
+        failed: reason why a submission could not be graded or recorded, by student.
+        results: all recorded results of the assignment, by student and notebook.
     """
 
     graded: list[str] = field(default_factory=list)
@@ -75,14 +75,14 @@ class AssignmentRun:
 
     Args:
         course: the course.
-        assignment: the assignment.
-        students: only these; all who handed in if empty.
-        exercises: only these are graded again, whether they changed or not.
+        assignment: name of the assignment.
+        students: students to grade; all who handed something in if empty.
+        exercises: the only exercises to grade again, changed or not; no restriction if empty.
         force: grade everything again.
 
     Attributes:
-        skipped: folders that can be no student's, and why.
-        others: whose folder holds nothing for the assignment; nobody if students are given.
+        skipped: folders whose name cannot be a student's, with the reason.
+        others: students without a folder for the assignment; empty if `students` is given.
 
     Raises:
         CourseError: there is no such assignment, student or exercise.
@@ -128,13 +128,13 @@ class AssignmentRun:
 
     @contextmanager
     def here(self, started: Sandbox | None = None) -> Iterator[LocalExecutor]:
-        """Provide this machine with a sandbox.
+        """Provide an executor on this machine, with a sandbox.
 
         Args:
-            started: one that is on its way up, to be used if it is of the right kind.
+            started: a sandbox that is already starting, to be used if it is of the right kind.
 
         Raises:
-            SandboxError: there is none.
+            SandboxError: no sandbox can be started.
         """
         settings = self.course.settings
         with open_grader(
@@ -152,14 +152,14 @@ class AssignmentRun:
         """Grade what is new or has changed.
 
         Args:
-            machine: where submissions are graded.
+            machine: executor that grades the submissions.
             tick: called with each student whose submission is done.
-            busy: called now and then with the students whose submissions are worked on.
-            say: called with a sentence if the gradebook has to be waited for.
+            busy: called now and then with the students whose submissions are being graded.
+            say: called with a sentence if the gradebook is locked and has to be waited for.
 
         Raises:
-            CourseError: the gradebook or the disk does not take what is written.
-            SandboxError: there is no sandbox any more.
+            CourseError: the gradebook or the disk cannot be written to.
+            SandboxError: the sandbox is no longer available.
         """
         summary = Summary()
         course = self.course
@@ -170,7 +170,7 @@ class AssignmentRun:
             waiting.until_done(lambda: course.know(self.assignment, self.sources))
             about = course.db_url, course.course_id, self.assignment, course.penalties()
             with waiting.until_done(lambda: GradebookWriter(*about)) as writer:
-                # A run that was killed leaves the pages of one student without a record.
+                # A killed run leaves one student's pages without a record.
                 if pages > 1 and not waiting.until_done(writer.count_submissions):
                     raise CourseError(course.lost_gradebook(pages))
                 summary.results = waiting.until_done(writer.records)
@@ -204,8 +204,8 @@ class AssignmentRun:
                 waiting.until_done(functools.partial(writer.write, *given))
                 break
             except (CourseError, DatabaseError):
-                raise  # nobody's can be recorded
-            except Exception as error:  # this one's cannot; the others are not to suffer for it
+                raise  # fatal for the whole run, not just this student
+            except Exception as error:  # it must not affect the other students
                 if is_disk_error(error):
                     raise
                 why = f"It could not be recorded: {type(error).__name__}: {str(error)[:300]}"
@@ -231,9 +231,9 @@ class AssignmentRun:
         return {name: result for name, result in kept.items() if result is not None}
 
     def _fail(self, student: str, why: str, kept: PreviousResults) -> GradedSubmission:
-        """Return what is recorded of a submission that could not be graded.
+        """Return what to record for a submission that could not be graded.
 
-        What an earlier run gave stays, and a person looks at it; the next run tries again.
+        Results of an earlier run stay, and a person has to look at them; the next run tries again.
         """
         files = read_nbgrader_files(self.course.submitted(self.assignment, student))
         timestamp = self.course.timestamp(Submission({}, files))
@@ -247,7 +247,7 @@ class AssignmentRun:
     def _keep_earlier(
         self, failed: GradedNotebook, before: NotebookResult | None
     ) -> tuple[NotebookResult, bytes]:
-        """Return what an earlier run gave a notebook that could not be graded, and its page."""
+        """Return the earlier result and page of a notebook that could not be graded, if any."""
         result = failed.result
         path = self.course.autograded(self.assignment, result.student) / f"{result.notebook}.ipynb"
         if before is None or not path.exists():
@@ -255,11 +255,11 @@ class AssignmentRun:
         return replace(before, digest="", review=result.review), path.read_bytes()
 
     def read(self, student: str, before: PreviousResults) -> SubmissionTask | None:
-        """Return what is to be done for a student, or None if nothing is."""
+        """Return the task for a student, or None if there is nothing to do."""
         names = {name: source.names for name, source in self.sources.items()}
         try:
             submission = read_submission(self.course.submitted(self.assignment, student), names)
-        except PermissionError as error:  # this student's alone
+        except PermissionError as error:  # it affects only this student
             raise UnreadableNotebookError(
                 f"{error.filename} cannot be read: {error.strerror}."
             ) from error
@@ -281,7 +281,7 @@ class AssignmentRun:
     def _choose_exercises(
         self, notebook: str, now: NotebookSubmission, old: NotebookResult | None, student: str
     ) -> frozenset[str] | None:
-        """Return which exercises need grading: None for all, the empty set for none."""
+        """Return the exercises that need grading: None for all, the empty set for none."""
         page = self.course.autograded(self.assignment, student) / f"{notebook}.ipynb"
         mine = {c.exercise.name for c in self.sources[notebook].graded if c.exercise}
         if self._only:
@@ -295,7 +295,7 @@ class AssignmentRun:
         return None if changed == mine else frozenset(changed)
 
     def finish(self, task: SubmissionTask, graded: Sequence[GradedNotebook]) -> GradedSubmission:
-        """Return what is recorded of a submission: its results, and the files of its folder."""
+        """Return what to record for a submission: its results, and the files of its folder."""
         folder = self.course.autograded(self.assignment, task.student)
         files = self.course.kept(self.course.submitted(self.assignment, task.student), task.beside)
         results = []
@@ -325,8 +325,8 @@ class AssignmentRun:
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
-        """Let no second run write at the same time."""
-        import fcntl  # there is none on Windows, which has said so before this
+        """Keep a second run from writing at the same time."""
+        import fcntl  # missing on Windows, where grading was refused before
 
         path = self.course.root / ".autograder.lock"
         with open(path, "a+b") as page:
@@ -344,7 +344,7 @@ def _as_bytes(page: NotebookNode) -> bytes:
 
 
 def _keep_old_cards(page: NotebookNode, path: Path, only: Collection[str]) -> NotebookNode:
-    """Return the page with the cards of the exercises that were not graded this time."""
+    """Return the page with the old cards of the exercises that were not graded this time."""
     if not os.path.exists(path):
         return page
     page = copy.deepcopy(page)

@@ -36,32 +36,32 @@ _BOOTSTRAP = (
     "from autograder.sandbox.fork_server import main; "
     "main(int(sys.argv[1]), sys.argv[2] == 'walled')"
 )
-# Where things lie in the sandbox: what Python says there names no path of the instructor's machine.
-# (/proc/self/mountinfo does; there is nothing to be gained by the name of a folder.)
+# Paths inside the sandbox, chosen so that Python's messages name no path of the instructor's
+# machine. (/proc/self/mountinfo does, but nothing is gained by knowing the name of a folder.)
 _PYTHON, _PACKAGES, _COURSE = "/python", "/packages", "/course"
-# Files by which an installation remembers where the course's folder is.
+# Files in which an installation stores the path of the course folder.
 _NAMES_A_PLACE = ("__editable__*", "__pycache__/__editable__*", "*.dist-info/direct_url.json")
-_OUTPUTS_AT_MOST = 60  # of one cell
+_OUTPUTS_AT_MOST = 60  # per cell
 _SENT_AT_MOST = 128 << 20  # bytes that one submission may send back
 
 
 class SandboxError(Exception):
-    """Grading cannot go on; the sentence says what to do."""
+    """Raised if grading cannot go on; the message says what to do."""
 
 
 class SubmissionRejectedError(Exception):
-    """The sandbox runs, but not with what was handed in here."""
+    """Raised if the sandbox works, but not with this submission."""
 
 
 @dataclass(frozen=True)
 class TimeLimits:
-    """Seconds of wall time.
+    """Limits on wall time, in seconds.
 
     Attributes:
-        cell: for one cell.
-        exercise: for all calls of one answer.
-        total: for a notebook, in one go.
-        start: for the sandbox to come up.
+        cell: limit for one cell.
+        exercise: limit for all calls of one answer.
+        total: limit for one run of a notebook.
+        start: limit for the sandbox to start.
     """
 
     cell: float = 30.0
@@ -75,7 +75,7 @@ class ProcessEnd:
     """How a submission's process ended.
 
     Attributes:
-        at: index of the cell it was at, or None if it came to its end.
+        at: index of the cell that was running, or None if the process finished.
         why: "", "time", "memory", "killed", "exit" or "broken".
     """
 
@@ -85,12 +85,12 @@ class ProcessEnd:
 
 @dataclass
 class NotebookRun:
-    """What came back from one go at a notebook.
+    """Results of one run of a notebook.
 
     Attributes:
-        outputs: of the cells, by index, as nbformat has them.
-        answers: by the index of the graded cell: the frame that tells what was tried, and tensors.
-        end: how it ended.
+        outputs: outputs of the cells in nbformat's form, by index.
+        answers: frame with what was tried, and its tensors, by index of the graded cell.
+        end: how the process ended.
     """
 
     outputs: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
@@ -99,16 +99,16 @@ class NotebookRun:
 
 
 class Sandbox:
-    """Runs submissions, each in a process of its own; may be used by several threads.
+    """Runs each submission in a process of its own; several threads may use it.
 
     Args:
-        unsafe: run them without a sandbox, with all rights of whoever grades.
+        unsafe: run submissions without a sandbox, with all rights of the person who grades.
         exercises: the module whose EXERCISES are tried.
-        modules: to import once, before any submission.
-        cases: to try the answers on, by name.
+        modules: modules to import once, before any submission.
+        cases: cases to try the answers on, by name.
 
     Raises:
-        SandboxError: there is no bubblewrap, or it cannot build a sandbox here.
+        SandboxError: bubblewrap is missing, or cannot build a sandbox here.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class Sandbox:
         limits: Limits,
         times: TimeLimits,
     ) -> None:
-        """Say what it is for; it may be on its way up already, but not in use."""
+        """Set what the sandbox runs; it may already be starting, but must not be in use."""
         self._exercises, self._modules, self._cases = exercises, list(modules), dict(cases)
         self.limits, self.times = limits, times
 
@@ -159,13 +159,13 @@ class Sandbox:
             self._process = None
 
     def begin_in_fork(self) -> None:
-        """Go on in a process that was forked from this one, which shares what is up and running."""
-        if self._each_alone:  # a sandbox that can be used once is nobody else's
+        """Continue in a process forked from this one, which shares the running fork server."""
+        if self._each_alone:  # a sandbox for a single use cannot be shared
             self._line = self._process = None
             self._begin()
 
     def _begin(self) -> None:
-        """Start the process that submissions are forked from; do not wait for it."""
+        """Start the fork server without waiting for it."""
         ours, theirs = socket.socketpair()
         command = self._command(theirs.fileno())
         self._process = subprocess.Popen(
@@ -181,7 +181,7 @@ class Sandbox:
         self._ready = False
 
     def prepare(self) -> None:
-        """Wait until the sandbox is up, and give it modules and cases."""
+        """Wait until the sandbox is up, and send it the modules and cases."""
         with self._lock:
             self._prepare()
 
@@ -237,20 +237,20 @@ class Sandbox:
         """Run one notebook.
 
         Args:
-            cells: as `autograder.sandbox.worker.run_notebook` takes them.
-            files: what else was handed in, by name.
+            cells: cells as `autograder.sandbox.worker.run_notebook` takes them.
+            files: contents of the other submitted files, by name.
             skip: indexes of cells to leave out.
 
         Raises:
             SandboxError: the sandbox itself failed, not the student's code.
-            NotTakenError: it takes other submissions, and not this one.
+            SubmissionRejectedError: the sandbox runs other submissions, but not this one.
         """
         for last in (False, True):
             with tempfile.TemporaryDirectory() as folder:
                 result = self._attempt(cells, files or {}, skip, folder, last)
             if result is not None:
                 return result
-            if not last:  # it may have been killed for want of memory
+            if not last:  # it may have been killed for lack of memory
                 self._begin_anew()
         why = self._why_not()
         if (cells or files) and self._runs_an_empty_notebook():
@@ -266,7 +266,7 @@ class Sandbox:
             self._begin()
 
     def _runs_an_empty_notebook(self) -> bool:
-        """Tell whether a new sandbox takes a submission in which there is nothing."""
+        """Tell whether a new sandbox runs an empty submission."""
         self._begin_anew()
         try:
             self.run(())
@@ -292,9 +292,9 @@ class Sandbox:
                     socket.send_fds(self._line, [b"J"], [theirs.fileno(), their_leash.fileno()])
                 except OSError:
                     return None
-                if self._each_alone:  # no walls of its own: the next one gets a new sandbox
+                if self._each_alone:  # no walls of its own, so the next gets a new sandbox
                     self._line.close()
-                    if self._process is not None:  # it ends when this submission has
+                    if self._process is not None:  # it ends with this submission
                         threading.Thread(target=self._process.wait).start()
                     self._begin()
             job = {
@@ -305,7 +305,7 @@ class Sandbox:
                 "folder": folder,
                 "files": [to_plain_text(name, 255) for name in files],
             }
-            # A student chose the names: they are no keys.
+            # A student chose the names, so they are not used as keys.
             contents = {
                 str(number): torch.frombuffer(bytearray(text), dtype=torch.uint8)
                 for number, text in enumerate(files.values())
@@ -325,9 +325,9 @@ class Sandbox:
     def _follow(
         self, channel: Channel, leash: socket.socket, cells: Mapping[int, int | None], last: bool
     ) -> NotebookRun | None:
-        """Read frames until the process ends, hangs or breaks the rules; None to try again.
+        """Read frames until the process ends, hangs or breaks the rules; return None to try again.
 
-        `cells` are as `check_frame` takes them.
+        `cells` is what `check_frame` takes.
         """
         run, ready, at = NotebookRun(), False, None
         over = time.monotonic() + self.times.total
@@ -352,7 +352,7 @@ class Sandbox:
             if "ready" in header:
                 ready = True
             elif "at" in header:
-                at = int(header["at"])  # 1.0 is whole, too
+                at = int(header["at"])  # 1.0 is valid too
                 limit = self.times.cell if cells[at] is None else self.times.exercise
                 until = time.monotonic() + limit
             elif "cell" in header:
@@ -361,12 +361,12 @@ class Sandbox:
                 run.answers[int(header["exercise"])] = header, tensors
         status = self._end(leash, hang_up=bool(why))
         if not why and (not ready or (not status and not last)):
-            return None  # the sandbox has failed, not the student's code
+            return None  # the sandbox failed, not the student's code
         run.end = ProcessEnd(at, why or _why(status))
         return run
 
     def _end(self, leash: socket.socket, hang_up: bool) -> dict[str, Any]:
-        """Return how the process ended, according to its keeper."""
+        """Return how the process ended, as its keeper reports it."""
         if hang_up:
             leash.shutdown(socket.SHUT_WR)
         leash.settimeout(10)
@@ -417,7 +417,7 @@ def _why(status: Mapping[str, Any]) -> str:
 
 
 def clean_outputs(given: Any) -> list[dict[str, Any]]:
-    """Return the outputs of a cell, rebuilt as exact plain types, with nothing unexpected."""
+    """Return the outputs of a cell, rebuilt from plain types, with nothing unexpected in them."""
     outputs: list[dict[str, Any]] = []
     for entry in given[:_OUTPUTS_AT_MOST] if isinstance(given, list) else []:
         kind = entry.get("output_type") if isinstance(entry, dict) else None
@@ -454,7 +454,7 @@ def _site_packages() -> list[Path]:
 
 
 def _python() -> str:
-    """Return the interpreter as it is called in the sandbox."""
+    """Return the path of the interpreter in the sandbox."""
     base = Path(sys.base_prefix)
     real = Path(os.path.realpath(sys.executable))
     if base == Path("/usr"):
@@ -464,7 +464,7 @@ def _python() -> str:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment of submissions: nothing of the instructor's, one thread each."""
+    """Return the environment of submissions: nothing of the instructor's, and one thread each."""
     kept = {"HOME": "/tmp", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TERM": "dumb"}
     threads = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM")
     return kept | {
@@ -479,7 +479,7 @@ def _environment() -> dict[str, str]:
 
 
 def _build_bwrap_arguments() -> Iterator[str]:
-    """Yield bubblewrap's arguments: what a submission can see and do."""
+    """Yield bubblewrap's arguments, which define what a submission can see and do."""
     yield from ("--unshare-all", "--die-with-parent", "--new-session", "--clearenv")
     yield from ("--uid", "65534", "--gid", "65534", "--hostname", "sandbox", "--cap-drop", "ALL")
     for folder in ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin"):
@@ -500,7 +500,7 @@ def _build_bwrap_arguments() -> Iterator[str]:
         yield from ("--ro-bind", str(base), _PYTHON)
     packages = _site_packages()
     yield from ("--ro-bind", str(packages[0]), _PACKAGES)
-    # The course's own packages: what students have, and nothing that knows an answer.
+    # The course's own packages: what students have, and nothing that contains answers.
     own = Path(autograder.__file__).parent
     yield from ("--tmpfs", _COURSE)
     yield from ("--ro-bind", str(own), f"{_COURSE}/autograder")
@@ -520,13 +520,13 @@ def _build_bwrap_arguments() -> Iterator[str]:
 
 
 def _cover(where: str, packages: Path, name: str) -> Iterator[str]:
-    """Yield what hides an installed copy of one of the course's packages."""
+    """Yield the arguments that hide an installed copy of one of the course's packages."""
     if (packages / name).exists():
         yield from ("--tmpfs", f"{where}/{name}", "--remount-ro", f"{where}/{name}")
 
 
 def _list_shadows(packages: Sequence[Path]) -> Iterator[str]:
-    """Yield under which other names the sandbox shows the folder of packages."""
+    """Yield the other paths under which the sandbox shows the folder of packages."""
     base = Path(sys.base_prefix)
     for path in packages[:1]:
         if base != Path("/usr") and path.is_relative_to(base):

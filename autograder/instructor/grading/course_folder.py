@@ -41,7 +41,7 @@ from autograder.instructor.grading.submission_parser import (
     add_review,
 )
 
-NAME_AT_MOST = 255  # bytes of a file's name, on nearly all file systems
+NAME_AT_MOST = 255  # bytes of a file name, on nearly all file systems
 _UNTIMED = (
     "timestamp.txt holds no time, so nobody knows whether this is late, and nbgrader cannot list "
     "the submissions: correct or remove the file."
@@ -49,7 +49,7 @@ _UNTIMED = (
 
 
 class CourseError(Exception):
-    """Something about the course folder is not as it must be; the sentence says what to do."""
+    """Raised if something about the course folder is wrong; the message says what to do."""
 
 
 class _App(NbGrader):
@@ -63,7 +63,7 @@ class Course:
 
     Args:
         folder: the folder with nbgrader_config.py.
-        db_url: a gradebook other than the configured one.
+        db_url: URL of a gradebook to use instead of the configured one.
 
     Raises:
         CourseError: there is no course in the folder.
@@ -79,9 +79,9 @@ class Course:
             app.raise_config_file_errors = True
             try:
                 app.initialize([])
-            except SourceError as error:  # the settings read all masters
+            except SourceError as error:  # reading the settings reads all masters
                 raise CourseError(str(error)) from error
-            except Exception as error:  # whatever is wrong in a file of Python
+            except Exception as error:  # any error that a Python file can contain
                 raise CourseError(
                     f"{folder / 'nbgrader_config.py'} cannot be used: {type(error).__name__}: "
                     f"{error}; correct it."
@@ -100,16 +100,16 @@ class Course:
 
     @property
     def db_url(self) -> str:
-        """Address of the gradebook."""
+        """Return the URL of the gradebook."""
         return str(self.directory.db_url)
 
     @property
     def course_id(self) -> str:
-        """nbgrader's name of the course."""
+        """Return nbgrader's name of the course."""
         return str(self.directory.course_id)
 
     def sources(self, assignment: str) -> dict[str, SourceNotebook]:
-        """Read the sources of an assignment.
+        """Return the source notebooks of an assignment, by name.
 
         Raises:
             CourseError: there is no such assignment, or one of its notebooks cannot be used.
@@ -129,26 +129,26 @@ class Course:
         return sources
 
     def submitted(self, assignment: str, student: str) -> Path:
-        """Return where a student's files for an assignment lie."""
+        """Return the folder with a student's files for an assignment."""
         return self._path(self.directory.submitted_directory, student, assignment)
 
     def autograded(self, assignment: str, student: str) -> Path:
-        """Return where a student's graded notebooks are put."""
+        """Return the folder for a student's graded notebooks."""
         return self._path(self.directory.autograded_directory, student, assignment)
 
     def feedback(self, assignment: str, student: str) -> Path:
-        """Return where a student's feedback pages are put."""
+        """Return the folder for a student's feedback pages."""
         return self._path(self.directory.feedback_directory, student, assignment)
 
     def _path(self, folder: str, student: str, assignment: str) -> Path:
         return Path(self.directory.format_path(folder, student, assignment))
 
     def students(self, assignment: str) -> list[str]:
-        """Return who has handed something in."""
+        """Return the students who have handed something in."""
         return self._students(self.directory.submitted_directory, assignment)
 
     def graded_students(self, assignment: str) -> list[str]:
-        """Return who has been graded."""
+        """Return the students who have been graded."""
         return self._students(self.directory.autograded_directory, assignment)
 
     def _students(self, folder: str, assignment: str) -> list[str]:
@@ -163,7 +163,7 @@ class Course:
         )
 
     def others(self, assignment: str) -> list[str]:
-        """Return whose folder holds nothing for an assignment, and what it may be instead."""
+        """Return students without a folder for an assignment, with any similar file or folder."""
         parent = self.root / self.directory.submitted_directory
         if not parent.is_dir():
             return []
@@ -183,10 +183,10 @@ class Course:
         return found
 
     def check_gradebook(self) -> None:
-        """See that the gradebook is there, if anything has been graded.
+        """Check that the gradebook exists if anything has been graded.
 
         Raises:
-            CourseError: there are graded pages, and the gradebook's file is empty or not there.
+            CourseError: there are graded pages, but the gradebook's file is empty or missing.
         """
         folder = self.root / self.directory.autograded_directory
         pages = len({path.parent.name for path in folder.glob("*/*")})
@@ -194,7 +194,7 @@ class Course:
             raise CourseError(self.lost_gradebook(pages))
 
     def lost_gradebook(self, pages: int) -> str:
-        """Return what to do if the gradebook knows nothing of so many students' graded pages."""
+        """Return what to do if the gradebook has lost the grades of this many students."""
         url = make_url(self.db_url).render_as_string(hide_password=True)
         return (
             f"There are graded pages of {pages} students, but the gradebook {url} knows "
@@ -203,7 +203,7 @@ class Course:
         )
 
     def _has_lost_gradebook(self) -> bool:
-        """Tell whether the gradebook's file is empty or not there."""
+        """Tell whether the gradebook's file is empty or missing."""
         url = make_url(self.db_url)
         if url.get_backend_name() != "sqlite" or not url.database:
             return False
@@ -211,15 +211,15 @@ class Course:
         return not path.exists() or path.stat().st_size == 0
 
     def timestamp(self, submission: Submission) -> datetime | None:
-        """Return the UTC time at which a submission was handed in, if its folder tells."""
+        """Return the UTC time at which a submission was handed in, if its folder records it."""
         text = submission.beside.get("timestamp.txt", b"")[:100].decode("utf-8", "replace").strip()
         try:
             return parse_utc(text) if text else None
-        except Exception:  # the parser's own, of many kinds
+        except Exception:  # the parser raises errors of many kinds
             return None
 
     def identify(self, submission: Submission) -> dict[str, NotebookSubmission]:
-        """Return what was handed in for each notebook, with a digest that tells it from others."""
+        """Return what was handed in for each notebook, with a digest that identifies it."""
         untimed = "timestamp.txt" in submission.beside and not self.timestamp(submission)
         found = {}
         for name, handed in submission.notebooks.items():
@@ -228,22 +228,22 @@ class Course:
         return found
 
     def penalties(self) -> BasePlugin:
-        """Return the plugin that knows the penalties for late submissions."""
+        """Return nbgrader's plugin for late penalties."""
         preprocessor = AssignLatePenalties(parent=self.app)
         preprocessor.init_plugin()
         return preprocessor.plugin_inst
 
     def know(self, assignment: str, sources: Mapping[str, SourceNotebook]) -> None:
-        """See to it that the gradebook knows the assignment, with all its notebooks and cells.
+        """Make sure that the gradebook knows the assignment with all its notebooks and cells.
 
-        nbgrader writes one cell after the other, so a run that was killed here has left a part.
+        nbgrader writes the cells one by one, so a killed run may have left only some of them.
 
         Args:
-            assignment: its name.
-            sources: its notebooks.
+            assignment: name of the assignment.
+            sources: its source notebooks, by name.
 
         Raises:
-            CourseError: nbgrader could not read its sources.
+            CourseError: nbgrader cannot read the sources.
         """
         cells = {(name, *cell) for name, source in sources.items() for cell in source.recorded}
         with Gradebook(self.db_url, self.course_id) as gradebook:
@@ -260,7 +260,7 @@ class Course:
                 }
                 if cells <= there:
                     return
-                if known.submissions:  # nbgrader's command adds nothing to what was handed in
+                if known.submissions:  # nbgrader adds nothing once there are submissions
                     for source in sources.values():
                         self._add_cells(assignment, source)
                     return
@@ -268,10 +268,10 @@ class Course:
             app = GenerateAssignmentApp()
             app.initialize([assignment])
             app.log_level = logging.WARNING
-            # Only the gradebook is to be filled here: the released notebooks stay as they are.
+            # Only the gradebook is filled here; the released notebooks stay as they are.
             app.coursedir.release_directory = os.path.relpath(folder, self.root)
             app.coursedir.db_url = self.db_url
-            if make_url(self.db_url).get_backend_name() == "sqlite":  # it may be locked for long
+            if make_url(self.db_url).get_backend_name() == "sqlite":  # it may stay locked
                 app.coursedir.db_url += "?timeout=600"
             try:
                 app.start()
@@ -282,7 +282,7 @@ class Course:
                 ) from error
 
     def _add_cells(self, assignment: str, source: SourceNotebook) -> None:
-        """Write a notebook's cells into the gradebook, as nbgrader's command does, and keep all."""
+        """Add a notebook's cells to the gradebook as nbgrader does, and keep existing ones."""
         about = {"notebook": source.name, "assignment": assignment, "db_url": self.db_url}
         page = copy.deepcopy(source.page)
         for step in (LockCells, ClearSolutions, ComputeChecksums, _AddCells):
@@ -291,7 +291,8 @@ class Course:
     def kept(self, folder: Path, beside: Mapping[str, bytes]) -> dict[str, bytes]:
         """Return the files beside the notebooks that nbgrader would copy too.
 
-        A name whose bytes are no text is longer when it is written as text, and may be too long.
+        A name whose bytes are not valid text becomes longer when it is written as text, and may be
+        too long.
         """
         return {
             name: content
@@ -303,7 +304,7 @@ class Course:
 
 
 class _AddCells(SaveCells):
-    """Writes a notebook's cells into the gradebook, and leaves what is there."""
+    """Adds a notebook's cells to the gradebook, and keeps existing ones."""
 
     def _create_notebook(self, nb: NotebookNode) -> None:
         where = self.notebook_id, self.assignment_id
@@ -315,7 +316,7 @@ class _AddCells(SaveCells):
 
 
 def _is_there(path: Path) -> bool:
-    """Tell whether there is anything, also where that cannot be looked at."""
+    """Tell whether a path exists, even if it may not be inspected."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -326,7 +327,7 @@ def _is_there(path: Path) -> bool:
 
 
 def find_name_problem(student: str) -> str:
-    """Return why a folder's name cannot be a student's in the gradebook, or ""."""
+    """Return why a folder's name cannot be a student's name in the gradebook, or "" if it can."""
     try:
         student.encode()
     except UnicodeEncodeError:
@@ -345,7 +346,7 @@ def find_name_problem(student: str) -> str:
 
 
 def compute_digest(handed: NotebookSubmission, beside: Mapping[str, bytes]) -> str:
-    """Return what changes when what was handed in for a notebook changes."""
+    """Return a digest that changes when what was handed in for a notebook changes."""
     sha = hashlib.sha256()
     for part in (handed.digest, *handed.remarks, handed.review):
         sha.update(part.encode("utf-8", "replace") + b"\0")
@@ -357,11 +358,11 @@ def compute_digest(handed: NotebookSubmission, beside: Mapping[str, bytes]) -> s
 
 
 def replace_folder_contents(folder: Path, files: Mapping[str, bytes], permissions: int) -> None:
-    """Write files into a folder, each of them whole or not at all, and remove all others."""
+    """Write files into a folder, each completely or not at all, and remove all other files."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         if (folder / name).is_dir() and not (folder / name).is_symlink():
-            shutil.rmtree(folder / name)  # of an earlier submission
+            shutil.rmtree(folder / name)  # left by an earlier submission
         write_atomically(folder / name, content, permissions)
     for path in folder.iterdir():
         if path.name not in files and stat.S_ISREG(path.lstat().st_mode):
@@ -369,12 +370,12 @@ def replace_folder_contents(folder: Path, files: Mapping[str, bytes], permission
 
 
 def write_atomically(path: Path, content: bytes, permissions: int | None = None) -> None:
-    """Write a file whole or not at all; whoever has it open sees the old one to its end.
+    """Write a file completely or not at all; a program that has it open still reads the old one.
 
     Args:
-        path: of the file.
-        content: of the file.
-        permissions: its mode; if None, what the user's umask leaves of 666, as `open` does.
+        path: path of the file.
+        content: its new content.
+        permissions: its mode; if None, 666 less the user's umask, as with `open`.
     """
     if permissions is None:
         os.umask(mask := os.umask(0o077))

@@ -1,7 +1,7 @@
 """Grades submissions on a Dask cluster; each worker has its own sandbox.
 
-Tasks and results are plain data of ours. Students' code runs in the workers' sandboxes, and the
-verdict is computed by the worker, as it is on one machine.
+Tasks and results are plain data of our own classes. Students' code runs in the workers' sandboxes,
+and the worker computes the verdict, as on a single machine.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ from autograder.instructor.grading.source_notebook import parse_source
 from autograder.instructor.grading.worker_pool import WorkerPool
 
 Data = dict[str, Any]
-RETRIES = 3  # how often a task is given to another worker when its worker is lost
+RETRIES = 3  # how often a task is given to another worker if its worker is lost
 
 
 @dataclass
 class _Sent:
-    """A task that is with a worker."""
+    """A task that has been sent to a worker."""
 
     task: SubmissionTask
     future: Any
@@ -56,11 +56,11 @@ class _Sent:
 
 
 class TaskClock:
-    """When tasks began, as their workers say; what waits in a worker's queue has not begun.
+    """Records when tasks began, as their workers report; a task in a worker's queue has not begun.
 
     Args:
-        client: of the scheduler.
-        topic: under which the workers speak.
+        client: client of the scheduler.
+        topic: topic under which the workers report.
     """
 
     def __init__(self, client: Any, topic: str):
@@ -69,15 +69,15 @@ class TaskClock:
 
     def _hear(self, event: tuple[float, Data]) -> None:
         _, said = event
-        # Again, if it begins again elsewhere.
+        # A task that begins again elsewhere overwrites its entry.
         self._began[said["key"]] = time.monotonic(), said["worker"]
 
     def find_late(self, seconds: float, workers: Collection[str]) -> dict[str, str]:
-        """Return the tasks that began longer ago, ended ones too, with their workers' addresses.
+        """Return the overdue tasks, finished ones included, with the addresses of their workers.
 
         Args:
             seconds: how long a task may take.
-            workers: who is there; what began with another waits for a second beginning.
+            workers: workers that are present; a task that began on another worker will begin again.
         """
         now = time.monotonic()
         began = list(self._began.items())  # the client's own thread writes to it
@@ -85,7 +85,7 @@ class TaskClock:
 
 
 def announce_task_start(topic: str) -> None:
-    """Tell that the task begins in which this is called, on a worker."""
+    """Report, from within a task on a worker, that the task has begun."""
     from distributed import get_worker
 
     worker = get_worker()
@@ -93,14 +93,14 @@ def announce_task_start(topic: str) -> None:
 
 
 class DaskExecutor:
-    """The workers of a Dask scheduler.
+    """Grades submissions on the workers of a Dask scheduler.
 
     Args:
-        address: of the scheduler.
-        work: what is graded.
+        address: address of the scheduler.
+        work: the assignment run.
 
     Raises:
-        CourseError: dask is not installed, or nobody answers at the address.
+        CourseError: Dask is not installed, or no scheduler answers at the address.
     """
 
     def __init__(self, address: str, work: AssignmentRun):
@@ -110,7 +110,7 @@ class DaskExecutor:
             raise CourseError(
                 "--scheduler needs dask: install it with pip install dask distributed."
             ) from error
-        self._guard = open_worker_pool(work, 1)  # reads and writes the pages, which lie here
+        self._guard = open_worker_pool(work, 1)  # reads and writes files on this machine
         try:
             self._client = Client(address, timeout=10, set_as_default=False)
         except (OSError, ValueError) as error:
@@ -144,7 +144,7 @@ class DaskExecutor:
         students: Iterable[tuple[str, PreviousResults]],
         busy: Callable[[Sequence[str]], object],
     ) -> Iterator[tuple[str, SubmissionOutcome]]:
-        """Yield each student with what came of their submission, in the order in which they end."""
+        """Yield each student with the outcome of their submission, in the order of completion."""
         left = iter(students)
         guard = self._guard
         waiting: dict[str, _Sent] = {}
@@ -170,7 +170,7 @@ class DaskExecutor:
         return _Sent(task, future)
 
     def _wait(self, waiting: dict[str, _Sent], seconds: float) -> list[_Sent]:
-        """Return those that have ended; one that takes too long ends with its worker."""
+        """Return the tasks that have ended; kill the worker of a task that takes too long."""
         self._ended.wait(1.0)
         self._ended.clear()
         if ended := [sent for sent in waiting.values() if sent.future.done()]:
@@ -180,7 +180,7 @@ class DaskExecutor:
             sent = waiting[key]
             sent.future.cancel()
             sent.late = True
-            with suppress(Exception):  # it takes the connection with it
+            with suppress(Exception):  # the exit breaks the connection
                 self._client.run(os._exit, 1, workers=[late[key]], wait=False)
             ended.append(sent)
         return ended
@@ -191,19 +191,19 @@ class DaskExecutor:
         try:
             graded = sent.future.result()
         except SandboxError:
-            raise  # nobody's can be graded there
+            raise  # fatal for the whole run, not just this student
         except Exception as error:  # the workers that tried it died, or its pages are unusable
             return FailedSubmission(guard.explain(error))
         return read_outcome(guard.submit(write_pages, sent.task, graded), guard)
 
     def _room(self) -> int:
-        """Return how many tasks may be under way: two for each thread there is."""
+        """Return how many tasks may be in progress: two for each thread of the workers."""
         threads = sum(self._client.nthreads().values())
         return max(2, 2 * threads)
 
 
 _lock = threading.Lock()
-_graders: dict[str, NotebookGrader] = {}  # of the run at which this worker is
+_graders: dict[str, NotebookGrader] = {}  # of this worker's current run
 _opened = ExitStack()  # their sandboxes
 
 
@@ -215,7 +215,7 @@ def grade_task(setup: Data, task: SubmissionTask) -> list[GradedNotebook]:
 
 
 def close_worker_sandboxes() -> None:
-    """End the sandboxes of this worker."""
+    """Close the sandboxes of this worker."""
     with _lock:
         _opened.close()
         _graders.clear()
@@ -224,7 +224,7 @@ def close_worker_sandboxes() -> None:
 def _grader(setup: Data) -> NotebookGrader:
     with _lock:
         if setup["run"] not in _graders:
-            _opened.close()  # of a run that has been broken off
+            _opened.close()  # left by an interrupted run
             _graders.clear()
             settings = Grading(**setup["settings"])
             exercises = settings.load_exercises()

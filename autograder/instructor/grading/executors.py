@@ -1,4 +1,4 @@
-"""Executors that grade submissions: a protocol, and the local one with a process pool."""
+"""Executors that grade submissions: a protocol, and a local one with a worker pool."""
 
 from __future__ import annotations
 
@@ -19,34 +19,33 @@ from autograder.instructor.grading.worker_pool import WorkerPool
 
 
 class GradingJob(Protocol):
-    """What is graded: reads a submission, and writes its pages once its notebooks are graded."""
+    """Reads a submission, and writes its pages once its notebooks are graded."""
 
     @property
     def course(self) -> Course:
-        """The course."""
+        """Return the course."""
 
     def read(self, student: str, before: PreviousResults) -> SubmissionTask | None:
-        """Return what is to be done for a student, or None if nothing is."""
+        """Return the task for a student, or None if there is nothing to do."""
 
     def finish(self, task: SubmissionTask, graded: Sequence[GradedNotebook]) -> GradedSubmission:
-        """Return what is recorded of a submission."""
+        """Return what to record for a submission."""
 
 
-PreviousResults = Mapping[
-    str, NotebookResult
-]  # what is kept of a student's notebooks, by their names
+# Recorded results of one student, by notebook.
+PreviousResults = Mapping[str, NotebookResult]
 
 
 @dataclass(frozen=True)
 class SubmissionTask:
-    """What is to be done for one student.
+    """What is to be graded for one student.
 
     Attributes:
-        student: nbgrader's name.
-        notebooks: what was handed in for the notebooks that need grading.
-        beside: the other files.
-        only: for each notebook the exercises to grade, None for all of them.
-        before: what an earlier run gave, by notebook.
+        student: nbgrader's name of the student.
+        notebooks: submissions of the notebooks that need grading, by notebook.
+        beside: contents of the other files, by name.
+        only: exercises to grade, by notebook; None for all exercises of the notebook.
+        before: results of an earlier run, by notebook.
     """
 
     student: str
@@ -58,13 +57,13 @@ class SubmissionTask:
 
 @dataclass(frozen=True)
 class GradedSubmission:
-    """What came of a submission, ready to be recorded.
+    """Result of grading one submission, ready to be recorded.
 
     Attributes:
-        results: of the notebooks that were graded.
-        files: all that goes into the folder of graded pages, by name.
-        untouched: names of the solution cells that are as they were released.
-        timestamp: UTC time at which it was handed in, if that is known.
+        results: results of the graded notebooks.
+        files: contents of all files for the folder of graded notebooks, by name.
+        untouched: grade_ids of the solution cells that are still as released.
+        timestamp: UTC time at which the submission was handed in, or None if it is not known.
     """
 
     results: tuple[NotebookResult, ...]
@@ -75,29 +74,29 @@ class GradedSubmission:
 
 @dataclass(frozen=True)
 class FailedSubmission:
-    """Why a submission could not be graded, a sentence for the instructor."""
+    """Reason why a submission could not be graded, as a sentence for the instructor."""
 
     why: str
 
 
-SubmissionOutcome = (
-    GradedSubmission | FailedSubmission | None
-)  # None: it was graded before, and has not changed
+# None: the submission was graded before and has not changed.
+SubmissionOutcome = GradedSubmission | FailedSubmission | None
 
 
 class Executor(Protocol):
-    """Where submissions are graded: this machine's processors, or a cluster."""
+    """Grades submissions, on this machine's processors or on a cluster."""
 
     def run(
         self,
         students: Iterable[tuple[str, PreviousResults]],
         busy: Callable[[Sequence[str]], object],
     ) -> Iterator[tuple[str, SubmissionOutcome]]:
-        """Yield each student with what came of their submission, in the order in which they end.
+        """Yield each student with the outcome of their submission, in the order of completion.
 
         Args:
-            students: who handed in, and what was graded of it before.
-            busy: called now and then with those that are worked on, longest first.
+            students: the students who handed something in, each with the results of earlier runs.
+            busy: called now and then with the students whose submissions are being graded, longest
+                first.
         """
 
 
@@ -107,9 +106,9 @@ def grade_notebooks(
     """Grade the notebooks of one task.
 
     Args:
-        grader: of the assignment.
-        task: what is to be done.
-        until: `time.monotonic()` after which nothing is run any more.
+        grader: grader of the assignment.
+        task: the task.
+        until: value of `time.monotonic()` after which no code is run any more.
     """
     graded = []
     for name, handed in task.notebooks.items():
@@ -118,8 +117,8 @@ def grade_notebooks(
                 task.student, name, handed, task.beside, task.only.get(name), until
             )
         except (SandboxError, MemoryError):
-            raise  # nobody's can be graded; or the guard says it
-        except Exception as error:  # a mistake of ours must not end the class's run
+            raise  # fatal for the whole run, or explained by the worker pool
+        except Exception as error:  # a bug of ours must not end the run
             if is_disk_error(error):
                 raise
             why = f"The grader failed: {type(error).__name__}: {str(error)[:300]}"
@@ -129,12 +128,12 @@ def grade_notebooks(
 
 
 class LocalExecutor:
-    """Grades submissions here, in sandboxes and under guard.
+    """Grades submissions on this machine, in sandboxes and a worker pool.
 
     Args:
-        work: what is graded.
-        grader: grades a notebook.
-        workers: how many submissions at a time.
+        work: the grading job.
+        grader: grader of the notebooks.
+        workers: number of submissions graded at a time.
     """
 
     def __init__(self, work: GradingJob, grader: NotebookGrader, workers: int):
@@ -145,12 +144,12 @@ class LocalExecutor:
         students: Iterable[tuple[str, PreviousResults]],
         busy: Callable[[Sequence[str]], object],
     ) -> Iterator[tuple[str, SubmissionOutcome]]:
-        """Yield each student with what came of their submission, in the order in which they end."""
+        """Yield each student with the outcome of their submission, in the order of completion."""
         waiting: dict[Future[SubmissionOutcome], str] = {}
         left = iter(students)
         with open_worker_pool(self._work, self._workers, self._grader) as guard:
             while True:
-                # Twice as many as can be worked on, so that nobody waits for us.
+                # Queue twice as many submissions as there are workers, so that no worker is idle.
                 while len(waiting) < 2 * self._workers and (given := next(left, None)):
                     waiting[guard.submit(_grade_here, *given)] = given[0]
                 if not waiting:
@@ -162,16 +161,16 @@ class LocalExecutor:
 
 
 def read_outcome(future: Future[SubmissionOutcome], guard: WorkerPool) -> SubmissionOutcome:
-    """Return what came of a submission, also if the work on it failed.
+    """Return the outcome of a submission, even if the work on it failed.
 
     Raises:
-        SandboxError: there is no sandbox any more.
-        OSError: the disk is full.
+        SandboxError: the sandbox is no longer available.
+        OSError: the disk fails, for example because it is full.
     """
     try:
         return future.result()
     except SandboxError:
-        raise  # nobody's can be graded
+        raise  # fatal for the whole run, not just this student
     except Exception as error:
         if is_disk_error(error):
             raise
@@ -179,7 +178,7 @@ def read_outcome(future: Future[SubmissionOutcome], guard: WorkerPool) -> Submis
 
 
 def is_disk_error(error: BaseException) -> bool:
-    """Tell whether the disk or the rights to it fail, for everybody and not for one file's name."""
+    """Tell whether the disk or its permissions fail for everybody, not for a single file name."""
     return isinstance(error, OSError) and error.errno in _DISK_ERRNOS
 
 
@@ -189,15 +188,14 @@ _DISK_ERRNOS = (
 )  # fmt: skip
 
 
-_worker_context: list[
-    tuple[GradingJob, NotebookGrader | None]
-] = []  # what a process under guard works on
+# Job and grader of this worker process.
+_worker_context: list[tuple[GradingJob, NotebookGrader | None]] = []
 
 
 def open_worker_pool(
     work: GradingJob, count: int, grader: NotebookGrader | None = None
 ) -> WorkerPool:
-    """Return processes that work on submissions; without a grader they read and write only."""
+    """Return a worker pool for submissions; without a grader, it only reads and writes them."""
 
     def begin() -> None:
         _worker_context.append((work, grader))
@@ -207,12 +205,12 @@ def open_worker_pool(
     if grader is not None:
         grader.prepare()
     settings = work.course.settings
-    # One go at a notebook may just have begun when the time is over.
+    # A run of a notebook may have just begun when the time is up.
     return WorkerPool(count, settings.submission_seconds + settings.notebook_seconds, begin)
 
 
 def _grade_here(student: str, before: PreviousResults) -> SubmissionOutcome:
-    """Read, grade and write the pages of a submission."""
+    """Read and grade a submission, and write its pages."""
     work, grader = _worker_context[-1]
     assert grader is not None
     until = time.monotonic() + work.course.settings.submission_seconds

@@ -1,9 +1,9 @@
-"""Detects answers whose output equals a forbidden torch operator's to the last bit.
+"""Detects answers whose output equals a forbidden torch operator's output to the last bit.
 
-While answers are tried, a look-out in the student's process takes the operators away
-(`autograder.run.forbidden_ops`). Code in the same process can switch it off. What comes back is
-therefore compared here: an operator adds in an order of its own, so that its last bits are its own,
-too.
+While answers are tried, the student's process disables the operators
+(`autograder.run.forbidden_ops`), but code in the same process can undo that. The output is
+therefore compared here: each operator adds numbers in an order of its own, so the last bits are
+characteristic of it.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from autograder.run.runner import run_case
 from autograder.spec.exercise import Case, Exercise
 
 Tensors = Mapping[str, Tensor]
-FEWEST = 3  # cases in which the last bits tell
+FEWEST = 3  # minimum number of cases with telling last bits
 
 
 def compute_operator_outputs(
     exercise: Exercise, case: Case, dtype: torch.dtype
 ) -> dict[str, Tensor]:
-    """Return what the operator gives on a case, its first outputs only; {} where it fails.
+    """Return what the operator gives for the first outputs of a case, or {} if it fails.
 
-    It also fails where it gives no numbers: an average over nothing.
+    It also fails if it gives values that are not finite, as for an average over nothing.
     """
     assert exercise.operator is not None
     given = {n: t.to(dtype) if t.is_floating_point() else t for n, t in case.inputs.items()}
@@ -43,7 +43,7 @@ def compute_operator_outputs(
 
 
 def matches_bitwise(outputs: Tensors, operators: Tensors) -> bool:
-    """Tell whether outputs are the operator's to the last bit."""
+    """Tell whether outputs equal the operator's to the last bit."""
     return all(
         name in outputs
         and outputs[name].dtype == tensor.dtype
@@ -55,16 +55,16 @@ def matches_bitwise(outputs: Tensors, operators: Tensors) -> bool:
 def differs_from_solution(
     exercise: Exercise, case: Case, dtype: torch.dtype, operators: Tensors
 ) -> bool:
-    """Tell whether the solution gives other last bits than the operator."""
+    """Tell whether the solution's last bits differ from the operator's."""
     mine = run_case(load_solution(exercise), exercise, case, dtype).outputs
     return bool(operators) and not matches_bitwise(mine, operators)
 
 
 def matches_operator(trials: Sequence[tuple[Trial, Tensors]]) -> bool:
-    """Tell whether an answer gives the operator's bits wherever they tell.
+    """Tell whether an answer gives the operator's bits in every case where they are telling.
 
     Args:
-        trials: each with the operator's outputs, of cases in which they differ from the solution's.
+        trials: trials with the operator's outputs, in cases where these differ from the solution's.
     """
     return len(trials) >= FEWEST and all(
         matches_bitwise(trial.outcome.outputs, operators) for trial, operators in trials

@@ -28,15 +28,15 @@ from autograder.instructor.grading import result_records
 from autograder.instructor.grading.course_folder import CourseError
 from autograder.instructor.grading.result_records import NotebookResult
 
-WAIT_AT_MOST = 600.0  # seconds for a gradebook that is locked
+WAIT_AT_MOST = 600.0  # seconds to wait for a locked gradebook
 T = TypeVar("T")
 
 
 class LockRetrier:
-    """Waits for a gradebook that another program has locked, as a formgrader that saves does.
+    """Waits for a gradebook that another program has locked, such as a formgrader that is saving.
 
     Args:
-        say: called once with a sentence when it begins to wait.
+        say: called once with a sentence when the wait begins.
     """
 
     def __init__(self, say: Callable[[str], object]):
@@ -44,7 +44,7 @@ class LockRetrier:
         self._said = False
 
     def until_done(self, action: Callable[[], T]) -> T:
-        """Return what the action returns, which is all or nothing and may be tried again."""
+        """Return the result of an all-or-nothing action, repeated while the gradebook is locked."""
         until = time.monotonic() + WAIT_AT_MOST
         while True:
             try:
@@ -60,10 +60,10 @@ class LockRetrier:
 
 @contextmanager
 def explain_errors(db_url: str) -> Iterator[None]:
-    """Turn what goes wrong with the gradebook or the disk into a sentence that says what to do.
+    """Turn errors of the gradebook or the disk into a sentence that says what to do.
 
     Raises:
-        CourseError: in place of the database's error, or of an error of the file system.
+        CourseError: in place of an error of the database or the file system.
     """
     try:
         yield
@@ -97,7 +97,7 @@ def _explain_database(db_url: str, said: str) -> str:
     )
 
 
-# What has no file's name: no place for temporary files takes one, or a pipe or a handle is missing.
+# Errors without a file name: no folder accepts temporary files, or no pipe or file handle is left.
 _OF_TEMPFILE = (errno.ENOENT, errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE)
 
 
@@ -107,7 +107,7 @@ def _explain_disk(error: OSError) -> str:
             f"The disk is full; {error.filename or 'a file'} could not be written: make room, then "
             "run the same command again; what was written before is kept."
         )
-    if error.filename is None:  # tempfile says so if none of its places takes a file
+    if error.filename is None:  # tempfile raises this if none of its folders accepts a file
         return f"{error.strerror or error}: make room there, then run the same command again."
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return f"You have no right to write or read {error.filename}: get it, then run this again."
@@ -116,7 +116,7 @@ def _explain_disk(error: OSError) -> str:
 
 @dataclass(frozen=True)
 class _Cell:
-    """A grade in the gradebook, and what a person has added to it."""
+    """A grade in the gradebook, with what a person has added to it."""
 
     id: str
     manual_score: float | None
@@ -127,10 +127,10 @@ class GradebookWriter:
     """Writes to nbgrader's gradebook.
 
     Args:
-        db_url: of the gradebook, SQLite or PostgreSQL.
-        course_id: nbgrader's.
-        assignment: which must be in it.
-        penalty: nbgrader's plugin that knows the penalties for late submissions.
+        db_url: URL of the gradebook, SQLite or PostgreSQL.
+        course_id: nbgrader's name of the course.
+        assignment: name of the assignment, which must be in the gradebook.
+        penalty: nbgrader's plugin for late penalties.
     """
 
     def __init__(self, db_url: str, course_id: str, assignment: str, penalty: BasePlugin):
@@ -147,7 +147,7 @@ class GradebookWriter:
         self._gradebook.close()
 
     def records(self) -> dict[tuple[str, str], NotebookResult]:
-        """Return what was graded before, by student and notebook."""
+        """Return the results of earlier runs, by student and notebook."""
         connection = self._gradebook.db.connection()
         by_notebook = {
             (row.student, row.notebook): row
@@ -157,7 +157,7 @@ class GradebookWriter:
         return by_notebook
 
     def count_submissions(self) -> int:
-        """Return of how many students the gradebook knows a submission of the assignment."""
+        """Return the number of students with a submission of the assignment in the gradebook."""
         return len(self._gradebook.assignment_submissions(self._assignment))
 
     def write(
@@ -170,15 +170,15 @@ class GradebookWriter:
         """Write all of a submission's notebooks, or nothing.
 
         Args:
-            student: nbgrader's name; created if there is none of the name.
-            results: of the notebooks that were graded.
-            unanswered: grade_ids of solution cells that are as they were released.
-            timestamp: UTC time of submission, or None if that is not known.
+            student: nbgrader's name of the student, who is created if necessary.
+            results: results of the graded notebooks.
+            unanswered: grade_ids of the solution cells that are still as released.
+            timestamp: UTC time of submission, or None if it is not known.
         """
         database = self._gradebook.db
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", SAWarning)  # nbgrader's way to add a submission
+                warnings.simplefilter("ignore", SAWarning)  # from nbgrader's add_submission
                 late = self._submission(student, timestamp)
             connection = database.connection()
             for result in results:
@@ -192,7 +192,7 @@ class GradebookWriter:
             database.expunge_all()  # a class of a thousand takes no more memory than one of forty
 
     def _submission(self, student: str, timestamp: datetime | None) -> float:
-        """Return by how many seconds the submission is late; it is created if there is none."""
+        """Return by how many seconds a submission is late; create the submission if necessary."""
         try:
             submission = self._gradebook.find_submission(self._assignment, student)
         except MissingEntry:
@@ -247,7 +247,7 @@ class GradebookWriter:
         )
 
     def _page(self, student: str, notebook: str) -> str | None:
-        """Return what nbgrader calls a notebook of a submission; None if it knows of none."""
+        """Return nbgrader's id of a submitted notebook, or None if the gradebook has none."""
         found: str | None = self._gradebook.db.execute(
             select(SubmittedNotebook.__table__.c.id)
             .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
@@ -257,7 +257,7 @@ class GradebookWriter:
         return found
 
     def _complete(self, student: str) -> None:
-        """Add what nbgrader's `add_submission` would, had the assignment been then as it is now."""
+        """Add what nbgrader's `add_submission` would add for the assignment as it is now."""
         database = self._gradebook.db
         submission = self._gradebook.find_submission(self._assignment, student)
         pages = {page.notebook_id: page for page in submission.notebooks}
@@ -265,7 +265,7 @@ class GradebookWriter:
             if notebook.id not in pages:
                 page = SubmittedNotebook(notebook_id=notebook.id, assignment_id=submission.id)
                 database.add(page)
-                database.flush()  # it gets its id
+                database.flush()  # assigns its id
                 pages[notebook.id] = page
             page = pages[notebook.id]
             for kind, there, cells in (

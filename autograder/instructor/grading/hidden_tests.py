@@ -25,10 +25,10 @@ HIDDEN_DRAWS = 3
 
 
 def examine(answer: Any, exercises: Mapping[str, Exercise]) -> None:
-    """Judge an answer to one of the exercises on inputs nobody has seen.
+    """Judge an answer to one of the exercises on inputs that nobody has seen.
 
     Raises:
-        CheckFailed: something is wrong, or the notebook imported the course's solutions.
+        CheckFailed: the answer is wrong, or the notebook imported the course's solutions.
     """
     exercise = find_exercise(answer, exercises)
     reject_solution_imports(answer)
@@ -47,9 +47,9 @@ def examine(answer: Any, exercises: Mapping[str, Exercise]) -> None:
 def reject_solution_imports(answer: Any) -> None:
     """Raise CheckFailed if an answer, or anything else in its notebook, comes from `solutions`.
 
-    A hidden test forgets the solutions it needed itself, so they are loaded in a notebook only if
-    one of its cells imported them. This keeps honest people honest: here a submission runs in one
-    process with its judge, and one that is bent on cheating has other ways.
+    A hidden test removes the solutions that it loaded itself, so solutions are loaded in a notebook
+    only if one of its cells imported them. This keeps honest people honest: a submission runs here
+    in the same process as its judge, and a determined cheat has other ways.
     """
     if not card.is_in_notebook():
         return
@@ -69,11 +69,11 @@ def _forget_solutions() -> None:
 
 
 def _is_solution(module: str) -> bool:
-    return module.startswith("solutions.")  # a file solutions.py of the student's own is allowed
+    return module.startswith("solutions.")  # a student's own solutions.py is allowed
 
 
 def judge_answer(answer: Any, exercise: Exercise, seeds: list[int]) -> Verdict:
-    """Judge an answer on the cases of the given seeds by the solution."""
+    """Judge an answer against the solution, on the cases of the given seeds."""
     return _judge(exercise, _try_cases(answer, exercise, seeds))
 
 
@@ -81,7 +81,7 @@ Tried = list[tuple[Case, dict[torch.dtype, Outcome]]]
 
 
 def _try_cases(answer: Any, exercise: Exercise, seeds: list[int]) -> Tried:
-    """Run an answer; no solution is needed for that."""
+    """Run an answer on all cases, for which no solution is needed."""
     cases = [case for seed in seeds for case in exercise.draw(seed)]
     return [(c, {dtype: run_case(answer, exercise, c, dtype) for dtype in DTYPES}) for c in cases]
 
@@ -95,7 +95,7 @@ def _judge(exercise: Exercise, tried: Tried) -> Verdict:
 
 
 def load_known_mistakes(exercise: Exercise) -> list[KnownMistake]:
-    """Return the exercise's known mistakes; what they give on a case is computed when asked."""
+    """Return the exercise's known mistakes, whose fingerprints are computed when needed."""
     known = []
     for mistake in load_mistakes(exercise):
         trial = _trials_of(mistake.code, exercise)

@@ -1,7 +1,7 @@
 """Grades one notebook: rebuilds it, runs it in the sandbox and judges its answers.
 
-A cell that ends or hangs the process is run again with its definitions alone, or left out if that
-does not help, and the rest with it; so one bad line costs nothing but itself.
+If a cell ends or hangs the process, the notebook is run again with only the definitions of that
+cell, or without the cell if that does not help. One bad line therefore costs nothing but itself.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ from autograder.instructor.sanitize import (
 )
 from autograder.spec.exercise import Exercise
 
-MAX_RUNS = 40  # how often a notebook is run, if its cells keep ending the process
-MAX_HANGS = 3  # how many of them may take their full time; the rest is then run without them
-DETAILS_AT_MOST = 4_000  # characters that are recorded of the case in which an answer is wrong
-_PART = 1_000_000  # indexes from here on are parts of an exercise
+MAX_RUNS = 40  # how often a notebook is run if its cells keep ending the process
+MAX_HANGS = 3  # how many of them may use their full time; the rest is then run without them
+DETAILS_AT_MOST = 4_000  # recorded characters of the case in which an answer is wrong
+_PART = 1_000_000  # indexes from here on stand for parts of an exercise
 
 Answer = tuple[Mapping[str, Any], Mapping[str, Tensor]]
 
 
 @dataclass(frozen=True)
 class GradedNotebook:
-    """A graded notebook: what is recorded, and the page that feedback is made of."""
+    """A graded notebook: the result to record, and the page from which feedback is made."""
 
     result: NotebookResult
     page: NotebookNode
@@ -63,27 +63,27 @@ class GradedNotebook:
 
 @dataclass
 class _RunResults:
-    """What several goes at a notebook brought."""
+    """Results of several runs of a notebook."""
 
     outputs: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     answers: dict[int, Answer] = field(default_factory=dict)
     stopped: dict[int, str] = field(default_factory=dict)  # cells that ended the process, and how
-    reduced: dict[int, str] = field(default_factory=dict)  # the same, of which definitions are run
-    until: float | None = None  # when there is no time for another go
+    reduced: dict[int, str] = field(default_factory=dict)  # likewise, but definitions are run
+    until: float | None = None  # when there is no time for another run
 
     def late(self) -> bool:
-        """Tell whether the time is over."""
+        """Tell whether the time is up."""
         return self.until is not None and time.monotonic() > self.until
 
 
 class NotebookGrader:
-    """Grades notebooks of an assignment; may be used by several threads.
+    """Grades notebooks of an assignment; several threads may use it.
 
     Args:
-        assignment: its name.
-        sources: its notebooks.
-        sandbox: runs the students' code, and has the secret cases.
-        secret: the cases, and who judges what came back.
+        assignment: name of the assignment.
+        sources: its source notebooks, by name.
+        sandbox: runs the students' code, and holds the secret cases.
+        secret: the secret cases, which also judge the answers.
         tests: fingerprints of the exercises' tests, by exercise.
     """
 
@@ -115,10 +115,10 @@ class NotebookGrader:
         Args:
             student: nbgrader's name of the student.
             notebook: name of the source notebook.
-            handed: what was handed in for it.
-            beside: the files beside it.
+            handed: what the student handed in for it.
+            beside: contents of the files beside it, by name.
             only: names of the exercises to grade; all of them if None.
-            until: `time.monotonic()` after which it is not run once more.
+            until: value of `time.monotonic()` after which the notebook is not run again.
         """
         started = time.monotonic()
         source = self.sources[notebook]
@@ -154,7 +154,7 @@ class NotebookGrader:
                 points, verdict = self._try_parts(index, cell, rebuilt, beside, brought, verdict)
                 outcome = "part" if points else outcome
             answer = brought.answers.get(index, ({}, {}))[0].get("answer")
-            # A thread of another cell may have ended the process, or written to the channel.
+            # Another cell's thread may have ended the process, or written to the channel.
             ended = brought.stopped.get(index) in ("exit", "killed", "broken")
             name, review = cell.exercise.name, []
             if brought.late() and outcome in ("stopped", "missing") and name in wanted:
@@ -175,14 +175,14 @@ class NotebookGrader:
                 rebuilt.page.cells[index].outputs = [nbformat.from_dict(o) for o in shown]
         coloured = 0
         for cell in rebuilt.page.cells:
-            if cell.cell_type == "code":  # what is read is what was run
+            if cell.cell_type == "code":  # readers see exactly what was run
                 cell.source = sanitize_lines(cell.source, CELL_AT_MOST)
                 coloured += len(cell.source)
                 if coloured > COLOURED_AT_MOST or is_slow_to_highlight(cell.source):
-                    cell.metadata["magics_language"] = "text"  # nbconvert's name for what to do
+                    cell.metadata["magics_language"] = "text"  # nbconvert's key for the language
         if handed.cells is None:
             remarks = list(handed.remarks)
-        # Names of files may hold what is no text.
+        # File names may contain bytes that are not text.
         remarks = [sanitize_line(remark) for remark in remarks]
         _add_note(rebuilt.page, remarks)
         result = NotebookResult(
@@ -198,18 +198,18 @@ class NotebookGrader:
         return GradedNotebook(result, rebuilt.page)
 
     def fail(self, student: str, notebook: str, why: str) -> GradedNotebook:
-        """Return what is recorded of a notebook that could not be graded; it is tried again."""
+        """Return what to record for a notebook that could not be graded; it will be tried again."""
         return make_failed_result(
             self.sources[notebook], self.assignment, student, why, self._tests
         )
 
     def prepare(self) -> None:
-        """Compute what is right and wait for the sandbox, before processes are forked."""
+        """Compute the expected values and wait for the sandbox, before processes are forked."""
         self._secret.prepare()
         self._sandbox.prepare()
 
     def begin(self) -> None:
-        """Go on in a process that was forked from the one that was prepared."""
+        """Continue in a process that was forked from the prepared one."""
         self._sandbox.begin_in_fork()
 
     def _run_until_done(
@@ -221,7 +221,7 @@ class NotebookGrader:
         brought: _RunResults,
         parts: Mapping[int, tuple[int, int]] | None = None,
     ) -> None:
-        """Run the notebook until it comes to its end or has been tried often enough."""
+        """Run the notebook until it finishes or has been tried often enough."""
         goes = 0
         hangs = 0
         while goes < MAX_RUNS and hangs <= MAX_HANGS and not brought.late():
@@ -254,7 +254,7 @@ class NotebookGrader:
             if run.end.at is None and not run.end.why:
                 return
             hangs += run.end.why == "time"
-            # Who writes to the grader's channel once does it again.
+            # Code that writes to the grader's channel once does so again.
             if not _record_culprit_cell(run, rebuilt, brought) or run.end.why == "broken":
                 return
 
@@ -313,7 +313,7 @@ class NotebookGrader:
     def _find_doubts(
         self, index: int, exercise: Exercise, rebuilt: RebuiltNotebook, brought: _RunResults
     ) -> Iterator[str]:
-        """Yield why a right answer may have called the operator that it had to write."""
+        """Yield reasons why a right answer may have called the operator that it had to write."""
         if self._secret.looks_called(exercise, *brought.answers[index]):
             yield _CALLED.format(name=exercise.name)
         for n, cell in enumerate(rebuilt.page.cells):
@@ -332,7 +332,7 @@ class NotebookGrader:
         brought: _RunResults,
         verdict: Verdict,
     ) -> tuple[float, Verdict]:
-        """Try the parts of an answer that is not right as a whole; return the points for them."""
+        """Try the parts of an answer that is wrong as a whole; return points and verdict."""
         exercise = cell.exercise
         assert exercise is not None
         keys = {_PART + n: (index, n) for n in range(len(exercise.parts))}
@@ -348,7 +348,7 @@ class NotebookGrader:
             )
             earned += part.points if right else 0.0
             lines.append(f"  {part.name}: {part.points if right else 0:g} of {part.points:g}")
-        if earned >= exercise.points:  # each right alone, and wrong together
+        if earned >= exercise.points:  # each part is right alone, and wrong with the others
             earned -= min(part.points for part in exercise.parts)
         if not earned:
             return 0.0, verdict
@@ -369,15 +369,15 @@ def open_grader(
     """Provide an assignment's grader with secret cases and a sandbox, which is closed at the end.
 
     Args:
-        assignment: its name.
-        sources: its notebooks.
-        settings: the class's.
-        sandbox: one that is on its way up, to be used if it is of the right kind.
-        seeds: to draw the cases from; fresh and secret ones unless given.
-        tests: fingerprints of the exercises' tests; made if not given.
+        assignment: name of the assignment.
+        sources: its source notebooks, by name.
+        settings: settings of the course.
+        sandbox: a sandbox that is already starting, to be used if it is of the right kind.
+        seeds: seeds to draw the cases from; fresh, secret seeds unless given.
+        tests: fingerprints of the exercises' tests, by exercise; computed unless given.
 
     Raises:
-        SandboxError: there is no sandbox.
+        SandboxError: no sandbox can be started.
     """
     if sandbox is not None and sandbox.unsafe != settings.unsafe:
         sandbox.close()
@@ -394,10 +394,10 @@ def open_grader(
 def make_failed_result(
     source: SourceNotebook, assignment: str, student: str, why: str, tests: Mapping[str, str]
 ) -> GradedNotebook:
-    """Return what is recorded of a notebook that could not be graded.
+    """Return what to record for a notebook that could not be graded.
 
     Args:
-        source: of the notebook.
+        source: source notebook.
         assignment, student: nbgrader's names.
         why: a sentence for the instructor.
         tests: fingerprints of the exercises' tests, by exercise.
@@ -437,7 +437,7 @@ def _make_result(
 
 
 def digest_tests(sources: Mapping[str, SourceNotebook]) -> dict[str, str]:
-    """Return the fingerprints of the tests of all exercises."""
+    """Return the fingerprints of the tests of all exercises, by exercise."""
     return {exercise.name: hash_tests(exercise) for exercise in list_exercises(sources)}
 
 
@@ -449,7 +449,7 @@ _MAY_HAVE_CALLED = (
     "{name}: it may call torch's own operator, which is forbidden: a cell with {found!r} can hide "
     "that; look at it."
 )
-# What a notebook has no need of and who wants to switch off the look-out has.
+# Code that no notebook needs, except to switch off the detection of forbidden operators.
 _SUSPICIOUS_CODE = re.compile(
     r"autograder\.|EXERCISES|refus|forbid|ctypes|_dispatch|__import__|importlib|sys\.modules|\bgc\."
     r"|_getframe|f_back|f_locals|__dict__|__globals__|__builtins__|__subclasses__|inspect\.stack"
@@ -475,20 +475,20 @@ _LEFT_OUT = {
 
 
 def _complete(answer: Answer | None) -> bool:
-    """Tell whether an answer was tried to its end; one that was not there may come later."""
+    """Tell whether an answer was tried completely; a missing one may come later."""
     if answer is None or answer[0].get("answer") != "tried":
         return False
     return not _unwritten(answer[0])
 
 
 def _unwritten(header: Mapping[str, Any]) -> bool:
-    """Tell whether a method was found that says only that it is not written yet."""
+    """Tell whether a method only says that it is not written yet."""
     problems = [entry["problem"] for entry in header["outcomes"]]
     return any(problem and problem[0] == "unwritten" for problem in problems)
 
 
 def _record_culprit_cell(run: NotebookRun, rebuilt: RebuiltNotebook, brought: _RunResults) -> bool:
-    """Note which cell ended the process; False if it was none that can be left out."""
+    """Record which cell ended the process; return False if no cell can be left out."""
     end: ProcessEnd = run.end
     if end.at is None or end.at in brought.stopped:
         return False
@@ -505,18 +505,18 @@ def _record_culprit_cell(run: NotebookRun, rebuilt: RebuiltNotebook, brought: _R
 
 
 def _keep_definitions(text: str) -> str:
-    """Return the functions, classes and imports of a cell, without what it does with them."""
+    """Return the functions, classes and imports of a cell, without its other statements."""
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
     try:
         statements = ast.parse(text).body
         kept = [ast.unparse(statement) for statement in statements if isinstance(statement, kinds)]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""  # a sum of a thousand terms can be parsed and not be written again
+        return ""  # a sum of a thousand terms can be parsed but not unparsed
     return "\n".join(kept)
 
 
 def _describe_stops(rebuilt: RebuiltNotebook, brought: _RunResults) -> list[str]:
-    """Return what to tell the student about cells that were left out."""
+    """Return sentences for the student about the cells that were left out."""
     sentences = []
     for index, why in (brought.reduced | brought.stopped).items():
         if index >= _PART or index in rebuilt.graded:
@@ -531,7 +531,7 @@ def _describe_stops(rebuilt: RebuiltNotebook, brought: _RunResults) -> list[str]
 
 
 def _begun(name: str, rebuilt: RebuiltNotebook, stubs: Collection[str]) -> bool:
-    """Tell whether anything was written where an exercise is to be."""
+    """Tell whether the student has written anything for an exercise."""
     texts = [c.source for n, c in enumerate(rebuilt.page.cells) if n not in rebuilt.graded]
     return any(defines_name(text, name) and text.strip() not in stubs for text in texts)
 
@@ -557,7 +557,7 @@ def _why_missing(name: str, rebuilt: RebuiltNotebook, brought: _RunResults) -> s
 
 
 def _find_cells_after_solution_import(rebuilt: RebuiltNotebook) -> set[int]:
-    """Return the graded cells that come after a cell which imports the course's solutions."""
+    """Return the graded cells after a cell that imports the course's solutions."""
     refused: set[int] = set()
     seen = False
     for index, cell in enumerate(rebuilt.page.cells):
@@ -589,13 +589,13 @@ def _imports_solutions(text: str) -> bool:
 
 @cache
 def _list_ours() -> tuple[str, ...]:
-    """Return how names begin that are the course's; a student may have a solutions.py, too."""
+    """Return the prefixes of the course's own modules; a student may also have a solutions.py."""
     mine = sorted(f"solutions.{path.name}." for path in SOLUTIONS.iterdir() if path.is_dir())
     return *mine, "autograder.instructor."
 
 
 def _add_note(page: NotebookNode, remarks: list[str]) -> None:
-    """Say at the top of the page what happened to the notebook."""
+    """Add a note at the top of the page that says what happened to the notebook."""
     if remarks:
         lines = "\n".join(f"* {escape_markdown(remark)}" for remark in dict.fromkeys(remarks))
         text = f"**About this notebook**\n\n{lines}"

@@ -1,7 +1,7 @@
 """Rebuilds a submitted notebook from its source, with the student's answers filled in.
 
-Nothing of the student's but the text of cells gets in: no metadata, no tags, no outputs. Cells that
-the student added stay where they were, after the cell of the source that they followed.
+Only the text of the student's cells gets in: no metadata, no tags, no outputs. Cells that the
+student added stay where they were, after the source cell that they followed.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from autograder.instructor.grading.source_notebook import SourceCell, SourceNote
 from autograder.instructor.grading.submission_parser import StudentCell, defines_name
 from autograder.instructor.sanitize import render_student_markdown
 
-JOINED_AT_MOST = 50_000  # characters of an answer that is put together from several cells
-JOINS_AT_MOST = 10  # tries for one answer: each parses all of it
+JOINED_AT_MOST = 50_000  # characters of an answer that is joined from several cells
+JOINS_AT_MOST = 10  # attempts for one answer, each of which parses all of it
 
 
 @dataclass
@@ -30,7 +30,7 @@ class RebuiltNotebook:
 
     Attributes:
         page: the notebook, without outputs.
-        graded: the source's graded cells by their index in the page.
+        graded: the source's graded cells, by index in the page.
         remarks: sentences for the student about what was changed.
     """
 
@@ -40,11 +40,11 @@ class RebuiltNotebook:
 
 
 def rebuild(source: SourceNotebook, cells: Sequence[StudentCell]) -> RebuiltNotebook:
-    """Return the notebook that is graded.
+    """Return the notebook to be graded.
 
     Args:
-        source: the notebook as the instructor wrote it.
-        cells: what the student handed in.
+        source: the source notebook.
+        cells: the cells that the student handed in.
     """
     remarks: list[str] = []
     placed = _place(source, cells, remarks)
@@ -70,7 +70,7 @@ def rebuild(source: SourceNotebook, cells: Sequence[StudentCell]) -> RebuiltNote
 
 @dataclass
 class _Placed:
-    """Which of the student's cells goes where, by the ids of the source's cells."""
+    """Places of the student's cells, by the ids of the source's cells."""
 
     answers: dict[str, StudentCell] = field(default_factory=dict)
     before: list[StudentCell] = field(default_factory=list)
@@ -109,9 +109,9 @@ def _place(source: SourceNotebook, cells: Sequence[StudentCell], remarks: list[s
                 if cell.kind != "code":
                     remarks.append(f"The cell of {_name(given)} was a text cell; it was run.")
         elif cell.kind == "code" and _differs(cell, given):
-            # What was written into a given cell still counts, but the given cell stays as it was.
+            # Code written into a given cell still counts, but the given cell stays as it was.
             placed.above.setdefault(given.id, []).append(cell)
-            if given.cell.metadata.nbgrader.get("locked", True):  # others are there to be changed
+            if given.cell.metadata.nbgrader.get("locked", True):  # others may be changed
                 remarks.append(
                     f"The given cell {given.id!r} was changed; it was run as it was given."
                 )
@@ -124,7 +124,7 @@ def _place(source: SourceNotebook, cells: Sequence[StudentCell], remarks: list[s
 
 
 def _join(first: StudentCell, second: StudentCell) -> StudentCell | None:
-    """Return the cell that was split in the middle of a definition, or None if it was not."""
+    """Return two halves of a split definition as one cell, or None if they are not such halves."""
     text = f"{first.source.rstrip()}\n{second.source}"
     if len(text) > JOINED_AT_MOST:
         return None
@@ -155,10 +155,11 @@ def _differs(cell: StudentCell, given: SourceCell) -> bool:
 
 
 def _match_source_cells(source: SourceNotebook, cells: Sequence[StudentCell]) -> list[str | None]:
-    """Return for each of the student's cells which cell of the source it is.
+    """Return for each of the student's cells the id of the source cell that it matches, or None.
 
-    It is told by nbgrader's name, by the cell's id, by its text, and for an answer by what it
-    defines; the surest way first, so that a changed name claims no cell that is still there.
+    A cell is matched by nbgrader's name, by its cell id, by its text and, for an answer, by what it
+    defines. The surest match comes first, so that a cell with a changed name cannot claim a source
+    cell whose own cell is still there.
     """
     known = {cell.id for cell in source.cells}
     labels: list[str | None] = [c.grade_id if c.grade_id in known else None for c in cells]
@@ -187,7 +188,7 @@ def _match_source_cells(source: SourceNotebook, cells: Sequence[StudentCell]) ->
 def _unlabel_imposters(
     source: SourceNotebook, cells: Sequence[StudentCell], labels: list[str | None]
 ) -> None:
-    """Take its label from a cell that defines another exercise, if that one's cell is not there."""
+    """Remove the label of a cell that defines another exercise whose own cell is missing."""
     solutions = {g.id: _name(g) for g in source.cells if g.role == "solution"}
     claimed = Counter(labels)
     for number, cell in enumerate(cells):
@@ -205,7 +206,7 @@ def _list_superseded(
     labels: Sequence[str | None],
     remarks: list[str],
 ) -> set[int]:
-    """Return which cells are stubs as released whose answer stands in another cell."""
+    """Return the indexes of untouched stubs whose answer is in another cell."""
     superseded: set[int] = set()
     for given in source.cells:
         if given.role != "solution":
@@ -241,7 +242,7 @@ def _place_added_cell(
         return
     leading = source.cells[: source.cells.index(first)]
     if any(g.id in labels for g in leading if g.role == "code"):
-        placed.before.append(cell)  # it stood before the given imports, which are there
+        placed.before.append(cell)  # it stood before the given imports, which are still there
     else:
         placed.above.setdefault(first.id, []).append(cell)
 
@@ -256,7 +257,7 @@ def _add(page: NotebookNode, cell: StudentCell) -> None:
         if code
         else render_student_markdown(cell.source, cell.kind == "markdown"),
     }
-    # Written out here, since nbformat's new_code_cell() validates each cell, which takes longest.
+    # Built by hand: nbformat's new_code_cell() validates each cell, which is the slowest step.
     page.cells.append(
         nbformat.from_dict(made | ({"outputs": [], "execution_count": None} if code else {}))
     )

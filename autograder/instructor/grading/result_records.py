@@ -1,7 +1,8 @@
 """Database table of grading results, stored beside nbgrader's grades.
 
-The row is written in the same transaction as the grades, so that a run that is killed at any moment
-finds out, when it is started again, exactly which notebooks are graded. nbgrader ignores the table.
+Each row is written in the same transaction as the grades. A run that was killed at any moment can
+therefore tell exactly, when it is started again, which notebooks are graded. nbgrader ignores the
+table.
 """
 
 from __future__ import annotations
@@ -32,22 +33,22 @@ OUTCOMES = ("right", "part", "wrong", "unwritten", "missing", "stopped", "refuse
 
 @dataclass(frozen=True)
 class ExerciseResult:
-    """What one exercise earned.
+    """Result of one exercise.
 
     Attributes:
-        exercise: its name.
-        grade_id: of its graded cell.
-        points: earned, before anything a person adds.
-        max_points: what a right answer earns.
-        outcome: "right"; "part", some parts are right; "wrong"; "unwritten", the stub is as it was;
+        exercise: name of the exercise.
+        grade_id: grade_id of its graded cell.
+        points: points earned, before anything that a person adds.
+        max_points: points for a right answer.
+        outcome: "right"; "part", some parts are right; "wrong"; "unwritten", the stub is unchanged;
             "missing", there is no such function or class; "stopped", the answer ended or hung the
-            process; "refused", it is not the student's to use.
+            process; "refused", the answer uses what it must not use.
         headline: one sentence for the student.
-        misconception: slug of the known mistake that it is, or "".
-        tests: fingerprint of the tests it was graded with.
-        review: why a person should look at it, a sentence for the instructor, or "".
-        cases: on how many cases the answer was tried; 0 if it could not be tried.
-        details: lines that show the smallest case in which it is wrong.
+        misconception: slug of the known mistake in the answer, or "".
+        tests: fingerprint of the tests with which the answer was graded.
+        review: reason for a person to look at it, as a sentence for the instructor, or "".
+        cases: number of cases on which the answer was tried; 0 if it could not be tried.
+        details: lines that show the smallest case in which the answer is wrong.
     """
 
     exercise: str
@@ -69,16 +70,16 @@ class ExerciseResult:
 
 @dataclass(frozen=True)
 class NotebookResult:
-    """What became of one notebook that a student handed in, or did not.
+    """Result of one notebook, whether the student handed it in or not.
 
     Attributes:
         student, assignment, notebook: nbgrader's names.
         digest: SHA-256 of what was handed in; "" for a notebook that was not.
-        exercises: in the order of the notebook.
+        exercises: results of the exercises, in the order of the notebook.
         remarks: sentences for the student about the file and its cells.
-        review: why a person should look at it, a sentence for the instructor; "" if nobody need.
-        seconds: wall time it took.
-        graded_at: UTC, ISO 8601.
+        review: reason for a person to look at it, as a sentence for the instructor, or "".
+        seconds: wall time that grading took.
+        graded_at: UTC time in ISO 8601.
     """
 
     student: str
@@ -93,16 +94,16 @@ class NotebookResult:
 
     @property
     def points(self) -> float:
-        """The sum of what its exercises earned."""
+        """Return the sum of the points of its exercises."""
         return sum(result.points for result in self.exercises)
 
     def as_json(self) -> str:
-        """Return it as JSON text."""
+        """Return the result as JSON text."""
         return json.dumps(asdict(self), ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> NotebookResult:
-        """Return what `as_json` wrote."""
+        """Return the result that `as_json` wrote."""
         given: dict[str, Any] = json.loads(text)
         given["exercises"] = tuple(
             ExerciseResult(**entry | {"details": tuple(entry.get("details", ()))})
@@ -126,12 +127,12 @@ TABLE = Table(
 
 
 def create_table(connection: Connection) -> None:
-    """Create the table if it is not there."""
+    """Create the table if it does not exist."""
     _METADATA.create_all(connection)
 
 
 def write(connection: Connection, result: NotebookResult) -> NotebookResult:
-    """Write a row in the connection's transaction, in place of the one before; do not commit."""
+    """Write or replace a row in the connection's transaction, without committing it."""
     now = datetime.now(timezone.utc).replace(tzinfo=None)
     result = replace(result, graded_at=now.isoformat(timespec="milliseconds"))
     key = (
@@ -151,7 +152,7 @@ def write(connection: Connection, result: NotebookResult) -> NotebookResult:
 
 
 def select(connection: Connection, assignment: str = "", student: str = "") -> list[NotebookResult]:
-    """Return the rows of an assignment, or of a student, or of both, by student and notebook."""
+    """Return the results of an assignment, a student or both, sorted by student and notebook."""
     query = sql_select(TABLE.c.document)
     if assignment:
         query = query.where(TABLE.c.assignment == assignment)
@@ -162,10 +163,10 @@ def select(connection: Connection, assignment: str = "", student: str = "") -> l
 
 
 def read(db_url: str, assignment: str = "", student: str = "") -> list[NotebookResult]:
-    """Return what is kept of an assignment or a student; nothing if it was never graded here."""
+    """Return the recorded results of an assignment or a student; none if nothing was graded."""
     url = make_url(db_url)
     if url.get_backend_name() == "sqlite" and not Path(url.database or "").exists():
-        return []  # SQLite would make an empty one
+        return []  # SQLite would create an empty one
     engine = create_engine(url)
     try:
         with engine.connect() as connection:
@@ -177,9 +178,9 @@ def read(db_url: str, assignment: str = "", student: str = "") -> list[NotebookR
 
 
 def merge(old: NotebookResult, new: NotebookResult, only: Iterable[str]) -> NotebookResult:
-    """Return the new result for the exercises of `only`, the old one for the others.
+    """Return the new result for the exercises in `only`, and the old result for the others.
 
-    Why a person should look at one of the others holds on.
+    Reasons for a person to look at one of the others are kept.
     """
     wanted = set(only)
     kept = {result.exercise: result for result in old.exercises}

@@ -1,8 +1,8 @@
 """Draws test cases from a secret seed and judges answers on them, for one grading run.
 
-All submissions of a run are tried on the same cases, so that right values and known mistakes are
-computed once. The seed is new for each run: what a student learns from one is worth nothing in the
-next.
+All submissions of a run are tried on the same cases, so that expected values and known mistakes are
+computed only once. The seed is new for each run: what a student learns about the cases of one run
+is worthless in the next.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _NAMES = {torch.float64: "float64", torch.float32: "float32"}
 
 
 class SecretCases:
-    """Cases and verdicts for the exercises of an assignment; may be used by several threads.
+    """Draws the cases of an assignment's exercises and judges answers; several threads may use it.
 
     Args:
-        exercises: all that will be judged.
-        seeds: to draw the cases from; fresh and secret ones unless given.
+        exercises: all exercises that will be judged.
+        seeds: seeds to draw the cases from; fresh, secret seeds unless given.
     """
 
     def __init__(self, exercises: Sequence[Exercise], seeds: Sequence[int | str] | None = None):
@@ -59,11 +59,11 @@ class SecretCases:
         self._expected: dict[int, Expected] = {}
         self._mistakes: dict[str, list[KnownMistake]] = {}
         self._operators: dict[tuple[int, torch.dtype], Mapping[str, Tensor]] = {}
-        # torch's gradients and the caches are used by one thread at a time.
+        # Only one thread at a time may use torch's gradients and the caches.
         self._lock = threading.Lock()
 
     def prepare(self) -> None:
-        """Compute what is right on all cases; otherwise it is computed when it is needed."""
+        """Compute the expected values of all cases, which are otherwise computed when needed."""
         for exercise in self._exercises.values():
             for case in self.cases[exercise.name]:
                 self._right(exercise, case)
@@ -85,7 +85,7 @@ class SecretCases:
         header: Mapping[str, Any],
         tensors: Mapping[str, Tensor],
     ) -> bool:
-        """Tell whether one part of an exercise is right."""
+        """Tell whether an answer is right in one part of an exercise."""
         with self._lock:
             cases = self.cases[name_part(exercise, part)]
             return self._judge(exercise, cases, header, tensors, []).passed
@@ -93,7 +93,7 @@ class SecretCases:
     def looks_called(
         self, exercise: Exercise, header: Mapping[str, Any], tensors: Mapping[str, Tensor]
     ) -> bool:
-        """Tell whether a right answer is the forbidden operator's result to the last bit."""
+        """Tell whether a right answer equals the forbidden operator's result to the last bit."""
         if exercise.operator is None:
             return False
         with self._lock:
@@ -104,7 +104,7 @@ class SecretCases:
     def _by_operator(
         self, exercise: Exercise, case: Case, dtype: torch.dtype
     ) -> Mapping[str, Tensor]:
-        """Return what the operator gives, or {} where its last bits are the solution's, too."""
+        """Return the operator's outputs, or {} if their last bits equal the solution's."""
         key = id(case), dtype
         if key not in self._operators:
             found = forbidden_op_detection.compute_operator_outputs(exercise, case, dtype)
@@ -124,9 +124,9 @@ class SecretCases:
         try:
             return judge(exercise, trials, mistakes)
         except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
-            if "allocate memory" in str(error):  # torch has no MemoryError
+            if "allocate memory" in str(error):  # torch raises no MemoryError
                 raise MemoryError from error
-            # Only what was made up to break the comparison gets here.
+            # Only data that was made up to break the comparison gets here.
             return make_untried_verdict(exercise, NO_USABLE_OUTPUT[1])
 
     def _trials(
@@ -137,7 +137,7 @@ class SecretCases:
         tensors: Mapping[str, Tensor],
     ) -> list[Trial]:
         outcomes = deserialize_outcomes(header["outcomes"], tensors, cases)
-        # An unwritten answer is not tried any further.
+        # An unwritten answer is not tried on any more cases.
         stopped = any(o.problem and o.problem[0] == "unwritten" for o in outcomes.values())
         trials = []
         for number, case in enumerate(cases):
@@ -156,15 +156,15 @@ class SecretCases:
 
 
 def name_part(exercise: Exercise, number: int) -> str:
-    """Return under which name the cases of a part are kept."""
+    """Return the name under which the cases of a part are kept."""
     return f"{exercise.name}/{number}"
 
 
 def hash_tests(exercise: Exercise) -> str:
-    """Return what changes when an exercise's tests or hints are corrected.
+    """Return a fingerprint that changes when an exercise's tests or hints are corrected.
 
-    It is made of the cases of two fixed seeds, the values expected on them, the points and the
-    known mistakes; so correcting one exercise does not touch the others.
+    It covers the cases of two fixed seeds, their expected values, the points and the known
+    mistakes, so that correcting one exercise does not affect the others.
     """
     sha = hashlib.sha256()
 
@@ -194,7 +194,7 @@ def hash_tests(exercise: Exercise) -> str:
                     inspect.getsource(inspect.getmodule(case.relation) or binomial_bounds),
                 )
                 add(inspect.getsource(binomial_bounds))
-            # Rounded: another processor's last digits are no other tests.
+            # Rounded, so that another processor's last digits do not change the fingerprint.
             for values in (right.outputs, right.gradients):
                 _add_tensors(sha, {n: (t * 1e4).round() + 0.0 for n, t in values.items()})
     for mistake in load_mistakes(exercise):

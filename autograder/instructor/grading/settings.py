@@ -15,7 +15,7 @@ from autograder.spec.exercise import Exercise
 
 
 class Grading(Configurable):
-    """How submissions are run: set as c.Grading.cell_seconds = 60, for example."""
+    """Settings for running submissions, set as c.Grading.cell_seconds = 60, for example."""
 
     cell_seconds = Float(30.0, help="Wall time for one cell.").tag(config=True)
     exercise_seconds = Float(30.0, help="Wall time for all calls of one answer.").tag(config=True)
@@ -44,13 +44,13 @@ class Grading(Configurable):
         return exercises
 
     def times(self) -> TimeLimits:
-        """Return the limits of wall time."""
+        """Return the limits on wall time."""
         return TimeLimits(
             self.cell_seconds, self.exercise_seconds, self.notebook_seconds, self.start_seconds
         )
 
     def limits(self) -> Limits:
-        """Return the limits of everything else."""
+        """Return the limits on everything else."""
         return Limits(
             memory=self.memory_mb << 20,
             scratch=self.scratch_mb << 20,
@@ -63,5 +63,5 @@ class Grading(Configurable):
         """Return how many submissions are run at a time."""
         if self.workers:
             return self.workers
-        known = getattr(os, "sched_getaffinity", None)  # Linux: what this process may use
+        known = getattr(os, "sched_getaffinity", None)  # Linux: processors this process may use
         return len(known(0)) if known else os.cpu_count() or 1

@@ -24,12 +24,13 @@ PREFIX = "test-"
 
 @dataclass(frozen=True)
 class SourceCell:
-    """A cell of the source.
+    """A cell of a source notebook.
 
     Attributes:
-        cell: as in the source, with hidden tests and the points.
-        released: its text as students were given it.
-        exercise: that a graded cell checks, or that a solution cell is for; None for other cells.
+        cell: the cell as in the source, with hidden tests and points.
+        released: its text in the released notebook.
+        exercise: exercise that a graded cell checks or a solution cell answers; None for other
+            cells.
         role: "text", "code" (given code), "solution" or "graded".
     """
 
@@ -40,7 +41,7 @@ class SourceCell:
 
     @property
     def id(self) -> str:
-        """Its grade_id."""
+        """Return the grade_id of the cell."""
         return str(self.cell.metadata.nbgrader.grade_id)
 
 
@@ -49,11 +50,11 @@ class SourceNotebook:
     """A source notebook.
 
     Attributes:
-        name: of the notebook.
-        cells: in order.
-        metadata: of the notebook.
+        name: name of the notebook.
+        cells: cells in order.
+        metadata: metadata of the notebook.
         page: the notebook itself, as it was read.
-        code_stub: what stands in a released notebook in place of a solution.
+        code_stub: code that replaces a solution in a released notebook.
     """
 
     name: str
@@ -64,12 +65,12 @@ class SourceNotebook:
 
     @cached_property
     def graded(self) -> tuple[SourceCell, ...]:
-        """The cells that earn points."""
+        """Return the cells that earn points."""
         return tuple(cell for cell in self.cells if cell.role == "graded")
 
     @cached_property
     def recorded(self) -> frozenset[tuple[str, str]]:
-        """What nbgrader's gradebook keeps of it: kinds and grade_ids of cells."""
+        """Return kind and grade_id of each cell that nbgrader's gradebook keeps."""
         found = set()
         for cell in self.cells:
             kinds = {"grade": is_grade(cell.cell), "solution": is_solution(cell.cell)}
@@ -78,7 +79,7 @@ class SourceNotebook:
         return frozenset(found)
 
     def list_untouched(self, page: NotebookNode) -> set[str]:
-        """Return the grade_ids of solution cells that are as they were released, or gone."""
+        """Return the grade_ids of solution cells that are still as released, or missing."""
         texts = {c.metadata.get("nbgrader", {}).get("grade_id"): c.source for c in page.cells}
         return {
             cell.id
@@ -89,7 +90,7 @@ class SourceNotebook:
 
     @cached_property
     def names(self) -> NotebookIdentifiers:
-        """By what a file is known to belong to it."""
+        """Return what identifies a file as a submission of this notebook."""
         own = [cell for cell in self.cells if cell.role in ("solution", "graded")]
         return NotebookIdentifiers(
             frozenset(cell.id for cell in own),
@@ -99,7 +100,7 @@ class SourceNotebook:
 
     @cached_property
     def modules(self) -> tuple[str, ...]:
-        """What its given code imports: can be imported once, before any submission."""
+        """Return the modules that its given code imports, to import once beforehand."""
         given = [cell.released for cell in self.cells if cell.role == "code"]
         return tuple(dict.fromkeys(name for text in given for name in _list_imports(text)))
 
@@ -107,7 +108,7 @@ class SourceNotebook:
 def _list_imports(text: str) -> Iterator[str]:
     try:
         tree = ast.parse(text)
-    except SyntaxError:  # a magic
+    except SyntaxError:  # an IPython magic
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -120,15 +121,15 @@ def _list_imports(text: str) -> Iterator[str]:
 def read_sources(
     folder: Path, code_stub: str, exercises: Mapping[str, Exercise]
 ) -> dict[str, SourceNotebook]:
-    """Read the sources of an assignment: text masters, or notebooks where there are none.
+    """Return the source notebooks of an assignment, from text masters or else from notebooks.
 
     Args:
         folder: the source folder of the assignment.
-        code_stub: what stands in a released notebook in place of a solution.
-        exercises: of the course, by name.
+        code_stub: code that replaces a solution in a released notebook.
+        exercises: the course's exercises, by name.
 
     Raises:
-        SourceError: one of them cannot be used.
+        SourceError: one of the sources cannot be used.
     """
     found: dict[str, SourceNotebook] = {}
     if not folder.is_dir():
@@ -156,10 +157,10 @@ def list_exercises(sources: Mapping[str, SourceNotebook]) -> list[Exercise]:
 def parse_source(
     name: str, page: NotebookNode, code_stub: str, exercises: Mapping[str, Exercise]
 ) -> SourceNotebook:
-    """Return the source that a notebook is.
+    """Return a notebook parsed as a source notebook.
 
     Raises:
-        SourceError: a graded cell checks no exercise of the course.
+        SourceError: a graded cell checks none of the course's exercises.
     """
     released = copy.deepcopy(page)
     config = Config()

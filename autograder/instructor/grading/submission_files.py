@@ -1,7 +1,6 @@
 """Lists and reads the files of a submission, with limits on count, depth and size.
 
-How many there may be, how deep and how large, is bounded, so that reading them takes no more time
-and memory than that.
+The limits bound the time and the memory that reading takes.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ _ARCHIVES_BEGIN = (
 
 
 def decode_name(name: str) -> str:
-    """Return a file's name as text, also where its bytes are not UTF-8."""
+    """Return a file's name as text, even if its bytes are not UTF-8."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def list_files(folder: Path) -> tuple[list[Path], bool]:
-    """Return the files below a folder, and whether there are more than are looked at."""
+    """Return the files below a folder, and whether there are more than the limits allow."""
     paths: list[Path] = []
     more = False
     waiting = [(folder, 0)]
@@ -42,7 +41,7 @@ def list_files(folder: Path) -> tuple[list[Path], bool]:
         where, depth = waiting.pop()
         folders, pages = _list_one(where)
         room = FILES_AT_MOST - len(paths)
-        # A folder or a link to one where a notebook should be is found by its name.
+        # A folder, or a link to one, is listed too if it has the name of a notebook.
         here = pages + [path for path in folders if path.suffix == ".ipynb"]
         paths += here[:room]
         if len(here) > room or (folders and depth == DEPTH_AT_MOST):
@@ -53,30 +52,30 @@ def list_files(folder: Path) -> tuple[list[Path], bool]:
 
 
 def _list_one(folder: Path) -> tuple[list[Path], list[Path]]:
-    """Return the folders and the other things in a folder, in order."""
+    """Return a folder's subfolders and its other entries, each in order."""
     folders, pages = [], []
     try:
         with os.scandir(folder) as entries:
             for number, entry in enumerate(entries):
-                if number > 20 * FILES_AT_MOST:  # so that a million names are not even sorted
+                if number > 20 * FILES_AT_MOST:  # do not even sort a million names
                     break
-                if not os.path.isdir(entry.path):  # False for a link to itself, too
+                if not os.path.isdir(entry.path):  # also False for a link to itself
                     pages.append(folder / entry.name)
                 elif entry.name not in _LEFT_OUT:
                     folders.append(folder / entry.name)
-    except (FileNotFoundError, NotADirectoryError):  # it is gone
+    except (FileNotFoundError, NotADirectoryError):  # the folder is gone
         pass
-    # Notebooks first: whatever is beyond the bounds, they are looked at.
+    # Notebooks come first, so that they are looked at whatever exceeds the limits.
     return sorted(folders), sorted(pages, key=lambda path: (path.suffix.lower() != ".ipynb", path))
 
 
 def is_archive(path: Path, content: bytes) -> bool:
-    """Tell by its name or its first bytes whether a file is an archive, with a notebook in it."""
+    """Tell by its name or first bytes whether a file is an archive, which may hold a notebook."""
     return path.suffix.lower() in _ARCHIVES or content.startswith(_ARCHIVES_BEGIN)
 
 
 def read_file(path: Path, at_most: int) -> bytes | str:
-    """Return a file's content, or a sentence that says why not."""
+    """Return a file's content, or a sentence that says why it cannot be read."""
     name = decode_name(path.name)
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -94,6 +93,6 @@ def read_file(path: Path, at_most: int) -> bytes | str:
                 f"{name} is larger than {at_most >> 20} MB; clear its outputs (Kernel, Restart & "
                 "Clear Output) and hand it in again."
             )
-        if status.st_nlink > 1:  # it may be another's, under a second name
+        if status.st_nlink > 1:  # it may be somebody else's, under a second name
             return f"{name} is linked to another file; hand in a copy of its own."
         return page.read(at_most)

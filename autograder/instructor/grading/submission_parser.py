@@ -1,7 +1,8 @@
 """Parses submitted notebooks, treating every file as untrusted input.
 
 A file is read as bytes, its JSON is taken apart by hand, and only the type, the text and the two
-names of each cell are kept. So no format version, no metadata and no missing field can stop it.
+names of each cell are kept. The parser therefore accepts any format version and any metadata, and
+missing fields do not stop it.
 """
 
 from __future__ import annotations
@@ -27,24 +28,24 @@ from autograder.instructor.grading.submission_files import (
     read_file,
 )
 
-CELLS_AT_MOST = 1_000  # of a notebook; the longest of the course has 60
-CELL_AT_MOST = 1_500_000  # bytes of a cell as JSON: some have long comments or data
-TEXT_AT_MOST = 4_000_000  # bytes of a notebook; half of what a frame to the sandbox may have
+CELLS_AT_MOST = 1_000  # per notebook; the longest in the course has 60
+CELL_AT_MOST = 1_500_000  # bytes of a cell as JSON; some have long comments or data
+TEXT_AT_MOST = 4_000_000  # bytes of a notebook; half of what a frame to the sandbox may hold
 
 
 class UnreadableNotebookError(Exception):
-    """A file is not a notebook; the sentence tells the student why."""
+    """Raised if a file is not a notebook; the message tells the student why."""
 
 
 @dataclass(frozen=True)
 class StudentCell:
-    """What a cell of a submission says.
+    """A cell of a submission.
 
     Attributes:
         kind: "code", "markdown" or "raw".
-        source: its text.
-        grade_id: the name nbgrader gave it, if it is still there.
-        id: the cell id of the notebook format, if there is one.
+        source: text of the cell.
+        grade_id: nbgrader's name of the cell, if it is still there.
+        id: cell id of the notebook format, if there is one.
     """
 
     kind: str
@@ -55,10 +56,10 @@ class StudentCell:
 
 @dataclass(frozen=True)
 class NotebookSubmission:
-    """What was handed in for one notebook.
+    """What a student handed in for one notebook.
 
     Attributes:
-        cells: of the notebook, or None if there is none to be read.
+        cells: cells of the notebook, or None if no notebook can be read.
         digest: SHA-256 of the file, "" if there is none.
         remarks: sentences for the student.
         review: a sentence for the instructor, or "".
@@ -75,8 +76,8 @@ class Submission:
     """What a student handed in for an assignment.
 
     Attributes:
-        notebooks: by the name of the source notebook.
-        beside: the other files, by name, as bytes.
+        notebooks: submitted notebooks, by name of the source notebook.
+        beside: contents of the other files as bytes, by name.
     """
 
     notebooks: Mapping[str, NotebookSubmission]
@@ -85,7 +86,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class NotebookIdentifiers:
-    """By what a source notebook's cells can be known: ids of its exercises' cells, and names."""
+    """What identifies a source notebook: its exercises' cell ids, their names and their stubs."""
 
     ids: frozenset[str]
     exercises: frozenset[str]
@@ -107,7 +108,7 @@ def read_submission(folder: Path, names: Mapping[str, NotebookIdentifiers]) -> S
 
     Args:
         folder: submitted/<student>/<assignment>.
-        names: of the source notebooks, by notebook.
+        names: identifiers of the source notebooks, by notebook.
     """
     if folder.is_symlink() or folder.parent.is_symlink():
         return _refuse(
@@ -126,7 +127,7 @@ def read_submission(folder: Path, names: Mapping[str, NotebookIdentifiers]) -> S
         if path.suffix.lower() == ".ipynb":
             found.append(_notebook(path, name, notebooks_room))
         if path.parent == folder and name not in beside:
-            kind = path.suffix.lower() == ".ipynb"  # a large notebook takes no room from the data
+            kind = path.suffix.lower() == ".ipynb"  # data files have room of their own
             content = read_file(path, room[kind])
             if isinstance(content, bytes):
                 room[kind] -= len(content)
@@ -157,7 +158,7 @@ def read_submission(folder: Path, names: Mapping[str, NotebookIdentifiers]) -> S
 
 
 def read_nbgrader_files(folder: Path) -> dict[str, bytes]:
-    """Return the files that nbgrader puts into a submission, and asks for when it is given back."""
+    """Return nbgrader's own files in a submission, which it needs for returning feedback."""
     if folder.is_symlink() or folder.parent.is_symlink():
         return {}
     found = {name: read_file(folder / name, _NBGRADERS_AT_MOST) for name in _NBGRADERS}
@@ -173,7 +174,7 @@ def _refuse(names: Mapping[str, NotebookIdentifiers], why: str) -> Submission:
 
 
 def _is_usual(path: Path) -> bool:
-    """Tell whether a file is a notebook, or one that nbgrader puts there."""
+    """Tell whether a file is a notebook or one of nbgrader's own files."""
     return path.suffix.lower() == ".ipynb" or path.name in _NBGRADERS
 
 
@@ -184,18 +185,18 @@ _MORE = (
 
 
 def _with_remark(handed: NotebookSubmission, remark: str) -> NotebookSubmission:
-    """Return what was handed in with a remark that a person should see, too."""
+    """Return what was handed in with a remark that a person should see too."""
     handed = add_review(handed, remark)
     return replace(handed, remarks=(*handed.remarks, remark))
 
 
 def add_review(handed: NotebookSubmission, why: str) -> NotebookSubmission:
-    """Return what was handed in with one more reason why a person should look at it."""
+    """Return what was handed in with one more reason for a person to look at it."""
     return replace(handed, review=f"{handed.review} {why}".strip())
 
 
 def _may_be_a_notebook(content: bytes) -> bool:
-    """Tell whether a file of another name looks like a notebook: scores.ipynb.json, .txt, ..."""
+    """Tell whether a file with another suffix (scores.ipynb.json, .txt) looks like a notebook."""
     return content.lstrip()[:1] == b"{" and b'"cell_type"' in content
 
 
@@ -213,10 +214,10 @@ def _notebook(path: Path, name: str, room: int) -> _File:
 
 
 def _bound(cells: list[StudentCell]) -> tuple[list[StudentCell], list[str]]:
-    """Return the cells that are graded, and what to say about others: no notebook needs more."""
+    """Return the cells to grade, and remarks on others, which exceed what any notebook needs."""
     kept, room = [], TEXT_AT_MOST
     for cell in cells[:CELLS_AT_MOST]:
-        # A line of Korean has three times as many bytes as letters, a control character six.
+        # A Korean letter takes three bytes, and a control character in JSON takes six.
         size = len(json.dumps(cell.source, ensure_ascii=False).encode())
         if size <= min(CELL_AT_MOST, room):
             room -= size
@@ -238,7 +239,7 @@ def read_cells(content: bytes) -> list[StudentCell]:
     """Return the cells of a notebook file of any version.
 
     Raises:
-        Unreadable: it is none; the sentence goes on from the file's name.
+        UnreadableNotebookError: the file is not a notebook; the message continues after its name.
     """
     if not content.strip():
         raise UnreadableNotebookError("is empty; save the notebook and hand it in again.")
@@ -248,7 +249,7 @@ def read_cells(content: bytes) -> list[StudentCell]:
             "is not a notebook; hand in the .ipynb file that Jupyter saves."
         )
     raw = page.get("cells")
-    if not isinstance(raw, list):  # format 3 and before
+    if not isinstance(raw, list):  # format 3 and earlier
         sheets = page.get("worksheets")
         raw = []
         for sheet in sheets if isinstance(sheets, list) else []:
@@ -317,20 +318,20 @@ def _cell(entry: Any) -> StudentCell | None:
     text = source.replace("\r\n", "\n").replace("\r", "\n").replace("\ufeff", "")
     return StudentCell(
         kind if kind in ("code", "raw") else "markdown",
-        text.encode("utf-8", "replace").decode("utf-8"),  # half a surrogate pair is no text
+        text.encode("utf-8", "replace").decode("utf-8"),  # half a surrogate pair cannot be encoded
         grade_id if isinstance(grade_id, str) else None,
         cell_id if isinstance(cell_id, str) else None,
     )
 
 
 def defines_name(source: str, name: str) -> bool:
-    """Tell whether a cell's text defines or sets a name at its left margin."""
+    """Tell whether a cell's text defines or assigns a name at its left margin."""
     pattern = rf"^(?:(?:async[ \t]+)?def|class)[ \t]+{name}\b|^{name}[ \t]*(?::[^\n=]*)?="
     return bool(re.search(pattern, source, re.M))
 
 
 def _count_matching_cells(cells: Sequence[StudentCell], names: NotebookIdentifiers) -> int:
-    """Return how many cells show that a file belongs to a source notebook."""
+    """Return the number of cells and exercises that link a file to a source notebook."""
     known = sum(1 for c in cells if c.grade_id in names.ids or c.id in names.ids)
     return known + sum(1 for n in names.exercises if any(defines_name(c.source, n) for c in cells))
 
@@ -352,15 +353,15 @@ def _choose(
     archives: Sequence[str],
     strange: Sequence[str],
 ) -> NotebookSubmission:
-    """Pick the file that was handed in for a notebook, and say what is unusual about it.
+    """Choose the file that was handed in for a notebook, and say what is unusual about it.
 
     Args:
-        notebook: its name.
-        names: of the source notebooks.
-        files: that are or may be notebooks.
-        autosaved: whether there is a copy of it that Jupyter saved by itself.
+        notebook: name of the source notebook.
+        names: identifiers of the source notebooks, by notebook.
+        files: files that are or may be notebooks.
+        autosaved: whether there is a copy of the notebook that Jupyter saved by itself.
         archives: names of archives.
-        strange: names of files of which nobody knows what they are for.
+        strange: names of files with an unknown purpose.
     """
     chosen, handed = _pick(notebook, names, files, autosaved, archives)
     if handed.cells is None and strange and not handed.review:

@@ -1,7 +1,7 @@
 """Pool of processes with limits on time and memory, for work on one submission at a time.
 
-Whatever reading, rebuilding, judging or writing a submission does to its process, be it an error,
-a loop without end or all the memory there is, it costs that one submission and nobody else's.
+Reading, rebuilding, judging or writing a submission may raise an error, loop without end or use all
+memory. In the worker pool, this costs only that one submission.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from pebble import ProcessExpired, ProcessPool
 
 from autograder.sandbox.isolation import measure_address_space
 
-MEMORY = 3 << 30  # bytes that a process may take beyond what it begins with
-_ON_PARENTS_DEATH = 1  # prctl: which signal to get then
+MEMORY = 3 << 30  # bytes that a process may use beyond what it starts with
+_ON_PARENTS_DEATH = 1  # prctl option: signal to get when the parent dies
 
 
 class WorkerPool:
-    """Processes that work on submissions; forked, so that they know all that has been prepared.
+    """Processes that work on submissions, forked so that they share everything prepared before.
 
     Args:
-        count: how many there are.
+        count: number of processes.
         seconds: wall time after which the work on a submission is ended.
         begin: called first in each process.
     """
@@ -37,7 +37,7 @@ class WorkerPool:
     def __init__(self, count: int, seconds: float, begin: Callable[[], object] = lambda: None):
         self._count, self.seconds, self._begin = count, seconds, begin
         self._pool = self._open()
-        # Forked now, before the caller has threads and connections that must not be shared.
+        # Fork now, before the caller has threads and connections that must not be shared.
         self._pool.schedule(_nothing).result()
 
     def _open(self) -> ProcessPool:
@@ -54,7 +54,7 @@ class WorkerPool:
         self._pool.join()
 
     def submit(self, function: Callable[..., Any], *given: Any) -> Future[Any]:
-        """Call a function in one of the processes."""
+        """Call a function in one of the processes, and return its future."""
         if not self._pool.active:  # a process died while it sent its result
             self._pool = self._open()
         future: Future[Any] = self._pool.schedule(function, args=given, timeout=self.seconds)
@@ -85,14 +85,14 @@ def _nothing() -> None:
 
 
 def _prepare(begin: Callable[[], object]) -> None:
-    """Bound the memory of this process, and let it end with its parent."""
+    """Limit the memory of this process, and make it end with its parent."""
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(_ON_PARENTS_DEATH, signal.SIGKILL, 0, 0, 0)
-        import resource  # there is none on Windows
+        import resource  # not available on Windows
 
-        # Only the soft limit: the sandbox, which a process may have to start, sets its own.
+        # Only the soft limit, because a process may have to start the sandbox, which sets its own.
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         most = measure_address_space() + MEMORY
-        with contextlib.suppress(ValueError, OSError):  # the machine allows less already
+        with contextlib.suppress(ValueError, OSError):  # the machine already allows less
             resource.setrlimit(resource.RLIMIT_AS, (most, hard))
     begin()

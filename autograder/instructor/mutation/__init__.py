@@ -1,1 +1,1 @@
-"""Mutants of the solutions: one place changed in each."""
+"""Mutants of the solutions, each with one place changed."""

@@ -1,7 +1,8 @@
-"""Mutation operators for diagnosis only: extra steps, swapped operands, other loops.
+"""Mutation operators for diagnosis only: extra steps, swapped operands, different loops.
 
-People write these beside the one-place changes of `operators.py`. Those ask whether the check
-notices; these only serve to say what an answer that is refused has done.
+People make these mistakes as well as the one-place changes of `operators.py`. The operators in that
+module ask whether the check notices a change; these only help to say what a rejected answer has
+done.
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
-# What is called in an answer and is no step of the computation.
+# Functions that an answer calls and that are not steps of the computation.
 QUIET = {"unsqueeze", "squeeze", "expand", "reshape", "view", "contiguous", "item", "list", "tuple"}
-# What is computed too much, and how it is written.
+# Superfluous steps, and the code for each.
 _ACTIVATIONS = {
     "a `tanh` too many": "torch.tanh({})",
     "a `sigmoid` too many": "torch.sigmoid({})",
@@ -53,11 +54,11 @@ _UNARY = (
 def list_diagnostic_mutations(
     node: ast.AST, owner: ast.AST, names: Collection[str], layers: Collection[str]
 ) -> Iterator[tuple[ast.AST, str]]:
-    """Yield what could stand in place of a node, and what is other then.
+    """Yield each replacement for a node, with a phrase that says what is different.
 
     Args:
-        node: the place.
-        owner: what it is a part of.
+        node: the node to replace.
+        owner: the node that contains it.
         names: the parameters, and the variables that the stub names.
         layers: the attributes of `self` that the stub names.
     """
@@ -105,7 +106,7 @@ def list_diagnostic_mutations(
 
 
 def _say_where(node: ast.AST, owner: ast.AST) -> str:
-    """Return where a step stands, in words, if the place has a name that a student knows."""
+    """Return a phrase that locates a step, or "" if no name near it is known to a student."""
     match owner, node:
         case ast.Return(), _:
             return " around the result"
@@ -117,7 +118,7 @@ def _say_where(node: ast.AST, owner: ast.AST) -> str:
 
 
 def _is_quiet(name: str) -> bool:
-    return name in QUIET or name.startswith("_")  # a helper of the solution's own
+    return name in QUIET or name.startswith("_")  # a private helper of the solution
 
 
 def _exchange_calls(
@@ -136,7 +137,7 @@ def _exchange_calls(
 
 
 def _list_loops(members: str) -> Iterator[tuple[ast.expr, str]]:
-    """Yield other members for a loop, if they can be listed, and what is other then."""
+    """Yield other iterables for a loop, each with a phrase that says what is different."""
     yield _read(f"list({members})[:1]"), "a loop takes its first step only"
     yield _read(f"list({members})[:-1]"), "a loop leaves out its last step"
     yield _read(f"list({members})[1:]"), "a loop leaves out its first step"

@@ -1,7 +1,8 @@
 """Perturbs a case's inputs to imitate answers that ignore a mask, state or weight.
 
-A mask that is not used is a mask that is True everywhere; an initial state that is forgotten is a
-state of zeros. So a family of mistakes is a change of the inputs, for all exercises at once.
+A mask that is not used acts like a mask that is True everywhere; an initial state that is forgotten
+acts like a state of zeros. One change of the inputs therefore imitates a family of mistakes, for
+all exercises at once.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from torch import Tensor
 from autograder.spec.exercise import Case
 
 Tensors = Mapping[str, Tensor]
-_FEW = 24  # of more, nobody exchanges just these two
+_FEW = 24  # with more tensors than this, nobody exchanges just two
 
 
 def list_input_perturbations(
     cases: Sequence[Case], axes: Mapping[str, str]
 ) -> Iterator[tuple[str, Callable[[Case], Case]]]:
-    """Yield what is other, in words that fit after "when", and how a case becomes that.
+    """Yield each perturbation: a phrase that fits after "when", and a function that changes a case.
 
     Args:
-        cases: of one exercise.
-        axes: the names of its inputs' axes.
+        cases: cases of one exercise.
+        axes: names of the axes of each input, by input.
     """
     inputs = _collect([case.inputs for case in cases])
     weights = _collect([case.weights for case in cases])
@@ -84,13 +85,13 @@ def list_input_perturbations(
 
 
 def _collect(tables: Sequence[Tensors]) -> dict[str, list[Tensor]]:
-    """Return all that some case has, by name; where a case lacks it, it stays as it is."""
+    """Return the tensors of all cases by name; a case without one of them stays unchanged."""
     names = dict.fromkeys(name for table in tables for name in table)
     return {name: [table[name] for table in tables if name in table] for name in names}
 
 
 def _list_layers(weights: Iterable[str]) -> dict[str, list[str]]:
-    """Return the ends of the names of each layer's weights: "query" has "weight" and "bias"."""
+    """Return the endings of the weights' names by layer: "query" has "weight" and "bias"."""
     layers: dict[str, list[str]] = {}
     for name in weights:
         layer, dot, end = name.rpartition(".")
@@ -149,7 +150,7 @@ def _exchange_weights(partners: Mapping[str, str]) -> Callable[[Case], Case]:
 
 
 def _swapped(members: Tensors, partners: Mapping[str, str]) -> Tensors:
-    """Exchange members of a case that has all of them."""
+    """Return the members with partners exchanged, or unchanged if any of them is missing."""
     if not all(name in members for name in partners):
         return members
     return {key: members[partners.get(key, key)] for key in members}

@@ -29,13 +29,13 @@ from autograder.run.runner import run_case
 from autograder.spec.exercise import Case, Exercise
 from autograder.spec.outcome import Outcome
 
-_TRIED = 4  # cases, after which a mutant that failed in all of them is given up
-SECONDS = 3.0  # of processor time for one call: some mutants never end
+_TRIED = 4  # cases; a mutant that fails in all of them is dropped
+SECONDS = 3.0  # of processor time for one call, because some mutants never end
 
 
 @contextmanager
 def limit_run_time() -> Iterator[Event]:
-    """Raise TimeoutError where a mutant goes on for ever, and set what is given."""
+    """Raise TimeoutError in a mutant that runs for too long, and set the yielded event."""
     struck = Event()
     if not hasattr(signal, "setitimer"):  # Windows
         yield struck
@@ -60,16 +60,16 @@ def compute_mutant_fingerprints(
     cases: Sequence[Case],
     rights: Sequence[Expected],
 ) -> list[tuple[str, tuple[float, float]]]:
-    """Return what is other in a mutant, in words, and the total of what it then gives.
+    """Return a phrase for each mutant's change, with the fingerprint of all its outcomes together.
 
-    Left out are those that give what is right, and those that fail in every case, of which a
-    student reads the error.
+    Mutants whose results are right are left out, as are those that fail in every case, because a
+    student reads their error.
 
     Args:
         exercise: the exercise.
-        exercises: all that there are; the solution may call others.
-        cases: in evaluation mode.
-        rights: what is expected on them.
+        exercises: all exercises; the solution may call others.
+        cases: cases in evaluation mode.
+        rights: expected values for these cases.
     """
     plain = [replace(case, upstream={}) for case in cases]
     right = [
@@ -91,9 +91,9 @@ def compute_mutant_fingerprints(
 
 
 def _perform_all(act: Callable[[Case], Outcome], cases: Sequence[Case]) -> list[Outcome] | None:
-    """Return what comes of all cases, or None where nothing does: most fail in the very first."""
+    """Return the outcomes of all cases, or None if all fail; most mutants fail at once."""
     outcomes: list[Outcome] = []
-    torch.manual_seed(1)  # some mutants draw where the solution does not
+    torch.manual_seed(1)  # some mutants draw random numbers where the solution does not
     random.seed(1)
     for case in cases:
         if len(outcomes) == _TRIED and all(outcome.problem for outcome in outcomes):
@@ -101,7 +101,7 @@ def _perform_all(act: Callable[[Case], Outcome], cases: Sequence[Case]) -> list[
         try:
             with limit_run_time() as struck:
                 outcomes.append(act(case))
-        except Exception:  # the mutant's cell fails, or the limit strikes between two calls
+        except Exception:  # the mutant's cell fails, or the time is up between two calls
             return None
         if struck.is_set():
             return None
@@ -122,7 +122,7 @@ def _generate_all(
         space = dict(vars(load_notebook_module(exercise)))
         try:
             exec(code, space)
-        except Exception:  # a default argument, say
+        except Exception:  # in a default argument, for example
             continue
         yield place.phrase, partial(run_case, space[exercise.name], exercise)
 
@@ -130,7 +130,7 @@ def _generate_all(
 def _wrong_helpers(
     exercise: Exercise, exercises: Mapping[str, Exercise]
 ) -> Iterator[tuple[str, Any]]:
-    """Yield what is wrong with a function that the answer calls, and the answer with it."""
+    """Yield a phrase for each faulty helper of the solution, and the solution that calls it."""
     for name in list_helpers(exercise, exercises):
         helper = exercises[name]
         for mistake in load_mistakes(helper):

@@ -1,8 +1,8 @@
 """Generates mutants of a solution: one operator, constant, call or argument changed.
 
-A changed solution is a *mutant*. Two things are made of them. The tests ask whether the check
-refuses each of them: one that passes shows a case that is missing. And the check itself knows what
-each of them gives, so that it can say of an answer that gives the same what it lacks.
+A changed solution is a *mutant*. Mutants have two uses. The tests ask whether the check rejects
+each of them; a mutant that passes reveals a missing case. And the check itself knows what each
+mutant returns, so that it can say what is wrong with an answer that returns the same.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ OPERATORS: dict[type, tuple[type, ...]] = {
     ast.In: (ast.NotIn,),
     ast.NotIn: (ast.In,),
 }
-NAMES = {  # what is called instead
+NAMES = {  # each function, and what is called instead
     "tanh": "sigmoid",
     "sigmoid": "tanh",
     "relu": "tanh",
@@ -71,19 +71,19 @@ NAMES = {  # what is called instead
 ACTIVATIONS = ("tanh", "sigmoid", "relu", "gelu")
 WORDS = {"sum": "mean", "mean": "sum"}
 LIBRARIES = {"torch", "F", "nn", "math", "self", "super"}
-SYMMETRIC = {"transpose", "max", "min"}  # the order of their arguments means nothing
-ON_THIS_MACHINE = {"device", "to", "cpu"}  # the checks run where all tensors are on the CPU
+SYMMETRIC = {"transpose", "max", "min"}  # the order of their arguments does not matter
+ON_THIS_MACHINE = {"device", "to", "cpu"}  # in the checks, all tensors are on the CPU
 
 
 @dataclass(frozen=True)
 class Mutation:
-    """A place of a solution and what stands there instead.
+    """A place in a solution, and what replaces it.
 
     Attributes:
-        where: the exercise, or its method or helper, in which the place is: "Seq2Seq.encode".
-        before: the lines that differ, as they were.
-        after: and as they are.
-        phrase: what is other, without code: "a minus sign is missing"; "" if there is no word.
+        where: the exercise, or its method or helper, that contains the place: "Seq2Seq.encode".
+        before: the lines that differ, before the change.
+        after: the same lines, after the change.
+        phrase: the change in words, without code: "a minus sign is missing"; "" if there are none.
     """
 
     where: str
@@ -93,25 +93,25 @@ class Mutation:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Return what is compared: versions of Python write quotes and brackets differently."""
+        """Return a key without quotes and brackets, which versions of Python write differently."""
         parts = (self.where, self.before, self.after)
         return tuple(re.sub("[\"'() ]", "", part) for part in parts)
 
     @property
     def sampled(self) -> bool:
-        """Tell whether the quick tests try this line: one in eight, always the same."""
+        """Tell whether the quick tests try this line; they try one in eight, always the same."""
         return zlib.crc32("".join(self.key[:2]).encode()) % 8 == 0
 
 
 def generate_mutants(
     exercise: Exercise, slips: bool = False
 ) -> Iterator[tuple[Mutation, CodeType]]:
-    """Yield the changes of an exercise's solution, and the cell's code with each; no code twice.
+    """Yield each mutation of an exercise's solution, with the compiled cell; no code occurs twice.
 
     Args:
         exercise: the exercise.
-        slips: with the changes of `slips.py`, and with those of all like places at once, as where
-            `forward` and `step` say the same.
+        slips: also make the changes of `diagnostic_operators.py`, and change all identical places
+            at once, for example where `forward` and `step` contain the same code.
     """
     module = load_notebook_module(exercise)
     cell, solution = _find_cell(inspect.getsource(module), exercise.name)
@@ -158,7 +158,7 @@ def generate_mutants(
 
 
 def _pair(places: list[Place]) -> list[list[Place]]:
-    """Return each place alone, and together all those where the same is written."""
+    """Return each place by itself, and then the groups of places that contain the same code."""
     alike: dict[tuple[str, str], list[Place]] = {}
     for place in places:
         owner, holder, key, *_ = place
@@ -167,7 +167,7 @@ def _pair(places: list[Place]) -> list[list[Place]]:
 
 
 def rebuild_with_helpers(exercise: Exercise, helpers: dict[str, Any]) -> Any:
-    """Return the solution as it is when some of the functions that it calls are others."""
+    """Return the solution with some of the functions that it calls replaced."""
     module = load_notebook_module(exercise)
     cell, _ = _find_cell(inspect.getsource(module), exercise.name)
     space = dict(vars(module)) | helpers
@@ -176,7 +176,7 @@ def rebuild_with_helpers(exercise: Exercise, helpers: dict[str, Any]) -> Any:
 
 
 def list_helpers(exercise: Exercise, exercises: Collection[str]) -> list[str]:
-    """Return which other exercises' functions a solution calls."""
+    """Return the names of the other exercises' functions that a solution calls."""
     module = load_notebook_module(exercise)
     cell, _ = _find_cell(inspect.getsource(module), exercise.name)
     called = {
@@ -193,7 +193,7 @@ def load_notebook_module(exercise: Exercise) -> ModuleType:
 
 
 class _Stub:
-    """What a student knows of an exercise: the names in its stub."""
+    """Names that a student knows from the stub of an exercise."""
 
     def __init__(self, module: ModuleType, exercise: Exercise, cell: ast.Module):
         answer = getattr(module, exercise.name)
@@ -210,9 +210,9 @@ class _Stub:
         self._methods = methods if len(methods) > 1 else set()
         self._cell = cell
 
-    @cache  # noqa: B019 - it lives as long as one exercise is varied
+    @cache  # noqa: B019 - the object lives only while one exercise is mutated
     def names_in(self, where: str) -> tuple[str, ...]:
-        """Return the parameters of a function, and its variables that the stub computes."""
+        """Return a function's parameters, and those of its variables that the stub computes."""
         found: set[str] = set()
         for node in ast.walk(self._cell):
             if isinstance(node, ast.FunctionDef) and node.name == where.rpartition(".")[2]:
@@ -229,7 +229,7 @@ class _Stub:
     def mention(
         self, phrase: str, node: ast.AST, other: ast.AST, statement: ast.stmt, where: str
     ) -> str:
-        """Add to a phrase what is no longer used, and what is computed in which method."""
+        """Add to a phrase the names no longer used, the computed variable and the method."""
         if not phrase:
             return phrase
         if phrase.endswith(" missing") and not isinstance(node, ast.stmt):
@@ -253,7 +253,7 @@ def _used(node: ast.AST) -> set[str]:
 
 
 def _find_cell(text: str, name: str) -> tuple[ast.Module, set[int]]:
-    """Return the cell that defines an exercise, and the numbers of its solution's lines."""
+    """Return the cell that defines an exercise, and the line numbers of its solution."""
     lines, tree = text.splitlines(), ast.parse(text)
     start = next(node.lineno for node in tree.body if getattr(node, "name", "") == name)
     heads = [i for i, line in enumerate(lines, 1) if line.startswith("# %%")] + [len(lines) + 1]
@@ -268,17 +268,17 @@ def _find_cell(text: str, name: str) -> tuple[ast.Module, set[int]]:
     return ast.Module([node for node in tree.body if first < node.lineno < last], []), solution
 
 
-# An owner, what of it holds the place, the key there, the statement, and where that is.
+# Owner node, list or dict that holds the place, key in it, statement, and location.
 Place = tuple[ast.AST, Any, Any, ast.stmt, str]
 
 
 def _walk(cell: ast.Module, exercise: str) -> Iterator[Place]:
-    """Yield all places inside definitions: owner, what holds it, key, statement, and where."""
+    """Yield all places inside definitions: owner, holder, key, statement and location."""
     passed_over = ("annotation", "returns", "exc", "ops", "op", "decorator_list", "keys")
 
     def below(node: ast.AST, statement: ast.stmt, where: str) -> Iterator[Any]:
         for field, value in ast.iter_fields(node):
-            if field in passed_over:  # also the messages of errors
+            if field in passed_over:  # error messages among them
                 continue
             holder: Any = value if isinstance(value, list) else vars(node)
             for key in range(len(value)) if isinstance(value, list) else [field]:
@@ -334,11 +334,11 @@ _BOUNDARY = ({ast.Lt, ast.LtE}, {ast.Gt, ast.GtE})
 
 
 def _mutate_node(node: ast.AST, owner: ast.AST) -> Varied:
-    """Yield what could stand in place of a node, and what is other then.
+    """Yield each replacement for a node, with a phrase that says what is different.
 
     Args:
-        node: the place.
-        owner: what it is a part of.
+        node: the node to replace.
+        owner: the node that contains it.
     """
     match node:
         case ast.Constant(value=bool(value)):
@@ -355,7 +355,7 @@ def _mutate_node(node: ast.AST, owner: ast.AST) -> Varied:
         case ast.Constant(value=str(value)):
             yield ast.Constant(WORDS.get(value, "")), "a string is another"
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int())):
-            pass  # -1, which is mostly an axis: its 1 becomes 0 and 2
+            pass  # -1 is mostly an axis; its 1 becomes 0 and 2
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             yield operand, "a minus sign is missing"
         case ast.UnaryOp(op=ast.Invert(), operand=operand):
@@ -421,7 +421,7 @@ _CASES = "a case distinction is missing"
 
 
 def _list_instead(name: str) -> list[str]:
-    """Return what people call where they should call a function."""
+    """Return the functions that people call in place of the right one."""
     others = ACTIVATIONS if name in ACTIVATIONS else ()
     return list(dict.fromkeys(other for other in (NAMES[name], *others) if other != name))
 
@@ -449,11 +449,11 @@ def _of_keyword(owner: ast.AST, otherwise: str) -> str:
 
 
 def _vary_call(call: ast.Call) -> Varied:
-    """Yield a call's receiver, first argument, and the call with other arguments."""
+    """Yield replacements for a call: its receiver or first argument, or other arguments."""
     name = getattr(call.func, "attr", getattr(call.func, "id", ""))
     if name in ON_THIS_MACHINE:
         return
-    quiet = name in QUIET or name.startswith("_")  # a helper of the solution's own
+    quiet = name in QUIET or name.startswith("_")  # a private helper of the solution
     missing = "" if quiet else f"`{name}` is missing"
     if name in ("masked_fill", "where"):
         missing = "a mask is not applied"

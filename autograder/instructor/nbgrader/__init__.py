@@ -1,1 +1,1 @@
-"""What plugs into nbgrader, or does one of its steps."""
+"""Plugins for nbgrader, and replacements for some of its steps."""

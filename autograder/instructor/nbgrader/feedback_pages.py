@@ -1,7 +1,7 @@
 """Writes feedback pages as `nbgrader generate_feedback` does, but many times faster.
 
-nbgrader asks its gradebook for each cell of each page, and tidies each page's HTML as a whole. Here
-the gradebook is asked once for all pages, and what is the same in many pages is made once.
+nbgrader queries its gradebook for each cell of each page, and tidies each page's HTML as a whole.
+This module queries the gradebook once for all pages, and renders what many pages share only once.
 """
 
 from __future__ import annotations
@@ -49,19 +49,19 @@ from autograder.instructor.grading.worker_pool import WorkerPool
 Resources = dict[str, Any]
 
 
-# The facts
+# Grades and comments
 
 
 @dataclass
 class NotebookGrades:
-    """What the gradebook says of a notebook that was handed in.
+    """Grades that the gradebook holds for one submitted notebook.
 
     Attributes:
-        score: points for all cells.
-        max_score: points that there are.
-        late_penalty: points to be taken off.
-        cells: points and most points of each cell, by grade_id.
-        comments: of each cell, by grade_id.
+        score: points for all cells, less the late penalty.
+        max_score: points available for all cells.
+        late_penalty: points deducted for handing in late.
+        cells: points and maximum points of each cell, by grade_id.
+        comments: comment on each cell, by grade_id.
     """
 
     score: float
@@ -74,7 +74,7 @@ class NotebookGrades:
 def read_grades(
     db_url: str, course_id: str, assignment: str
 ) -> dict[tuple[str, str], NotebookGrades]:
-    """Read an assignment's grades and comments, by student and notebook."""
+    """Return an assignment's grades and comments, by student and notebook."""
     with Gradebook(db_url, course_id) as gradebook:
         read = gradebook.db.execute
         most = {
@@ -126,10 +126,10 @@ def read_grades(
 
 
 class InsertGrades(NbGraderPreprocessor):
-    """Put grades and comments into a page, as nbgrader's GetGrades does, without its gradebook."""
+    """Adds grades and comments to a page as nbgrader's GetGrades does, without its gradebook."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
-        """Give them to the cells, and the sums to the page."""
+        """Add the grades to the cells, and the totals to the page."""
         grades: NotebookGrades = resources["nbgrader"]["grades"]
         for cell in nb.cells:
             if not (is_solution(cell) or is_grade(cell) or is_task(cell)):
@@ -149,7 +149,7 @@ class InsertGrades(NbGraderPreprocessor):
 
 
 class CachedStyle(CSSHTMLHeaderPreprocessor):
-    """Write the colours of code once."""
+    """Generates the style sheet for highlighted code only once."""
 
     _header: list[str] | None = None
 
@@ -162,17 +162,18 @@ class CachedStyle(CSSHTMLHeaderPreprocessor):
 _FASTER = {GetGrades: InsertGrades, CSSHTMLHeaderPreprocessor: CachedStyle}
 
 
-# A page
+# One page
 
 
 class PageExporter(HTMLExporter):
-    """nbconvert's exporter, which makes the HTML of cells that are alike once.
+    """Exports HTML as nbconvert does, but renders identical cells only once.
 
-    The page is rendered and tidied with a mark in each cell's place. A cell is tidied alone, with a
-    mark in its code's place: what it opens is closed in it, and what it closes is what it opened.
+    The page is rendered and tidied with a marker in place of each cell. Each cell is tidied by
+    itself, with a marker in place of its code: tags that a cell opens are closed in it, and it
+    closes only tags that it has opened.
     """
 
-    _most_kept, _longest_kept = 2000, 50_000  # pieces; characters of a piece and its key
+    _most_kept, _longest_kept = 2000, 50_000  # pieces; characters of a piece with its key
 
     def __init__(self, **given: Any):
         super().__init__(**given)
@@ -184,36 +185,36 @@ class PageExporter(HTMLExporter):
         self._kept: dict[str, str] = {}
         self._cells: list[str] = []
         self._code: list[str] = []
-        # Not to be guessed by who writes a cell.
+        # Random, so that the author of a cell cannot guess them.
         self._mark, self._code_mark = (f"<{tag}></{tag}>" for tag in (_new_tag(), _new_tag()))
         self._language = ""
         self.template  # noqa: B018 (loaded here, before any process is forked)
 
-    def from_notebook_node(  # type: ignore[override]  # nbconvert's own classes differ in it, too
+    def from_notebook_node(  # type: ignore[override]  # nbconvert's own classes differ too
         self, nb: NotebookNode, resources: Resources | None = None, **given: Any
     ) -> tuple[str, Resources]:
-        """Make a page."""
-        self._nb_metadata.clear()  # nbconvert would keep that of all pages
+        """Return the HTML page of a notebook, and its resources."""
+        self._nb_metadata.clear()  # nbconvert would keep the metadata of all pages
         self._cells = []
         self._language = json.dumps(nb.metadata.get("language_info"))
         page, resources = super().from_notebook_node(nb, resources, **given)
         return _fill(page, self._mark, self._cells), resources
 
     def register_filter(self, name: str, jinja_filter: Any) -> Any:
-        """Register a filter; nbconvert does so with that for code, for each page."""
+        """Register a filter, and wrap the one for code, which nbconvert registers for each page."""
         if name == "highlight_code":
             jinja_filter = partial(self._show_code, jinja_filter)
         return super().register_filter(name, jinja_filter)
 
     def _preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
-        """Run the preprocessors on the copy that there is; nbconvert makes two more."""
+        """Run the preprocessors on the copy that already exists; nbconvert makes two more."""
         for preprocessor in self._preprocessors:
             nb, resources = preprocessor(nb, resources)
-        self._validate_preprocessor(nb, "all")  # once, not after each of them
+        self._validate_preprocessor(nb, "all")  # once, not after each preprocessor
         return nb, resources
 
     def _show_code(self, highlight: Callable[..., str], source: str, **given: Any) -> str:
-        """Return a mark for code: all those spans are tidy but for a few characters."""
+        """Return a marker for code, whose many spans are already tidy but for a few characters."""
         language = given.get("metadata", {}).get("magics_language")
         key = f"{self._language}{language}\0{source}"
         html = self._kept.get(key) or self._keep(key, highlight(source, **given))
@@ -232,16 +233,16 @@ class PageExporter(HTMLExporter):
         return html
 
     def _show_once(self, cell: NotebookNode, render: Callable[[], str]) -> str:
-        """Return a mark for the cell; white space around it is a part of what surrounds it."""
+        """Return a marker for the cell, with the white space around the cell kept."""
         key = self._language + json.dumps(cell, sort_keys=True)
         html = self._kept.get(key)
         if html is None:
             self._code = []
             html = _fill(_tidy(str(render())), self._code_mark, self._code)
-            # Scripts and widgets have a number of their own in each place, images are a student's.
+            # Scripts and widgets get a new number in each place; images belong to one student.
             if not ('"application/' in key or self.embed_images):
                 self._keep(key, html)
-        if cell.cell_type == "raw":  # text, a part of the text around it
+        if cell.cell_type == "raw":  # plain text, part of the text around it
             return html
         self._cells.append(html.strip())
         before = html[: len(html) - len(html.lstrip())]
@@ -249,7 +250,7 @@ class PageExporter(HTMLExporter):
         return before + self._mark + after
 
 
-# What pygments writes of a cell, as far as it is known how it is tidied.
+# The HTML that Pygments writes for a cell, as far as we know how it is tidied.
 _HIGHLIGHTED = re.compile(
     r'<div class=" highlight (?P<language>hl-[\w-]+)">'
     r'(?P<code><pre>[^<]*(?:</?span(?: class="[\w-]+")?>[^<]*)*</pre>)</div>(?P<after>\s*)'
@@ -261,13 +262,13 @@ def _new_tag() -> str:
 
 
 def _fill(html: str, mark: str, pieces: Sequence[str]) -> str:
-    """Return the HTML with the pieces in the places of the marks."""
+    """Return the HTML with each marker replaced by its piece."""
     between = html.split(mark)
     return "".join(a + b for a, b in zip(between, [*pieces, ""], strict=True))
 
 
 def _tidy(html: str) -> str:
-    """Return the HTML as nbconvert tidies that of a page."""
+    """Return the HTML, tidied as nbconvert tidies a page."""
     inner = html.strip()
     soup = BeautifulSoup(inner, features="html.parser")
     for image in soup.find_all("img") if "<img" in inner.lower() else ():
@@ -277,14 +278,14 @@ def _tidy(html: str) -> str:
 
 @dataclass(frozen=True)
 class Page:
-    """A page to be written.
+    """A page to write.
 
     Attributes:
-        student: nbgrader's name.
-        notebook: its name.
-        source: the graded notebook.
-        to: the page.
-        grades: what the gradebook says.
+        student: nbgrader's name of the student.
+        notebook: name of the notebook.
+        source: path of the graded notebook.
+        to: path of the page.
+        grades: grades that the gradebook holds for the notebook.
     """
 
     student: str
@@ -295,7 +296,7 @@ class Page:
 
 
 def write_page(exporter: PageExporter, assignment: str, page: Page) -> None:
-    """Write a page whole, or not at all."""
+    """Write a page completely or not at all."""
     html, _ = exporter.from_filename(
         str(page.source),
         {
@@ -309,7 +310,7 @@ def write_page(exporter: PageExporter, assignment: str, page: Page) -> None:
             },
         },
     )
-    # nbgrader's permissions follow when all are written.
+    # nbgrader's permissions are set once all pages are written.
     write_atomically(page.to, html.encode(), 0o644)
 
 
@@ -318,11 +319,11 @@ def write_page(exporter: PageExporter, assignment: str, page: Page) -> None:
 
 @dataclass
 class FeedbackSummary:
-    """What came of it.
+    """Summary of what `write_pages` did.
 
     Attributes:
-        pages: how many were written.
-        unchanged: how many were as they are to be.
+        pages: number of pages that were written.
+        unchanged: number of pages that were already up to date.
         failed: a sentence for each page, or student, that failed.
     """
 
@@ -339,16 +340,16 @@ def write_pages(
     tick: Callable[[int, int], object] = lambda done, of: None,
     say: Callable[[str], object] = print,
 ) -> FeedbackSummary:
-    """Write the pages of those whose notebook or grades have changed since theirs were written.
+    """Write the pages whose notebook or grades have changed since they were last written.
 
     Args:
-        course: the course; its settings say how many processes there are, and how long a page may
-            take.
-        assignment: the assignment.
-        students: whose pages; all who were graded if None.
-        force: write pages that have not changed, too.
-        tick: called with the number of pages that are done, and of all pages to be written.
-        say: called with a sentence if the gradebook has to be waited for.
+        course: the course, whose settings give the number of processes and the time limit for a
+            page.
+        assignment: name of the assignment.
+        students: students whose pages are written; all graded students if None.
+        force: also write pages that have not changed.
+        tick: called with the number of finished pages and the number of all pages to write.
+        say: called with a sentence if the gradebook is locked and has to be waited for.
 
     Raises:
         CourseError: the gradebook has been lost.
@@ -361,8 +362,8 @@ class _Class:
         self._course = course
         self._waiting = LockRetrier(say)
         self._assignment = assignment
-        # It knows nbgrader's settings and permissions.
-        course.app.log_level = logging.ERROR  # it would tell of each of them
+        # This object knows nbgrader's settings and sets its permissions.
+        course.app.log_level = logging.ERROR  # otherwise it logs every student
         self._nbgrader = GenerateFeedback(coursedir=course.directory, parent=course.app)
         self._record = (
             course.root / course.directory.feedback_directory / f".{assignment}-pages.json"
@@ -392,7 +393,7 @@ class _Class:
             for number, (page, why) in enumerate(self._run(changed), start=1):
                 record.pop(str(page.to), None)
                 if why:
-                    page.to.unlink(missing_ok=True)  # one of other grades would be wrong
+                    page.to.unlink(missing_ok=True)  # a page with old grades would be wrong
                     written.failed.append(f"{page.student}, {page.notebook}: {why}")
                 else:
                     written.pages += 1
@@ -405,22 +406,22 @@ class _Class:
         return written
 
     def _copy_beside(self, student: str) -> None:
-        """Copy what nbgrader copies, but for what a browser would run.
+        """Copy the files that nbgrader copies, except those that a browser would run.
 
-        nbgrader's own function takes a name's brackets for a pattern.
+        nbgrader's own function takes brackets in a name for a pattern.
         """
         folder = self._course.autograded(self._assignment, student)
         to = self._course.feedback(self._assignment, student)
         to.mkdir(parents=True, exist_ok=True)
         for name in find_all_files(str(folder), self._course.directory.ignore):
             path = Path(name)
-            # A folder that is called as a page would stand in its place.
+            # Subfolders are left out: one with the name of a page would be in its place.
             if path.parent == folder and path.suffix.lower() not in (".ipynb", *_ACTIVE):
                 _clear(to / path.name)
                 write_atomically(to / path.name, path.read_bytes(), 0o644)
 
     def _list_pages(self, students: Iterable[str], written: FeedbackSummary) -> Iterator[Page]:
-        """Yield what pages there are to be, and remove those that are not to be."""
+        """Yield the pages that should exist, and remove those that should not."""
         about = self._course.db_url, self._course.course_id, self._assignment
         known = self._waiting.until_done(lambda: read_grades(*about))
         for student in students:
@@ -446,7 +447,7 @@ class _Class:
                     yield Page(student, name, folder / f"{name}.ipynb", to / f"{name}.html", grades)
 
     def _run(self, pages: Sequence[Page]) -> Iterator[tuple[Page, str]]:
-        """Write pages in processes; yield each with a sentence if it failed."""
+        """Write pages in processes; yield each with a sentence that is empty if it succeeded."""
         exporter, settings = self._open_exporter(), self._course.settings
         count = min(settings.at_a_time(), len(pages))
         with WorkerPool(count, settings.page_seconds, lambda: _exporters.append(exporter)) as guard:
@@ -475,7 +476,7 @@ def _clear(path: Path) -> None:
 
 
 _ACTIVE = (".html", ".htm", ".xhtml", ".xht", ".shtml", ".mhtml", ".svg", ".xml", ".xsl")
-_exporters: list[PageExporter] = []  # of a process under guard
+_exporters: list[PageExporter] = []  # of this worker process
 
 
 def _write(assignment: str, page: Page) -> None:
@@ -483,7 +484,7 @@ def _write(assignment: str, page: Page) -> None:
 
 
 def _digest(page: Page) -> str:
-    """Return what changes when a page has to be written anew."""
+    """Return a digest that changes when a page has to be written again."""
     sha = hashlib.sha256(page.source.read_bytes())
     about = [asdict(page.grades), nbgrader.__version__, nbconvert.__version__]
     sha.update(json.dumps(about, sort_keys=True).encode())
@@ -491,7 +492,7 @@ def _digest(page: Page) -> str:
 
 
 def _time(path: Path) -> int:
-    """Return when a file was last written, which tells whether it is still ours."""
+    """Return a file's modification time, which shows whether the file is still ours."""
     try:
         return path.stat().st_mtime_ns
     except OSError:

@@ -1,4 +1,4 @@
-"""nbgrader preprocessor that shortens tracebacks of the grader on feedback pages."""
+"""nbgrader preprocessor that shortens the grader's own tracebacks on feedback pages."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from autograder.instructor.sanitize import sanitize_output
 
 
 class HideOwnTracebacks(NbGraderPreprocessor):
-    """Leave one line of an error in a graded cell.
+    """Shortens an error in a graded cell to one line.
 
-    An answer's own errors are caught and explained by the check. What else is raised there (an
-    interrupted check, a name of ours that the student has overwritten) has a traceback through our
-    code, with the lines of the hidden test around it.
+    The check catches and explains an answer's own errors. Any other error in a graded cell (an
+    interrupted check, or one of our names that the student has overwritten) has a traceback through
+    our code, which shows the lines of the hidden test around it.
     """
 
     def preprocess_cell(

@@ -1,8 +1,8 @@
 """Preprocessors that make `nbgrader autograde` and formgrader use our grader.
 
-nbgrader reads a submission, runs the sanitize preprocessors, writes the page, reads it again, and
-runs the autograde preprocessors. The first of ours rebuilds the notebook, the second runs, judges
-and records it.
+nbgrader reads a submission, runs the sanitize preprocessors, writes the notebook, reads it again,
+and runs the autograde preprocessors. Our sanitize preprocessor rebuilds the notebook; our autograde
+preprocessor runs it, judges it and records the grades.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Resources = dict[str, Any]
 
 
 class EmptyNotebookExporter(NotebookExporter):
-    """Opens no file: what was handed in may be a pipe, or of any size, and is read by our own."""
+    """Opens no file: a submitted file may be a pipe or of any size, so our own code reads it."""
 
     def from_filename(
         self, filename: str, resources: Resources | None = None, **given: Any
@@ -46,7 +46,7 @@ atexit.register(_until_exit.close)
 
 
 class _Assignment:
-    """What is prepared once for an assignment: its sources, the sandbox and the tests."""
+    """Everything that is prepared once per assignment: its sources, the sandbox and the tests."""
 
     def __init__(self, course: Course, assignment: str):
         self.course = course
@@ -67,7 +67,7 @@ _prepared: dict[tuple[str, str], _Assignment] = {}
 
 def _assignment(resources: Resources) -> _Assignment:
     about = resources["nbgrader"]
-    key = os.getcwd(), about["assignment"]  # nbgrader works in the course's folder
+    key = os.getcwd(), about["assignment"]  # nbgrader runs in the course folder
     if key not in _prepared:
         course = Course(Path.cwd(), about["db_url"])
         _prepared[key] = _Assignment(course, about["assignment"])
@@ -75,7 +75,7 @@ def _assignment(resources: Resources) -> _Assignment:
 
 
 class RebuildSubmission(NbGraderPreprocessor):
-    """Rebuild a submission from its source; nothing is run."""
+    """Rebuilds a submission from its source notebook, without running anything."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         """Return the rebuilt notebook."""
@@ -86,7 +86,7 @@ class RebuildSubmission(NbGraderPreprocessor):
 
 
 class GradeInSandbox(NbGraderPreprocessor):
-    """Run a submission in the sandbox, judge it apart from its code, and record the grades."""
+    """Runs a submission in the sandbox, judges it outside, and records the grades."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         """Return the notebook with outputs and cards."""
@@ -107,26 +107,26 @@ class GradeInSandbox(NbGraderPreprocessor):
 
 
 class EscapeNames(NbGraderPreprocessor):
-    """Escape the student's names: formgrader puts them into its page of a submission as HTML."""
+    """Escapes the student's names, which formgrader inserts into its submission page as HTML."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
-        """Return the notebook as it is."""
+        """Return the notebook unchanged, with the names in the resources escaped."""
         for name in ("student", "first_name", "last_name"):
-            resources[name] = escape_markdown(resources.get(name))  # MathJax reads them, too
+            resources[name] = escape_markdown(resources.get(name))  # MathJax reads them too
         resources["notebook_path"] = escape_html(resources.get("notebook_path"))
         return nb, resources
 
 
 class SanitizingLogFormatter(LogFormatter):
-    """Writes nbgrader's log, in which names of students and files stand, for a terminal."""
+    """Formats nbgrader's log, which contains names of students and files, for a terminal."""
 
     def format(self, record: Any) -> str:
-        """Return a line of the log."""
+        """Return one line of the log."""
         return sanitize_output(super().format(record))
 
 
 def configure(config: Config) -> None:
-    """Set nbgrader's autograde command to work as `autograder grade` does."""
+    """Make nbgrader's autograde command work as `autograder grade` does."""
     config.HTMLExporter.preprocessors = [EscapeNames]
     log = {"class": f"{__name__}.{SanitizingLogFormatter.__name__}"}
     config.NbGrader.logging_config = {"formatters": {"console": log}}

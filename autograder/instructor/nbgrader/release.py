@@ -1,9 +1,9 @@
-"""Writes the release notebooks in `exercises/`, without touching a gradebook.
+"""Writes the release notebooks in `exercises/` without touching a gradebook.
 
 python -m autograder.instructor.nbgrader.release [ASSIGNMENT ...]
 
-It also writes the book's pages of solutions, and the instructor's page of answers to the questions.
-With COURSE_ANSWERS=no in the environment the notebooks are those that a class gets.
+It also writes the book's solution pages and the instructor's page of answers to the questions. With
+COURSE_ANSWERS=no in the environment, it writes the notebooks that a class gets.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from autograder.instructor.grading.course_folder import Course
 from autograder.spec.exercise import Exercise
 
 RELEASED = ROOT / "exercises"
-# These need a gradebook or a running kernel, and change no cell of ours.
+# These need a gradebook or a running kernel, and change none of our cells.
 NOT_NEEDED = (IncludeHeaderFooter, InstantiateTests, SaveCells)
 
 
@@ -43,11 +43,11 @@ def release(
     """Write the students' notebooks into `destination`.
 
     Args:
-        exercises: the course's, by name.
-        destination: gets a folder for each assignment.
-        names: of the assignments; all of them unless given.
-        alone: for learning alone, with answers to the questions, or for a class; None: as the
-            variable COURSE_ANSWERS says.
+        exercises: the course's exercises, by name.
+        destination: the folder that gets a subfolder for each assignment.
+        names: names of the assignments to write; all of them if empty.
+        alone: True for the self-study edition, which has answers to the questions; False for the
+            edition for a class; None to follow the variable COURSE_ANSWERS.
 
     Raises:
         ValueError: a master is faulty, or there is no such assignment.
@@ -70,7 +70,7 @@ def release(
 
 
 def strip_solutions(page: NotebookNode, config: Config) -> str:
-    """Return the text of a source's notebook without solutions and hidden tests."""
+    """Return the text of a source notebook without solutions and hidden tests."""
     exporter = NotebookExporter(config=config)
     for step in GenerateAssignment(config=config).preprocessors:
         if step not in NOT_NEEDED:

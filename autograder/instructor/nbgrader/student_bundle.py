@@ -1,8 +1,8 @@
 """Builds the students' bundle: exercises, `coursekit` and the checks, without answers.
 
-What is handed out is what nbgrader released. It is compared with a release made here anew, so that
-neither an old exercise nor a notebook that somebody has solved in place gets into the bundle. Where
-the edition for learning alone was released, its answers and its links to solutions stay behind.
+The bundle contains what nbgrader released. Each file is compared with a fresh release made here, so
+that neither an old exercise nor a notebook that somebody has solved in place gets into the bundle.
+If the self-study edition was released, its answers and its links to solutions are left out.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ else:
     import tomli as tomllib
 
 PACKAGES = ("coursekit", "autograder")
-# The instructor's part of `autograder`: a check needs none of it.
+# The instructor's part of `autograder`, which no check needs.
 EXCLUDED_PATHS = {
     f"autograder/{name}" for name in ("instructor", "sandbox", "cli.py", "__main__.py")
 }
-# What the notebooks are opened with; everything else that a student needs is a dependency.
+# What opens the notebooks; everything else that a student needs is a dependency.
 TOOLS = {"jupyterlab"}
 
 README = """\
@@ -82,24 +82,24 @@ locked. To try something in one of them, copy it and change the copy.
 
 
 class BundleError(CourseError):
-    """No bundle was written; the message is one sentence that says what to do."""
+    """Raised if no bundle was written; the message says in one sentence what to do."""
 
 
 def write(folder: Path, course: Path = ROOT, last: str = "") -> Path:
     """Write the students' bundle.
 
     Args:
-        folder: where to, a folder that is empty or not there yet; or a file that is not there yet
-            and ends in ".zip", for one archive, the same bytes each time.
+        folder: an empty or new folder to write to; or a new file that ends in ".zip", for one
+            archive with the same bytes each time.
         course: the folder with nbgrader_config.py, the sources and what was released from them.
-        last: the last assignment it holds, since the notebooks of a later one contain the answers
-            to earlier ones; "" for all of them.
+        last: the last assignment in the bundle, since the notebooks of a later one contain the
+            answers to earlier ones; "" for all assignments.
 
     Returns:
         folder.
 
     Raises:
-        BundleError: the place is taken, or what was released is not what the sources give.
+        BundleError: the destination is taken, or a released file does not match its source.
         CourseError: there is no course in the folder.
     """
     folder = Path(folder)
@@ -120,10 +120,10 @@ def write(folder: Path, course: Path = ROOT, last: str = "") -> Path:
 
 
 def collect_files(course: Path = ROOT, last: str = "") -> dict[str, bytes]:
-    """Return the bundle's files by their names, sorted. For the arguments see `write`.
+    """Return the bundle's files, sorted by name; see `write` for the arguments.
 
     Raises:
-        BundleError: what was released is not what the sources give, or there is no such assignment.
+        BundleError: a released file does not match its source, or there is no such assignment.
     """
     if not (ROOT / "pyproject.toml").is_file():
         raise BundleError(
@@ -147,8 +147,8 @@ def collect_files(course: Path = ROOT, last: str = "") -> dict[str, bytes]:
 
 
 def _released(course: Path, later: Collection[str]) -> Iterator[tuple[str, bytes]]:
-    """Give name and content of each file that was released, but for assignments that come later."""
-    # Loading the settings also writes the notebooks of all text masters, as it does for nbgrader.
+    """Yield name and content of each released file, except for the assignments in `later`."""
+    # Loading the settings also writes the notebooks of all text masters, as for nbgrader.
     app = Course(course).app
     directory, config = app.coursedir, app.config
     sources = course / directory.source_directory
@@ -158,7 +158,7 @@ def _released(course: Path, later: Collection[str]) -> Iterator[tuple[str, bytes
     found = False
     for assignment in sorted(path for path in sources.iterdir() if path.is_dir()):
         if assignment.name in later or not (released / assignment.name).is_dir():
-            continue  # not for the students yet
+            continue  # not yet for students
         for source in sorted(map(Path, find_all_files(str(assignment), directory.ignore))):
             name = source.relative_to(sources).as_posix()
             given = released / name
@@ -179,7 +179,7 @@ def _released(course: Path, later: Collection[str]) -> Iterator[tuple[str, bytes
 
 
 def _for_class(source: Path, content: bytes, config: Config) -> bytes | None:
-    """Return what a class gets of a released file; None if it is not what its source gives."""
+    """Return a released file as a class gets it, or None if it does not match its source."""
     if source.suffix != ".ipynb":
         return content if source.read_bytes() == content else None
     fresh = strip_solutions(nbformat.read(source, 4), config)
@@ -187,13 +187,13 @@ def _for_class(source: Path, content: bytes, config: Config) -> bytes | None:
         given = json.loads(content)
         if json.loads(fresh) == given:
             return content
-        for cell in given["cells"]:  # what was released may be the edition for learning alone
+        for cell in given["cells"]:  # the release may be the self-study edition
             if cell["cell_type"] == "markdown":
                 cell["source"] = strip_answers("".join(cell["source"]))
                 options = cell["metadata"]["nbgrader"]
                 options["checksum"] = compute_checksum(nbformat.from_dict(cell))
                 cell["source"] = cell["source"].splitlines(keepends=True)
-    except (ValueError, TypeError, KeyError):  # what lies there is no notebook
+    except (ValueError, TypeError, KeyError):  # the released file is not a notebook
         return None
     return fresh.encode() if json.loads(fresh) == given else None
 
@@ -231,7 +231,7 @@ def _project(project: dict[str, Any]) -> str:
 
 
 def _lines(table: dict[str, Any]) -> str:
-    # Strings, and lists of strings, look the same in TOML and in JSON.
+    # Strings and lists of strings look the same in TOML and JSON.
     return "".join(
         f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in table.items()
     )
@@ -246,13 +246,13 @@ def _requirements(project: dict[str, Any]) -> str:
 
 
 def _name(requirement: str) -> str:
-    """Return the distribution's name in its normal form; "" for a comment or an option."""
+    """Return the normalised name of the distribution; "" for a comment or an option."""
     found = re.match(r"[A-Za-z0-9][A-Za-z0-9._-]*", requirement)
     return re.sub(r"[-_.]+", "-", found[0]).lower() if found else ""
 
 
 def _readme(project: dict[str, Any], released: dict[str, bytes]) -> str:
-    """Return what students read first: the notebooks, in the order of the course."""
+    """Return the students' README, which lists the notebooks in the order of the course."""
     places = dict.fromkeys(f"{e.assignment}/{e.notebook}.ipynb" for e in EXERCISES.values())
     notebooks = [name for name in released if name.endswith(".ipynb")]
     notebooks = [n for n in places if n in notebooks] + [n for n in notebooks if n not in places]
@@ -265,7 +265,7 @@ def _readme(project: dict[str, Any], released: dict[str, bytes]) -> str:
 
 
 def _about(name: str, content: bytes) -> str:
-    """Return a notebook's line: where it is, how long it takes, and what it needs."""
+    """Return a notebook's line in the README: its path, its duration, and what it needs."""
     minutes = sum(
         e.minutes for e in EXERCISES.values() if f"{e.assignment}/{e.notebook}.ipynb" == name
     )
@@ -289,7 +289,7 @@ def _pack(path: Path, files: dict[str, bytes]) -> None:
     partial = path.with_name(path.name + ".part")
     with zipfile.ZipFile(partial, "w") as archive:
         for name, content in files.items():
-            # One folder at the top; no time, owner or system of the machine that packs.
+            # One folder at the top, and no time, owner or system of the packing machine.
             entry = zipfile.ZipInfo(f"attention-course/{name}", date_time=(1980, 1, 1, 0, 0, 0))
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.create_system = 3

@@ -34,13 +34,14 @@ _NO_FAILURE = ("right", "unwritten")
 
 @dataclass(frozen=True)
 class ExerciseStatistics:
-    """How an exercise went.
+    """Results of the class in one exercise.
 
     Attributes:
-        name: of the exercise.
-        max_points: what a right answer earns.
-        outcomes: how many answers there are of each kind, in the order of `OUTCOMES`.
-        mean_share: of the points, 0 to 1, after grading by hand; 0 for who left it out.
+        name: name of the exercise.
+        max_points: points for a right answer.
+        outcomes: number of answers with each outcome, in the order of `OUTCOMES`.
+        mean_share: mean share of the points, 0 to 1, after manual grading; an exercise that a
+            student left out counts as 0.
     """
 
     name: str
@@ -50,20 +51,20 @@ class ExerciseStatistics:
 
     @property
     def answers(self) -> int:
-        """How many there are."""
+        """Return the number of answers."""
         return sum(self.outcomes.values())
 
 
 @dataclass(frozen=True)
 class CommonMistake:
-    """What several students got wrong in the same way.
+    """A mistake that students made in the same way.
 
     Attributes:
-        exercise: its name.
-        title: the misconception's, or the headline that the students read.
-        hint: the misconception's; "" for failures that no known mistake explains.
-        students: who.
-        share: of those who handed the exercise in.
+        exercise: name of the exercise.
+        title: title of the misconception, or the headline that the students read.
+        hint: hint of the misconception; "" for failures that no known mistake explains.
+        students: students who made the mistake.
+        share: their share of the students who handed the exercise in.
     """
 
     exercise: str
@@ -88,9 +89,9 @@ class SimilarSubmissions:
     """Students whose submissions are near-identical.
 
     Attributes:
-        students: two or more, each alike to at least one other.
-        likeness: of the pair that is most alike, and of the one that is least.
-        exercises: where the first of these is alike, with the likeness of each.
+        students: two or more students, each similar to at least one other.
+        likeness: likeness of the most similar pair, and of the least similar pair.
+        exercises: exercises in which the most similar pair is alike, with the likeness in each.
     """
 
     students: tuple[str, ...]
@@ -100,7 +101,7 @@ class SimilarSubmissions:
 
 @dataclass(frozen=True)
 class LateSubmission:
-    """A submission that came late or for which points were taken off."""
+    """A submission that came late or lost points to a penalty."""
 
     student: str
     seconds: float
@@ -109,16 +110,16 @@ class LateSubmission:
 
 @dataclass(frozen=True)
 class ClassStatistics:
-    """A graded class.
+    """Statistics of a graded class.
 
     Attributes:
-        assignment: its name.
-        made_at: when this was put together, local time.
-        names: of the students, by id.
-        max_points: of the assignment.
-        handed_in: how many did.
-        points: of each graded submission, penalties taken off.
-        pending: how many a person still has to grade.
+        assignment: name of the assignment.
+        made_at: local time at which the statistics were collected.
+        names: names of the students, by id.
+        max_points: points available in the assignment.
+        handed_in: number of students who handed something in.
+        points: points of each graded submission, less penalties.
+        pending: number of submissions that a person still has to grade.
     """
 
     assignment: str
@@ -137,27 +138,27 @@ class ClassStatistics:
 
     @property
     def mean(self) -> float:
-        """Of the points; 0 for nobody."""
+        """Return the mean of the points; 0 if there are none."""
         return statistics.fmean(self.points) if self.points else 0.0
 
     @property
     def median(self) -> float:
-        """Of the points; 0 for nobody."""
+        """Return the median of the points; 0 if there are none."""
         return statistics.median(self.points) if self.points else 0.0
 
 
 def collect_statistics(
     course: CourseDirectory, assignment: str, exercises: Mapping[str, declared.Exercise]
 ) -> ClassStatistics:
-    """Return what is known of an assignment.
+    """Return the statistics of an assignment.
 
     Args:
-        course: where its folders and its gradebook are.
-        assignment: its name.
-        exercises: of the course, by name.
+        course: the course, which gives the folders and the gradebook.
+        assignment: name of the assignment.
+        exercises: the course's exercises, by name.
 
     Raises:
-        CourseError: there is no gradebook, or no such assignment in it; a sentence says which.
+        CourseError: there is no gradebook, or no such assignment in it; the message says which.
     """
     everyone, known, by_student = _from_gradebook(course.db_url, assignment)
     results = result_records.read(course.db_url, assignment)
@@ -291,7 +292,7 @@ def _entries(results: list[NotebookResult]) -> list[tuple[str, ExerciseResult]]:
 def _texts(exercises: Iterable[declared.Exercise]) -> dict[tuple[str, str], tuple[str, str]]:
     """Return title and hint of the known mistakes, by exercise and slug.
 
-    An exercise that was since taken out of the course leaves its mistakes nameless.
+    Mistakes of an exercise that has since been removed from the course have no title or hint.
     """
     texts = {}
     for exercise in exercises:
@@ -318,7 +319,7 @@ def _reviews(results: list[NotebookResult], by_student: dict[str, Score]) -> tup
 
 
 def find_groups(pairs: Iterable[similarity.Pair]) -> tuple[SimilarSubmissions, ...]:
-    """Return near-identical submissions as groups, those that are most alike first."""
+    """Return near-identical submissions as groups, the most similar first."""
     group_of: dict[str, set[str]] = {}
     kept = list(pairs)
     for pair in kept:

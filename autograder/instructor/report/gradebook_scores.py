@@ -1,6 +1,7 @@
 """Reads students and scores from nbgrader's gradebook in a few queries.
 
-A few queries for a whole class; nbgrader's objects would ask the database again for every number.
+These queries serve a whole class; nbgrader's objects would query the database again for every
+number.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from nbgrader.api import (
 
 @dataclass(frozen=True)
 class CellScore:
-    """What a student has for one graded cell.
+    """A student's score for one graded cell.
 
     Attributes:
         notebook, cell: nbgrader's names.
-        points: with what a person added.
-        max_points: what a right answer earns.
-        auto, manual, extra: what the grader gave, what a person gave instead, and extra credit;
-            None where nobody gave anything.
-        pending: a person still has to look at it.
+        points: total points, including what a person added.
+        max_points: points for a right answer.
+        auto, manual, extra: points from the grader, points that a person gave instead, and extra
+            credit; None if not given.
+        pending: whether a person still has to look at the cell.
     """
 
     notebook: str
@@ -45,15 +46,16 @@ class CellScore:
 
 @dataclass(frozen=True)
 class Score:
-    """What a student has for an assignment.
+    """A student's score for an assignment.
 
     Attributes:
-        student: nbgrader's id.
-        earned: the sum of the cells.
-        penalty: for handing in late, as it was given.
-        seconds_late: 0 if it was in time, or if there is no due date.
-        pending: a person still has to grade something.
-        cells: by notebook and cell.
+        student: nbgrader's id of the student.
+        earned: sum of the points of the cells.
+        penalty: late penalty, as recorded.
+        seconds_late: seconds after the due date; 0 if the submission was in time or there is no due
+            date.
+        pending: whether a person still has to grade something.
+        cells: scores of the graded cells, sorted by notebook and cell.
     """
 
     student: str
@@ -65,13 +67,13 @@ class Score:
 
     @property
     def points(self) -> float:
-        """What counts: earned less the penalty, but not below 0; nbgrader's own rule."""
+        """Return the earned points less the penalty, but not below 0, as nbgrader does."""
         return max(0.0, self.earned - self.penalty)
 
 
 @dataclass(frozen=True)
 class Person:
-    """A student of the gradebook; what it does not know is ""."""
+    """A student in the gradebook; unknown fields are ""."""
 
     id: str
     first_name: str = ""
@@ -81,15 +83,15 @@ class Person:
 
     @property
     def name(self) -> str:
-        """First and last name, or what there is of them, or the id."""
+        """Return first and last name, or whichever of them is known, or the id."""
         return " ".join(part for part in (self.first_name, self.last_name) if part) or self.id
 
 
 def read_people(session: Any) -> list[Person]:
-    """Return the students of a gradebook, by last name, first name and id.
+    """Return the students in a gradebook, sorted by last name, first name and id.
 
     Args:
-        session: of the gradebook's database, for instance `Gradebook.db`.
+        session: a session of the gradebook's database, for instance `Gradebook.db`.
     """
     columns = (
         Student.id,
@@ -103,7 +105,7 @@ def read_people(session: Any) -> list[Person]:
 
 
 def read_max_points(session: Any) -> dict[str, float]:
-    """Return the assignments of a gradebook by name, with the points of each."""
+    """Return the maximum points of each assignment in a gradebook, by name."""
     query = session.query(Assignment.name, Assignment.max_score).order_by(
         Assignment.duedate, Assignment.name
     )
@@ -111,11 +113,11 @@ def read_max_points(session: Any) -> dict[str, float]:
 
 
 def read_scores(session: Any, assignment: str) -> dict[str, Score]:
-    """Return the scores of an assignment by student; none for who has handed in nothing.
+    """Return the scores of an assignment by student, without students who handed in nothing.
 
     Args:
-        session: of the gradebook's database.
-        assignment: its name.
+        session: a session of the gradebook's database.
+        assignment: name of the assignment.
     """
     query = (
         session.query(

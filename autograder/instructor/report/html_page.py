@@ -1,7 +1,7 @@
 """Renders the report as one self-contained HTML page without scripts.
 
-Names, headlines, reasons and remarks come from students, so everything is escaped, each name keeps
-its direction to itself, and a policy in the page forbids scripts and connections.
+Names, headlines, reasons and remarks come from students. Everything is therefore escaped, the text
+direction of each name is isolated, and a policy in the page forbids scripts and connections.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from autograder.instructor.report.class_statistics import (
 from autograder.instructor.sanitize import escape_html
 from coursekit.style import DARK, LIGHT, SERIES
 
-_MANY = 12  # names or rows that are shown without being unfolded
+_MANY = 12  # names or rows that are shown without unfolding
 
 _MEANING = {
     "right": "right",
@@ -34,7 +34,7 @@ _MEANING = {
     "stopped": "stopped",
     "refused": "refused",
 }
-# Green and vermilion of Okabe and Ito are told apart by all; what was not tried is grey or empty.
+# Everybody can tell Okabe and Ito's green and vermilion apart; untried answers are grey or empty.
 _COLOURS = {
     "right": SERIES[2],
     "part": SERIES[5],
@@ -47,13 +47,13 @@ _COLOURS = {
 
 
 def write(facts: ClassStatistics, to: Path) -> None:
-    """Write the page; the folder of the file is made if need be."""
+    """Write the page, and create its folder if necessary."""
     to.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(to, make_page(facts).encode())
 
 
 def make_page(facts: ClassStatistics) -> str:
-    """Return the page."""
+    """Return the page as HTML."""
     title = f"{facts.assignment}: how the class did"
     body = "".join(
         [
@@ -128,7 +128,7 @@ def _distribution(facts: ClassStatistics) -> str:
 
 
 def _bins(points: Sequence[float], most: float) -> list[tuple[int, int]]:
-    """Return where each range of points starts, and how many submissions are in it."""
+    """Return the start of each range of points, and the number of submissions in it."""
     top = max([most, *points, 1.0])
     size = next((s for s in (1, 2, 5, 10, 20, 50, 100, 200, 500) if top / s <= 10), 1000)
     counts = [0] * (int(top // size) + 1)
@@ -297,7 +297,7 @@ def _taken(late: LateSubmission) -> str:
     return escape_html(formatting.format_points(late.penalty))
 
 
-# Pieces
+# Building blocks
 
 
 def _name(student: str, facts: ClassStatistics) -> str:
@@ -331,7 +331,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _fold(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table whose first rows can be seen, and whose others can be unfolded."""
+    """Return a table with its first rows visible and its other rows folded."""
     if len(rows) <= _MANY:
         return _table(head, rows)
     rest = _table(head, rows[_MANY:])

@@ -14,6 +14,6 @@ def find_folder(course: CourseDirectory, step: str) -> Path:
 
 
 def find_students(course: CourseDirectory, step: str, assignment: str) -> dict[str, Path]:
-    """Return the folders of an assignment's submissions by student."""
+    """Return the folders of an assignment's submissions, by student."""
     folders = find_folder(course, step).glob(f"*/{glob.escape(assignment)}")
     return {path.parent.name: path for path in sorted(folders) if path.is_dir()}

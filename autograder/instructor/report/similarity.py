@@ -1,18 +1,20 @@
 """Finds pairs of submissions that are too similar to be independent.
 
-An answer is read as a set of statements without comments, layout, heads, brackets and strings, in
-which names are numbered by their first appearance: renaming changes nothing, and statements or
-methods may change places. What was handed out does not count.
+An answer is read as a set of statements, without comments, layout, headers, brackets and strings.
+Names are numbered by their first appearance, so renaming changes nothing, and statements or methods
+may change places. Code that was handed out does not count.
 
-How much a shared statement says depends on the class. What most people write tells nothing about
-two of them, and a line that nobody else wrote tells much, the more the longer it is. It is counted
-in bits: a statement that a quarter of the class wrote is worth two, and the statements are added
-up. A pair is reported if nearly all of the shorter submission is in the other one and chance is
-ruled out as an explanation, which it never is for a line or two.
+How much a shared statement reveals depends on the class. A statement that most students wrote
+reveals nothing about two of them. A line that nobody else wrote reveals much, and the longer it is,
+the more it reveals. This is measured in bits: a statement that a quarter of the class wrote is
+worth two bits, and the bits of all shared statements are added up. A pair is reported if nearly all
+of the shorter submission is in the other one and chance is ruled out as an explanation, which it
+never is for a line or two.
 
-Winnowing, as in MOSS and copydetect, cannot tell so short answers apart: on the classes of
-tests/grading/test_similarity.py copydetect finds 0.6 to 0.9 of the shorter one in another's for
-people who wrote apart, and 0.5 to 0.8 for a copy in disguise, whatever the length of its k-grams.
+Winnowing, as in MOSS and copydetect, cannot distinguish such short answers: on the classes of
+tests/grading/test_similarity.py, copydetect finds 0.6 to 0.9 of the shorter answer in the other one
+for people who worked independently, and 0.5 to 0.8 for a disguised copy, whatever the length of its
+k-grams.
 """
 
 from __future__ import annotations
@@ -34,21 +36,21 @@ from scipy.sparse.csgraph import connected_components
 from autograder.instructor.report.nbgrader_paths import find_folder, find_students
 
 THRESHOLD = 0.85
-"""Likeness from which a pair is reported: people who wrote apart reach 0.83, copies 0.89."""
+"""Likeness from which a pair is reported: independent answers reach 0.83, copies 0.89."""
 
 EVIDENCE = 30.0
-"""Bits that must be shared in one exercise; few answers of less than ten lines hold so many."""
+"""Bits that must be shared in one exercise; few answers under ten lines contain so many."""
 
 EVIDENCE_TOGETHER = 36.0
-"""Bits that must be shared where several exercises are added up: chance has more room there."""
+"""Bits that must be shared if several exercises are added up, which leaves chance more room."""
 
 LONGEST = 40_000
-"""So many characters of an answer are read; nobody writes more by hand."""
+"""Number of characters of an answer that are read; nobody writes more by hand."""
 
-_SHORT = 3  # a statement of so few tokens, "return weights", is everybody's
-_RATE = 0.15  # bits by which a token makes a statement less likely, before the class is looked at
-_TOKENS_AT_MOST = 5000  # of a statement that count; LONGEST is of an answer
-_PRIOR = 2.0  # students that this guess counts for
+_SHORT = 3  # tokens; everybody writes a statement this short, such as "return weights"
+_RATE = 0.15  # bits by which each token makes a statement less likely, by the prior guess
+_TOKENS_AT_MOST = 5000  # counted in one statement; LONGEST limits the whole answer
+_PRIOR = 2.0  # students that the prior guess counts for
 
 Statement = tuple[str, ...]
 
@@ -59,10 +61,10 @@ class Pair:
 
     Attributes:
         first, second: the students, in alphabetical order.
-        likeness: 0 to 1: how much of the shorter submission is in the other, where what is rare
-            in the class counts most.
-        evidence: what they share, in bits.
-        exercises: likeness of the exercises that are alike, by name, the most alike first.
+        likeness: share of the shorter submission that is in the other one, 0 to 1; statements that
+            are rare in the class count most.
+        evidence: bits that the two share.
+        exercises: likeness in each similar exercise, by name, the most similar first.
     """
 
     first: str
@@ -73,11 +75,11 @@ class Pair:
 
 
 def find_pairs(answers: Mapping[str, Mapping[str, str]], released: Mapping[str, str]) -> list[Pair]:
-    """Return the pairs of students whose answers are near-identical, the most alike first.
+    """Return the pairs of students whose answers are near-identical, the most similar first.
 
     Args:
-        answers: by student, the source of each answer by exercise.
-        released: the stub of each exercise.
+        answers: source of each answer, by student and exercise.
+        released: stub of each exercise.
     """
     students = sorted(answers)
     names = sorted({name for mine in answers.values() for name in mine})
@@ -87,7 +89,8 @@ def find_pairs(answers: Mapping[str, Mapping[str, str]], released: Mapping[str, 
         _Table([answers[student].get(name, "") for student in students], released.get(name, ""))
         for name in names
     ]
-    # Five who handed in the same are no proof that people write so: they count as one author.
+    # Five students who handed in the same code do not prove that people write like this, so they
+    # count as one author.
     whole = np.sum([table.share(np.ones(len(students))) for table in tables], axis=0)
     sizes = whole.diagonal()
     same = whole >= THRESHOLD * np.maximum(sizes, sizes[:, None])
@@ -115,7 +118,7 @@ def find_pairs(answers: Mapping[str, Mapping[str, str]], released: Mapping[str, 
 
 
 def _divide(shared: np.ndarray, smaller: np.ndarray, evidence: float) -> np.ndarray:
-    """Return which part is shared, 0 where that may be chance."""
+    """Return the share that is in common, or 0 where it may be chance."""
     part = np.minimum(shared / np.maximum(smaller, 1e-9), 1.0)
     return np.where(shared >= max(evidence, 1e-9), part, 0.0)
 
@@ -127,7 +130,7 @@ def _list_alike(by_exercise: dict[str, float]) -> tuple[tuple[str, float], ...]:
 
 
 class _Table:
-    """Who wrote which statement of one exercise."""
+    """Records who wrote which statement of one exercise."""
 
     def __init__(self, texts: Sequence[str], stub: str) -> None:
         handed_out = set(split_statements(stub))
@@ -140,23 +143,23 @@ class _Table:
         self._tokens = np.array([len(statement) for statement in columns])
 
     def share(self, shares: np.ndarray) -> np.ndarray:
-        """Return the bits that each two students share.
+        """Return the bits that each pair of students shares.
 
-        The guess before the class is looked at is that a statement becomes less likely with every
-        token; the class, without the two who share it, corrects that.
+        The prior guess is that a statement becomes less likely with every token; the class, without
+        the two students who share the statement, corrects this guess.
 
         Args:
-            shares: which part of an author each student is.
+            shares: the share of an author that each student counts as.
         """
         having = np.maximum(self._wrote.T @ shares - 2, 0)
         everybody = max(float(shares[np.diff(self._wrote.indptr) > 0].sum()) - 2, 0)
-        # No statement is so long that the guess would be 0, and its bits without end.
+        # The limit keeps the guess above 0, and so the bits finite.
         guess = _PRIOR * 2.0 ** (-_RATE * np.minimum(self._tokens, _TOKENS_AT_MOST))
         bits = -np.log2(np.minimum((having + guess) / (everybody + _PRIOR), 1.0))
         return (self._wrote.multiply(bits) @ self._wrote.T).toarray()
 
 
-# What is read of an answer
+# Reading an answer
 
 _HEADS = "import from def class @ pass global nonlocal try except else finally % !"
 _KEPT = frozenset(dir(builtins)) | frozenset(keyword.kwlist)
@@ -164,15 +167,15 @@ _LEFT_OUT = (tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT)
 
 
 def split_statements(text: str) -> Iterator[Statement]:
-    """Yield the statements of an answer that say anything; a loop's or a branch's head is one.
+    """Yield the meaningful statements of an answer; the header of a loop or branch counts as one.
 
-    What cannot be read to its end, and so earns nothing either, is read as far as it goes.
+    Code that cannot be read to its end, and so earns nothing either, is read as far as possible.
     """
     line: list[str] = []
     try:
         for token in tokenize.generate_tokens(io.StringIO(text[:LONGEST]).readline):
             if token.type == tokenize.ERRORTOKEN and token.string in "'\"":
-                return  # a string without end; after it each quote is looked at to the line's end
+                return  # an unclosed string; every later quote would be read to the line's end
             if token.type in (tokenize.NEWLINE, tokenize.ENDMARKER) or token.string == ";":
                 if len(line) > _SHORT and line[0] not in _HEADS.split():
                     yield _number(line)
@@ -188,7 +191,7 @@ def split_statements(text: str) -> Iterator[Statement]:
 
 
 def _read_string(text: str) -> list[str]:
-    """Return what stands for a string: of an einsum, its pattern with the letters numbered."""
+    """Return the tokens for a string; for einsum, its pattern with the letters numbered."""
     pattern = text.strip("'\"")
     if "->" not in pattern:
         return ["§"]
@@ -208,9 +211,9 @@ def _plain_number(text: str) -> str:
 
 
 def _number(line: list[str]) -> Statement:
-    """Return a statement with the names that its author chose numbered as they come.
+    """Return a statement with the names that its author chose numbered in order of appearance.
 
-    Those are all but Python's own and those after a dot, unless the dot follows self.
+    These are all names except Python's own and those after a dot, unless the dot follows self.
     """
     seen: dict[str, int] = {}
     named = []
@@ -227,17 +230,17 @@ def _number(line: list[str]) -> Statement:
     return tuple(named)
 
 
-# Of a course
+# Comparing the submissions of a course
 
 
 def compare_course(course: CourseDirectory, assignment: str) -> list[Pair]:
-    """Return the near-identical submissions of an assignment in a course.
+    """Return the pairs of near-identical submissions of an assignment in a course.
 
-    The answers are read from what was autograded, the stubs from the release.
+    The answers are read from the autograded notebooks, and the stubs from the release.
 
     Args:
-        course: where its folders are.
-        assignment: its name.
+        course: the course, which gives the folders.
+        assignment: name of the assignment.
     """
     folders = find_students(course, "autograded", assignment)
     answers = {student: read_answers(path) for student, path in folders.items()}
@@ -248,8 +251,8 @@ def compare_course(course: CourseDirectory, assignment: str) -> list[Pair]:
 def read_answers(path: Path) -> dict[str, str]:
     """Return the source of each answer in a folder's notebooks, by the solution cell's grade_id.
 
-    Cells of the student's own belong to the solution cell before them, or to the first one. What
-    is no notebook is left out.
+    A student's added cells belong to the solution cell before them, or to the first one. Files that
+    are not notebooks are left out.
     """
     answers: dict[str, str] = {}
     for file in sorted(path.glob("*.ipynb")):
