@@ -1,4 +1,4 @@
-"""Provides `check(answer)` for learners; the grading of a class is in `instructor`."""
+"""Provides `check(answer)` for learners; `autograder.instructor` grades a class."""
 
 from typing import Any
 
@@ -11,15 +11,15 @@ __all__ = ["CheckFailed", "check"]
 
 
 def check(answer: Any) -> None:
-    """Check an answer and show a card: passed, or what is wrong and where.
+    """Check an answer and show a card that says that it passed, or what is wrong and where.
 
     Args:
-        answer: the function or class itself; its `__name__` names the exercise.
+        answer: the function or class itself; its `__name__` is the name of the exercise.
 
     Raises:
-        CheckFailed: something is wrong; the message is the card's text.
-        TypeError: what was passed is not a function or class.
-        LookupError: no exercise has that name.
+        CheckFailed: if the answer is wrong; the message is the text of the card.
+        TypeError: if the argument is not a function or class.
+        LookupError: if no exercise has that name.
     """
     _checking.check(answer, _EXERCISES)
 

@@ -1,4 +1,4 @@
-"""Runs the `autograder` command: `python -m autograder`."""
+"""Runs the `autograder` command as `python -m autograder`."""
 
 from autograder.cli import main
 

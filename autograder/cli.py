@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a subcommand; return the exit status."""
+    """Run a subcommand and return the exit status."""
     parser = argparse.ArgumentParser(prog="autograder", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     _grade(commands.add_parser("grade", help="grade what was handed in for an assignment"))
@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _bundle(commands.add_parser("bundle", help="write what students get, without any answer"))
     given = parser.parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal may not have every letter of a name
+        if isinstance(stream, io.TextIOWrapper):  # a terminal may lack some letters of a name
             stream.reconfigure(errors="backslashreplace")
     try:
         from autograder.instructor.grading.bubblewrap import Sandbox, SandboxError
@@ -32,8 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     started = None
     if given.command == "grade" and not given.scheduler:
-        # It takes seconds to come up, and so does the import of nbgrader.
-        with contextlib.suppress(SandboxError, OSError):  # said later, when the settings are known
+        # The sandbox takes seconds to start, and so does importing nbgrader: let both overlap.
+        with contextlib.suppress(SandboxError, OSError):  # reported later, with the settings known
             started = Sandbox(given.unsafe)
     try:
         from autograder.instructor import commands as instructor

@@ -14,7 +14,7 @@ _PRE = (
     "margin:.5em 0 0;padding:.5em .7em;overflow-x:auto;background:rgba(128,128,128,.11);"
     "border-radius:4px;font-size:.85em;line-height:1.35"
 )
-PASSED, FAILED = "#009E73", "#D55E00"  # green and vermilion of Okabe and Ito: told apart by all
+PASSED, FAILED = "#009E73", "#D55E00"  # Okabe and Ito's palette: safe for colour blindness
 
 
 def format_card_text(verdict: Verdict) -> str:
@@ -32,12 +32,12 @@ def format_card_text(verdict: Verdict) -> str:
 
 
 def format_card_html(verdict: Verdict) -> str:
-    """Return the card as HTML; colours work on light and dark pages."""
+    """Return the card as HTML, in colours that work on light and dark pages."""
     colour = PASSED if verdict.passed else FAILED
     mark = "✓" if verdict.passed else "✗"
     first, *rest = _titled(verdict).split("\n")
     parts = [
-        # MathJax leaves it alone: what is quoted of an answer may look like a formula.
+        # Make MathJax skip the card: code quoted from an answer may look like a formula.
         f'<div role="status" class="tex2jax_ignore mathjax_ignore" '
         f'style="{_STYLE.format(colour=colour)}">',
         f'<div><strong style="color:{colour}">{mark}</strong> '
@@ -76,7 +76,7 @@ def display_card(verdict: Verdict) -> None:
     if is_in_notebook():
         from IPython.display import display
 
-        # Both forms: a front end that cannot show HTML, or a log, takes the text.
+        # Send both forms: logs and front ends that cannot show HTML use the text.
         display(
             {"text/html": format_card_html(verdict), "text/plain": format_card_text(verdict)},
             raw=True,
@@ -86,7 +86,7 @@ def display_card(verdict: Verdict) -> None:
 
 
 def is_in_notebook() -> bool:
-    """Tell whether this runs in a Jupyter kernel."""
+    """Return whether this code runs in a Jupyter kernel."""
     try:
         from IPython import get_ipython
     except ImportError:

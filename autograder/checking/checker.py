@@ -27,11 +27,11 @@ from autograder.spec.outcome import Outcome
 
 
 class CheckFailed(AssertionError):
-    """The answer is not right; the message is the card's text."""
+    """Raised when an answer is wrong; the message is the text of the card."""
 
     def _render_traceback_(self) -> list[str]:
-        # IPython shows this below the card, in place of a traceback. nbgrader's Validate shows only
-        # errors, and so nothing else.
+        # IPython shows this line below the card, in place of a traceback. nbgrader's Validate shows
+        # only errors, and so shows this line alone.
         return [f"CheckFailed: {str(self).splitlines()[0]}"]
 
 
@@ -39,16 +39,16 @@ _failed: list[FailedCase] = []
 
 
 def check(answer: Any, exercises: Mapping[str, Exercise]) -> None:
-    """Check an answer and show a card: passed, or what is wrong and where.
+    """Check an answer and show a card that says that it passed, or what is wrong and where.
 
     Args:
-        answer: the function or class itself; its `__name__` names the exercise.
+        answer: the function or class itself; its `__name__` is the name of the exercise.
         exercises: all exercises, by name.
 
     Raises:
-        CheckFailed: something is wrong; the message is the card's text.
-        TypeError: what was passed is not a function or class.
-        LookupError: no exercise has that name.
+        CheckFailed: if the answer is wrong; the message is the text of the card.
+        TypeError: if the argument is not a function or class.
+        LookupError: if no exercise has that name.
     """
     _failed.clear()
     exercise = find_exercise(answer, exercises)
@@ -67,10 +67,10 @@ _FAILED_CASE_HINT = (
 
 
 def find_failed_case() -> FailedCase:
-    """Return the smallest case in which the answer that was checked last went wrong.
+    """Return the smallest case that the last checked answer failed.
 
     Raises:
-        LookupError: the last check found nothing wrong, or there was none.
+        LookupError: if the last check found nothing wrong, or if there was no check.
     """
     if not _failed:
         raise _sentence(
@@ -83,16 +83,16 @@ def find_failed_case() -> FailedCase:
 def verify(answer: Any, exercise: Exercise) -> Verdict:
     """Judge an answer by the expected values, without showing anything.
 
-    What is wrong in float64 is not tried in float32.
+    An answer that is wrong in float64 is not tried in float32.
     """
     return _run_all_cases(answer, exercise)[0]
 
 
 def _run_all_cases(answer: Any, exercise: Exercise) -> tuple[Verdict, Trial | None]:
-    """Return the verdict on an answer, and the trial that shows what is wrong."""
+    """Return the verdict on an answer, and the trial that shows what is wrong, if any."""
     trials: list[Trial] = []
     patience = Watchdog(exercise.name, CASE_TIMEOUT_SECONDS)
-    with use_default_torch_settings(), _one_thread():  # also for what is drawn here
+    with use_default_torch_settings(), _one_thread():  # also while the cases are drawn
         seeds = {seed: exercise.draw(seed) for seed in expected_values.SEEDS}
         with forbid_operators(exercise) as refusal:
 
@@ -124,7 +124,7 @@ def _run_all_cases(answer: Any, exercise: Exercise) -> tuple[Verdict, Trial | No
 
 
 def _is_hopeless(trial: Trial) -> bool:
-    """Tell whether it makes no sense to try further cases."""
+    """Return whether trying further cases is pointless."""
     problem = trial.outcome.problem
     return problem is not None and problem[0] in ("unwritten", "time")
 
@@ -132,11 +132,11 @@ def _is_hopeless(trial: Trial) -> bool:
 def _add_methods(
     verdict: Verdict, trials: Sequence[Trial], act: Callable[[Case], Outcome]
 ) -> Verdict:
-    """Say of a class which of its methods are right."""
+    """Add to the verdict on a class which of its methods are right."""
     if verdict.kind in ("forbidden", "signature", "weights", "protocol", "time"):
         return verdict
     if all(trial.case.training for trial in trials if trial.difference):
-        return verdict  # the methods are tried without dropout, where all of them are right
+        return verdict  # the methods are tried without dropout, where all are right
     seed = expected_values.SEEDS[0]
     cases = verdict.exercise.draw(seed)
     pairs = [
@@ -151,7 +151,7 @@ def _add_methods(
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Small tensors are faster on one thread, and the others stay free."""
+    """Use one thread, which is faster for small tensors and leaves the other threads free."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -161,11 +161,11 @@ def _one_thread() -> Iterator[None]:
 
 
 def find_exercise(answer: Any, exercises: Mapping[str, Exercise]) -> Exercise:
-    """Return which of the exercises an answer belongs to.
+    """Return the exercise that an answer belongs to.
 
     Raises:
-        TypeError: not a function or class; the sentence says what to pass.
-        LookupError: no exercise has the answer's name; the sentence says which come close.
+        TypeError: if the answer is not a function or class; the message says what to pass.
+        LookupError: if no exercise has the answer's name; the message names similar exercises.
     """
     if isinstance(answer, str):
         raise _sentence(TypeError, f"Pass the function itself, without quotes: check({answer}).")
@@ -191,7 +191,7 @@ def find_exercise(answer: Any, exercises: Mapping[str, Exercise]) -> Exercise:
 
 
 def _guess_names(name: str, exercises: Mapping[str, Exercise]) -> list[str]:
-    """Return up to three exercises that may be meant: those with the same words come first."""
+    """Return up to three exercises that may be meant, preferring names that share words."""
     words = set(_words(name))
     shared = {other: len(words.intersection(_words(other))) for other in exercises}
     most = max(shared.values(), default=0)
@@ -202,12 +202,12 @@ def _guess_names(name: str, exercises: Mapping[str, Exercise]) -> list[str]:
 
 
 def _words(name: str) -> list[str]:
-    """Return the words of a name: my_mask and MyMask have the same."""
+    """Return the words of a name in lower case, which are the same for my_mask and MyMask."""
     return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
 
 
 def explain_unusable(answer: Any, exercise: Exercise) -> str:
-    """Return why what stands under an exercise's name cannot be its answer, or ""."""
+    """Return why the object with an exercise's name cannot be its answer, or ""."""
     name = exercise.name
     if exercise.is_class and not isinstance(answer, type):
         return f"{name} must be a class, as in the stub: class {name}(nn.Module)."

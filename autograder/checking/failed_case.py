@@ -1,4 +1,4 @@
-"""Exposes the smallest failing case as tensors, for inspecting and rerunning it."""
+"""Exposes the smallest failing case as tensors, so that a learner can inspect and rerun it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from autograder.spec.exercise import Case, Exercise, Fake
 
 
 class FailedCase:
-    """The smallest case in which an answer was not right.
+    """The smallest case that an answer failed.
 
     Attributes:
-        inputs: what it gets, by name; tensors in the dtype in which it failed.
-        expected: what a right answer gives, by name, in float64; without what is drawn at random,
-            where more than one result is right.
-        yours: what it gave, by name; empty if it stopped with an error.
-        weights: what is loaded into the module, by name; empty for a function.
+        inputs: what the answer gets, by name; tensors have the dtype in which it failed.
+        expected: what a right answer returns, by name, in float64, without random outputs, for
+            which more than one result is right.
+        yours: what the answer returned, by name; empty if it stopped with an error.
+        weights: tensors that are loaded into the module, by name; empty for a function.
     """
 
     def __init__(self, answer: Any, exercise: Exercise, trial: Trial):
@@ -39,9 +39,9 @@ class FailedCase:
         self.yours = _readable(case, trial.outcome.outputs)
 
     def run(self) -> dict[str, Any]:
-        """Call the answer once more, as it is defined now, and return what it gives, by name.
+        """Call the answer again, as it is defined now, and return its results by name.
 
-        Errors are raised as they are, so that a debugger can look at them.
+        Errors are raised unchanged, so that a debugger can inspect them.
         """
         case = replace(self._case, upstream={})
         with use_default_torch_settings():
@@ -54,7 +54,7 @@ class FailedCase:
         return _readable(case, outputs)
 
     def _newest(self) -> Any:
-        """Return the answer; in a notebook what stands under its name now."""
+        """Return the answer, or in a notebook the object that now has its name."""
         if "IPython" in sys.modules:
             shell = sys.modules["IPython"].get_ipython()
             if shell is not None:
@@ -79,7 +79,7 @@ def _cast(tensor: Tensor, trial: Trial) -> Tensor:
 
 
 def _readable(case: Case, outputs: Mapping[str, Tensor]) -> dict[str, Any]:
-    """Return tensors as they are, and plain data read; what cannot be read is left out."""
+    """Return the outputs with plain data decoded, leaving out what cannot be decoded."""
     found: dict[str, Any] = {}
     for name, tensor in outputs.items():
         with contextlib.suppress(ValueError):

@@ -1,4 +1,4 @@
-"""Interrupts an answer after a time limit, and prints progress before that."""
+"""Interrupts an answer after a time limit, and prints a progress message before that."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import time
 from collections.abc import Iterator
 
 PROGRESS_AFTER_SECONDS = 1.0  # s
-CASE_TIMEOUT_SECONDS = 10.0  # s for one case; the slowest right answer takes a hundredth of it
+CASE_TIMEOUT_SECONDS = 10.0  # s for one case; the slowest right answer takes a hundredth of this
 
 
 class TimeLimitExceeded(Exception):
-    """An answer was interrupted because it took too long."""
+    """Raised when an answer is interrupted because it takes too long."""
 
 
 class Watchdog:
-    """Interrupts what takes too long, wherever it is, and says before that something goes on.
+    """Interrupts code that takes too long, wherever it is, and prints progress before that.
 
     Args:
-        name: of what is waited for.
-        at_most: the time for one case, in s.
+        name: name of the exercise that is being checked.
+        at_most: time limit for one case, in s.
     """
 
     def __init__(self, name: str, at_most: float):
@@ -31,13 +31,13 @@ class Watchdog:
         self.at_most = at_most
         self._began = time.monotonic()
         self._said = False
-        self._out = sys.stdout  # what an answer prints is caught
+        self._out = sys.stdout  # kept here because an answer's output is captured
 
     @contextlib.contextmanager
     def limit(self) -> Iterator[None]:
-        """Raise TooLong if what is done here takes too long; other threads have no limit.
+        """Raise TimeLimitExceeded if the block takes too long, but only in the main thread.
 
-        A KeyboardInterrupt is what reaches code that runs: it passes `except Exception`.
+        A KeyboardInterrupt stops the running code, because `except Exception` does not catch it.
         """
         if threading.current_thread() is not threading.main_thread():
             yield
@@ -49,7 +49,7 @@ class Watchdog:
             while not over.wait(self._next_look(until)):
                 if time.monotonic() >= until:
                     fired.set()
-                    until = time.monotonic() + 1.0  # a bare `except:` may have swallowed it
+                    until = time.monotonic() + 1.0  # again, as a bare `except:` may swallow it
                     _thread.interrupt_main()
 
         watcher = threading.Thread(target=watch, daemon=True)
@@ -62,7 +62,7 @@ class Watchdog:
                     over.set()
                     watcher.join()
                     if fired.is_set():
-                        time.sleep(0.05)  # an interrupt that is still on its way arrives here
+                        time.sleep(0.05)  # let an interrupt that is still on its way arrive
         except KeyboardInterrupt as error:
             if not fired.is_set():
                 raise
@@ -79,7 +79,7 @@ class Watchdog:
 
 @contextlib.contextmanager
 def _interruptible() -> Iterator[None]:
-    """Let an interrupt arrive, also in a process that was started to ignore it, as `nohup` does."""
+    """Let interrupts arrive even in a process that was started to ignore them, as by `nohup`."""
     before = signal.getsignal(signal.SIGINT)
     if before not in (signal.SIG_IGN, signal.SIG_DFL):
         yield

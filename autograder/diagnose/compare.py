@@ -15,16 +15,16 @@ from autograder.spec.tolerances import GRADIENT_FACTOR, TOLERANCE
 
 @dataclass(frozen=True)
 class Difference:
-    """Where an outcome is not what was expected.
+    """A difference between an outcome and the expected values.
 
     Attributes:
-        kind: "shape", "dtype", "finite", "value", "random" (what a case's relation says),
+        kind: "shape", "dtype", "finite", "value", "random" (the case's relation objects),
             "no gradient", "gradient", "changed", or the kind of a problem that ended the case.
-        name: of the output, input or weight.
-        expected: what it should be, or None.
-        actual: what it is, or None.
+        name: name of the output, input or weight.
+        expected: the expected tensor, or None.
+        actual: the actual tensor, or None.
         real: bool mask of the part that counts, or None.
-        sentence: what a case's relation says, or "".
+        sentence: the sentence that the case's relation returned, or "".
     """
 
     kind: str
@@ -37,9 +37,9 @@ class Difference:
 
 @dataclass(frozen=True)
 class Expected:
-    """What a right answer returns: outputs and gradients in float64.
+    """The expected values of a case: a right answer's outputs and gradients in float64.
 
-    Of random outputs only shape and kind are meant.
+    For random outputs only shape and kind are meaningful.
     """
 
     outputs: Mapping[str, Tensor]
@@ -49,16 +49,15 @@ class Expected:
 def find_difference(
     case: Case, outcome: Outcome, expected: Expected, dtype: torch.dtype
 ) -> Difference | None:
-    """Return the first difference between an outcome and what was expected, or None.
+    """Return the first difference between an outcome and the expected values, or None.
 
-    Values come before gradients. A gradient that did not arrive counts as zero where zero is
-    expected.
+    Values are compared before gradients. A missing gradient counts as zero where zero is expected.
     """
-    # What differs from call to call is not compared.
+    # Results that differ from call to call are not compared.
     if outcome.problem and (not outcome.outputs or outcome.problem[0] == "unsteady"):
         return Difference(outcome.problem[0], "")
     tolerance = TOLERANCE[dtype]
-    # In the order of the calls, which a file of expected values does not keep.
+    # Compare in the order of the calls, which a file of expected values does not preserve.
     returned = [name for call in case.calls for name in call.returned]
     for name in filter(expected.outputs.__contains__, returned):
         right = expected.outputs[name]
@@ -76,7 +75,7 @@ def find_difference(
         return Difference(outcome.problem[0], "")
     if case.relation:
         return _random_gradients(case, outcome)
-    # In the order of the declaration, for the same reason.
+    # Compare in the order of the declaration, for the same reason.
     for name in filter(expected.gradients.__contains__, (*case.inputs, *case.weights)):
         right = expected.gradients[name]
         gradient = outcome.gradients.get(name)
@@ -89,7 +88,7 @@ def find_difference(
 
 
 def _random_gradients(case: Case, outcome: Outcome) -> Difference | None:
-    """Let the case's relation judge gradients that depend on what was drawn."""
+    """Return what is wrong with gradients that depend on random draws, or None."""
     leaves = {**case.inputs, **case.weights}
     for name, gradient in outcome.gradients.items():
         if gradient is not None and not (
@@ -103,7 +102,7 @@ def _random_gradients(case: Case, outcome: Outcome) -> Difference | None:
 def _compare_output(
     name: str, actual: Tensor, right: Tensor, case: Case, tolerance: float, dtype: torch.dtype
 ) -> Difference | None:
-    if name in case.plain:  # the bytes of a text: as many as it has letters
+    if name in case.plain:  # bytes: their shape depends on the length of the text
         if name in case.random or (actual.dtype == right.dtype and torch.equal(actual, right)):
             return None
         return Difference("value", name, right, actual)
@@ -114,7 +113,7 @@ def _compare_output(
     if not _kind_is_right(actual, right, dtype, exactly):
         return Difference("dtype", name, right, actual)
     real = case.real.get(name)
-    if name in case.random:  # the relation comes first
+    if name in case.random:  # the relation judges it before anything else
         return None
     if not torch.isfinite(actual).all():
         return Difference("finite", name, right, actual, real)
@@ -127,9 +126,10 @@ def _compare_output(
 
 
 def _kind_is_right(actual: Tensor, right: Tensor, dtype: torch.dtype, exactly: bool) -> bool:
-    """Tell whether a result is of the kind expected: bool, whole numbers, or floating.
+    """Return whether a result has the expected kind: bool, integer or floating.
 
-    Where floating numbers go in, float64 may come out of float32; a default is a default exactly.
+    Floating inputs in float32 may give a result in float64. With `exactly`, the result must have
+    exactly the default dtype.
     """
     if not right.dtype.is_floating_point:
         return (actual.dtype == torch.bool) == (right.dtype == torch.bool) and not (
@@ -143,7 +143,7 @@ def _kind_is_right(actual: Tensor, right: Tensor, dtype: torch.dtype, exactly: b
 
 
 def are_close(actual: Tensor, right: Tensor, tolerance: float) -> bool:
-    """Tell whether two tensors agree; NaN agrees with NaN, so that mistakes can be compared."""
+    """Return whether two tensors agree; NaN agrees with NaN, so that mistakes can be compared."""
     return actual.shape == right.shape and bool(
         torch.allclose(
             actual.double(), right.double(), rtol=tolerance, atol=tolerance, equal_nan=True
@@ -153,7 +153,7 @@ def are_close(actual: Tensor, right: Tensor, tolerance: float) -> bool:
 
 @dataclass(frozen=True)
 class FailureSignature:
-    """What is wrong with an outcome of a random case, in terms that two draws have in common."""
+    """A description of a random case's failure in terms that different draws have in common."""
 
     kind: str = ""
     name: str = ""
@@ -161,14 +161,14 @@ class FailureSignature:
 
     @property
     def about_gradients(self) -> bool:
-        """Whether the values are right."""
+        """Return whether the failure is about gradients, so that the values are right."""
         return "gradient" in self.kind
 
 
 def make_failure_signature(difference: Difference | None) -> FailureSignature:
-    """Return what a difference says of a random case; an empty one if there is none.
+    """Return the signature of a difference in a random case, which is empty for no difference.
 
-    Which one of several numbered calls shows a mistake is chance, so that numbers are left out.
+    It is chance which of several numbered calls shows a mistake, so the numbers are left out.
     """
     if not difference:
         return FailureSignature()

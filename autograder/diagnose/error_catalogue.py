@@ -1,4 +1,4 @@
-"""Known mistakes and mutants of the solution, each with fingerprints of what it gives."""
+"""Defines known mistakes and mutants of the solution, with fingerprints of their outcomes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from autograder.spec.exercise import Case
 
 @dataclass(frozen=True)
 class KnownMistake:
-    """A known mistake: its name and hint, and fingerprints of what it gives (in float64).
+    """A known mistake: its name and hint, and fingerprints of its outcomes (in float64).
 
     Attributes:
-        slug: its name.
-        title: one sentence.
-        hint: what it is about.
-        values: the fingerprint of what it gives on a case, or None if that is not known.
-        gradients: the fingerprint of its gradients.
+        slug: name of the mistake.
+        title: one sentence that names the mistake for the student.
+        hint: explanation of the mistake.
+        values: returns the fingerprint of the outcome on a case, or None if it is not known.
+        gradients: returns the fingerprint of the gradients on a case, or None if it is not known.
     """
 
     slug: str
@@ -34,12 +34,13 @@ class KnownMistake:
 
 @dataclass(frozen=True)
 class MutantFingerprints:
-    """What right answers give with one place changed.
+    """The fingerprints of the solution's mutants.
 
     Attributes:
-        cases: on which.
-        totals: what is other in each, in words, and the total of what it gives on all the cases.
-        names: those that the answer's code has; what would be about others is not said.
+        cases: the cases on which the fingerprints were computed.
+        totals: each mutant's change in words, and its combined fingerprint on all the cases.
+        names: identifiers in the answer's code, or None; phrases about other identifiers are left
+            out.
     """
 
     cases: tuple[Case, ...] = ()
@@ -47,13 +48,13 @@ class MutantFingerprints:
     names: frozenset[str] | None = None
 
     def name(self, trials: Sequence[Trial]) -> list[str]:
-        """Return what is other in those that give just what an answer gave."""
+        """Return the changes, in words, of the mutants that give exactly what the answer gave."""
         exact = {id(t.case): t for t in trials if t.dtype == torch.float64}
         mine = [exact[id(case)] for case in self.cases if id(case) in exact]
         if not mine or len(mine) < len(self.cases):
             return []
         if any(trial.difference and trial.difference.kind == "dtype" for trial in mine):
-            return []  # none is about precision
+            return []  # no mutant is about precision
         own = combine_fingerprints([trial.fingerprint for trial in mine])
         fitting = [
             words for words, theirs in self.totals if all(map(do_fingerprints_match, own, theirs))

@@ -1,7 +1,7 @@
 """Detects generic error patterns (shift, scale, transpose ...) in wrong outputs.
 
-Each function here looks at one output in all failing trials and returns a sentence that is true of
-every one of them, or "". So a family is recognised once, for all exercises.
+Each detector looks at one output in all failing trials and returns a sentence that is true for
+every trial, or "". So each pattern is implemented once for all exercises.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from autograder.diagnose.trial import Trial
 from autograder.spec.exercise import Exercise
 
 _TIGHT = 1e-6
-_TIMES = {"T", "S", "N", "L", "M", "Q", "K"}  # axes along which positions lie
+_TIMES = {"T", "S", "N", "L", "M", "Q", "K"}  # axes of positions
 
 
 @dataclass(frozen=True)
 class FailedOutput:
-    """One output of one failing trial, and the right one.
+    """One output of one failing trial, with the expected output.
 
     Attributes:
         trial: the trial.
-        name: of the output.
-        mine: what came back.
-        right: what was expected.
+        name: name of the output.
+        mine: the output of the answer.
+        right: the expected output.
     """
 
     trial: Trial
@@ -39,7 +39,7 @@ class FailedOutput:
 
     @property
     def real(self) -> Tensor:
-        """A bool tensor of the entries that count, in the shape of the right output."""
+        """Return a bool mask of the entries that count, in the shape of the expected output."""
         real = self.trial.case.real.get(self.name)
         if real is None:
             return torch.ones_like(self.right, dtype=torch.bool)
@@ -48,25 +48,25 @@ class FailedOutput:
         )
 
     def is_right_if(self, mine: Tensor) -> bool:
-        """Tell whether something else in place of what came back would be right."""
+        """Return whether another tensor would be right in place of the answer's output."""
         return self.mine.shape == self.right.shape == mine.shape and are_close(
             mine[self.real], self.right[self.real], _TIGHT
         )
 
     @property
     def wrong(self) -> Tensor:
-        """A bool tensor of the entries that are not right."""
+        """Return a bool mask of the wrong entries."""
         near = torch.isclose(self.mine, self.right, rtol=1e-5, atol=1e-5, equal_nan=True)
         return ~near & self.real
 
 
 def find_error_pattern(exercise: Exercise, trials: Sequence[Trial], whole: bool = False) -> str:
-    """Return a sentence about what all failing trials have in common, or "".
+    """Return a sentence about the error pattern that all failing trials share, or "".
 
     Args:
         exercise: the exercise.
-        trials: of an answer.
-        whole: only what makes the whole result right, such as another order.
+        trials: the trials of an answer.
+        whole: whether to try only patterns that explain the whole result, such as another order.
     """
     exact = [t for t in trials if t.dtype == torch.float64 and not t.case.training]
     failed = [(t, t.difference) for t in exact if t.difference]
@@ -74,7 +74,7 @@ def find_error_pattern(exercise: Exercise, trials: Sequence[Trial], whole: bool 
         return ""
     groups: dict[
         str, list[FailedOutput]
-    ] = {}  # a method that is called twice has two names for a result
+    ] = {}  # by name; a method that is called twice has two result names
     for trial, fault in failed:
         name = fault.name
         if name in trial.case.plain:
@@ -166,7 +166,7 @@ def _say_number(factor: float) -> str:
 
 
 def _sizes(exercise: Exercise, pairs: Sequence[FailedOutput]) -> Iterator[tuple[str, list[int]]]:
-    """Yield the axes that all trials have, by name, with their sizes."""
+    """Yield the name of each axis that all trials have, with its size in each trial."""
     tables = []
     for pair in pairs:
         table: dict[str, int] = {}
@@ -198,7 +198,7 @@ def _last_step(
     exercise: Exercise, name: str, pairs: Sequence[FailedOutput], _: Sequence[Trial]
 ) -> str:
     if len({round(value, 6) for p in pairs for value in p.right.flatten().tolist()}) < 4:
-        return ""  # a few numbers fit many functions: 0 is the logarithm of 1
+        return ""  # few distinct numbers fit many functions: 0 is the logarithm of 1
     for step, function in _LAST.items():
         if all(p.right.dim() and p.is_right_if(function(p.mine)) for p in pairs):
             return f"Your {name} lacks a last step: {step} of it is right."
@@ -232,7 +232,7 @@ def _detect_shift(
 
 
 def _after(pair: FailedOutput, axis: int, by: int) -> bool | None:
-    """Tell whether an output is the right one moved along an axis; None if that cannot be seen."""
+    """Return whether an output is the right one shifted along an axis, or None if unclear."""
     size = pair.right.shape[axis]
     if size < 3:
         return None if size < 2 or pair.real.all() else False
@@ -301,7 +301,7 @@ def _reshaped(
 def _padded_rows(
     exercise: Exercise, name: str, pairs: Sequence[FailedOutput], exact: Sequence[Trial]
 ) -> str:
-    """Say if only rows that have padding, or nothing else, are wrong."""
+    """Return a sentence if only rows with padding, or rows of nothing but padding, are wrong."""
     if exercise.axes.get(name, "").split()[:1] != ["B"]:
         return ""
     for words in sorted({n for p in pairs for n in p.trial.case.inputs if _count_real(p, n)}):
@@ -328,7 +328,7 @@ def _padded_rows(
 
 
 def _count_real(pair: FailedOutput, name: str) -> tuple[Tensor, Tensor] | None:
-    """Return how many positions of each row are real, and how many there are."""
+    """Return the number of real positions and of all positions in each row, or None."""
     tensor = pair.trial.case.inputs.get(name)
     if tensor is None:
         return None
@@ -343,7 +343,7 @@ def _count_real(pair: FailedOutput, name: str) -> tuple[Tensor, Tensor] | None:
 def _single(
     exercise: Exercise, name: str, pairs: Sequence[FailedOutput], exact: Sequence[Trial]
 ) -> str:
-    """Say if a result is right as long as there is one of a kind, and of one kind only."""
+    """Return a sentence if a result is right only where one size, such as the batch's, is 1."""
     fitting = []
     for label, what in (
         ("B", "one row alone, and wrong for a batch of several"),
@@ -375,7 +375,7 @@ def _size(exercise: Exercise, trial: Trial, label: str) -> int | None:
 def _first_steps(
     exercise: Exercise, name: str, pairs: Sequence[FailedOutput], _: Sequence[Trial]
 ) -> str:
-    """Say at which steps in time a result is wrong."""
+    """Return a sentence about the time steps at which a result is wrong, or ""."""
     axes = exercise.axes.get(name, "").split()
     for axis, label in enumerate(axes):
         if label != "T" or any(p.right.dim() != len(axes) for p in pairs):

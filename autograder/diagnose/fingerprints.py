@@ -1,8 +1,8 @@
 """Reduces an outcome to one number, a fingerprint by which two answers are compared.
 
-It is a sum of all that came back, each number with a weight of its own. Answers that agree to the
-last digits have the same fingerprint; others, with the weights drawn at random, have not. The
-results of known mistakes on the students' cases are stored in this form.
+A fingerprint is a sum of all numbers in an outcome, each with its own weight. Answers that agree to
+the last digits have the same fingerprint; because the weights are pseudorandom, others do not. The
+outcomes of known mistakes on the students' cases are stored in this form.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from autograder.spec.exercise import Case
 from autograder.spec.outcome import Outcome
 
 _NAN, _INFINITE = 5.3, 7.9  # far from what asinh gives
-_NUMBERS_AT_MOST = 100_000  # of a tensor
+_NUMBERS_AT_MOST = 100_000  # in one tensor
 _TOLERANCE = 2e-7
 
 
 def compute_fingerprint(case: Case, outcome: Outcome, complaint: FailureSignature | None) -> float:
-    """Return the fingerprint of what an answer gave on a case, in float64.
+    """Return the fingerprint of an answer's outcome on a case, in float64.
 
     Args:
-        case: the case; what does not count in it is left out.
-        outcome: what came back.
-        complaint: what is wrong with a random case, whose values mean nothing by themselves.
+        case: the case; entries that do not count in it are left out.
+        outcome: the outcome.
+        complaint: the failure signature of a random case, whose values mean nothing by themselves;
+            None for any other case.
     """
     if complaint is not None:
         said = complaint if not complaint.about_gradients else FailureSignature()
@@ -42,7 +43,7 @@ def compute_fingerprint(case: Case, outcome: Outcome, complaint: FailureSignatur
     for name, tensor in outcome.outputs.items():
         real = case.real.get(name)
         if real is not None and tensor.shape[: real.dim()] == real.shape:
-            if not torch.isfinite(tensor).all():  # not even padding may be that
+            if not torch.isfinite(tensor).all():  # not even padding may have such values
                 total += _of_words("not finite", name)
             tensor = tensor[real]
         total += _of_tensor(name, tensor)
@@ -60,29 +61,29 @@ def compute_gradient_fingerprint(outcome: Outcome, complaint: FailureSignature |
 
 
 def do_fingerprints_match(one: float, other: float) -> bool:
-    """Tell whether two fingerprints are of the same."""
+    """Return whether two fingerprints belong to the same outcome."""
     return abs(one - other) <= _TOLERANCE * (1 + abs(one) + abs(other))
 
 
 def combine_fingerprints(fingerprints: Sequence[float]) -> tuple[float, float]:
-    """Return two numbers for the fingerprints of an answer on all cases, so that many are kept."""
+    """Combine an answer's fingerprints on all cases into two numbers, so that many can be kept."""
     values = torch.tensor(fingerprints, dtype=torch.float64)
     weights = _weights(len(fingerprints))
     return float(values @ weights), float(values @ weights.flip(0).square())
 
 
 def _of_words(*words: str) -> float:
-    """Return a number for words, 0 for none."""
+    """Return a number that identifies words, or 0 for no words."""
     text = "\0".join(words).strip("\0")
     return zlib.crc32(text.encode()) / 2**28 if text else 0.0
 
 
 def _of_tensor(name: str, tensor: Tensor) -> float:
     shape = _of_words(name, str(tuple(tensor.shape))) * 0.1
-    if tensor.numel() > _NUMBERS_AT_MOST:  # as no case has them: its shape says enough
+    if tensor.numel() > _NUMBERS_AT_MOST:  # no case has so many; the shape says enough
         return shape
     numbers = tensor.detach().double().flatten()
-    # Scores of masked positions may be as large as numbers get.
+    # Scores of masked positions may be as large as floating numbers can be.
     tamed = torch.asinh(numbers)
     tamed = torch.where(numbers.isinf(), numbers.sign() * _INFINITE, tamed)
     tamed = torch.where(numbers.isnan(), _NAN, tamed)
@@ -92,7 +93,7 @@ def _of_tensor(name: str, tensor: Tensor) -> float:
 
 @lru_cache(maxsize=64)
 def _weights(count: int) -> Tensor:
-    """Return weights between 1/2 and 3/2 over the root of their number, always the same."""
+    """Return fixed weights between 1/2 and 3/2, divided by the square root of their number."""
     steps = torch.arange(1.0, count + 1, dtype=torch.float64)
     drawn = torch.remainder(steps * 0.6180339887498949 + (steps * steps) * 0.7548776662466927, 1.0)
     return (drawn + 0.5) / max(count, 1) ** 0.5

@@ -1,7 +1,7 @@
-"""Collects the identifiers in an answer's code, and filters hints that name others.
+"""Collects the identifiers in an answer's code, and filters out hints that name others.
 
-"There is a `relu` too many around what goes into `full_like`" is true of the solution's code. To a
-student who wrote neither it says nothing.
+"There is a `relu` too many around what goes into `full_like`" is true of the solution's code, but
+it says nothing to a student who wrote neither.
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ from typing import Any
 
 
 def collect_identifiers(answer: Any) -> frozenset[str]:
-    """Return the names that the code of a function or of a class's methods uses, helpers' too.
+    """Return the names that the code of a function or class and its helpers uses.
 
-    In lower case, and also the parts of each: who calls `masked_softmax` has a softmax.
+    Names are in lower case, together with their parts: code that calls `masked_softmax` has a
+    softmax.
     """
     found = {name.lower() for name in _names(answer, set())}
     return frozenset(found.union(*(name.split("_") for name in found)))
 
 
 def mentions_only_known_names(phrase: str, names: frozenset[str]) -> bool:
-    """Tell whether a phrase is about names that an answer has.
+    """Return whether a phrase is about names that an answer has.
 
-    What stands in place of something else has to be there, and so has all that is too many, and
-    what it is around. What is missing need not be.
+    If `a` stands in place of `b`, the answer must have `a`. If something is too many, the answer
+    must have all names in the phrase. The answer need not have what the phrase says is missing.
     """
     quoted = re.findall(r"`([^`]+)`", phrase)
     if "in place of" in phrase:

@@ -1,7 +1,7 @@
 """Tests each method of a class separately and lists which are correct.
 
-What a method needs of another one is taken from the right answer, so that one that is wrong, or
-not written yet, says nothing about the others.
+What a method needs from another method is taken from the expected values, so that a method that is
+wrong or not written yet does not affect the others.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Pair = tuple[Case, Expected]
 
 
 def list_methods(exercise: Exercise, cases: Sequence[Case]) -> list[str]:
-    """Return the methods that are called, in the order of the parts that earn points."""
+    """Return the methods that the cases call, in the order of the parts that earn points."""
     called = [call.method for case in cases for call in case.calls]
     known = [method for part in exercise.parts for method in part.methods]
     return [method for method in dict.fromkeys([*known, *called]) if method in called]
@@ -28,12 +28,12 @@ def list_methods(exercise: Exercise, cases: Sequence[Case]) -> list[str]:
 def format_method_results(
     exercise: Exercise, pairs: Sequence[Pair], act: Callable[[Case], Outcome]
 ) -> list[str]:
-    """Return a line for each method of a class that has several.
+    """Return a line for each method of a class that has several methods.
 
     Args:
         exercise: the exercise.
-        pairs: cases in evaluation mode, and what is right.
-        act: performs a case.
+        pairs: cases in evaluation mode, with their expected values.
+        act: runs a case and returns the outcome.
     """
     methods = list_methods(exercise, [case for case, _ in pairs])
     if not exercise.is_class or len(methods) < 2:
@@ -72,9 +72,9 @@ def _try_method(
 def _try_together(
     found: dict[str, str], pairs: Sequence[Pair], act: Callable[[Case], Outcome]
 ) -> dict[str, str]:
-    """Return what is wrong with a method that cannot be tried alone, when all that can are right.
+    """Return what is wrong with a method that cannot be tried alone, if all others are right.
 
-    It reads a state that only the answer itself can make; the others have made it rightly.
+    The method reads a state that only the answer can make, and the other methods make it correctly.
     """
     (method, *others) = [name for name, state in found.items() if state == "not tried"]
     for case, right in pairs:
@@ -89,7 +89,7 @@ def _try_together(
 
 
 def _alone(case: Case, right: Expected, method: str) -> Iterator[Pair]:
-    """Yield a case with each call of a method alone, on what a right answer gives it."""
+    """Yield a case for each call of a method alone, with inputs from the expected values."""
     wholes = {
         name for call in case.calls for bundle in call.returns for name in list_named_dicts(bundle)
     }

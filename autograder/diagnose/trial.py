@@ -1,4 +1,4 @@
-"""One case, tried in one dtype: what was expected and what came back."""
+"""Defines a trial: one case in one dtype, with the expected values and the outcome."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from autograder.spec.outcome import Outcome
 
 @dataclass(frozen=True)
 class Trial:
-    """One case, tried in one dtype: what was expected and what came back."""
+    """One case, tried in one dtype, with the expected values and the outcome."""
 
     case: Case
     dtype: torch.dtype
@@ -30,7 +30,7 @@ class Trial:
 
     @cached_property
     def difference(self) -> Difference | None:
-        """The first difference between what came back and what was expected."""
+        """Return the first difference between the outcome and the expected values, or None."""
         return find_difference(self.case, self.outcome, self.expected, self.dtype)
 
     @property
@@ -39,10 +39,10 @@ class Trial:
 
     @cached_property
     def fingerprint(self) -> float:
-        """What came back, as one number."""
+        """Return the fingerprint of the outcome."""
         return compute_fingerprint(self.case, self.outcome, self._complaint)
 
     @cached_property
     def gradient_fingerprint(self) -> float:
-        """The gradients, as one number."""
+        """Return the fingerprint of the gradients."""
         return compute_gradient_fingerprint(self.outcome, self._complaint)

@@ -27,28 +27,28 @@ from autograder.spec.exercise import (
 from autograder.spec.fakes import format_argument
 
 DTYPES = (torch.float64, torch.float32)
-_RANDOM_AT_MOST = 3  # outputs that are shown when a relation does not hold
-_INPUTS_AT_MOST = 12  # whose shapes are shown
-_NUMBERS_AT_MOST = 24  # of all inputs, that are shown themselves
+_RANDOM_AT_MOST = 3  # outputs to show when a relation does not hold
+_INPUTS_AT_MOST = 12  # inputs whose shapes are shown
+_NUMBERS_AT_MOST = 24  # in all inputs together; if there are more, only shapes are shown
 _CALLS_AT_MOST = 4
-_CALL_AT_MOST = 200  # letters
+_CALL_AT_MOST = 200  # characters
 _ROWS_AT_MOST = 6
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check found.
+    """The verdict of a check on an answer.
 
     Attributes:
         exercise: the exercise.
-        passed: whether all is right.
-        headline: one sentence.
-        kind: what is wrong, that of `Difference`, or "".
-        hint: what a known mistake is about, or "".
-        misconception: its slug, or "".
+        passed: whether the answer is right in all cases.
+        headline: the result in one sentence.
+        kind: the kind of the `Difference` that was found, or "".
+        hint: explanation of the mistake, or "".
+        misconception: slug of the known mistake, or "".
         details: lines that show the smallest failing case.
-        remarks: sentences for a right answer that could be better.
-        cases: how many cases were tried.
+        remarks: sentences about how a right answer could be better.
+        cases: number of cases that were tried.
     """
 
     exercise: Exercise
@@ -69,14 +69,15 @@ def judge(
     misconceptions: Sequence[KnownMistake],
     mutants: MutantFingerprints = NO_MUTANTS,
 ) -> Verdict:
-    """Judge what an answer gave.
+    """Judge an answer by the outcomes of its trials.
 
     Args:
         exercise: the exercise.
         trials: all cases in all dtypes.
-        misconceptions: known mistakes; named only if exactly one explains every float64 trial.
-            Two answers draw differently: a random output is explained if the same is wrong with it.
-        mutants: what right answers give with one place changed, see `_match_mutant`.
+        misconceptions: known mistakes; one is named only if it alone explains every float64 trial.
+            Two answers draw differently, so a mistake explains a random output if the same thing is
+            wrong with it.
+        mutants: fingerprints of the mutants, see `_match_mutant`.
     """
     failed = [(trial, trial.difference) for trial in trials if trial.difference]
     printed = next((t.outcome.printed for t in trials if t.outcome.printed), "")
@@ -139,11 +140,12 @@ def judge(
 
 
 def find_smallest_failure(trials: Sequence[Trial]) -> Trial:
-    """Return the failing trial to show: the smallest one is the easiest to think through.
+    """Return the failing trial to show: the smallest, which is the easiest to think through.
 
-    In float64 if it fails there too. What differs from call to call comes first: it may look like
-    anything. Gradients of a random draw come last: they mean little if it was drawn wrongly
-    elsewhere. Training comes last of all: it tells of dropout, if the rest is right.
+    It is in float64 if the case fails there too. Results that differ from call to call come first,
+    because they may look like any mistake. Gradients of a random draw come later, because they mean
+    little if another case draws wrongly. Training mode comes last, because it tells about dropout
+    only if everything else is right.
     """
 
     def rank(pair: tuple[Trial, Difference]) -> tuple[Any, ...]:
@@ -155,7 +157,7 @@ def find_smallest_failure(trials: Sequence[Trial]) -> Trial:
 
 
 def _trace_to_mutated_input(trial: Trial, fault: Difference) -> Difference:
-    """Return the fault, or that what a wrong result was computed from had been written into."""
+    """Return the fault, or a fault that says that a wrong result's input was written into."""
     if fault.kind != "value":
         return fault
     calls = trial.case.calls
@@ -178,25 +180,25 @@ def _list_whole_dicts(bundles: Sequence[NameTree]) -> list[NamedDict]:
     ]
 
 
-# What is wrong before anything can be computed.
+# Kinds of faults that come before any comparison of values.
 _BEFORE_VALUES = ("unwritten", "signature", "forbidden", "protocol", "time", "unsteady")
 
 
 def _match_mutant(exercise: Exercise, trials: Sequence[Trial], mutants: MutantFingerprints) -> str:
-    """Return what has to be changed in a right answer to give the same; "" if nothing, or much.
+    """Return a sentence about the mutants that give exactly the same outcomes, or "".
 
-    What depends on chance is never exactly the same.
+    Outcomes that depend on chance are never exactly the same.
     """
     if any(trial.case.relation and trial.difference for trial in trials):
         return ""
-    phrases = mutants.name(trials)[:2]  # all of them give the same
+    phrases = mutants.name(trials)[:2]  # all these mutants give the same outcomes
     if not phrases:
         return ""
     return f"Your {exercise.name} gives exactly what comes out when {', or when '.join(phrases)}."
 
 
 def _ignores_training_mode(trial: Trial, fault: Difference, trials: Sequence[Trial]) -> bool:
-    """Tell whether an output in training mode is that of evaluation mode."""
+    """Return whether an output is the same in training mode as in evaluation mode."""
     assert fault.actual is not None
     for twin in trials:
         case = twin.case
@@ -208,7 +210,7 @@ def _ignores_training_mode(trial: Trial, fault: Difference, trials: Sequence[Tri
 
 
 def _measure(trial: Trial) -> tuple[bool, int, int]:
-    """The fewest numbers, but some: in an empty batch there is nothing to see."""
+    """Return a sort key: the fewest numbers first, but empty batches last, as they show nothing."""
     empty = any(tensor.numel() == 0 for tensor in trial.case.inputs.values())
     return empty, trial.case.elements, -trial.dtype.itemsize
 
@@ -218,11 +220,11 @@ def _drawn_right(trial: Trial, fault: Difference) -> bool:
 
 
 def _explain(trials: Sequence[Trial], mistakes: Sequence[KnownMistake]) -> list[KnownMistake]:
-    """Return the mistakes that give what an answer gave, in all float64 trials.
+    """Return the known mistakes that give what an answer gave in all float64 trials.
 
     Args:
-        trials: of the answer.
-        mistakes: to choose from.
+        trials: the trials of the answer.
+        mistakes: the known mistakes to choose from.
     """
     exact = [t for t in trials if t.dtype == torch.float64 and not t.case.training]
     kinds = {trial.difference.kind for trial in exact if trial.difference}
@@ -237,7 +239,7 @@ def _explain(trials: Sequence[Trial], mistakes: Sequence[KnownMistake]) -> list[
 
 
 def _fits(mine: Sequence[tuple[Case, float]], theirs: Callable[[Case], float | None]) -> bool:
-    """Tell whether fingerprints are the same wherever both are known."""
+    """Return whether fingerprints are the same wherever both are known."""
     pairs = [(own, other) for case, own in mine if (other := theirs(case)) is not None]
     return bool(pairs) and all(do_fingerprints_match(own, other) for own, other in pairs)
 
@@ -334,7 +336,7 @@ def _write_headline(exercise: Exercise, trial: Trial, fault: Difference) -> str:
 
 
 def _list_dicts(case: Case) -> list[Mapping[str, Any]]:
-    """Return the dicts of names that the calls take."""
+    """Return the dicts of names among the calls' arguments."""
     return [a for call in case.calls for a in call.arguments if isinstance(a, Mapping)]
 
 
@@ -346,7 +348,7 @@ def _mention_empty_row(case: Case, what: str) -> str:
 
 
 def _find_broken_property(exercise: Exercise, trial: Trial, fault: Difference) -> str:
-    """Return a sentence about a property of weights that does not hold, or ""."""
+    """Return a sentence about a property that the weights violate, or ""."""
     masked_by = exercise.weights_over.get(fault.name)
     mask = trial.case.inputs.get(masked_by) if masked_by else None
     if mask is None or fault.actual is None:
@@ -380,8 +382,8 @@ def _write_details(
     case = trial.case
     if fault.kind in ("unwritten", "signature", "weights", "forbidden", "protocol", "time"):
         return []
-    # float64 is what is tried first, and says nothing about words.
-    title = case.name.rstrip(".")  # those that end in one, such as "bert."
+    # Only float32 is named: float64 is tried first, and a dtype means nothing for text.
+    title = case.name.rstrip(".")  # some names end in a full stop, such as "bert."
     single = ", float32" if trial.dtype == torch.float32 else ""
     lines = [f"Smallest failing case ({failed} of {tried} fail): {title}{single}."]
     if case.construct:
@@ -399,7 +401,7 @@ def _write_details(
     if fault.expected is None:
         return lines
     start = 0
-    if fault.name not in case.random:  # there are many right ones
+    if fault.name not in case.random:  # a random output has many right values
         start = _find_first_wrong_row(trial, fault)
         lines += _show("expected", trial, exercise, fault.name, fault.expected, fault.kind, start)
     if fault.actual is not None:
@@ -416,7 +418,7 @@ def _write_details(
 
 
 def _write_inputs(exercise: Exercise, case: Case) -> list[str]:
-    """Return what goes in: the numbers themselves where they are few, else the shapes."""
+    """Return lines that show the inputs: the numbers if there are few, else the shapes."""
     plain = [f"{name}={words}" for name, v in case.given.items() if (words := format_argument(v))]
     numbers = sum(tensor.numel() for tensor in case.inputs.values())
     if 0 < numbers <= _NUMBERS_AT_MOST:
@@ -439,7 +441,7 @@ def _write_inline(tensor: Tensor) -> str:
 
 
 def _write_calls(exercise: Exercise, case: Case, name: str) -> list[str]:
-    """Return the calls up to the one that gives an output, if its name says not enough."""
+    """Return the calls up to the one that returns an output, if the output's name is unclear."""
     if len(case.calls) < 2:
         return []
     last = next((i for i, c in enumerate(case.calls) if name in c.returned), None)
@@ -467,14 +469,14 @@ def _write_argument(bundle: NameTree) -> str:
 
 
 def _write_returned(bundle: NameTree) -> str:
-    """Return what comes back as code binds it: a state by its name, what nobody reads as _."""
+    """Return results as an assignment target: a state by its name, an unused result as _."""
     if isinstance(bundle, NamedDict):
         return bundle.name
     return format_name_tree(bundle) if list_names(bundle) else "_"
 
 
 def _find_first_wrong_row(trial: Trial, fault: Difference) -> int:
-    """Return the number of the first row that is wrong, where there are too many to show all."""
+    """Return the index of the first wrong row if there are too many rows to show, else 0."""
     mine, right = fault.actual, fault.expected
     if mine is None or right is None or mine.shape != right.shape or mine.dim() < 2:
         return 0
@@ -502,12 +504,12 @@ def _show(
 
 
 def _write_rows(tensor: Tensor, start: int = 0, columns: int = 8) -> list[str]:
-    """Return some rows of a tensor as text, four decimals, one row a line.
+    """Return some rows of a tensor as text, with four decimals and one row per line.
 
     Args:
-        tensor: whose last axis is written from left to right.
-        start: the first row that is written; those before it are right.
-        columns: how many numbers of a row are written.
+        tensor: the tensor, whose last axis is written from left to right.
+        start: index of the first row to write; the rows before it are right.
+        columns: how many numbers of a row to write.
     """
     if tensor.numel() == 0:
         return ["  (no numbers)"]
@@ -524,7 +526,7 @@ def _write_rows(tensor: Tensor, start: int = 0, columns: int = 8) -> list[str]:
 
 
 def _place_of(row: int, tensor: Tensor) -> str:
-    """Return where a row of a flattened tensor is: [1, 0]."""
+    """Return the index of a flattened tensor's row in the original tensor: [1, 0]."""
     at = torch.unravel_index(torch.tensor(row), tensor.shape[:-1])
     return str([int(i) for i in at])
 

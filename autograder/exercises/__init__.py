@@ -7,10 +7,10 @@ import pkgutil
 from collections.abc import Iterator
 from dataclasses import replace
 
-from autograder.exercises import _fakes  # noqa: F401 - cases name them
+from autograder.exercises import _fakes  # noqa: F401 - cases refer to fakes by name
 from autograder.spec.exercise import Exercise
 
-# The order of the course; a notebook that is not named here comes last.
+# The order of the course; a notebook that is not listed here comes last.
 _ORDER = (
     "embeddings.vectors",
     "seq2seq.cells",
@@ -38,7 +38,7 @@ _ORDER = (
 
 
 def _collect() -> Iterator[Exercise]:
-    """Yield the exercises of all modules; a name that begins with _ is that of a helper."""
+    """Yield the exercises of all modules except helpers, whose names begin with _."""
     packages = pkgutil.walk_packages(__path__, f"{__name__}.")
     names = [info.name.removeprefix(f"{__name__}.") for info in packages if not info.ispkg]
     for name in sorted(names, key=lambda n: _ORDER.index(n) if n in _ORDER else len(_ORDER)):

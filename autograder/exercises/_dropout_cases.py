@@ -1,4 +1,4 @@
-"""Helper for exercises with dropout: adds cases in training mode."""
+"""Adds cases in training mode to exercises with dropout."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _QUIET = (
 
 
 def add_training_cases(case: Case, where: str) -> list[Case]:
-    """Return a case with dropout three times: in evaluation mode, and in training mode twice.
+    """Return three variants of a case with dropout: evaluation mode once, training mode twice.
 
     Args:
-        case: small, with all that the constructor takes up to `dropout`.
-        where: what dropout acts on, in the docstring's words: "the embedded words and u".
+        case: a small case that has all constructor arguments up to `dropout`.
+        where: what dropout acts on, in the words of the docstring: "the embedded words and u".
     """
     acts = f"In training, dropout acts on {where}."
 

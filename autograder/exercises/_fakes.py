@@ -1,4 +1,4 @@
-"""Fake modules that the checks pass to answers in place of other exercises' classes."""
+"""Defines the fakes that the checks pass to answers in place of other exercises' classes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from torch import Tensor, nn
 from autograder.spec import plain_codec
 from autograder.spec.fakes import register_fake
 
-register_fake("", name="Embedding")(nn.Embedding)  # torch's own needs no word
+register_fake("", name="Embedding")(nn.Embedding)  # torch's own layer needs no usage hint
 
 
 @register_fake("an attention of its own: call it and its project")
 class DistanceAttention(nn.Module):
-    """An attention of the checks' own, with the interface that a decoder expects.
+    """A fake attention with the interface that a decoder expects.
 
     alpha_j = m_j / (1 + |P q - R k_j|^2), divided by the sum over j; rows without a real position
     get zeros. No paper uses it: it only has to depend on query, keys and mask.
@@ -46,11 +46,11 @@ class DistanceAttention(nn.Module):
 
 @register_fake("an attention of its own: call it with (query, keys, mask, position)")
 class PositionAttention(DistanceAttention):
-    """The attention above, but each target position favours other source positions.
+    """A `DistanceAttention` in which each target position favours other source positions.
 
     alpha_j = m_j / (1 + |P q - R k_j|^2 + |j - t|), divided by the sum over j.
 
-    Its interface is that of Luong's decoder: `attention(query, keys, mask, position)`.
+    It has the interface that Luong's decoder expects: `attention(query, keys, mask, position)`.
     """
 
     def forward(  # type: ignore[override]
@@ -67,10 +67,10 @@ class PositionAttention(DistanceAttention):
 
 @register_fake("an attention of its own: call it with (states, mask)")
 class HopAttention(nn.Module):
-    """Several looks of the checks' own at the words of a sentence: `attention(states, mask)`.
+    """A fake attention with several hops over a sentence: `attention(states, mask)`.
 
     A_kj = m_j / (1 + |P_k - R h_j|^2), divided by the sum over j; a sentence without a real word
-    gets zeros. Each look k has a place P_k of its own, and likes the states near to it.
+    gets zeros. Each hop k has its own place P_k and favours the states near it.
 
     Parameters: `P` (r, n) and `R` (n, d).
     """
@@ -92,7 +92,7 @@ class HopAttention(nn.Module):
 
 @register_fake("an attention of its own: call it with (states, mask)")
 class PoolAttention(HopAttention):
-    """The attention above with a single look: (B, d) and weights (B, N)."""
+    """A `HopAttention` with a single hop, which returns (B, d) and weights (B, N)."""
 
     def __init__(self, state_size: int, place_size: int):
         super().__init__(state_size, place_size, 1)
@@ -105,18 +105,18 @@ class PoolAttention(HopAttention):
 
 @register_fake("an attention of its own: call it with (query, annotations)")
 class GlanceAttention(DistanceAttention):
-    """The attention above for pictures, of which every place is real: no mask.
+    """A `DistanceAttention` for pictures, which needs no mask because every place is real.
 
-    alpha_j = 1 / (1 + |P q - R k_j|^2), divided by the sum over j. The context is made smaller by
-    1 / (1 + |P q|^2), so that it is not what the weights alone would give.
+    alpha_j = 1 / (1 + |P q - R k_j|^2), divided by the sum over j. The context is scaled by
+    1 / (1 + |P q|^2), so that it differs from what the weights alone would give.
 
-    Its interface is that of a caption's decoder: `attention(query, annotations)`.
+    It has the interface that a caption decoder expects: `attention(query, annotations)`.
     """
 
     def forward(  # type: ignore[override]
         self, query: Tensor, annotations: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Return context (B, d_k) and weights (B, N) for query (B, d_q) and (B, N, d_k)."""
+        """Return context (B, d_k), weights (B, N) for query (B, d_q), annotations (B, N, d_k)."""
         everywhere = torch.ones(annotations.shape[:2], dtype=torch.bool)
         context, weights = super().forward(query, annotations, everywhere)
         smaller = 1 + (query @ self.P.T).square().sum(-1, keepdim=True)  # (B, 1)
@@ -125,7 +125,7 @@ class GlanceAttention(DistanceAttention):
 
 @register_fake("a score of its own: call it with (query, keys)")
 class RippleScore(nn.Module):
-    """A score of the checks' own: e_j = sin(P q) . (R k_j), for query (B, d_q) or (B, T, d_q).
+    """A fake score: e_j = sin(P q) . (R k_j), for query (B, d_q) or (B, T, d_q).
 
     Parameters: `P` (d, d_q) and `R` (d, d_k).
     """
@@ -142,10 +142,11 @@ class RippleScore(nn.Module):
 
 @register_fake("a score of its own: call it with (query, keys)")
 class CountingScore:
-    """A score without parameters, for functions that take one: e_j = 2 sin(C q) . cos(D k_j).
+    """A fake score without parameters, for answers that are functions.
 
-    C and D are fixed: entries are the sines of 1, 2, 3, ... through rows and columns. `shift` is
-    added to every score.
+    e_j = 2 sin(C q) . cos(D k_j) + `shift`
+
+    C and D are fixed; their entries, row by row, are the sines of 1, 2, 3, ...
     """
 
     def __init__(self, query_size: int, key_size: int, shift: float = 0.0):
@@ -166,7 +167,7 @@ def _counted(rows: int, columns: int) -> Tensor:
 
 
 def _bilinear(query: Tensor, keys: Tensor) -> Tensor:
-    """Return q . k_j = (|q + k_j|^2 - |q - k_j|^2) / 4; written as an answer would not be."""
+    """Return q . k_j as (|q + k_j|^2 - |q - k_j|^2) / 4, a form that no answer would use."""
     keys = keys if query.dim() == 2 else keys.unsqueeze(1)  # (B, N, d) or (B, 1, N, d)
     asked = query.unsqueeze(-2)  # (B, 1, d) or (B, T, 1, d)
     return ((asked + keys).square().sum(-1) - (asked - keys).square().sum(-1)) / 4
@@ -174,14 +175,14 @@ def _bilinear(query: Tensor, keys: Tensor) -> Tensor:
 
 @register_fake("a next-word model of its own: call it with (tokens, state)")
 class TableStep:
-    """A next-word model for searches: `step(tokens (K,), state) -> (log_probs (K, V), state)`.
+    """A fake next-word model: `step(tokens (K,), state) -> (log_probs (K, V), state)`.
 
-    The state holds a table of scores (K, V, V) for each hypothesis: row y of it scores the words
-    after y. Each word y that is read moves all rows on by y + 1, so that what comes next depends on
-    all words before it, and on the right hypothesis' state being carried along; and it shrinks the
-    table by `SHRINK`, so that no two sentences get the same numbers in another order. `kind` says
-    how the table is packed: "tensor"; "tuple", two tensors whose sum it is; or "dict",
-    {"tables": a, "deep": (b, c)} with a + b - c.
+    The state holds a table of scores for each hypothesis, (K, V, V) together; row y of a table
+    scores the words that may follow y. Reading a word y shifts all rows by y + 1, so that the next
+    scores depend on all words before and on whether the state of the right hypothesis is carried
+    along. It also multiplies the table by `SHRINK`, so that no two sentences get the same numbers
+    in another order. `kind` says how the table is packed: "tensor"; "tuple", two tensors that sum
+    to it; or "dict", {"tables": a, "deep": (b, c)}, where it is a + b - c.
     """
 
     SHRINK = 15 / 16
@@ -190,10 +191,10 @@ class TableStep:
         self._kind = kind
 
     def __call__(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
-        """Return log p of every next word, (K, V), and the new state."""
+        """Return the log-probabilities of all next words, (K, V), and the new state."""
         if self._kind == "tensor":
             return self._read(tokens, state)
-        # All tensors of the new state tell the hypotheses apart: none may be left unsorted.
+        # All tensors of the new state differ between hypotheses, so an answer must reorder each.
         if self._kind == "tuple":
             log_probs, table = self._read(tokens, state[0] + state[1])
             return log_probs, (0.25 * table, 0.75 * table)
@@ -212,9 +213,9 @@ class TableStep:
 
 @register_fake("embeddings of its own: call them with (tokens, segments)")
 class TintedEmbeddings(nn.Module):
-    """Embeddings of the checks' own: x_i = E_{w_i} times C_{s_i}, number by number.
+    """Fake embeddings: x_i = E_{w_i} times C_{s_i}, elementwise.
 
-    Called with `(tokens, segments)`; without segments all tokens are in segment 0.
+    They are called with `(tokens, segments)`; without segments all tokens are in segment 0.
 
     Parameters: `E` (V, d) and `C` (2, d).
     """
@@ -232,10 +233,10 @@ class TintedEmbeddings(nn.Module):
 
 @register_fake("an encoder of its own: call it with (tokens, segments)")
 class TintedEncoder(TintedEmbeddings):
-    """An encoder of the checks' own: h_i = x_i + x_{i+1} / 2, where x_1 comes after x_N.
+    """A fake encoder: h_i = x_i + x_{i+1} / 2, where x_1 comes after x_N.
 
-    The x are those of the embeddings above. Called with `(tokens, segments)`; padding is to it a
-    token like any other.
+    The x_i are the outputs of `TintedEmbeddings`. The encoder is called with `(tokens, segments)`
+    and treats padding like any other token.
     """
 
     def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
@@ -245,7 +246,7 @@ class TintedEncoder(TintedEmbeddings):
 
 
 class NearLayer(nn.Module):
-    """A layer of the checks' own: `layer(x, mask)`, (B, N, d) to (B, N, d).
+    """A fake layer, `layer(x, mask)`, that maps (B, N, d) to (B, N, d).
 
     y_i = g x_i + sum_j c_ij x_j,  c_ij = m_ij / (1 + |P (x_i - x_j)|^2), divided by the sum over j
 
@@ -271,7 +272,7 @@ class NearLayer(nn.Module):
 
 @register_fake("layers of its own: call each with (x, mask)", name="NearLayers")
 def near_layers(count: int, size: int, place_size: int) -> nn.ModuleList:
-    """Return a list of the layers above."""
+    """Return a list of `NearLayer` modules."""
     return nn.ModuleList(NearLayer(size, place_size) for _ in range(count))
 
 
@@ -280,12 +281,12 @@ def near_layers(count: int, size: int, place_size: int) -> nn.ModuleList:
     "projected in place of key and value, and its project with (key, value)"
 )
 class PairAttention(nn.Module):
-    """Two looks of the checks' own, side by side: `attention(query, key, value, mask, projected)`.
+    """A fake attention with two heads: `attention(query, key, value, mask, projected)`.
 
-    o_i = sum over both looks l and all j of c_lij S_l v_j,  with
+    o_i = sum over both heads l and all j of c_lij S_l v_j,  with
     c_lij = m_ij / (1 + |P_l q_i - R_l k_j|^2), divided by the sum over j
 
-    A query that may look at nothing gets 0. The mask is boolean and broadcasts to (B, T, N).
+    A query that may attend to nothing gets 0. The mask is boolean and broadcasts to (B, T, N).
 
     Parameters: `P` (2, n, d), `R` (2, n, d), `S` (2, d, d).
     """
@@ -321,7 +322,7 @@ class PairAttention(nn.Module):
 
 @register_fake("a network of its own: call it with (x)")
 class WaveNetwork(nn.Module):
-    """A network of the checks' own, for each position: f(x) = 2 sin(A x).
+    """A fake network that is applied at each position: f(x) = 2 sin(A x).
 
     Parameters: `A` (d, d).
     """
@@ -337,34 +338,34 @@ class WaveNetwork(nn.Module):
 
 @register_fake("a dropout of its own: call it with the weights")
 class Fading(nn.Module):
-    """A dropout of the checks' own, without chance: each third component is dropped.
+    """A fake dropout without chance, which drops every third component.
 
-    The others become twice as large. Components are counted from the first on.
+    The other components are doubled. Components are counted through the whole tensor.
     """
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return x with each third number set to 0."""
+        """Return 2 x with every third component set to 0."""
         kept = torch.arange(x.numel()).reshape(x.shape) % 3 != 2
         return 2 * x * kept
 
 
 @register_fake("positions of its own: call it with (length, size)")
 class RulerPositions:
-    """Positions of the checks' own: p_ti = (((t + 1)(2 i + 3) mod 11) - 5) / 8.
+    """Fake positions: p_ti = (((t + 1)(2 i + 3) mod 11) - 5) / 8.
 
-    Such numbers are the same in every precision.
+    These numbers are the same in every precision.
     """
 
     def __call__(self, length: int, size: int) -> Tensor:
-        """Return (length, size), in torch's default dtype."""
+        """Return the positions (length, size) in torch's default dtype."""
         product = torch.outer(torch.arange(1, length + 1), 2 * torch.arange(size) + 3)
         return (product % 11 - 5).to(torch.get_default_dtype()) / 8
 
 
 class EchoLayer(nn.Module):
-    """A decoder's layer of the checks' own: `layer(y, memory, mask, memory_mask)`.
+    """A fake decoder layer: `layer(y, memory, mask, memory_mask)`.
 
-    z_t = sin(y_t) + mean of A y_j + y_t * mean of D m_s, number by number; the means are over the
+    z_t = sin(y_t) + mean of A y_j + y_t * mean of D m_s, elementwise; the means are over the
     positions j and s that the masks allow, and 0 where they allow none.
 
     Parameters: `A` (d, d) and `D` (d, d).
@@ -386,7 +387,7 @@ class EchoLayer(nn.Module):
         return self._mixed(y, y @ self.A.T, memory @ self.D.T, mask, memory_mask)
 
     def start(self, memory: Tensor) -> dict[str, Any]:
-        """Return what `step` keeps; only `step` looks into it."""
+        """Return the initial cache for `step`; only `step` reads it."""
         return {"echo": (memory @ self.A.T)[:, :0], "deep": (memory @ self.D.T,)}
 
     def step(
@@ -405,7 +406,7 @@ class EchoLayer(nn.Module):
 
 
 def _mean(things: Tensor, mask: Tensor | None) -> Tensor:
-    """Return the means of (B, N, d) over what a mask that broadcasts to (B, T, N) allows."""
+    """Return means of (B, N, d) over the positions that a mask, broadcast to (B, T, N), allows."""
     if mask is None:
         return things.mean(dim=1, keepdim=True)
     return mask.to(things) @ things / mask.sum(-1, keepdim=True).clamp(min=1)
@@ -416,7 +417,7 @@ def _mean(things: Tensor, mask: Tensor | None) -> Tensor:
     name="EchoLayers",
 )
 def echo_layers(count: int, size: int) -> nn.ModuleList:
-    """Return a list of the layers above."""
+    """Return a list of `EchoLayer` modules."""
     return nn.ModuleList(EchoLayer(size) for _ in range(count))
 
 
@@ -426,7 +427,7 @@ def _show_pieces(*pieces: str) -> str:
 
 @register_fake("a vocabulary of its own: ask whether a piece is `in` it", show=_show_pieces)
 class PieceSet:
-    """A vocabulary of the checks' own: it says whether a piece is in it, and nothing else."""
+    """A fake vocabulary that tells whether a piece is in it, and nothing else."""
 
     def __init__(self, *pieces: str):
         self._pieces = frozenset(pieces)
@@ -439,25 +440,25 @@ class PieceSet:
     "a dict from pieces to ids: ask whether a piece is `in` it", name="PieceIds", show=_show_pieces
 )
 def piece_ids(*pieces: str) -> dict[str, int]:
-    """Return the ids of pieces, from 0."""
+    """Return a dict from pieces to their ids, which count from 0."""
     return {piece: number for number, piece in enumerate(pieces)}
 
 
 @register_fake("a model of its own, with the parameters that the docstring lists: fill them")
 class BertShell(nn.Module):
-    """The parameters of a BERT and nothing that computes with them, for what fills them.
+    """A fake BERT with parameters that an answer fills, but without any computation.
 
-    They stand in torch's own layers, under the names of the exercise `load_pretrained`, and hold
-    sines of 1, 2, 3, ... until they are filled.
+    The parameters belong to torch's own layers, have the names of the exercise `load_pretrained`,
+    and hold the sines of 1, 2, 3, ... until an answer fills them.
 
     Args:
-        layers: how many.
-        vocabulary_size: tokens.
-        hidden_size: of a state.
-        inner_size: of a layer's feed-forward network.
-        max_length: positions.
-        segments: kinds of segments.
-        parts: in the order in which they stand in the model, "encoder" and what else it has:
+        layers: number of layers.
+        vocabulary_size: number of tokens.
+        hidden_size: size of a state.
+        inner_size: inner size of a layer's feed-forward network.
+        max_length: number of positions.
+        segments: number of kinds of segments.
+        parts: names of the model's parts, in their order in the model: "encoder" and any of
             "pooler", "head", "next", "output".
     """
 
@@ -501,14 +502,14 @@ class BertShell(nn.Module):
                 count += parameter.numel()
 
     def copy_parameters(self) -> tuple[Tensor, ...]:
-        """Return copies of all parameters, a tied one under each of its names."""
+        """Return copies of all parameters, including a tied one for each of its names."""
         return tuple(p.detach().clone() for _, p in self.named_parameters(remove_duplicate=False))
 
     def take_step(self) -> tuple[Tensor, Tensor]:
-        """Take a step, as training does, and change all parameters.
+        """Change all parameters, as a training step does.
 
         Returns:
-            which parameters take part in it, and whether the head still has the token embeddings
+            which parameters require gradients, and whether the head still uses the token embeddings
             themselves.
         """
         members = [p for _, p in self.named_parameters(remove_duplicate=False)]

@@ -1,4 +1,4 @@
-"""Helpers for exercises on padded sequences: token ids, RNN weights, a second batch."""
+"""Provides helpers for exercises on padded sequences: token ids, RNN weights, a second batch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KEPT = (
 def make_second_batch_case(
     first: Case, second: Case, name: str = "a second batch through the same module"
 ) -> Case:
-    """Return a case that comes after another in the same module, which is built for the first."""
+    """Return a case that runs after another in the same module, constructed for the first."""
     return replace(
         second,
         name=name,
@@ -30,7 +30,7 @@ def make_second_batch_case(
 
 
 def padded_tokens(draw: SeededInputs, lengths: Tensor, longest: int, v: int) -> Tensor:
-    """Return ids (B, N) of words, none of them 0, with 0 behind each sentence's end."""
+    """Return word ids (B, N), which are never 0, with 0 after the end of each sentence."""
     tokens = draw.tokens(len(lengths), longest, vocabulary_size=v)
     return tokens.masked_fill(~length_mask(lengths, longest), 0)
 

@@ -1,1 +1,1 @@
-"""Runs an answer on a case, with forbidden operators taken away."""
+"""Runs an answer on a case, with forbidden operators disabled."""

@@ -1,8 +1,8 @@
 """Makes dropout deterministic, so that correct answers agree in training mode.
 
 Two right answers do not drop the same components: one calls dropout once for a sentence, the other
-for each word. If nothing is left to chance they agree. A dropout below 1/2 keeps every component
-and multiplies it by 1 / (1 - p); one above 1/2 keeps none.
+once for each word. They agree if nothing is left to chance. Here, dropout with a probability p
+below 1/2 keeps every component and multiplies it by 1 / (1 - p); otherwise it keeps none.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from torch.overrides import TorchFunctionMode
 
 
 class DeterministicDropout(TorchFunctionMode):
-    """Answers torch's dropout, and the numbers and coins of which others make their own."""
+    """Replaces torch's dropout and the random numbers from which answers make their own."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        """Look at the name of what is called."""
+        """Call the replacement for the function's name, or the function if there is none."""
         made = _MADE.get(getattr(func, "__name__", ""))
-        if made is None or getattr(func, "__module__", "") == "torch.nn.init":  # first weights
+        if made is None or getattr(func, "__module__", "") == "torch.nn.init":  # initial weights
             return func(*args, **(kwargs or {}))
         return made(func, *args, **(kwargs or {}))
 
@@ -35,13 +35,13 @@ def _factor(p: float) -> float:
 def _drop(
     func: Any, x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False, **train: Any
 ) -> Tensor:
-    """Stand for `F.dropout(x, p, training, inplace)` and `torch.dropout(x, p, train)`."""
+    """Replace `F.dropout(x, p, training, inplace)` and `torch.dropout(x, p, train)`."""
     factor = _factor(p) if train.get("train", training) else 1.0
     return x.mul_(factor) if inplace or func.__name__.endswith("_") else x * factor
 
 
 def _attend(func: Any, *args: Any, dropout_p: float = 0.0, **kwargs: Any) -> Tensor:
-    """Stand for `F.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, ...)`."""
+    """Replace `F.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, ...)`."""
     if len(args) > 4:
         dropout_p, args = args[4], (*args[:4], 0.0, *args[5:])
     found: Tensor = func(*args, **kwargs)
@@ -59,7 +59,7 @@ def _uniform(func: Any, x: Tensor, low: float = 0.0, high: float = 1.0, **_: Any
 
 
 def _bernoulli(func: Any, x: Tensor, p: Any = None, **_: Any) -> Tensor:
-    """Stand for `torch.bernoulli(x)`, `torch.bernoulli(x, p)` and `x.bernoulli_(p)`."""
+    """Replace `torch.bernoulli(x)`, `torch.bernoulli(x, p)` and `x.bernoulli_(p)`."""
     if func.__name__.endswith("_"):
         return x.copy_(torch.as_tensor(0.5 if p is None else p) > 0.5)
     return (torch.as_tensor(x if p is None else p) > 0.5).to(x).expand_as(x)

@@ -1,9 +1,10 @@
 """Disables torch operators that an exercise forbids while its answers are tested.
 
-Whatever calls an operator comes to torch's dispatcher in the end: a module, another thread, a
-scripted function, an inner name. So its kernels are replaced there, for the whole process, by one
-that notes the call and raises; the note decides, also if the answer catches the error. Afterwards
-the kernels are back, because other cells may compare with them.
+Every call of an operator ends up in torch's dispatcher, whether it comes from a module, another
+thread, a scripted function or an internal name. So the operator's kernels are replaced there, for
+the whole process, by a kernel that records the call and raises an error. The record decides, even
+if the answer catches the error. Afterwards the kernels are restored, because other cells may
+compare their results with the operator's.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ from autograder.spec.exercise import Exercise
 
 @dataclass(frozen=True)
 class _Family:
-    """Everything in torch that computes the same.
+    """All operators and functions in torch that compute the same thing.
 
     Attributes:
-        operators: a pattern that is in their names.
-        functions: what computes it without them, in Python, as "module:name".
-        shown: what a message says was called; the operator's name if empty.
-        otherwise: computes what may be had all the same, or returns None.
+        operators: regular expression that matches a part of the operators' names.
+        functions: Python functions that compute it without these operators, as "module:name".
+        shown: name of what was called, for a message; the operator's name if empty.
+        otherwise: computes the result of a call that is allowed nevertheless, or returns None.
     """
 
     operators: str
@@ -49,7 +50,7 @@ def _cross_entropy(
     ignore_index: int = -100,
     label_smoothing: float = 0.0,
 ) -> Tensor | None:
-    """Return what torch's cross entropy would, or None if it would smooth the labels."""
+    """Return what torch's cross entropy returns, or None if it smooths the labels."""
     if label_smoothing:
         return None
     classes = 1 if logits.dim() > 1 else 0
@@ -96,15 +97,15 @@ _FAMILIES = {
 
 
 class _Refused(RuntimeError):
-    """What an operator raises that has been taken away; who catches it has gained nothing."""
+    """Raised by a disabled operator; an answer gains nothing by catching it."""
 
 
 class ForbiddenCallRecorder:
-    """What is taken away, and what was called of it all the same.
+    """Names the forbidden operators and records the calls to them.
 
     Args:
-        who: the name of what may not call it.
-        forbidden: names of families.
+        who: name of the code that may not call them.
+        forbidden: names of operator families.
     """
 
     def __init__(self, who: str, forbidden: Sequence[str]):
@@ -114,7 +115,7 @@ class ForbiddenCallRecorder:
 
     @property
     def problem(self) -> tuple[str, str] | None:
-        """The problem that an outcome has from the first such call on."""
+        """Return the problem for the outcome if a forbidden call was recorded, or None."""
         if not self._called:
             return None
         return (
@@ -124,18 +125,18 @@ class ForbiddenCallRecorder:
         )
 
     def note(self, shown: str) -> None:
-        """Note a call, and end it."""
+        """Record a call and abort it by raising an error."""
         self._called.append(shown)
         raise _Refused(self.problem[1] if self.problem else "")
 
 
-# Those at work; more than one only where a check calls a check.
+# The active recorders; there are several only if a check calls a check.
 _refusals: list[ForbiddenCallRecorder] = []
 
 
 @contextlib.contextmanager
 def forbid_operators(exercise: Exercise) -> Iterator[ForbiddenCallRecorder]:
-    """Take away what an exercise forbids, until the block ends."""
+    """Disable the operators that an exercise forbids, until the block ends."""
     with _override_operators(ForbiddenCallRecorder(exercise.name, exercise.forbidden)) as refusal:
         yield refusal
 
@@ -151,18 +152,18 @@ def _override_operators(refusal: ForbiddenCallRecorder) -> Iterator[ForbiddenCal
             _refusals.append(refusal)
             stack.callback(_refusals.remove, refusal)
             if "torch._dynamo" in sys.modules and hasattr(torch.compiler, "set_stance"):
-                # What has been compiled holds other operators; so it runs as it was written.
+                # Compiled code contains other operators, so make it run as it was written.
                 stack.enter_context(torch.compiler.set_stance("force_eager"))
         yield refusal
 
 
-# What gives a kernel itself, which can be called past the dispatcher for ever after.
+# Functions that return a kernel itself, which code could then call without the dispatcher.
 _GIVE_KERNELS = (
     "_dispatch_get_computed_kernel_for_dispatch_key",
     "_jit_to_static_module",
     "_fuse_to_static_module",
 )
-# What records an operator as the smaller ones that it consists of.
+# Functions that record an operator as the smaller operators that it consists of.
 _RECORD = (
     "torch._C:_create_graph_by_tracing",
     "torch._C:_create_function_from_trace",
@@ -174,16 +175,17 @@ _RECORD = (
 
 
 def disable_kernel_access() -> None:
-    """Get a process ready, for good, in whose forks answers are tried.
+    """Prepare a process permanently for forks in which answers are tried.
 
-    No cell can keep an operator there, in another form, for a later one that may not call it.
+    In these forks no cell can store an operator in another form for a later cell that may not call
+    it.
     """
     for name in _GIVE_KERNELS:
         if hasattr(torch._C, name):
             delattr(torch._C, name)
     for family in _FAMILIES.values():
         for path in family.functions:
-            with contextlib.suppress(ImportError):  # not in this version of torch
+            with contextlib.suppress(ImportError):  # missing in this version of torch
                 importlib.import_module(path.partition(":")[0])
         _list_kernels(family.operators)
     for path in _RECORD:
@@ -203,7 +205,7 @@ def _without_operators(recorder: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _find(path: str) -> tuple[Any, str, Any]:
-    """Return what "module:name" stands in, its last name, and itself if there is one."""
+    """Return the owner of the object at "module:name", its last name, and the object or None."""
     module, _, names = path.partition(":")
     owner, found, name = None, sys.modules.get(module), ""
     for name in names.split("."):
@@ -216,14 +218,14 @@ def _take_operators(
 ) -> None:
     libraries: dict[str, torch.library.Library] = {}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that a kernel is replaced
+        warnings.simplefilter("ignore")  # torch warns that a kernel is replaced
         for operator, key in _list_kernels(family.operators):
             space, _, name = operator.partition("::")
             if space not in libraries:
                 library = torch.library._scoped_library(space, "IMPL")
                 libraries[space] = stack.enter_context(library)
             shown = family.shown or name.partition(".")[0]
-            with contextlib.suppress(RuntimeError):  # a key of which this torch has but the name
+            with contextlib.suppress(RuntimeError):  # a key that this torch knows only by name
                 libraries[space].impl(name, _make_kernel(shown, family, refusal), key)
 
 
@@ -238,15 +240,15 @@ def _make_kernel(shown: str, family: _Family, refusal: ForbiddenCallRecorder) ->
 
 
 def _take_function(path: str, stack: contextlib.ExitStack) -> None:
-    """Replace the code of a function, so that nobody has another reference to it."""
+    """Replace the code of a function in place, so that every reference to it is affected."""
     function = _find(path)[2]
-    if hasattr(function, "__code__"):  # imported, and there is one in this version of torch
+    if hasattr(function, "__code__"):  # imported, and present in this version of torch
         stack.callback(setattr, function, "__code__", function.__code__)
         function.__code__ = _note_function.__code__
 
 
 def _note_function(*given: Any, **named: Any) -> None:
-    # This runs among the names of another module.
+    # This code runs with the globals of another module.
     from autograder.run.forbidden_ops import _refusals
 
     _refusals[-1].note(_refusals[-1].forbidden[0])
@@ -254,9 +256,9 @@ def _note_function(*given: Any, **named: Any) -> None:
 
 @functools.cache
 def _list_kernels(pattern: str) -> list[tuple[str, str]]:
-    """Return the kernels of a family, as operators and dispatch keys."""
+    """Return the kernels of a family, as pairs of an operator and a dispatch key."""
     names = [n for n in torch._C._dispatch_get_all_op_names() if re.search(pattern, n.lower())]
-    # A backward pass computes no answer, and there are many of them.
+    # Backward operators compute no answer, and there are many.
     return [
         (name, key)
         for name in names

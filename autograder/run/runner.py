@@ -1,7 +1,8 @@
 """Runs an answer on a test case and returns its outputs and gradients as plain data.
 
-An answer is run twice: plainly, for its values, then with inputs and weights that ask for
-gradients. So an answer that computes the right numbers outside torch's graph is told just that.
+An answer is run twice: first plainly, for its values, then with inputs and weights that require
+gradients. So the message for an answer that computes the right numbers outside torch's graph says
+exactly that.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ _PRINTED_AT_MOST = 2_000
 
 
 class CaseError(Exception):
-    """Why a case could not be run to its end, in one sentence for the student."""
+    """Raised when a case cannot run to its end; the message is one sentence for the student."""
 
     def __init__(self, kind: str, sentence: str):
         super().__init__(sentence)
@@ -65,14 +66,14 @@ def run_case(
     dtype: torch.dtype = torch.float64,
     refusal: ForbiddenCallRecorder | None = None,
 ) -> Outcome:
-    """Run the answer on one case and return what came back.
+    """Run the answer on one case and return the outcome.
 
     Args:
         answer: the student's function or class.
-        exercise: its exercise.
-        case: what to do.
-        dtype: float32 or float64, of all floating inputs and weights.
-        refusal: what the exercise forbids, if it is to be taken away.
+        exercise: the exercise that it answers.
+        case: the case to run.
+        dtype: dtype of all floating inputs and weights, float32 or float64.
+        refusal: recorder of forbidden calls, if the exercise's forbidden operators are disabled.
     """
     outcome = Outcome()
     try:
@@ -83,7 +84,7 @@ def run_case(
             DeterministicDropout() if case.training == "certain" else contextlib.nullcontext(),
         ):
             outcome.outputs, outcome.changed = _values(answer, exercise, case, dtype)
-            # What is written into makes the second call another one: it is told by itself.
+            # A tensor that is written into changes the second run, so report only the writing.
             values = {} if outcome.changed else outcome.outputs
             outcome.gradients = _gradients(answer, exercise, case, dtype, values)
     except CaseError as problem:
@@ -100,10 +101,10 @@ def run_case(
 def perform_calls(
     answer: Any, exercise: Exercise, case: Case, dtype: torch.dtype
 ) -> dict[str, Tensor]:
-    """Make the calls of a case and return what comes back; what is printed is shown.
+    """Make the calls of a case and return their results, without capturing printed output.
 
     Raises:
-        Problem: it could not be run to its end; the cause is what was raised.
+        CaseError: if the case cannot run to its end; its cause is the original error.
     """
     return _values(answer, exercise, case, dtype)[0]
 
@@ -114,9 +115,9 @@ class _CompletedCase:
 
     Attributes:
         case: the case.
-        before: its inputs as they were, and copies of what came back.
-        known: inputs, given things and what came back, as they are now.
-        altered: names of what is no longer where it was in a dict.
+        before: its inputs as they were, and copies of the results.
+        known: inputs, given arguments and results, as they are now.
+        altered: names of members of dicts that are no longer in their place.
     """
 
     case: Case
@@ -125,8 +126,8 @@ class _CompletedCase:
     altered: list[str]
 
     def list_changed(self) -> list[str]:
-        """Return the names of what has been written into since."""
-        # Results that are no tensors are kept as bytes, which nobody else has.
+        """Return the names of inputs and results that have been written into since."""
+        # Results that are not tensors are kept as bytes, to which an answer has no reference.
         plain, known = self.case.plain, self.known
         changed = [n for n, t in self.before.items() if n not in plain and not _same(known[n], t)]
         lists = {n: value for n, value in self.case.given.items() if isinstance(value, list)}
@@ -138,7 +139,7 @@ def _values(
     answer: Any, exercise: Exercise, case: Case, dtype: torch.dtype
 ) -> tuple[dict[str, Tensor], tuple[str, ...]]:
     module = _construct(answer, exercise, case, dtype) if exercise.is_class else None
-    # Where no gradients are compared, it has to work with what asks for them all the same.
+    # Even where no gradients are compared, an answer has to work with tensors that require them.
     with torch.set_grad_enabled(not case.upstream):
         try:
             played = _run_with_preceding_case(answer, module, exercise, case, dtype)
@@ -165,7 +166,7 @@ def _run_with_preceding_case(
     dtype: torch.dtype,
     inputs: dict[str, Tensor] | None = None,
 ) -> list[_CompletedCase]:
-    """Make the calls of a case, and before them those of the case that it comes after."""
+    """Make the calls of a case, after the calls of the case that precedes it, if any."""
     played = (
         _run_with_preceding_case(answer, module, exercise, case.after, dtype) if case.after else []
     )
@@ -186,7 +187,7 @@ def _gradients(
         for name, tensor in case.inputs.items()
         if tensor.is_floating_point()
     }
-    # The answer gets copies, not leaves: writing into a leaf raises an error nobody understands.
+    # The answer gets copies, not leaves: writing into a leaf raises an incomprehensible error.
     given = {
         name: leaves[name].clone() if name in leaves else tensor.clone()
         for name, tensor in case.inputs.items()
@@ -210,7 +211,7 @@ def _gradients(
         if not case.random and not _same_again(outputs, values):
             raise CaseError("unsteady", _explain_unsteady(answer, exercise, case, dtype))
         if any(outputs[name].shape != upstream.shape for name, upstream in case.upstream.items()):
-            return {}  # the shapes are what is wrong, and the values tell it
+            return {}  # the shapes are wrong, which the comparison of values reports
         total = torch.zeros((), dtype=dtype)
         for name, upstream in case.upstream.items():
             product = outputs[name] * _cast(upstream, outputs[name].dtype)
@@ -234,7 +235,7 @@ def _gradients(
 
 
 def _same_again(outputs: Mapping[str, Any], values: Mapping[str, Tensor]) -> bool:
-    """Tell whether the second run gave what the first one gave."""
+    """Return whether the second run gave the same values as the first."""
     return all(
         outputs[name].shape == value.shape
         and torch.allclose(outputs[name].double(), value.double(), 1e-6, 1e-6, equal_nan=True)
@@ -313,11 +314,11 @@ def _construct(answer: Any, exercise: Exercise, case: Case, dtype: torch.dtype) 
 def _call_all(
     answer: Any, module: nn.Module | None, exercise: Exercise, case: Case, known: dict[str, Any]
 ) -> tuple[dict[str, Tensor], dict[str, Any], list[str]]:
-    """Make the calls.
+    """Make the calls of a case.
 
     Returns:
-        copies of what came back, everything by name as it is now, and names of what is no longer
-        where it was in a dict.
+        copies of the results; inputs, given arguments and results by name, as they are now; and
+        names of members of dicts that are no longer in their place.
     """
     copies: dict[str, Tensor] = {}
     altered: list[str] = []
@@ -325,7 +326,7 @@ def _call_all(
     known = dict(known) | {name: build_argument(value, dtype) for name, value in case.given.items()}
     for call in case.calls:
         function, shown = _find_callable(answer, module, exercise, call, known)
-        # A module says (*args, **kwargs) of itself; its forward tells the signature.
+        # A module's own signature is (*args, **kwargs); its forward has the real one.
         if not accepts_positional_arguments(
             getattr(function, "forward", function), len(call.arguments)
         ):
@@ -354,7 +355,7 @@ def _call_all(
 def _find_callable(
     answer: Any, module: nn.Module | None, exercise: Exercise, call: Call, known: Mapping[str, Any]
 ) -> tuple[Any, str]:
-    """Return what is called, and its name in a message."""
+    """Return the function to call, and its name for a message."""
     if module is not None:
         return _method(module, exercise, call), f"{exercise.name}.{call.method}"
     if call.method:
@@ -364,7 +365,7 @@ def _find_callable(
 
 
 def _expect_error(function: Any, arguments: list[Any], shown: str, call: Call) -> None:
-    """Call what must raise an error."""
+    """Make a call that must raise an error."""
     error = call.raises
     try:
         _call_guarded(function, arguments, shown)
@@ -386,7 +387,7 @@ def _expect_error(function: Any, arguments: list[Any], shown: str, call: Call) -
 
 
 def _list_altered(bundle: NameTree, argument: Any, known: Mapping[str, Any]) -> list[str]:
-    """Return the names of what a dict no longer holds where it did; of all if it has other keys."""
+    """Return the names of a dict's replaced members, or of all members if its keys differ."""
     if not isinstance(bundle, Mapping):
         return []
     members = {key: name for key, name in bundle.items() if isinstance(name, str)}
@@ -398,7 +399,7 @@ def _list_altered(bundle: NameTree, argument: Any, known: Mapping[str, Any]) -> 
 def _fill_arguments(call: Call, known: Mapping[str, Any], shown: str) -> list[Any]:
     try:
         return [resolve_names(bundle, known) for bundle in call.arguments]
-    except Exception as error:  # rows are picked from something that has no such rows
+    except Exception as error:  # the rows are selected from an object that lacks them
         states = [bundle.state for bundle in call.arguments if isinstance(bundle, SelectedRows)]
         raise CaseError(
             "returned",
@@ -412,7 +413,7 @@ def _wanted(call: Call) -> NameTree:
 
 
 def _keep_wholes(returned: Any, wanted: NameTree) -> dict[str, Any]:
-    """Return the dicts that have a name of their own, as they came back."""
+    """Return the dicts that have their own names, exactly as the answer returned them."""
     if isinstance(wanted, str):
         return {}
     kept: dict[str, Any] = {}
@@ -425,11 +426,11 @@ def _keep_wholes(returned: Any, wanted: NameTree) -> dict[str, Any]:
 
 
 def _method(module: nn.Module, exercise: Exercise, call: Call) -> Any:
-    # The module is called as its users call it, so that hooks work.
+    # Call the module itself, as its users do, so that hooks work.
     if call.method == "forward":
         return module
     method: Any = module
-    for part in call.method.split("."):  # also a method of a part, such as "attention.project"
+    for part in call.method.split("."):  # may be a method of a submodule: "attention.project"
         method = getattr(method, part, None)
     if not callable(method):
         raise CaseError(
@@ -460,7 +461,7 @@ def _as_tensors(returned: Any, call: Call, shown: str, dtype: torch.dtype) -> tu
 def _members(
     returned: Any, wanted: NameTree, call: Call, shown: str, dtype: torch.dtype
 ) -> Iterator[Any]:
-    """Yield what was returned, in the order of the names; plain numbers become tensors."""
+    """Yield the returned values in the order of the names, with plain numbers as tensors."""
     if isinstance(wanted, str):
         number = wanted in call.numbers and isinstance(returned, (int, float))
         if wanted in call.plain:
@@ -489,7 +490,7 @@ def _members(
         )
         nested = not all(isinstance(part, str) for part in parts)
         things = format_name_tree(wanted) if nested else ", ".join(list_names(wanted))
-        if not list_names(wanted):  # how many there are is all that is looked at
+        if not list_names(wanted):  # only their number is compared
             raise CaseError(
                 "returned", f"{shown} must return {len(parts)} of these; it returned {got}."
             )
@@ -528,7 +529,7 @@ def _call_guarded(function: Any, arguments: list[Any], shown: str) -> Any:
             f"result instead.{_locate_student_line(error.__traceback__)}",
         ) from error
     except NotImplementedError as error:
-        if _text(error):  # torch's own, about a dtype or a missing forward; the stub's says nothing
+        if _text(error):  # raised by torch, for a dtype or a missing forward; the stub's is empty
             raise CaseError("raised", _explain_error(shown, error)) from error
         raise CaseError(
             "unwritten",
@@ -549,7 +550,7 @@ def explain_timeout(exercise: Exercise, error: BaseException, seconds: float) ->
 
 
 def _find_stub(error: BaseException, shown: str) -> str:
-    """Return the name of the function that raises, which may be one that the answer calls."""
+    """Return the name of the function that raises, which may be a function the answer calls."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -565,7 +566,7 @@ def _find_stub(error: BaseException, shown: str) -> str:
 def _is_students(filename: str) -> bool:
     return not filename.startswith((_HERE, _STDLIB)) and not any(
         folder in filename
-        for folder in ("site-packages", "dist-packages")  # the latter is Debian's and Colab's
+        for folder in ("site-packages", "dist-packages")  # Debian and Colab use the latter
     )
 
 
@@ -582,12 +583,12 @@ def _first_line(error: BaseException) -> str:
 def _text(error: BaseException) -> str:
     try:
         return str(error)
-    except Exception:  # an error of the student's own, whose __str__ is wrong too
+    except Exception:  # an error class of the student's own whose __str__ is wrong
         return ""
 
 
 def _locate_student_line(trace: TracebackType | None) -> str:
-    """Return the student's own line in which the error arose, not one of torch's or ours."""
+    """Return the line of the student's own code, not of torch's or ours, that raised the error."""
     frames = [f for f in traceback.extract_tb(trace) if _is_students(f.filename)]
     if not frames or frames[-1].lineno is None:
         return ""
@@ -603,7 +604,7 @@ def _cast(tensor: Tensor, dtype: torch.dtype) -> Tensor:
 def _equal(one: Any, other: Any) -> bool:
     try:
         return bool(one == other)
-    except Exception:  # something was put in that cannot be compared
+    except Exception:  # the answer put something in that cannot be compared
         return False
 
 
@@ -618,14 +619,14 @@ def _same(one: Tensor, other: Tensor) -> bool:
 def _default_device() -> torch.device:
     try:
         return torch.get_default_device()
-    except (RuntimeError, AssertionError):  # set to a GPU that is not there
+    except (RuntimeError, AssertionError):  # set to a GPU that does not exist
         torch.set_default_device("cpu")
         return torch.device("cpu")
 
 
 @contextlib.contextmanager
 def use_default_torch_settings(default: torch.dtype = torch.float32) -> Iterator[None]:
-    """Check with torch's usual settings, whatever a cell has switched on or off for good."""
+    """Use torch's default settings in the block, whatever a cell has changed permanently."""
     dtype, device = torch.get_default_dtype(), _default_device()
     anomaly = torch.is_anomaly_enabled()
     elsewhere = device.type != "cpu"
@@ -647,7 +648,7 @@ def use_default_torch_settings(default: torch.dtype = torch.float32) -> Iterator
 
 @contextlib.contextmanager
 def _keep_random_state() -> Iterator[None]:
-    """Restore the generators: an answer may draw numbers, but a check leaves no trace."""
+    """Restore the random generators: an answer may draw numbers, but a check leaves no trace."""
     numpy = sys.modules.get("numpy")
     states = torch.random.get_rng_state(), random.getstate()
     numpy_state = numpy.random.get_state() if numpy else None
@@ -662,7 +663,7 @@ def _keep_random_state() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _capture_output(outcome: Outcome) -> Iterator[None]:
-    """Keep what the answer prints or warns from the notebook: it is run many times."""
+    """Keep the answer's output and warnings out of the notebook, because it is run many times."""
     page = io.StringIO()
     try:
         with (

@@ -17,16 +17,16 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets import Type
 from traitlets.config import Config
 
-TEXT_AT_MOST = 20_000  # characters that one cell shows
-PICTURE_AT_MOST = 1 << 20  # base64 characters of one picture
+TEXT_AT_MOST = 20_000  # characters of output per cell
+PICTURE_AT_MOST = 1 << 20  # base64 characters per picture
 OUTPUTS_AT_MOST = 50
-_KEPT = ("text/plain", "image/png")  # no HTML of a student's: it would run in the reader's browser
+_KEPT = ("text/plain", "image/png")  # no HTML from students: it would run in the reader's browser
 
 Output = dict[str, Any]
 
 
 class CappedStream(io.TextIOBase):
-    """stdout or stderr of a cell: the beginning is kept, any amount is taken."""
+    """stdout or stderr of a cell, which accepts any amount of text and keeps the beginning."""
 
     def __init__(self, name: str, outputs: list[Output]):
         self._name = name
@@ -35,11 +35,11 @@ class CappedStream(io.TextIOBase):
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
-        """The encoding that a terminal would have."""
+        """Return the encoding that a terminal would have."""
         return "utf-8"
 
     def writable(self) -> bool:
-        """Say that it can be written to."""
+        """Return True, because the stream accepts text."""
         return True
 
     def write(self, text: str) -> int:
@@ -59,7 +59,7 @@ class CappedStream(io.TextIOBase):
         return len(text)
 
     def close(self) -> None:
-        """Stay open: a notebook's streams outlive whoever closes them."""
+        """Stay open, because a notebook's streams outlive any code that closes them."""
 
 
 class _Publisher(DisplayPublisher):
@@ -70,7 +70,7 @@ class _Publisher(DisplayPublisher):
         _keep(_outputs(self.shell), "display_data", data)
 
     def clear_output(self, wait: bool = False) -> None:
-        """Forget what the cell has shown so far."""
+        """Discard the outputs of the cell so far."""
         _outputs(self.shell).clear()
 
 
@@ -78,18 +78,18 @@ class _Hook(DisplayHook):
     """Keeps the value of a cell's last line."""
 
     def write_output_prompt(self) -> None:
-        """Write nothing: there is no terminal."""
+        """Write nothing, because there is no terminal."""
 
     def write_format_data(self, format_dict: Mapping[str, Any], md_dict: Any = None) -> None:
-        """Keep the value's forms."""
+        """Keep the value in its output formats."""
         _keep(_outputs(self.shell), "execute_result", format_dict)
 
     def finish_displayhook(self) -> None:
-        """Write nothing: there is no terminal."""
+        """Write nothing, because there is no terminal."""
 
 
 def _outputs(shell: Any) -> list[Output]:
-    """Return what the running cell has shown so far."""
+    """Return the outputs of the running cell so far."""
     found: list[Output] = shell.outputs
     return found
 
@@ -112,7 +112,7 @@ def _keep(outputs: list[Output], kind: str, data: Mapping[str, Any]) -> None:
 
 
 class GradingShell(InteractiveShell):
-    """IPython without terminal, history and shell commands."""
+    """An IPython shell without a terminal, a history or shell commands."""
 
     displayhook_class = Type(_Hook)
     display_pub_class = Type(_Publisher)
@@ -127,7 +127,7 @@ class GradingShell(InteractiveShell):
         super().init_history()
 
     def system(self, command: str) -> None:  # type: ignore[override]
-        """Say that no command is run, as !command would."""
+        """Print that a shell command, such as !command, is not run."""
         print(f"(not run while the notebook is graded: !{command})")
         self.user_ns["_exit_code"] = 1
 
@@ -135,15 +135,15 @@ class GradingShell(InteractiveShell):
     system_piped = system
 
     def getoutput(self, command: str, split: bool = True, depth: int = 0) -> list[str]:
-        """Return no lines: no command is run."""
+        """Return no lines, because no command is run."""
         self.system(command)
         return []
 
     def enable_gui(self, gui: Any = None) -> None:
-        """Need no event loop: pictures are kept, not shown."""
+        """Start no event loop, because pictures are kept, not shown."""
 
     def ask_exit(self) -> None:
-        """Go on: exit() in a cell ends nothing that is graded."""
+        """Continue, so that exit() in a cell does not end the grading."""
         print("(exit() has no effect while the notebook is graded)")
 
     def _showtraceback(self, etype: Any, evalue: Any, stb: Any) -> None:
@@ -163,7 +163,7 @@ class GradingShell(InteractiveShell):
 
 
 class InputNotAvailableError(RuntimeError):
-    """input() was called, but there is nobody to answer."""
+    """Raised when code calls input(), because nobody can answer."""
 
     def _render_traceback_(self) -> list[str]:
         return [f"NoInput: {self}"]
@@ -176,7 +176,7 @@ def _no_input(*given: Any, **more: Any) -> str:
 
 
 def create_shell() -> GradingShell:
-    """Return the shell; made once, before any submission is forked off."""
+    """Create and return the only shell, before any submission is forked."""
     config = Config()
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"
@@ -189,7 +189,7 @@ def create_shell() -> GradingShell:
 
 
 def _magics(shell: GradingShell) -> None:
-    """Replace the magics that would start programs by ones that say that they do not."""
+    """Replace the magics that start programs with magics that print that nothing is run."""
 
     def not_run(line: str, cell: str | None = None) -> None:
         print("(not run while the notebook is graded)")
@@ -201,7 +201,7 @@ def _magics(shell: GradingShell) -> None:
 
 
 def run_cell(shell: GradingShell, source: str) -> list[Output]:
-    """Run one cell and return what it showed, as in a notebook file."""
+    """Run one cell and return its outputs in the format of a notebook file."""
     outputs: list[Output] = []
     shell.outputs = outputs
     before = sys.stdout, sys.stderr

@@ -1,14 +1,15 @@
-"""Fork server inside the sandbox: forks one preloaded process for each submission.
+"""Runs the fork server inside the sandbox, which forks a preloaded process for each submission.
 
-It never runs a student's code and never uses torch, so that a fork of it is a fresh process to
-which the imports cost nothing. For each submission it forks a keeper, and the keeper forks the
-process that runs the student's code behind walls of its own, kills it in time and reports its end.
+The server never runs student code and never uses torch, so that each fork is a fresh process that
+gets the imports for free. For each submission it forks a supervisor. The supervisor forks the
+process that runs the student's code in its own isolation, kills it if it takes too long, and
+reports how it ended.
 
-Messages to it are single bytes that come with file descriptors:
-    M  modules to import and the filter of system calls, as a frame readable from the descriptor
+Messages to the server are single bytes that come with file descriptors:
+    M  modules to import and the seccomp filter, as a frame readable from the descriptor
     C  the module of the exercises, and the cases, as a frame readable from the descriptor
-    J  a submission: a channel for its frames, and a leash. The keeper writes how the process ended
-       to the leash; when the grader closes its end of the leash, the process is killed.
+    J  a submission: a channel for its frames, and a leash. The supervisor writes to the leash how
+       the process ended; when the grader closes its end of the leash, the process is killed.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ WORK = "/tmp/work"
 
 @dataclass
 class _Prepared:
-    """What every submission's process finds.
+    """Everything that the server prepares for the process of every submission.
 
     Attributes:
-        shell: runs the cells.
-        tests: what answers are tried on.
-        walled: whether there are walls; without a sandbox there are none.
-        own_walls: whether each submission gets namespaces of its own.
-        allowed: the filter of system calls.
+        shell: shell that runs the cells.
+        tests: exercises and cases on which answers are tried.
+        walled: whether processes are isolated; without a sandbox they are not.
+        own_walls: whether each submission gets its own namespaces.
+        allowed: the seccomp filter.
     """
 
     shell: Any
@@ -49,18 +50,18 @@ class _Prepared:
 
 
 def main(control: int, walls_inside: bool) -> None:
-    """Serve until the grader hangs up.
+    """Serve until the grader closes the connection.
 
     Args:
         control: descriptor of a connected Unix socket.
-        walls_inside: whether submissions get walls of their own; without a sandbox they do not.
+        walls_inside: whether submissions get their own isolation; without a sandbox they do not.
     """
     from autograder.sandbox import cell_runner, framing, serialization, worker
 
     line = socket.socket(fileno=control)
     made = cell_runner.create_shell()
     worker.reset_process_state()
-    # What answers often import, and what torch imports late.
+    # Modules that answers often import, and modules that torch imports late.
     _import("torch.optim", "torch._dynamo", "torch.nn.functional", "numpy", "tqdm.auto")
     own_walls = walls_inside and _can_separate()
     line.sendall(b"+" if own_walls else b"-")
@@ -89,12 +90,12 @@ def main(control: int, walls_inside: bool) -> None:
 
 def _import(*names: str) -> None:
     for name in names:
-        with contextlib.suppress(Exception):  # a cell that needs it will say so
+        with contextlib.suppress(Exception):  # a cell that needs it will raise the error
             importlib.import_module(name)
 
 
 def _can_separate() -> bool:
-    """Try in a child whether a submission can have namespaces of its own."""
+    """Return whether a submission can have its own namespaces, by trying it in a child."""
     from autograder.sandbox import isolation
 
     child = os.fork()
@@ -115,7 +116,7 @@ def _can_separate() -> bool:
 
 
 def _fork_supervisor(descriptors: list[int], line: socket.socket, prepared: _Prepared) -> None:
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for keepers
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for supervisors
     if os.fork():
         for descriptor in descriptors:
             os.close(descriptor)
@@ -129,7 +130,7 @@ def _fork_supervisor(descriptors: list[int], line: socket.socket, prepared: _Pre
 
 
 def _supervise(frames: int, leash: int, prepared: _Prepared) -> None:
-    """Fork the process that runs the student's code, and see to it that it ends."""
+    """Fork the process that runs the student's code, and make sure that it ends."""
     from autograder.sandbox import framing, isolation
 
     channel = framing.Channel(socket.socket(fileno=frames))
@@ -143,7 +144,7 @@ def _supervise(frames: int, leash: int, prepared: _Prepared) -> None:
     child = os.fork()
     if child == 0:
         os.close(leash)
-        os.setsid()  # kill(0, ...) reaches its own process group, and no keeper's
+        os.setsid()  # kill(0, ...) reaches its own process group, not a supervisor's
         _run_submission(channel, job, limits, prepared)
     os.close(frames)
     late, status, used = _wait(child, leash, started + job[0]["seconds"])
@@ -154,22 +155,22 @@ def _supervise(frames: int, leash: int, prepared: _Prepared) -> None:
         "cpu": used.ru_utime + used.ru_stime,
         "memory": used.ru_maxrss * 1024,
     }
-    with contextlib.suppress(OSError):  # the grader may have hung up
+    with contextlib.suppress(OSError):  # the grader may have closed the leash
         os.write(leash, json.dumps(end).encode())
 
 
 def _wait(child: int, leash: int, until: float) -> tuple[bool, int, Any]:
-    """Wait until the child ends, or kill it.
+    """Wait until the child ends, or kill it if it takes too long.
 
     Returns:
-        whether it had to be killed, and its status and use of resources as of `os.wait4`.
+        whether it had to be killed, and its status and resource usage from `os.wait4`.
     """
     ended = os.pidfd_open(child) if hasattr(os, "pidfd_open") else None
     while True:
         left = until - time.monotonic()
         watched = [leash] if ended is None else [leash, ended]
         ready, _, _ = select.select(watched, [], [], max(0.0, left if ended else min(left, 0.01)))
-        # macOS has no pidfd, and no waitid either.
+        # macOS has neither pidfd nor waitid.
         over, status, used = os.wait4(child, os.WNOHANG) if ended is None else (0, 0, None)
         if over:
             return False, status, used
@@ -183,7 +184,7 @@ def _wait(child: int, leash: int, until: float) -> tuple[bool, int, Any]:
 def _run_submission(
     channel: Any, job: tuple[dict[str, Any], dict[str, Any]], limits: Any, prepared: _Prepared
 ) -> None:
-    """Close the walls, then run the student's code; never return."""
+    """Isolate this process, run the student's code and exit; never return."""
     from autograder.sandbox import isolation, worker
 
     status = 71
@@ -201,7 +202,7 @@ def _run_submission(
         for stream in (0, 1, 2):
             os.dup2(nothing, stream)
         channel.send({"ready": True})
-        status = 72  # from here on it is the student's code that fails
+        status = 72  # from here on, a failure comes from the student's code
         worker.run_notebook(job[0], prepared.tests, prepared.shell, channel)
         status = 0
     except BaseException:

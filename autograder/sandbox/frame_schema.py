@@ -56,7 +56,7 @@ FRAME = {
         _object(ready=_TRUE),
         _object(end=_TRUE),
         _object(at=_INDEX),
-        # What a cell shows is made harmless elsewhere.
+        # The outputs of a cell are sanitized elsewhere.
         _object(cell=_INDEX, outputs=_list({"type": "object"}, 10_000)),
         _object(exercise=_INDEX, answer={"const": "missing"}),
         _object(exercise=_INDEX, answer={"const": "unusable"}, sentence=_text(SENTENCE_AT_MOST)),
@@ -69,15 +69,16 @@ _fits = fastjsonschema.compile(FRAME)
 def check_frame(
     header: Mapping[str, Any], tensors: Mapping[str, Tensor], cells: Mapping[int, int | None]
 ) -> None:
-    """Compare a frame with the schema, and with what was asked for.
+    """Validate a frame against the schema and against the cells that are run.
 
     Args:
-        header: of the frame.
-        tensors: of the frame.
-        cells: the cells that are run, by index: how many cases an exercise has, or None.
+        header: header of the frame.
+        tensors: tensors of the frame.
+        cells: for each cell that is run, by index, the number of its cases if it is an exercise,
+            else None.
 
     Raises:
-        Broken: the frame does not fit.
+        ProtocolError: if the frame is not valid.
     """
     try:
         _fits(header)

@@ -1,8 +1,8 @@
 """Sends frames of JSON and safetensors over a socket, and validates what arrives.
 
-A frame is two lengths of four bytes, a JSON object and the bytes of a safetensors file (or none).
-Nothing is ever unpickled. Whoever reads believes nothing: sizes are capped before memory is taken,
-and every value is rebuilt as an exact plain type.
+A frame consists of two lengths of four bytes, a JSON object and the bytes of a safetensors file (or
+none). Nothing is ever unpickled. The reader trusts nothing: sizes are capped before memory is
+allocated, and every value is rebuilt as an exact plain type.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LENGTHS = struct.Struct(">II")
 HEADER_AT_MOST = 8 << 20
 PAYLOAD_AT_MOST = 64 << 20
 
-# What an outcome may consist of: real numbers, in the types that a check can judge.
+# The dtypes that an outcome may contain: real numbers of types that a check can judge.
 PLAIN_DTYPES = (
     torch.float64,
     torch.float32,
@@ -38,11 +38,11 @@ PLAIN_DTYPES = (
 
 
 class ProtocolError(Exception):
-    """What arrived is no frame, or too large."""
+    """Raised when received data is not a frame or is too large."""
 
 
 class ReceiveTimeout(Exception):
-    """Nothing arrived in time."""
+    """Raised when nothing arrives in time."""
 
 
 def encode_frame(header: Mapping[str, Any], tensors: Mapping[str, Tensor] | None = None) -> bytes:
@@ -53,11 +53,11 @@ def encode_frame(header: Mapping[str, Any], tensors: Mapping[str, Tensor] | None
 
 
 class Channel:
-    """One end of a socket over which frames go.
+    """One end of a socket that carries frames.
 
     Args:
         connection: a connected stream socket.
-        at_most: bytes that are read in all before the other side counts as broken.
+        at_most: total number of bytes to read before the other side counts as broken.
     """
 
     def __init__(self, connection: socket.socket, at_most: int | None = None):
@@ -71,14 +71,14 @@ class Channel:
     def receive(
         self, until: float | None = None
     ) -> tuple[dict[str, Any], dict[str, Tensor]] | None:
-        """Return the next frame, or None at the end.
+        """Return the next frame, or None if the connection has ended.
 
         Args:
-            until: `time.monotonic()` at which to give up.
+            until: value of `time.monotonic()` at which to give up.
 
         Raises:
-            Broken: what arrived is no frame.
-            Late: it did not arrive in time.
+            ProtocolError: if the received data is not a frame.
+            ReceiveTimeout: if the frame does not arrive in time.
         """
         start = self._read(_LENGTHS.size, until, may_end=True)
         if start is None:
@@ -133,7 +133,7 @@ def _tensors(payload: bytes) -> dict[str, Tensor]:
         return {}
     try:
         tensors = load(payload)
-    except Exception as error:  # safetensors has a class of its own for each way to be wrong
+    except Exception as error:  # safetensors has a separate class for each kind of error
         raise ProtocolError("a frame holds no tensors") from error
     if any(tensor.dtype not in PLAIN_DTYPES for tensor in tensors.values()):
         raise ProtocolError("a frame holds tensors of a strange type")
@@ -141,9 +141,9 @@ def _tensors(payload: bytes) -> dict[str, Tensor]:
 
 
 def to_plain_text(thing: Any, at_most: int) -> str:
-    """Return a string as a plain str of at most so many characters; anything else as "".
+    """Return a string as a plain str of at most `at_most` characters, or "" for anything else.
 
-    Halves of surrogate pairs, which no file and no database takes, become question marks.
+    Halves of surrogate pairs, which no file and no database accepts, become question marks.
     """
     if not isinstance(thing, str):
         return ""

@@ -1,9 +1,9 @@
 """Isolates a submission's process: namespaces, resource limits, capabilities, seccomp.
 
-bubblewrap decides what can be seen: no network, no course, no home. All submissions of a run are
-forked from one process in there, so each one gets walls of its own as well: its own processes,
-its own empty /tmp, limits, no rights, and no system calls by which it could start a program, open a
-socket or leave its namespaces.
+bubblewrap decides what is visible: no network, no course, no home folder. All submissions of a run
+are forked from one process inside it, so each submission also gets its own isolation: its own
+process namespace, its own empty /tmp, resource limits, no capabilities, and no system calls that
+could start a program, open a socket or leave its namespaces.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
-# On Windows the limits are only talked about, and there is no such library.
+# On Windows the limits are only declared, never set, and there is no such library.
 _libc: Any = ctypes.CDLL(None, use_errno=True) if hasattr(os, "fork") else None
 
 # linux/sched.h, sys/mount.h, sys/prctl.h
@@ -26,20 +26,20 @@ _NOSUID_NODEV, _PRIVATE, _REMOUNT_READ_ONLY_BIND = 2 | 4, 1 << 18 | 1 << 14, 32 
 _SET_SECCOMP, _SET_NO_NEW_PRIVILEGES, _DROP_FROM_BOUNDING_SET = 22, 38, 24
 _LAST_CAPABILITY = 63
 
-OUT_OF_MEMORY = 73  # exit status where a cell has left no memory to what comes after it
+OUT_OF_MEMORY = 73  # exit status if a cell has left no memory for the code after it
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a submission's process may use.
+    """The resource limits of a submission's process.
 
     Attributes:
         memory: bytes of address space beyond what the course's packages take.
-        scratch: bytes of files in its /tmp, all together.
+        scratch: bytes of all files in its /tmp together.
         file_size: bytes of one file.
-        open_files: how many.
-        processes: how many threads (it cannot start processes at all).
-        cpu: seconds of processor time, a stop for what escapes the clock.
+        open_files: number of open files.
+        processes: number of threads (it cannot start processes at all).
+        cpu: seconds of processor time, a limit for code that escapes the clock.
     """
 
     memory: int = 2 << 30
@@ -51,9 +51,9 @@ class Limits:
 
 
 def unshare_namespaces() -> bool:
-    """Give the processes forked from here on namespaces of their own; tell whether that worked.
+    """Give the processes forked from now on their own namespaces; return whether that worked.
 
-    The calling process stays where it is; its next child is the first of a new process namespace.
+    The calling process keeps its process namespace; its next child is the first in a new one.
     """
     user, group = os.geteuid(), os.getegid()
     if _libc.unshare(_NEW_NAMESPACES) != 0:
@@ -68,24 +68,24 @@ def unshare_namespaces() -> bool:
 
 
 def mount_private_filesystems(limits: Limits) -> None:
-    """Put an empty /tmp, /dev/shm, /dev/pts and /proc over what all submissions would share."""
+    """Mount new /tmp, /dev/shm, /dev/pts and /proc over those that submissions would share."""
     _mount(None, "/", None, _PRIVATE)
     _mount("tmpfs", "/tmp", "tmpfs", _NOSUID_NODEV, f"size={limits.scratch},mode=700")
     _mount("tmpfs", "/dev/shm", "tmpfs", _NOSUID_NODEV, "size=16m,mode=700")
-    # What is written to a terminal that is left open can be read by the next one.
+    # The next submission could read what this one writes to a terminal that it leaves open.
     _mount("tmpfs", "/dev/pts", "tmpfs", _NOSUID_NODEV, "size=4k,mode=555")
     try:
         _mount("proc", "/proc", "proc", _NOSUID_NODEV)
-    except OSError:  # where the outer /proc is partly covered, Linux allows no new one
+    except OSError:  # Linux allows no new /proc where the outer one is partly covered
         _mount("tmpfs", "/proc", "tmpfs", _NOSUID_NODEV, "size=4k,mode=555")
     for folder in ("/dev", "/"):
-        with contextlib.suppress(OSError):  # bubblewrap has done it already
+        with contextlib.suppress(OSError):  # bubblewrap has already done it
             _mount(None, folder, None, _REMOUNT_READ_ONLY_BIND)
 
 
 def set_limits(limits: Limits) -> None:
-    """Set the limits of this process and of what it starts."""
-    import resource  # there is none on Windows, where the limits are only talked about
+    """Set the resource limits of this process and of the processes that it starts."""
+    import resource  # missing on Windows, where the limits are only declared
 
     taken = measure_address_space()
     for what, most in (
@@ -101,15 +101,15 @@ def set_limits(limits: Limits) -> None:
         _, hard = resource.getrlimit(what)
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(what, (most, most))
-    # Python turns a file that grows too large into an error only if the signal is ignored.
+    # Python raises an error for a file that grows too large only if the signal is ignored.
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
 
 def has_free_memory(limits: Limits) -> bool:
-    """Tell whether an eighth of the memory is free for what comes after a cell.
+    """Return whether an eighth of the memory is free for the code after a cell.
 
-    Where a cell has taken nearly all of it, the next operation of torch may raise an error, give up
-    or crash; to end at once says whose fault it was, and the cell can be left out.
+    After a cell has taken nearly all memory, the next operation of torch may raise an error, abort
+    or crash. Ending the process at once shows which cell is to blame, so that it can be skipped.
     """
     try:
         mmap.mmap(-1, limits.memory // 8).close()
@@ -119,13 +119,13 @@ def has_free_memory(limits: Limits) -> bool:
 
 
 def measure_address_space() -> int:
-    """Return how many bytes of addresses this process takes."""
+    """Return the size of this process's address space, in bytes."""
     with open("/proc/self/statm", encoding="ascii") as page:
         return int(page.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def drop_capabilities() -> None:
-    """Give up all capabilities, also those that a program started later could gain."""
+    """Drop all capabilities, including those that a program started later could gain."""
     for number in range(_LAST_CAPABILITY + 1):
         _libc.prctl(_DROP_FROM_BOUNDING_SET, number, 0, 0, 0)
     header = struct.pack("Ii", 0x20080522, 0)  # version 3 of the interface, this process
@@ -154,10 +154,10 @@ class _Program(ctypes.Structure):
 
 
 def install_seccomp_filter(program: bytes) -> None:
-    """Leave this process the system calls that a program for linux/filter.h allows, for good.
+    """Permanently restrict this process to the system calls that a linux/filter.h program allows.
 
     Raises:
-        OSError: Linux does not take the program.
+        OSError: if Linux does not accept the program.
     """
     lines = _Program(len(program) // 8, program)
     if _libc.prctl(_SET_SECCOMP, 2, ctypes.byref(lines), 0, 0) != 0:

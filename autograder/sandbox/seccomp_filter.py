@@ -1,7 +1,7 @@
 """Builds the seccomp filter of system calls that a submission may make.
 
-A list of what is allowed does not age: a call that a later Linux adds is refused. libseccomp knows
-the numbers of the names on each architecture; a name that it does not know stays refused too.
+A list of allowed calls does not become outdated: a call that a later Linux adds is refused.
+libseccomp knows the number of each name on each architecture; an unknown name stays refused, too.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ epoll_pwait2 eventfd eventfd2 socketpair shutdown sendto sendmsg sendmmsg recvfr
 recvmmsg getsockname getpeername getsockopt setsockopt
 """
 ALLOWED = tuple(_ALLOWED.split())
-"""Files, memory, threads, signals, time, and what passes between the threads of one process."""
+"""Calls for files, memory, threads, signals, time, and exchange among one process's threads."""
 
 REFUSED = ("fork", "vfork", "execve", "execveat", "socket")
-"""For these Python says "not permitted". All others are said not to exist: libraries do without."""
+"""Calls that fail as "not permitted". All others fail as missing, which libraries can handle."""
 
 # seccomp.h, linux/sched.h
 _ALLOW, _ERROR = 0x7FFF0000, 0x00050000
@@ -53,11 +53,11 @@ _BAD_ARCHITECTURE, _MASKED_EQUAL = 2, 7
 _THREAD, _NEW_NAMESPACES = 0x00010000, 0x7E020080
 
 
-# Of fcntl(): F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC, F_GETPIPE_SZ,
+# Commands of fcntl(): F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC, F_GETPIPE_SZ,
 # F_ADD_SEALS, F_GET_SEALS.
 _FILE_COMMANDS = (0, 1, 2, 3, 4, 1030, 1032, 1033, 1034)
 
-_LOCKS = (5, 6, 7, 36, 37, 38)  # F_GETLK, F_SETLK, F_SETLKW, and those of open files
+_LOCKS = (5, 6, 7, 36, 37, 38)  # F_GETLK, F_SETLK, F_SETLKW, and their F_OFD_ variants
 
 
 class _Comparison(ctypes.Structure):
@@ -70,12 +70,12 @@ class _Comparison(ctypes.Structure):
 
 
 def make_filter() -> bytes:
-    """Return the filter of this machine's architecture, a program for linux/filter.h.
+    """Return the filter for this machine's architecture, as a program for linux/filter.h.
 
     A refused call returns an error; it does not end the process.
 
     Raises:
-        OSError: libseccomp is not installed, or is too old for this architecture.
+        OSError: if libseccomp is not installed, or is too old for this architecture.
     """
     library = ctypes.CDLL("libseccomp.so.2")
     library.seccomp_init.restype = ctypes.c_void_p
@@ -83,21 +83,21 @@ def make_filter() -> bytes:
     if not context:
         raise OSError("libseccomp does not work here")
     try:
-        # The same call by the numbers of another architecture, for instance of 32 bits.
+        # Refuse calls by the numbers of another architecture, such as a 32-bit one.
         _try(library.seccomp_attr_set(context, _BAD_ARCHITECTURE, _ERROR | errno.ENOSYS))
         for name in ALLOWED:
             _add_rule(library, context, _ALLOW, name)
         for name in REFUSED:
             _add_rule(library, context, _ERROR | errno.EPERM, name)
-        # clone starts threads, no processes and no namespaces. clone3 hides its flags from a
+        # clone may start threads, but no processes and no namespaces. clone3 hides its flags from a
         # filter; without it, libraries fall back to clone.
         flags = 1 if platform.machine().startswith("s390") else 0
         thread = _Comparison(flags, _MASKED_EQUAL, _THREAD | _NEW_NAMESPACES, _THREAD)
         process = _Comparison(flags, _MASKED_EQUAL, _THREAD, 0)
         _add_rule(library, context, _ALLOW, "clone", thread)
         _add_rule(library, context, _ERROR | errno.EPERM, "clone", process)
-        # A lock is said to be taken, as SQLite needs it, and is not: another submission could see
-        # it on a file that all can read, and so be told an answer.
+        # Taking a lock reports success, which SQLite needs, but takes no lock: on a file that all
+        # submissions can read, a lock could pass an answer to another submission.
         _add_rule(library, context, _ERROR | 0, "flock")
         for command in _LOCKS:
             same = _Comparison(1, _MASKED_EQUAL, 0xFFFFFFFF, command)
@@ -117,7 +117,7 @@ def _add_rule(
     library: Any, context: ctypes.c_void_p, action: int, name: str, *when: _Comparison
 ) -> None:
     number = library.seccomp_syscall_resolve_name(name.encode())
-    if number != -1:  # a name that this libseccomp does not know yet
+    if number != -1:  # -1 means that this libseccomp does not know the name yet
         conditions = (_Comparison * len(when))(*when)
         _try(library.seccomp_rule_add_array(context, action, number, len(when), conditions))
 

@@ -13,9 +13,9 @@ from autograder.spec.exercise import Call, Case, Fake, NamedDict, SelectedRows
 from autograder.spec.outcome import Outcome
 
 DTYPES = {"float64": torch.float64, "float32": torch.float32}
-_HOST_ONLY_FIELDS = ("note", "random", "relation")  # of a case: they are for the judge
+_HOST_ONLY_FIELDS = ("note", "random", "relation")  # fields of a case for the judge alone
 _DECLARED = {kind.__name__: kind for kind in (Case, Call, SelectedRows, NamedDict, Fake)}
-# The kinds of problem that end a case; an answer's process can claim no other.
+# The kinds of problems that end a case; the process of an answer can report no other kind.
 KINDS = frozenset(
     (
         "unwritten",
@@ -30,13 +30,13 @@ KINDS = frozenset(
     )
 )
 SENTENCE_AT_MOST, PRINTED_AT_MOST = 2_000, 2_000
-NUMBERS_AT_MOST = 1 << 20  # in one tensor: far more than any right answer to a small case
+NUMBERS_AT_MOST = 1 << 20  # in one tensor: far more than any right answer to a small case has
 
 
 def serialize_cases(
     cases: Mapping[str, Sequence[Case]],
 ) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """Return header and tensors that hold the cases of several exercises."""
+    """Return the cases of several exercises as a header and tensors."""
     tensors: dict[str, Tensor] = {}
     return {name: _pack(list(drawn), tensors) for name, drawn in cases.items()}, tensors
 
@@ -44,12 +44,12 @@ def serialize_cases(
 def deserialize_cases(
     header: Mapping[str, Any], tensors: Mapping[str, Tensor]
 ) -> dict[str, list[Case]]:
-    """Return the cases that `serialize_cases` packed; notes and relations stay behind."""
+    """Return the cases that `serialize_cases` packed, without their notes and relations."""
     return {exercise: _unpack(drawn, tensors) for exercise, drawn in header.items()}
 
 
 def _pack(value: Any, tensors: dict[str, Tensor]) -> Any:
-    """Return a value for JSON: what JSON does not know becomes a pair of its kind and content."""
+    """Return a value for JSON, with types that JSON lacks as pairs of kind and content."""
     kind = type(value).__name__
     match value:
         case Tensor():
@@ -85,10 +85,10 @@ def _unpack(value: Any, tensors: Mapping[str, Tensor]) -> Any:
 def serialize_outcomes(
     outcomes: Iterable[tuple[int, str, Outcome]],
 ) -> tuple[list[dict[str, Any]], dict[str, Tensor]]:
-    """Return header and tensors that hold what came back from cases.
+    """Return the outcomes of cases as a header and tensors.
 
     Args:
-        outcomes: number of the case, name of the dtype, and the outcome.
+        outcomes: tuples of the number of the case, the name of the dtype, and the outcome.
     """
     header: list[dict[str, Any]] = []
     tensors: dict[str, Tensor] = {}
@@ -98,7 +98,7 @@ def serialize_outcomes(
         members |= {f"g/{name}": t for name, t in outcome.gradients.items() if t is not None}
         try:
             plain = {name: _plain(tensor, name[2:]) for name, tensor in members.items()}
-        except Exception as error:  # also of a tensor that is no ordinary tensor
+        except Exception as error:  # including errors from an unusual subclass of tensors
             sentence = str(error) if isinstance(error, ValueError) else "What it returned broke."
             problem, plain = ("returned", sentence), {}
         tensors |= {f"{number}/{dtype}/{name}": tensor for name, tensor in plain.items()}
@@ -136,12 +136,12 @@ def deserialize_outcomes(
 ) -> dict[tuple[int, str], Outcome]:
     """Return the outcomes by case and dtype.
 
-    What a header may hold has been looked at; which tensors there are has not. A case of which
-    nothing usable came back has an outcome with the problem "protocol".
+    The contents of the header have been validated, but not which tensors there are. A case without
+    usable results gets an outcome with the problem "protocol".
     """
     outcomes: dict[tuple[int, str], Outcome] = {}
     for entry in header:
-        number, dtype = int(entry["case"]), entry["dtype"]  # 1.0 is whole, too
+        number, dtype = int(entry["case"]), entry["dtype"]  # the schema accepts 1.0, too
         outcomes[number, dtype] = _outcome(entry, tensors, f"{number}/{dtype}", cases[number])
     return outcomes
 
@@ -160,7 +160,7 @@ def _outcome(
         outputs = {}
         problem = problem or NO_USABLE_OUTPUT
     could_change = [*case.inputs, *case.given, *returned]
-    if case.after:  # what was returned before it may be changed too
+    if case.after:  # results of the preceding case may be changed, too
         could_change += [name for call in case.after.calls for name in call.returned]
     known = tuple(name for name in could_change if name in entry["changed"])
     printed = to_plain_text(entry["printed"], PRINTED_AT_MOST)

@@ -1,7 +1,7 @@
 """Runs one submitted notebook in the sandbox and tries its answers on the cases.
 
-Whatever a student's code does to this process, it can only change the numbers that are sent, and
-those are judged elsewhere by somebody who knows the right ones.
+Whatever a student's code does to this process, it can only change the numbers that are sent. These
+are judged by another process, which knows the expected values.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from autograder.spec.outcome import Outcome
 
 @dataclass
 class ExerciseCases:
-    """What answers are tried on: the exercises, and the cases by the names that cells give."""
+    """The exercises, and the cases on which answers are tried, by the names that cells give."""
 
     exercises: Mapping[str, Exercise] = field(default_factory=dict)
     cases: Mapping[str, Sequence[Case]] = field(default_factory=dict)
@@ -41,17 +41,18 @@ class ExerciseCases:
 def run_notebook(
     job: Mapping[str, Any], tests: ExerciseCases, shell: shells.GradingShell, channel: Channel
 ) -> None:
-    """Run the cells of a job in order; where an exercise stands, try the answer.
+    """Run the cells of a job in order, and try the answer at each exercise.
 
-    An answer that is not there yet where its check stands, because it was written further down, is
-    tried again at the end.
+    An answer that does not exist yet at its check, because it is written further down, is tried
+    again at the end.
 
     Args:
         job: `cells`, a list of {"index", "source"} or {"index", "exercise", "cases"}; `skip`, the
-            indexes that stopped the process in an earlier attempt; and `limits`, those of `walls`.
-        tests: on what the answers are tried.
-        shell: runs the cells.
-        channel: where the outputs and outcomes go.
+            indexes of cells that stopped the process in an earlier attempt; and `limits`, the
+            fields of `isolation.Limits`.
+        tests: exercises and cases on which answers are tried.
+        shell: shell that runs the cells.
+        channel: channel to which outputs and outcomes are sent.
     """
     skip, limits = set(job["skip"]), isolation.Limits(**job["limits"])
     again: list[tuple[Mapping[str, Any], Any]] = []
@@ -74,7 +75,7 @@ def run_notebook(
 
 
 def _sendable(outputs: list[shells.Output]) -> list[shells.Output]:
-    """Return outputs that surely fit into a frame."""
+    """Return the first outputs, as many as are sure to fit into a frame."""
     size, kept = 0, []
     for output in outputs:
         size += sum(len(str(value)) for value in output.values())
@@ -87,7 +88,7 @@ def _sendable(outputs: list[shells.Output]) -> list[shells.Output]:
 def _try(
     cell: Mapping[str, Any], tests: ExerciseCases, shell: shells.GradingShell, channel: Channel
 ) -> bool:
-    """Try an answer and send what came back; return whether there was one to try."""
+    """Try an answer, send the outcomes, and return whether there was an answer to try."""
     exercise = tests.exercises[cell["exercise"]]
     answer = shell.user_ns.get(exercise.name)
     if answer is None:
@@ -100,7 +101,7 @@ def _try(
     with forbid_operators(exercise) as refusal:
         outcomes = list(_perform_all(answer, exercise, tests.cases[cell["cases"]], refusal))
         header, tensors = serialize_outcomes(outcomes)
-        if refusal.problem:  # also by what came later: a thread, or a tensor with code of its own
+        if refusal.problem:  # perhaps recorded later: by a thread, or by code of a tensor subclass
             forbidden = Outcome(problem=refusal.problem)
             header, tensors = serialize_outcomes((n, name, forbidden) for n, name, _ in outcomes)
     channel.send({"exercise": cell["index"], "answer": "tried", "outcomes": header}, tensors)
@@ -123,26 +124,26 @@ def _unwritten(outcome: Outcome) -> bool:
 
 
 def place_files(names: Sequence[str], contents: Mapping[str, Any], folder: str) -> None:
-    """Write what else the student handed in into the working folder.
+    """Write the other files that the student handed in into the working folder.
 
     Args:
-        names: of the files; each is one part of a path, without any folder.
-        contents: uint8 tensors by the file's number in `names`; there is none for an empty file.
-        folder: the working folder, which becomes the current one.
+        names: names of the files; each is a single path component, without a folder.
+        contents: uint8 tensors by the file's number in `names`; an empty file has no tensor.
+        folder: the working folder, which becomes the current folder.
     """
     os.makedirs(folder, exist_ok=True)
     os.chdir(folder)
     for number, name in enumerate(names):
         path = os.path.join(folder, os.path.basename(name))
         content = contents.get(str(number))
-        # A file with an impossible name is missing, which is the student's code's to find out.
+        # A file with an impossible name stays missing, which the student's code will find out.
         with contextlib.suppress(OSError, ValueError), open(path, "wb") as page:
             page.write(b"" if content is None else bytes(content.numpy()))
     sys.path.insert(0, folder)
 
 
 def reset_process_state() -> None:
-    """Put the process into the state in which a kernel starts."""
+    """Put the process into the state in which a Jupyter kernel starts."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
     disable_kernel_access()

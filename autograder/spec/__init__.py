@@ -1,1 +1,1 @@
-"""What an exercise is: its cases, calls and inputs; what an answer returned."""
+"""Defines exercises, with their cases, calls and inputs, and the outcomes of answers."""

@@ -1,27 +1,27 @@
 """Tests whether an observed count is plausible for a given probability (Chernoff bound).
 
-For the relations of cases with random outputs (`Case.relation`).
+The relations of cases with random outputs (`Case.relation`) use it.
 """
 
 from __future__ import annotations
 
 import math
 
-# exp(-28) is 7e-13: of 10^9 right answers that are asked a thousand such questions, one fails.
+# exp(-28) is 7e-13: of 10^9 right answers that are tested a thousand times each, one fails.
 BOUND = 28.0
 
 
 def is_plausible(count: int, draws: int, probability: float) -> bool:
-    """Tell whether something of a probability may have happened so often in so many draws.
+    """Return whether an event of a given probability may plausibly occur `count` times.
 
-    By Chernoff's bound (Hoeffding 1963, theorem 1) a share at least as far from p as f, on the same
-    side, has a probability of at most exp(-n KL(f || p)), for any n and p. Around p = 1/2 the
-    answer is no beyond 7.5 standard deviations.
+    By Chernoff's bound (Hoeffding 1963, theorem 1), a share at least as far from p as f, on the
+    same side, has a probability of at most exp(-n KL(f || p)), for any n and p. Around p = 1/2 the
+    result is False beyond 7.5 standard deviations.
 
     Args:
-        count: how often it happened.
-        draws: how often it might have happened, independent of each other.
-        probability: of happening each time.
+        count: number of draws in which the event occurred.
+        draws: number of independent draws.
+        probability: probability of the event in each draw.
     """
     if draws == 0:
         return True

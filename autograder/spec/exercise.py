@@ -1,7 +1,8 @@
-"""Declares exercises as data: cases, calls, inputs and parts, but no expected values.
+"""Defines exercises as data: cases, calls, inputs and parts, but no expected values.
 
-Expected values are kept apart: students read them from `autograder.expected_values`, instructors
-compute them from the solution. So an answer can be run in one place and judged in another.
+Expected values are kept separately: students read them from `autograder.expected_values`,
+instructors compute them from the solution. So an answer can run in one place and be judged in
+another.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from autograder.spec.seeded_inputs import SeededInputs
 
 @dataclass(frozen=True)
 class SelectedRows:
-    """As an argument: the rows of a state that an input picks.
+    """An argument that consists of the rows of a state that an input selects.
 
     Attributes:
-        state: name of a tensor, or of something that holds tensors.
-        rows: name of the input with the numbers of the rows.
+        state: name of a tensor, or of a container of tensors.
+        rows: name of the input that holds the row indices.
     """
 
     state: str
@@ -32,25 +33,25 @@ class SelectedRows:
 
 @dataclass(frozen=True)
 class NamedDict:
-    """A dict that comes back and that a later call gets as it is.
+    """A dict that an answer returns and that a later call gets unchanged.
 
     Attributes:
-        name: of the whole dict.
-        members: names of what must be in it, by key; whatever else it holds is not looked at.
+        name: name of the whole dict.
+        members: names of the members that it must have, by key; other members are ignored.
     """
 
     name: str
     members: Mapping[str, NameTree] = field(default_factory=dict)
 
 
-# A name, or several together: ("h", "c") stands for a tuple, {"memory": "m"} for a dict.
+# A name or a structure of names: ("h", "c") stands for a tuple, {"memory": "m"} for a dict.
 NameTree: TypeAlias = (
     "str | SelectedRows | NamedDict | tuple[NameTree, ...] | Mapping[str, NameTree]"
 )
 
 
 def list_members(bundle: NameTree) -> list[NameTree]:
-    """Return what a bundle is made of; nothing for a single name."""
+    """Return the members of a bundle, or an empty list for a single name."""
     if isinstance(bundle, str):
         return []
     if isinstance(bundle, SelectedRows):
@@ -61,7 +62,7 @@ def list_members(bundle: NameTree) -> list[NameTree]:
 
 
 def list_names(bundle: NameTree) -> list[str]:
-    """Return the names in a bundle, in order, without those of whole dicts."""
+    """Return the names in a bundle, in order, without the names of whole dicts."""
     if isinstance(bundle, str):
         return [bundle]
     return [name for member in list_members(bundle) for name in list_names(member)]
@@ -74,7 +75,7 @@ def list_named_dicts(bundle: NameTree) -> list[str]:
 
 
 def select_rows(state: Any, rows: Tensor) -> Any:
-    """Return the rows of all tensors in a state, which may be tuples, lists and dicts of them."""
+    """Return the given rows of every tensor in a state of nested tuples, lists and dicts."""
     if isinstance(state, Tensor):
         return state[rows]
     if isinstance(state, Mapping):
@@ -86,7 +87,7 @@ def select_rows(state: Any, rows: Tensor) -> Any:
 
 
 def resolve_names(bundle: NameTree, known: Mapping[str, Any]) -> Any:
-    """Return what the names stand for, in the form of the bundle."""
+    """Return the values that the names stand for, in the structure of the bundle."""
     if isinstance(bundle, str):
         return known[bundle]
     if isinstance(bundle, SelectedRows):
@@ -97,7 +98,7 @@ def resolve_names(bundle: NameTree, known: Mapping[str, Any]) -> Any:
 
 
 def format_name_tree(bundle: NameTree) -> str:
-    """Return a bundle as code shows it: (log_probs, (h, c))."""
+    """Return a bundle as it is written in code: (log_probs, (h, c))."""
     if isinstance(bundle, str):
         return bundle
     if isinstance(bundle, SelectedRows):
@@ -114,19 +115,21 @@ class Call:
     """One call of the answer.
 
     Attributes:
-        method: the method of the module; "" calls a function itself, "forward" the module. Where
-            the answer is a function, "model.train" calls that method of the given thing `model`.
-        arguments: names of inputs, of given things, or of what earlier calls returned, by position;
+        method: method of the module to call; "" calls a function itself, "forward" calls the
+            module. If the answer is a function, "model.train" calls that method of the given
+            argument `model`.
+        arguments: names of inputs, of given arguments, or of results of earlier calls, by position;
             a tuple or dict of names where the answer takes a tuple or dict of tensors.
-        returns: names given to what comes back; one name for a tensor, several for a tuple, a tuple
-            or dict of names inside for a tuple or dict inside.
-        numbers: names of what may come back as a plain number.
-        plain: names of what comes back as no tensor, such as strings, and what it is in words, "a
-            list of strings"; it is kept as `texts` does.
-        raises: the built-in error that a right answer raises here, or ""; then nothing comes back.
-        mentions: texts of which the error's message must contain one.
-        intact: whether the dicts among the arguments must be left as they are. (Tensors and lists
-            always must.)
+        returns: names of the results; one name for a tensor, several names for a tuple, and a
+            nested tuple or dict of names for a nested tuple or dict.
+        numbers: names of results that may be plain numbers.
+        plain: names of results that are not tensors, such as strings, with their descriptions in
+            words, "a list of strings"; `plain_codec` stores them as tensors.
+        raises: the built-in error that a right answer raises here, or ""; the call then returns
+            nothing.
+        mentions: texts of which the error's message must contain at least one.
+        intact: whether the dicts among the arguments must stay unchanged. (Tensors and lists always
+            must.)
     """
 
     method: str
@@ -144,23 +147,23 @@ class Call:
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """Return the names of all arguments, also of those inside a tuple or dict."""
+        """Return the names of all arguments, including those inside a tuple or dict."""
         return tuple(list_names(self.arguments))
 
     @property
     def returned(self) -> tuple[str, ...]:
-        """Return the names of all tensors that come back, also of those inside a tuple or dict."""
+        """Return the names of all returned tensors, including those inside a tuple or dict."""
         return tuple(list_names(self.returns))
 
     @property
     def known(self) -> tuple[str, ...]:
-        """Return the names that later calls may use: those of tensors and of whole dicts."""
+        """Return the names that later calls may use: names of tensors and of whole dicts."""
         return (*self.returned, *list_named_dicts(self.returns))
 
 
 @dataclass(frozen=True)
 class Fake:
-    """An argument in place of another exercise's answer or the learner's data, see `fakes`."""
+    """An argument in place of another exercise's answer or the learner's data; see `fakes`."""
 
     name: str
     arguments: tuple[Any, ...]
@@ -168,33 +171,34 @@ class Fake:
 
 @dataclass(frozen=True)
 class Case:
-    """One situation an answer is tried in.
+    """One situation in which an answer is tried.
 
     Attributes:
-        name: what is special about it, in the words of a message.
+        name: what is special about the case, in words that a message can quote.
         inputs: tensors by name; floating ones are drawn so that float32 holds them exactly, and
-            are given to the answer in float32 and in float64.
-        calls: in order.
-        given: arguments that are no tensors, by name: numbers, strings, None, lists of them, or a
+            the answer gets them in float32 and in float64.
+        calls: the calls, in order.
+        given: arguments that are not tensors, by name: numbers, strings, None, lists of these, or a
             `Fake`.
-        construct: the constructor's arguments, for classes.
-        weights: what is loaded into the module, by the names of its state_dict.
-        real: for an output of which only a part counts, a bool tensor of its leading axes.
-        upstream: for each output through which gradients are sent, the gradient at the output.
-        note: what it means if this case alone goes wrong, a sentence for the student, or "".
+        construct: the constructor's arguments by name, for classes.
+        weights: tensors to load into the module, by their names in its state_dict.
+        real: for an output that counts only in part, a bool mask over its leading axes.
+        upstream: the gradient at each output from which gradients are propagated back.
+        note: a sentence for the student that says what it means if only this case fails, or "".
         random: outputs that depend on chance. Their shape, kind and finiteness are compared with
-            the solution's, their values are not, and neither are the case's gradients.
-        relation: judges random outputs instead: it gets the case and what came back, and returns ""
-            or one sentence about what cannot be right, without numbers, so that two draws of the
-            same mistake get the same sentence. Outputs have the right shapes and kinds when it is
-            called, but may hold NaN. It is called once without gradients, then, if it said
-            nothing, once with them. It must find (almost) never anything in a right answer,
-            whatever the way it draws, see `chance`. It stays where answers are judged.
-        after: a case that is played in the same module before. What it returns must stay as it is;
-            nothing else of it is compared.
-        training: "" is evaluation mode; "certain" is training mode, in which nothing is left to
-            chance, see `certainty`; "random" is training mode as it is.
-        tied: arguments of the constructor, modules whose parameters the answer must use themselves.
+            the solution's, but their values and the case's gradients are not.
+        relation: judges random outputs instead: it gets the case and the outcome, and returns "" or
+            one sentence about what cannot be right. The sentence has no numbers, so that two draws
+            of the same mistake get the same sentence. When it is called, outputs have the right
+            shapes and kinds but may hold NaN. It is called once without gradients and then, if it
+            returned "", once with them. It must (almost) never object to a right answer, however
+            that answer draws; see `binomial_bounds`. It stays where answers are judged.
+        after: a case that runs before this one in the same module. Its results must stay unchanged;
+            nothing else about it is compared.
+        training: "" is evaluation mode; "certain" is training mode in which nothing is left to
+            chance, see `deterministic_dropout`; "random" is ordinary training mode.
+        tied: names of constructor arguments that are modules whose parameters the answer must use
+            directly, not copy.
     """
 
     name: str
@@ -222,24 +226,24 @@ class Case:
 
     @property
     def elements(self) -> int:
-        """How many numbers go in: the size by which the smallest failing case is found."""
+        """Return the size of all inputs, by which the smallest failing case is found."""
         plain = sum(_length(value) for value in self.given.values())
         before = self.after.elements if self.after else 0
         return before + plain + sum(tensor.numel() for tensor in self.inputs.values())
 
     @property
     def floating(self) -> bool:
-        """Whether floating numbers go in; if none do, results have torch's default dtype."""
+        """Return whether any input is floating; if none is, results have torch's default dtype."""
         return any(t.is_floating_point() for t in (*self.inputs.values(), *self.weights.values()))
 
     @property
     def plain(self) -> frozenset[str]:
-        """Return the names of results that are no tensors."""
+        """Return the names of results that are not tensors."""
         return frozenset(name for call in self.calls for name in call.plain)
 
 
 def _length(value: Any) -> int:
-    """Return how much there is to read: characters of strings, members of lists."""
+    """Return the size of plain data: characters of strings, members of lists."""
     if isinstance(value, list):
         return sum(1 + _length(member) for member in value)
     return len(value) if isinstance(value, str) else 0
@@ -247,12 +251,12 @@ def _length(value: Any) -> int:
 
 @dataclass(frozen=True)
 class Part:
-    """A share of an exercise that is earned by itself, when not all of the exercise is right.
+    """A part of an exercise that earns points by itself if the whole answer is not right.
 
     Attributes:
-        name: in the words of the feedback.
-        methods: what is called; the other methods' calls are left out of the cases.
-        points: what it earns.
+        name: name of the part as the feedback shows it.
+        methods: methods that belong to it; calls of other methods are left out of the cases.
+        points: points that the part earns.
     """
 
     name: str
@@ -260,9 +264,9 @@ class Part:
     points: float
 
     def of(self, case: Case) -> Case | None:
-        """Return the case with this part's calls alone, or None if none of them can be made.
+        """Return the case with only this part's calls, or None if no such call can be made.
 
-        A relation needs all random outputs: a case that keeps only some of them is left out.
+        A relation needs all random outputs, so a case that would keep only some is left out.
         """
         known, calls = {*case.inputs, *case.given}, []
         for call in case.calls:
@@ -292,25 +296,27 @@ class Exercise:
 
     Attributes:
         name: the `__name__` of the student's function or class, the same everywhere.
-        points: what a right answer earns.
+        points: points that a right answer earns.
         difficulty: 1 to 3.
-        minutes: that it takes, roughly.
-        signature: what the stub looks like, as text: "(query, keys, W, U, v)".
-        axes: for each input and output the names of its axes: {"keys": "B N d_k"}.
+        minutes: approximate time that the exercise takes.
+        signature: signature of the stub, as text: "(query, keys, W, U, v)".
+        axes: names of the axes of each input and output: {"keys": "B N d_k"}.
         cases: draws the cases of a seed.
-        weights_over: outputs whose rows are shares of 1, with the input that masks them.
-        is_class: True for a module.
-        parts: shares of the points, for an answer of which only some methods are right.
-        forbidden: operators that are the whole answer, by the names that
-            `autograder.run.forbidden_ops` has for them and for what computes the same; the stub
-            says so.
-        operator: what such an operator gives on a case, if its last bits tell that it was called.
-            None where the plainest answer takes the operator's own steps.
-        assignment: folder of the assignment, as `autograder.exercises` collects it.
-        notebook: notebook the exercise is in, likewise.
+        weights_over: outputs whose rows sum to 1, each with the input that masks it.
+        is_class: True if the answer is a module.
+        parts: parts that earn points by themselves if only some methods are right.
+        forbidden: operators that are the whole answer, by their names in
+            `autograder.run.forbidden_ops`, which also cover everything that computes the same; the
+            stub says that they are forbidden.
+        operator: computes the result of a forbidden operator on a case, if the result's last bits
+            reveal that the operator was called. None if the plainest answer takes the same steps as
+            the operator.
+        assignment: folder of the assignment; `autograder.exercises` sets it.
+        notebook: notebook that contains the exercise; `autograder.exercises` sets it, too.
 
     Raises:
-        ValueError: the parts do not add up to the points, or an operator is not forbidden.
+        ValueError: if the parts do not add up to the points, or if `operator` is given but nothing
+            is forbidden.
     """
 
     name: str
@@ -335,13 +341,13 @@ class Exercise:
             raise ValueError(f"{self.name}: only a forbidden operator is looked for.")
 
     def draw(self, seed: int | str) -> list[Case]:
-        """Return the cases of a seed, always the same for the same seed."""
+        """Return the cases of a seed, which are the same every time."""
         return self.cases(SeededInputs(f"{self.name} {seed}"))
 
     def shape(self, name: str, tensor: Tensor) -> str:
-        """Return the shape of an input or output in the words of the course: (B=2, d_q=3).
+        """Return the shape of an input or output with the course's axis names: (B=2, d_q=3).
 
-        Axes for which "..." stands have no names: (2, 3, N=4).
+        Axes that "..." stands for have no names: (2, 3, N=4).
         """
         sizes = tuple(tensor.shape)
         axes = self.axes.get(name, "").split()
@@ -349,7 +355,7 @@ class Exercise:
             axes = [""] * (len(sizes) - len(axes) + 1) + axes[1:]
         if len(axes) != len(sizes):
             return str(sizes)
-        # An axis that always has one size is named by it: "B 1 S".
+        # The name of an axis with a fixed size is that size: "B 1 S".
         named = [
             str(n) if not a or a.isdigit() else f"{a}={n}" for a, n in zip(axes, sizes, strict=True)
         ]
@@ -357,11 +363,11 @@ class Exercise:
 
 
 def accepts_positional_arguments(answer: Any, arguments: int) -> bool:
-    """Tell whether a callable can be called with so many positional arguments."""
+    """Return whether a callable accepts the given number of positional arguments."""
     try:
         inspect.signature(answer).bind(*range(arguments))
     except TypeError:
         return False
-    except ValueError:  # built-in functions may not tell
+    except ValueError:  # some built-in functions have no signature
         return True
     return True

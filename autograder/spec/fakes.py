@@ -1,4 +1,4 @@
-"""Registry of fakes that checks pass to answers in place of other exercises' classes."""
+"""Registers the fakes that checks pass to answers in place of other exercises' classes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Maker = TypeVar("Maker", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class RegisteredFake:
-    """How a fake is made, how it is used, and what a card shows of its arguments."""
+    """A fake's constructor, its usage hint, and the formatter of its arguments for a card."""
 
     make: Callable[..., Any]
     use: str
@@ -31,13 +31,13 @@ FAKES: dict[str, RegisteredFake] = {}
 def register_fake(
     use: str, *, name: str = "", show: Callable[..., str] = lambda *arguments: ""
 ) -> Callable[[Maker], Maker]:
-    """Make what is decorated a fake.
+    """Register the decorated class or function as a fake.
 
     Args:
-        use: what it is and how an answer uses it, as in "The check passes {use}"; "" for torch's
-            own layers.
-        name: its name in a `Fake`; "" for that of the class.
-        show: what a card shows of it, given its arguments.
+        use: what the fake is and how an answer uses it, as in "The check passes {use}"; "" for
+            torch's own layers.
+        name: name of the fake in a `Fake`; "" for the name of the class or function.
+        show: formats the fake's arguments for a card.
     """
 
     def register(make: Maker) -> Maker:
@@ -51,16 +51,16 @@ def register_fake(
     "a torch.Generator: hand it on to what draws, as generator=generator", name="Generator"
 )
 def generator(seed: int) -> torch.Generator:
-    """Return a generator of random numbers that begins at a seed."""
+    """Return a random number generator with the given seed."""
     return torch.Generator().manual_seed(seed)
 
 
 def build_argument(value: Any, dtype: torch.dtype | None = None) -> Any:
-    """Return the object that a `Fake` names, a copy of a list, and anything else as it is.
+    """Return the object that a `Fake` names, a copy of a list, or any other value unchanged.
 
     Args:
-        value: of a case.
-        dtype: of a module's parameters, if not torch's default.
+        value: argument of a case.
+        dtype: dtype of a module's parameters, if it is not torch's default.
     """
     if isinstance(value, Fake):
         made = FAKES[value.name].make(*value.arguments)
@@ -69,7 +69,7 @@ def build_argument(value: Any, dtype: torch.dtype | None = None) -> Any:
 
 
 def find_usage_hint(values: Iterable[Any], error: str) -> str:
-    """Return how that of the given fakes is used of which an error speaks, or ""."""
+    """Return the usage hint of the fake that an error message mentions, or ""."""
     for value in values:
         if isinstance(value, Fake) and (use := FAKES[value.name].use):
             made = build_argument(value)
@@ -82,7 +82,7 @@ def find_usage_hint(values: Iterable[Any], error: str) -> str:
 
 
 def format_argument(value: Any) -> str:
-    """Return a given argument as a card shows it; "" for a fake that says nothing."""
+    """Return a given argument as a card shows it, or "" for a fake without a formatter."""
     if isinstance(value, Fake):
         return FAKES[value.name].show(*value.arguments)
     return plain_codec.show(value)

@@ -1,4 +1,4 @@
-"""What came back from an answer on one case, as plain data."""
+"""Defines the outcome of an answer on one case, as plain data."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from torch import Tensor
 
 @dataclass
 class Outcome:
-    """What came back from one case, as plain data.
+    """The outcome of an answer on one case, as plain data.
 
     Attributes:
         outputs: tensors by the names that the calls give them.
-        gradients: for each floating input and each weight its gradient; None if none arrived.
-        problem: kind and sentence, if the case could not be run to its end.
-        changed: inputs that the answer wrote into, and results that a later call wrote into.
-        printed: the beginning of what it printed, to stdout and stderr.
+        gradients: the gradient of each floating input and each weight; None if none arrived.
+        problem: kind and sentence of the problem, if the case could not run to its end.
+        changed: names of inputs that the answer wrote into and of results that a later call wrote
+            into.
+        printed: the beginning of what the answer printed to stdout and stderr.
     """
 
     outputs: dict[str, Tensor] = field(default_factory=dict)

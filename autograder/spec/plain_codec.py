@@ -1,7 +1,7 @@
 """Encodes results that are not tensors (strings, numbers, lists) as byte tensors.
 
-They are kept as tensors all the same, the bytes of their JSON, so that they go the ways of all that
-comes back: into the expected values, out of the sandbox, and to where answers are compared.
+Such results are stored as tensors of the bytes of their JSON, so that they take the same path as
+all other results: into the expected values, out of the sandbox, and into the comparison of answers.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from torch import Tensor
 
 
 def encode_plain(thing: Any) -> Tensor:
-    """Return plain data as a tensor of bytes; a tuple counts as a list.
+    """Return plain data as a tensor of bytes, treating tuples as lists.
 
     Raises:
-        TypeError: there is something else in it; the message is the name of its type.
+        TypeError: if the data contains anything else; the message is the name of its type.
     """
     try:
         text = json.dumps(_plain(thing), separators=(",", ":"))
@@ -31,7 +31,7 @@ def _plain(thing: Any) -> Any:
         return thing
     if isinstance(thing, (list, tuple)):
         return [_plain(member) for member in thing]
-    if getattr(thing, "ndim", None) == 0 and hasattr(thing, "item"):  # torch's and numpy's numbers
+    if getattr(thing, "ndim", None) == 0 and hasattr(thing, "item"):  # numbers of torch and numpy
         return _plain(thing.item())
     kind = type(thing)
     raise TypeError(
@@ -40,10 +40,10 @@ def _plain(thing: Any) -> Any:
 
 
 def decode_plain(tensor: Tensor) -> Any:
-    """Return the plain data that `encode_plain` wrote.
+    """Return the plain data that `encode_plain` encoded.
 
     Raises:
-        ValueError: it is no such tensor.
+        ValueError: if the tensor does not hold encoded plain data.
     """
     if tensor.dtype != torch.uint8 or tensor.dim() != 1:
         raise ValueError("no text")
@@ -54,7 +54,7 @@ def decode_plain(tensor: Tensor) -> Any:
 
 
 def show(thing: Any, at_most: int = 240) -> str:
-    """Return plain data, or a tensor of its bytes, as code shows it; cut if it is long."""
+    """Return plain data, or a tensor of its bytes, as written in code and truncated if long."""
     if isinstance(thing, Tensor):
         try:
             thing = decode_plain(thing)

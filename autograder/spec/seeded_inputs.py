@@ -9,10 +9,10 @@ from torch import Tensor
 
 
 class SeededInputs:
-    """Random sizes, tensors and masks from a seed.
+    """Draws random sizes, tensors and masks from a seed.
 
-    Only `random.Random.random` is used: Python promises that it gives the same numbers for the
-    same seed in every version, so that the expected values stay true.
+    Only `random.Random.random` is used: Python guarantees that it gives the same numbers for the
+    same seed in every version, so that the expected values stay valid.
     """
 
     def __init__(self, seed: str):
@@ -23,14 +23,15 @@ class SeededInputs:
         return low + int(self._random.random() * (high - low + 1))
 
     def sizes(self, count: int, low: int = 2, high: int = 8) -> list[int]:
-        """Return sizes that all differ, so that no axis can be mistaken for another."""
+        """Return distinct sizes, so that no axis can be mistaken for another."""
         left = list(range(low, high + 1))
         return [left.pop(self.integer(0, len(left) - 1)) for _ in range(count)]
 
     def tensor(self, *shape: int, scale: float = 1.0, shift: float = 0.0) -> Tensor:
-        """Return float64 numbers of mean `shift` and deviation `scale` that float32 holds exactly.
+        """Return a float64 tensor of random numbers that float32 holds exactly.
 
-        The numbers are uniform in shift +- sqrt(3) scale.
+        The numbers are uniformly distributed in shift +- sqrt(3) scale, so that their mean is
+        `shift` and their standard deviation is `scale`.
         """
         count = 1
         for size in shape:
@@ -41,7 +42,7 @@ class SeededInputs:
         return rounded.double().reshape(shape)
 
     def tokens(self, *shape: int, vocabulary_size: int) -> Tensor:
-        """Return ids of real words: from 1, since 0 is padding."""
+        """Return ids of real words, which start from 1 because 0 is padding."""
         count = 1
         for size in shape:
             count *= size
@@ -50,7 +51,7 @@ class SeededInputs:
         )
 
     def lengths(self, batch: int, longest: int) -> Tensor:
-        """Return ragged lengths, (B,): the longest is there, not in the first row, and a 1."""
+        """Return ragged lengths (B,) that include `longest`, but not in the first row, and a 1."""
         lengths = [self.integer(1, longest) for _ in range(batch)]
         lengths[-1] = longest
         if batch > 2:
@@ -60,7 +61,7 @@ class SeededInputs:
         return torch.tensor(lengths)
 
     def holes(self, *shape: int) -> Tensor:
-        """Return a bool mask, True about two times in three, with at least one True in each row."""
+        """Return a bool mask in which about two thirds are True, at least one in each row."""
         rows = 1
         for size in shape[:-1]:
             rows *= size
@@ -73,15 +74,15 @@ class SeededInputs:
 
 
 def round_to_float32(numbers: Tensor) -> Tensor:
-    """Return float64 numbers rounded to what float32 holds exactly, as those drawn here are."""
+    """Return float64 numbers rounded to float32 precision, like the numbers drawn here."""
     return numbers.float().double()
 
 
 def increase_variance(vectors: Tensor, by: float) -> Tensor:
-    """Return vectors (..., d) with `by` added to their first number and taken from their second.
+    """Return vectors (..., d) with `by` added to the first number, subtracted from the second.
 
-    A LayerNorm divides by the deviation of a vector's numbers. Where that happens to be tiny,
-    answers that are all right round differently in float32; it isn't if two numbers are far apart.
+    A LayerNorm divides by the standard deviation of a vector's numbers. If that happens to be tiny,
+    right answers round differently in float32. Two numbers that are far apart prevent this.
     """
     moved = vectors.clone()
     moved[..., 0] += by
@@ -90,5 +91,5 @@ def increase_variance(vectors: Tensor, by: float) -> Tensor:
 
 
 def length_mask(lengths: Tensor, longest: int) -> Tensor:
-    """Return bool (B, N), True where the position is below the length."""
+    """Return a bool mask (B, N), True where the position is below the length."""
     return torch.arange(longest) < lengths.unsqueeze(1)
