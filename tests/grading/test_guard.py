@@ -90,7 +90,7 @@ def graded(tmp_path_factory):
         (folder / "submitted" / "zoe" / ASSIGNMENT / os.fsdecode(name)).write_bytes(b"x")
     # "fails" has been graded before, and is read badly the second time only.
     run(folder, ["fails"])
-    real = assignment_run.read_folder
+    real = assignment_run.read_submission
 
     def read(place, names):
         for student, (happen, _) in MISHAPS.items():
@@ -99,7 +99,7 @@ def graded(tmp_path_factory):
         return real(place, names)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(assignment_run, "read_folder", read)
+        patch.setattr(assignment_run, "read_submission", read)
         work, summary = run(folder)
     return folder, work, summary
 
@@ -193,6 +193,26 @@ def test_an_error_of_the_grader_leaves_what_was_earned_and_a_full_disk_ends_the_
     assert run(folder, ["ada"])[1].graded == ["ada"], "it is tried again"
 
 
+def test_a_folder_without_the_right_to_read_costs_one_student(tmp_path, monkeypatch):
+    copy_course(tmp_path)
+    for student in ("ada", "locked"):
+        hand_in(tmp_path, student, RIGHT)
+    real = assignment_run.read_submission
+
+    def read(place, names):
+        if "locked" in place.parts:
+            raise PermissionError(errno.EACCES, "Permission denied", str(place / "more"))
+        return real(place, names)
+
+    monkeypatch.setattr(assignment_run, "read_submission", read)
+    _, summary = run(tmp_path)
+    assert summary.graded == ["ada"]
+    assert summary.failed["locked"].startswith(str(tmp_path / "submitted" / "locked"))
+    assert "/more cannot be read: Permission denied. Give yourself" in summary.failed["locked"]
+    monkeypatch.undo()
+    assert run(tmp_path)[1].graded == ["locked"]
+
+
 def test_what_an_assignment_gets_later_is_graded_too(tmp_path):
     copy_course(tmp_path)
     hand_in(tmp_path, "ada", RIGHT)
@@ -245,7 +265,7 @@ def test_a_file_that_cannot_be_written_costs_one_student_and_a_full_disk_all(
     graded, monkeypatch, number
 ):
     folder, _, _ = graded
-    real = assignment_run.put
+    real = assignment_run.replace_folder_contents
 
     def put(place, files, permissions):
         if "ada" in place.parts and any(not name.endswith(".ipynb") for name in files):
@@ -253,7 +273,7 @@ def test_a_file_that_cannot_be_written_costs_one_student_and_a_full_disk_all(
         real(place, files, permissions)
 
     (folder / "submitted" / "ada" / ASSIGNMENT / "notes.txt").write_text("x")
-    monkeypatch.setattr(assignment_run, "put", put)
+    monkeypatch.setattr(assignment_run, "replace_folder_contents", put)
     if number in (errno.ENOSPC, errno.EROFS):
         with pytest.raises(CourseError):
             run(folder, force=True)

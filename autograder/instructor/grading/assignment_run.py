@@ -261,7 +261,8 @@ class AssignmentRun:
             submission = read_submission(self.course.submitted(self.assignment, student), names)
         except PermissionError as error:  # it affects only this student
             raise UnreadableNotebookError(
-                f"{error.filename} cannot be read: {error.strerror}."
+                f"{error.filename} cannot be read: {error.strerror}. Give yourself the right to "
+                "read it, then run the same command again."
             ) from error
         task = self._task(student, submission, before)
         return task if task.notebooks else None

@@ -14,7 +14,10 @@ from autograder.instructor.grading.bubblewrap import SandboxError
 from autograder.instructor.grading.course_folder import Course
 from autograder.instructor.grading.notebook_grader import GradedNotebook, NotebookGrader
 from autograder.instructor.grading.result_records import NotebookResult
-from autograder.instructor.grading.submission_parser import NotebookSubmission
+from autograder.instructor.grading.submission_parser import (
+    NotebookSubmission,
+    UnreadableNotebookError,
+)
 from autograder.instructor.grading.worker_pool import WorkerPool
 
 
@@ -171,6 +174,8 @@ def read_outcome(future: Future[SubmissionOutcome], guard: WorkerPool) -> Submis
         return future.result()
     except SandboxError:
         raise  # fatal for the whole run, not just this student
+    except UnreadableNotebookError as error:
+        return FailedSubmission(str(error))
     except Exception as error:
         if is_disk_error(error):
             raise

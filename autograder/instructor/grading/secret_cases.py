@@ -24,6 +24,7 @@ from autograder.diagnose.compare import Expected
 from autograder.diagnose.error_catalogue import KnownMistake
 from autograder.diagnose.trial import Trial
 from autograder.diagnose.verdict import DTYPES, Verdict, judge
+from autograder.instructor.authoring.digest import describe, read_code
 from autograder.instructor.authoring.known_mistakes import load_mistakes
 from autograder.instructor.authoring.reference_solution import compute_expected
 from autograder.instructor.grading import forbidden_op_detection
@@ -181,24 +182,18 @@ def hash_tests(exercise: Exercise) -> str:
     add([(part.name, part.methods, part.points) for part in exercise.parts])
     add({str(dtype): bound for dtype, bound in TOLERANCE.items()})
     for seed in (1, 2):
-        for case in exercise.draw(seed):
+        cases = exercise.draw(seed)
+        add(describe(cases))
+        for case in cases:
             right = compute_expected(exercise, case)
-            for one in (case, case.after) if case.after else (case,):
-                add(one.name, one.note, [vars(call) for call in one.calls])
-                add(list(one.construct.items()), list(one.given.items()))
-                for members in (one.inputs, one.weights, one.real, one.upstream):
-                    _add_tensors(sha, members)
             if case.relation:
-                add(
-                    case.random,
-                    inspect.getsource(inspect.getmodule(case.relation) or binomial_bounds),
-                )
-                add(inspect.getsource(binomial_bounds))
+                for module in (inspect.getmodule(case.relation), binomial_bounds):
+                    add(read_code(inspect.getsource(module or binomial_bounds)))
             # Rounded, so that another processor's last digits do not change the fingerprint.
             for values in (right.outputs, right.gradients):
                 _add_tensors(sha, {n: (t * 1e4).round() + 0.0 for n, t in values.items()})
     for mistake in load_mistakes(exercise):
-        add(mistake.slug, mistake.title, mistake.hint, inspect.getsource(mistake.code))
+        add(mistake.slug, mistake.title, mistake.hint, read_code(inspect.getsource(mistake.code)))
     return sha.hexdigest()[:32]
 
 
