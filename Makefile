@@ -115,7 +115,7 @@ colab-versions: $(VENV)/.test notebooks ## Run checks and chapters with Colab's 
 	$(PYTHON) -m venv --clear _build/colab
 	_build/colab/$(BIN)/python -m pip install -qq --no-deps -r _build/colab.txt
 	_build/colab/$(BIN)/python -m pip install -qq ipykernel nbclient
-	_build/colab/$(BIN)/python -c "from coursekit.colab import prepare; prepare('.')"
+	_build/colab/$(BIN)/python -c "from coursekit.notebook.colab import prepare; prepare('.')"
 	OMP_NUM_THREADS=1 _build/colab/$(BIN)/python -m tests.tools.learner --chapters
 
 picture: $(VENV)/.test book ## Take the README's picture of the built chapter (needs Chromium)
@@ -124,8 +124,8 @@ picture: $(VENV)/.test book ## Take the README's picture of the built chapter (n
 screens: $(VENV)/.test ## Take the guide's pictures of a class in JupyterLab (needs Chromium and bubblewrap)
 	COURSE_SCREENS=book/figures/classroom $(RUN) -m pytest tests/browser/test_classroom.py
 
-colours: $(VENV)/.book ## Write the style sheet's colours from coursekit/style.py
-	$(RUN) -m coursekit.style book/_static/colours.css
+colours: $(VENV)/.book ## Write the style sheet's colours from coursekit/plots/style.py
+	$(RUN) -m coursekit.plots.style book/_static/colours.css
 
 vendor: $(VENV)/.book ## Fetch the JavaScript that the site serves itself (needs npm)
 	$(RUN) -m book.tools.vendor

@@ -1,1 +1,1 @@
-"""What book and exercises share: data, training, decoding, metrics, plots, explorers."""
+"""Code that the book and the exercises share: data, models, training, plots, widgets."""

@@ -12,8 +12,9 @@ from book.runs import alignment
 from book.runs.__main__ import main
 from book.runs.hansards import plain_pairs, read_debates, read_english, read_french
 from book.runs.ibm_1 import IBM1, NULL
-from coursekit import datasets, results
+from coursekit import datasets
 from coursekit.corpora import SentencePair, english_french
+from coursekit.training import results
 
 
 def test_words_are_those_of_the_aligned_sentences():
@@ -102,7 +103,9 @@ def recorded(monkeypatch):
     }
     monkeypatch.setattr(datasets, "load", corpora.__getitem__)
     monkeypatch.setattr(alignment, "HELD_OUT", 20)
-    monkeypatch.setattr(results, "record", lambda *names, **more: written.append((names, more)))
+    monkeypatch.setattr(
+        results, "write_result", lambda *names, **more: written.append((names, more))
+    )
 
     def run(*options: str) -> dict:
         assert main(["alignment", *options]) == 0

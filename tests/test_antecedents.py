@@ -3,7 +3,7 @@
 import pytest
 
 from coursekit.corpora import SentencePair, english_french, english_korean
-from coursekit.corpora.lexicon import NOUNS
+from coursekit.corpora.grammar.lexicon import NOUNS
 
 SINGULAR = {noun.english: noun for noun in NOUNS}
 PRONOUNS = {"il": "m", "le": "m", "elle": "f", "la": "f"}

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from coursekit.bags import KINDS, bag_classifier
+from coursekit.models.bag_of_words import KINDS, bag_classifier
 
 DOCUMENTS = [["good", "film"], ["good", "good", "plot"], ["bad", "film"], ["bad", "plot", "bad"]]
 LABELS = [1, 1, 0, 0]

@@ -8,8 +8,14 @@ from collections import Counter
 import pytest
 import torch
 
-from coursekit.batching import batches_by_length, length_mask, pad, source_batch, translation_batch
-from coursekit.vocabulary import BOS, EOS, PAD
+from coursekit.data.batching import (
+    batches_by_length,
+    length_mask,
+    pad,
+    source_batch,
+    translation_batch,
+)
+from coursekit.text.vocabulary import BOS, EOS, PAD
 
 
 def encoded_pairs(count: int, seed: int = 0):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from coursekit.bert import (
+from coursekit.models.bert import (
     PretrainingModel,
     initialise,
     labelled_batches,

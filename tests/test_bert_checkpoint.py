@@ -11,7 +11,7 @@ from tools.bert import Sizes, a_batch, each_size, encoder, read, theirs, transfo
 from tools.refusals import refused
 
 from coursekit import datasets
-from coursekit.bert import PretrainingModel
+from coursekit.models.bert import PretrainingModel
 from solutions.bert.finetuning import load_pretrained
 from solutions.bert.inputs import wordpiece
 from solutions.bert.pretraining import MaskedLanguageModelHead, pool_first

@@ -235,8 +235,8 @@ def test_it_has_what_a_student_needs(written):
         assert f"autograder/expected_values/{exercise.assignment}/{exercise.name}.json" in names
     assert {
         "README.md", "LICENSE", "pyproject.toml", "requirements.txt", "constraints.txt",
-        "autograder/checking/checker.py", "coursekit/lessons.py",
-        "coursekit/explorers/live/engine.js",
+        "autograder/checking/checker.py", "coursekit/data/lesson_data.py",
+        "coursekit/widgets/live/engine.js",
     } <= names  # fmt: skip
     for path in (ROOT / "exercises").rglob("*.ipynb"):
         given, handed_out = (

@@ -12,9 +12,10 @@ matplotlib.use("agg")
 
 import matplotlib.pyplot as plt
 
-from coursekit import captioning, plots, style
 from coursekit.corpora import scenes as drawn
-from coursekit.vocabulary import BOS, EOS, PAD, WordVocabulary
+from coursekit.models import captioning
+from coursekit.plots import charts, style
+from coursekit.text.vocabulary import BOS, EOS, PAD, WordVocabulary
 from solutions.captioning.attention import SoftAttention, annotation_vectors
 from solutions.captioning.captioner import CaptionDecoder
 
@@ -202,7 +203,7 @@ def test_the_picture_is_drawn_once_for_each_word_with_its_region():
     regions = [captioning.places(scene.region(t)) for t in range(len(scene.words))]
     with matplotlib.rc_context():
         style.use()
-        figure = plots.over_picture(scene.picture, scene.words, perfect(scene), regions)
+        figure = charts.over_picture(scene.picture, scene.words, perfect(scene), regions)
         axes = figure.axes
         titles = [ax.get_title(loc="center") for ax in axes]
         assert titles[1 : len(scene.words) + 1] == list(scene.words)
@@ -219,9 +220,9 @@ def test_the_picture_is_drawn_once_for_each_word_with_its_region():
         assert figure.patch.get_alpha() == 0, "the page shines through"
         plt.close(figure)
         with pytest.raises(ValueError, match=r"weights must have the shape \(2, n \* n\)"):
-            plots.over_picture(scene.picture, ["a", "b"], np.ones((2, 63)))
+            charts.over_picture(scene.picture, ["a", "b"], np.ones((2, 63)))
         with pytest.raises(ValueError, match="1 regions"):
-            plots.over_picture(scene.picture, ["a", "b"], np.ones((2, 64)), regions=[None])
+            charts.over_picture(scene.picture, ["a", "b"], np.ones((2, 64)), regions=[None])
     plt.close("all")
 
 

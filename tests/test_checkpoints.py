@@ -10,8 +10,8 @@ import torch
 from torch import nn
 
 from coursekit import training
-from coursekit.checkpoints import kept_in, once
 from coursekit.training import seed_everything, train
+from coursekit.training.checkpoints import load_or_compute, save_checkpoints_to
 from tests.test_training import batches, squared_error
 
 
@@ -68,10 +68,10 @@ def assert_same(one, other):
 @pytest.mark.parametrize("stop_at", [(1, 1), (1, 3), (2, 1), (2, 4)])
 def test_a_stopped_training_ends_as_if_it_had_not_been_stopped(tmp_path, stop_at, capsys):
     straight = two_trainings()
-    with pytest.raises(StoppedError), kept_in(tmp_path):
+    with pytest.raises(StoppedError), save_checkpoints_to(tmp_path):
         two_trainings(stop_at)
     capsys.readouterr()
-    with kept_in(tmp_path):
+    with save_checkpoints_to(tmp_path):
         assert_same(two_trainings(), straight)
     said = capsys.readouterr().out
     which, epoch = stop_at
@@ -82,9 +82,9 @@ def test_a_stopped_training_ends_as_if_it_had_not_been_stopped(tmp_path, stop_at
 
 def test_the_best_epoch_and_patience_survive(tmp_path):
     straight = two_trainings(patience=2, scores=(3.0, 1.0, 0.5, 9.0))
-    with kept_in(tmp_path):
+    with save_checkpoints_to(tmp_path):
         assert_same(two_trainings(patience=2, scores=(3.0, 1.0, 0.5, 9.0)), straight)
-    with kept_in(tmp_path):  # both had ended early, after their third epoch
+    with save_checkpoints_to(tmp_path):  # both had ended early, after their third epoch
         again = two_trainings(patience=2, scores=())  # nothing is validated
     assert_same(again, straight)
     assert [history.best_epoch for _, history in again[0]] == [1, 1]
@@ -97,36 +97,36 @@ def test_nothing_is_kept_unless_asked(tmp_path, monkeypatch):
 
 
 def test_another_seed_begins_anew(tmp_path, capsys):
-    with kept_in(tmp_path):
+    with save_checkpoints_to(tmp_path):
         two_trainings()
     straight = two_trainings(seed=2)
-    with kept_in(tmp_path):
+    with save_checkpoints_to(tmp_path):
         assert_same(two_trainings(seed=2), straight)
     assert "other first weights; this part begins anew." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("rest", [b"", b"not a file of torch"])
 def test_a_broken_file_is_said_and_the_training_begins_anew(tmp_path, rest, capsys):
-    with kept_in(tmp_path):
+    with save_checkpoints_to(tmp_path):
         two_trainings()
     (tmp_path / "1.pt").write_bytes(rest)
     straight = two_trainings()
-    with kept_in(tmp_path):
+    with save_checkpoints_to(tmp_path):
         assert_same(two_trainings(), straight)
     assert f"{tmp_path / '1.pt'} cannot be read" in capsys.readouterr().out
 
 
 def test_no_half_written_file_is_left_behind(tmp_path, monkeypatch):
-    with kept_in(tmp_path):
+    with save_checkpoints_to(tmp_path):
         two_trainings(epochs=1)
     before = (tmp_path / "1.pt").read_bytes()
 
     def full(*_, **__):
         raise OSError("no space left")
 
-    monkeypatch.setattr("coursekit.checkpoints.torch.save", full)
+    monkeypatch.setattr("coursekit.training.checkpoints.torch.save", full)
     (tmp_path / "2.pt").unlink()
-    with pytest.raises(OSError, match="no space"), kept_in(tmp_path):
+    with pytest.raises(OSError, match="no space"), save_checkpoints_to(tmp_path):
         two_trainings(epochs=1)
     assert (tmp_path / "1.pt").read_bytes() == before and not (tmp_path / "2.pt").exists()
 
@@ -139,17 +139,17 @@ def test_a_result_is_computed_once_for_the_same_weights(tmp_path, capsys):
             asked.append(text)
             return {"told": [0, 1], "text": text}
 
-        return once(model, compute)
+        return load_or_compute(model, compute)
 
     assert result("not kept")["text"] == "not kept"
     assert not list(tmp_path.iterdir())
     for _ in range(2):
-        with kept_in(tmp_path):
+        with save_checkpoints_to(tmp_path):
             assert result("a") == {"told": [0, 1], "text": "a"}
             assert result("b")["text"] == "b"
     assert asked == ["not kept", "a", "b"]
     with torch.no_grad():
         model.weight += 1
-    with kept_in(tmp_path):
+    with save_checkpoints_to(tmp_path):
         assert result("new")["text"] == "new", "other weights, other results"
     assert "other first weights; this part begins anew." in capsys.readouterr().out

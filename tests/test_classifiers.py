@@ -6,15 +6,15 @@ import pytest
 import torch
 from torch import nn
 
-from coursekit.classifiers import (
+from coursekit.data.documents import document_batch, text_batch
+from coursekit.models.classifiers import (
     ConvolutionalClassifier,
     PooledClassifier,
     accuracy,
     classification_loss,
-    outputs,
+    compute_outputs,
     predictions,
 )
-from coursekit.documents import document_batch, text_batch
 from coursekit.training import seed_everything, train
 
 
@@ -38,15 +38,15 @@ def test_padding_does_not_matter(name):
     model = models()[name].eval()
     texts = [([5, 6, 7, 8], 0), ([9], 1), ([], 2)]
     batch = text_batch(texts)
-    logits = outputs(model, batch)[0]
+    logits = compute_outputs(model, batch)[0]
     assert logits.shape == (3, 3) and torch.isfinite(logits).all()
-    wider = outputs(model, text_batch(texts, length=11))[0]
+    wider = compute_outputs(model, text_batch(texts, length=11))[0]
     assert torch.allclose(logits, wider, atol=1e-6)
     noisy = batch.tokens.clone()
     noisy[1, 1:], noisy[2] = 13, 14  # what stands behind the end
     assert torch.allclose(logits, model(noisy, batch.lengths), atol=1e-6)
     for row, item in enumerate(texts):
-        alone = outputs(model, text_batch([item]))[0]
+        alone = compute_outputs(model, text_batch([item]))[0]
         assert torch.allclose(alone[0], logits[row], atol=1e-6)
 
 
@@ -55,9 +55,9 @@ def test_windows_look_at_neighbours():
     cnn = ConvolutionalClassifier(20, 6, 4, 2, windows=(2,)).eval()
     average = PooledClassifier(20, 6, 0, mean, 2).eval()
     order = text_batch([([5, 6, 7], 0), ([7, 5, 6], 0)])
-    there, back = outputs(cnn, order)[0]
+    there, back = compute_outputs(cnn, order)[0]
     assert not torch.allclose(there, back, atol=1e-4)
-    there, back = outputs(average, order)[0]
+    there, back = compute_outputs(average, order)[0]
     assert torch.allclose(there, back, atol=1e-6)
 
 
@@ -72,7 +72,7 @@ class Documents(nn.Module):
 def test_measures_for_texts_and_documents():
     documents = [document_batch([([[7]], 1), ([[8]], 1)]), document_batch([([[9, 7]], 0)])]
     model = Documents().train()
-    assert len(outputs(model, documents[0])) == 3
+    assert len(compute_outputs(model, documents[0])) == 3
     predicted, true = predictions(model, documents)
     assert predicted.tolist() == [1, 0, 0] and true.tolist() == [1, 1, 0]
     assert accuracy(model, documents) == pytest.approx(2 / 3)

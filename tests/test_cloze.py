@@ -4,18 +4,18 @@ import pytest
 import torch
 from torch import nn
 
-from coursekit.bert import IGNORED
-from coursekit.cloze import (
+from coursekit.corpora.stories import TAGS, stories
+from coursekit.models.bert import IGNORED
+from coursekit.models.cloze import (
+    BidirectionalClozeModel,
     Filler,
-    TwoDirections,
     cloze_loss,
-    every_word,
-    fill_words,
+    label_every_word,
+    predict_hidden_words,
     story_vocabulary,
     texts_of,
 )
-from coursekit.corpora.stories import TAGS, stories
-from coursekit.storytasks import (
+from coursekit.models.story_tasks import (
     question_sentence_pairs,
     questions_with_passages,
     tagged_sentences,
@@ -104,7 +104,7 @@ def test_padding_changes_nothing(sees):
 
 def test_two_directions_train_only_what_joins_them():
     left, right = filler("left"), filler("right")
-    both = TwoDirections(left, right, SIZE, nn.Linear(SIZE, len(WORDS))).double()
+    both = BidirectionalClozeModel(left, right, SIZE, nn.Linear(SIZE, len(WORDS))).double()
     trained = {name for name, p in both.named_parameters() if p.requires_grad}
     assert trained == {"combine.weight", "combine.bias", "head.weight", "head.bias"}
     ids, segments = encoded()
@@ -118,7 +118,7 @@ def test_two_directions_train_only_what_joins_them():
 def test_every_word_hides_nothing_and_asks_for_all_but_the_special_ones():
     tokens = torch.tensor([[2, 9, 8, 3, 0]])
     special = torch.tensor([[True, False, False, True, True]])
-    inputs, labels = every_word(tokens, special)
+    inputs, labels = label_every_word(tokens, special)
     assert inputs.tolist() == tokens.tolist()
     assert labels.tolist() == [[IGNORED, 9, 8, IGNORED, IGNORED]]
 
@@ -126,7 +126,7 @@ def test_every_word_hides_nothing_and_asks_for_all_but_the_special_ones():
 def test_filled_hides_each_word_by_itself():
     ids, segments = encoded()
     model = filler("both")
-    places, told = fill_words(model, ids, segments, WORDS)
+    places, told = predict_hidden_words(model, ids, segments, WORDS)
     assert [ids[i] for i in places] == [i for i in ids if i not in WORDS.special_ids]
     assert torch.allclose(told.sum(dim=1), torch.ones(len(places), dtype=told.dtype))
     hidden = [*ids]
@@ -138,7 +138,7 @@ def test_filled_hides_each_word_by_itself():
 def test_the_loss_is_the_mean_over_what_is_asked_for():
     ids, segments = encoded()
     model = filler("left")
-    batch = task_batch([(ids, segments, every_word(torch.tensor(ids), torch.tensor(
+    batch = task_batch([(ids, segments, label_every_word(torch.tensor(ids), torch.tensor(
         [i in WORDS.special_ids for i in ids]))[1].tolist())])  # fmt: skip
     logits = model(batch.tokens, batch.segments).log_softmax(dim=-1)[0]
     expected = [-logits[i, t] for i, t in enumerate(ids) if t not in WORDS.special_ids]

@@ -9,11 +9,12 @@ from collections import Counter
 import pytest
 from tools.refusals import refused
 
-from coursekit.corpora import SentencePair, as_text, english_french, english_korean, french, splits
-from coursekit.corpora import english as english_rules
-from coursekit.corpora import korean as korean_rules
-from coursekit.corpora.drawing import draw
-from coursekit.corpora.hangul import (
+from coursekit.corpora import SentencePair, as_text, english_french, english_korean, splits
+from coursekit.corpora.grammar import english as english_rules
+from coursekit.corpora.grammar import french
+from coursekit.corpora.grammar import korean as korean_rules
+from coursekit.corpora.grammar.aligned_tokens import links
+from coursekit.corpora.grammar.korean_morphology import (
     adjective_adnominal,
     final_consonant,
     particle,
@@ -21,9 +22,9 @@ from coursekit.corpora.hangul import (
     verb_adnominal,
     verb_present,
 )
-from coursekit.corpora.lexicon import ADJECTIVES, NOUNS, TIMES, VERBS, Noun, Phrase
-from coursekit.corpora.meaning import Clause, NounPhrase, Sentence, Unit
-from coursekit.corpora.tokens import links
+from coursekit.corpora.grammar.lexicon import ADJECTIVES, NOUNS, TIMES, VERBS, Noun, Phrase
+from coursekit.corpora.grammar.meaning_tree import Clause, NounPhrase, Sentence, Unit
+from coursekit.corpora.grammar.sentence_sampler import sample_sentence
 
 MAKERS = {"korean": english_korean, "french": english_french}
 SAMPLES = {name: make(1500, seed=11, min_length=4, max_length=40) for name, make in MAKERS.items()}
@@ -306,7 +307,7 @@ def test_french_adjectives_agree():
     source, seen = random.Random(8), Counter()
     plurals = {"beau": "beaux", "nouveau": "nouveaux", "vieux": "vieux"}
     for _ in range(600):
-        sentence = draw(source, 12)
+        sentence = sample_sentence(source, 12)
         target = french.realise(sentence)
         phrases = [phrase for clause in sentence.clauses() for phrase in clause.phrases()]
         for phrase, a in [(p, a) for p in phrases for a in p.adjectives]:
@@ -341,7 +342,7 @@ def test_it_takes_the_gender_of_its_antecedent():
     source = random.Random(4)
     seen = Counter()
     for _ in range(1500):
-        sentence = draw(source, 8 + source.randrange(20))
+        sentence = sample_sentence(source, 8 + source.randrange(20))
         english, target = english_rules.realise(sentence), french.realise(sentence)
         pronouns = [
             (clause, phrase)

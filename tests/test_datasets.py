@@ -18,13 +18,12 @@ from coursekit.datasets import (
     ParallelCorpus,
     Registry,
     describe,
-    fetching,
+    download,
     load,
     names,
     read_registry,
 )
 from coursekit.datasets.__main__ import main
-from coursekit.datasets.dividing import divide
 from coursekit.datasets.loading import KINDS
 from coursekit.datasets.readers import (
     READERS,
@@ -33,6 +32,7 @@ from coursekit.datasets.readers import (
     read_links,
     read_numbered_links,
 )
+from coursekit.datasets.splitting import divide
 from tests.tools.datafiles import make_registry, sha256, sha256_of_tree, tarred, zipped
 from tests.tools.pretend_web import Reply, Web
 
@@ -190,7 +190,7 @@ def test_interruption_leaves_nothing_behind(server, cache, tmp_path, monkeypatch
 
     with monkeypatch.context() as patch:
         if moment == "transfer":
-            patch.setattr(fetching, "_transfer", interrupted)
+            patch.setattr(download, "_transfer", interrupted)
         else:
             patch.setattr(os, "replace", interrupted)
         with pytest.raises(KeyboardInterrupt):

@@ -13,8 +13,8 @@ import pytest
 import torch
 
 from autograder.exercises._fakes import TableStep
-from coursekit.decoding import choose, device_of, greedy_decode
-from coursekit.vocabulary import BOS, EOS, PAD
+from coursekit.models.decoding import choose, device_of, greedy_decode
+from coursekit.text.vocabulary import BOS, EOS, PAD
 from solutions.seq2seq.decoding import beam_search
 
 V = 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from coursekit.documents import (
+from coursekit.data.documents import (
     document_batch,
     document_batches,
     encode_document,
@@ -16,7 +16,7 @@ from coursekit.documents import (
     whole_texts,
     words,
 )
-from coursekit.vocabulary import UNK, WordVocabulary
+from coursekit.text.vocabulary import UNK, WordVocabulary
 
 
 def test_words():

@@ -8,9 +8,9 @@ from javascript import javascript
 from tools.refusals import refused
 from torch import nn
 
-from coursekit.bert import PretrainingModel
-from coursekit.explorers import ClozeExplorer, pack
-from coursekit.wordpiece import SPECIAL, WordPieceVocabulary
+from coursekit.models.bert import PretrainingModel
+from coursekit.text.wordpiece import SPECIAL, WordPieceVocabulary
+from coursekit.widgets import ClozeExplorer, pack
 from solutions.bert.inputs import BertEmbeddings
 from solutions.bert.pretraining import BertEncoder, BertLayer, MaskedLanguageModelHead, pool_first
 

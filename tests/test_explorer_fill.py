@@ -6,7 +6,7 @@ import pytest
 from javascript import javascript
 from tools.refusals import refused
 
-from coursekit.explorers import FillExplorer
+from coursekit.widgets import FillExplorer
 
 SENTENCES = [["anna", "rides"], ["she", "laughs"]]
 LEFT = [

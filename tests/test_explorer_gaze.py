@@ -11,10 +11,10 @@ import torch
 from javascript import javascript
 from tools.refusals import refused
 
-from coursekit import style
-from coursekit.captioning import places, weigh_things
 from coursekit.corpora.scenes import scenes
-from coursekit.explorers import GazeExplorer, Look
+from coursekit.models.captioning import places, weigh_things
+from coursekit.plots import style
+from coursekit.widgets import GazeExplorer, Look
 
 (SCENE,) = scenes(1, seed=6)
 T = len(SCENE.words)

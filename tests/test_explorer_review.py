@@ -8,8 +8,8 @@ from javascript import javascript
 from tools.refusals import refused
 from torch import nn
 
-from coursekit.explorers import ReviewExplorer, pack
-from coursekit.vocabulary import WordVocabulary
+from coursekit.text.vocabulary import WordVocabulary
+from coursekit.widgets import ReviewExplorer, pack
 from solutions.sentences.pooling import AttentionClassifier
 
 WORDS = WordVocabulary([["it", "was", "not", "good"]])

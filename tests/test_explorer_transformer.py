@@ -8,8 +8,8 @@ from javascript import javascript
 from tools.refusals import refused
 from torch import nn
 
-from coursekit.explorers import TransformerExplorer, pack
-from coursekit.vocabulary import WordVocabulary
+from coursekit.text.vocabulary import WordVocabulary
+from coursekit.widgets import TransformerExplorer, pack
 from tests.tools.models import small_transformer
 
 WORDS = WordVocabulary([["the", "cat", "sleeps", "le", "chat", "dort"]])

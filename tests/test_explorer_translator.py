@@ -8,9 +8,9 @@ from javascript import javascript
 from tools.refusals import refused
 from torch import nn
 
-from coursekit.explorers import TranslatorExplorer, pack
-from coursekit.translation import AttentionTranslator, FixedContext
-from coursekit.vocabulary import WordVocabulary
+from coursekit.models.translation import AttentionTranslator, FixedContext
+from coursekit.text.vocabulary import WordVocabulary
+from coursekit.widgets import TranslatorExplorer, pack
 from solutions.bahdanau.scores import AdditiveAttention
 from solutions.bahdanau.translator import AttentionDecoder, BidirectionalEncoder
 

@@ -8,7 +8,7 @@ import torch
 from javascript import javascript
 from tools.refusals import refused
 
-from coursekit.explorers import WordsExplorer
+from coursekit.widgets import WordsExplorer
 
 WORDS = ["it", "was", "not", "good"]
 WEIGHTS = {"attention": [0.1, 0.0, 0.3, 0.6], "hop 1": [0.25, 0.25, 0.25, 0.25]}

@@ -2,12 +2,13 @@
 
 import pytest
 
-from coursekit import explorers, style
+from coursekit import widgets
+from coursekit.plots import style
 
 
 @pytest.mark.parametrize(
     "explorer",
-    [kind for kind in vars(explorers).values() if hasattr(kind, "_esm")],
+    [kind for kind in vars(widgets).values() if hasattr(kind, "_esm")],
     ids=lambda kind: kind.__name__,
 )
 def test_nothing_is_fetched_and_colours_come_from_the_one_master(explorer):

@@ -8,7 +8,7 @@ import torch
 from javascript import javascript
 from tools.refusals import refused
 
-from coursekit.explorers import ScoresExplorer, WindowExplorer
+from coursekit.widgets import ScoresExplorer, WindowExplorer
 from solutions.luong.local import gaussian_weights, local_window
 from solutions.luong.scores import concat_score, dot_score, general_score, scaled_dot_score
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from tools.refusals import refused
 
-from coursekit.explorers import BeamExplorer, SearchRecorder, StateExplorer
+from coursekit.widgets import BeamExplorer, SearchRecorder, StateExplorer
 from solutions.seq2seq.decoding import beam_search
 
 WORDS = ["many", "cats", "sleep"]

@@ -9,8 +9,8 @@ import torch
 from javascript import javascript
 from tools.refusals import refused
 
-from coursekit.explorers import HeadsExplorer, MasksExplorer, PositionsExplorer, TemperatureExplorer
-from coursekit.metrics import entropy
+from coursekit.training.metrics import entropy
+from coursekit.widgets import HeadsExplorer, MasksExplorer, PositionsExplorer, TemperatureExplorer
 from solutions.transformer.layers import sinusoidal_positions
 from solutions.transformer.model import causal_mask, padding_mask
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from coursekit import corpora, lessons
+from coursekit import corpora
+from coursekit.data import lesson_data
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +56,7 @@ def test_before_a_verb_the_article_is_a_pronoun():
 
 
 def test_data_of_a_lesson_explain_their_words():
-    data = lessons.translation_data("quick", pairs=2_000, max_length=8)
+    data = lesson_data.translation_data("quick", pairs=2_000, max_length=8)
     ids = data.test[0][1]
     labels, words = data.glossed(ids), data.target_words.tokens(ids)
     assert [label.split()[0] for label in labels] == words and labels[-1] == "<eos>"
@@ -63,8 +64,8 @@ def test_data_of_a_lesson_explain_their_words():
 
 
 def test_without_known_links_nothing_is_said(monkeypatch):
-    data = lessons.translation_data("quick", pairs=500, max_length=6)
-    bare = lessons.TranslationData(
+    data = lesson_data.translation_data("quick", pairs=500, max_length=6)
+    bare = lesson_data.TranslationData(
         data.name, data.source_words, data.target_words, [], [], data.test, [], data.references
     )
     assert bare.gloss(bare.references[0]) == ""

@@ -9,8 +9,9 @@ import torch
 from torch import nn
 
 from book.runs import harness, transformer
-from coursekit import datasets, results
-from coursekit.translation import translate
+from coursekit import datasets
+from coursekit.models.translation import translate
+from coursekit.training import results
 from tests.test_translation import encoded_pairs, translator
 
 NOUNS = ["hund", "katze", "vogel", "fisch", "pferd", "schaf", "maus", "kuh"]
@@ -26,7 +27,7 @@ def recorded(monkeypatch):
     )
     written = []
     monkeypatch.setattr(datasets, "load", lambda name: corpus)
-    monkeypatch.setattr(results, "record", lambda *names, runs, **more: written.extend(runs))
+    monkeypatch.setattr(results, "write_result", lambda *names, runs, **more: written.extend(runs))
 
     def record(*more: str) -> dict:
         small = "--layers 1 --heads 2 --inner 16 --width 16 --epochs 30 --warmup 20 --rate 3"

@@ -36,21 +36,21 @@ def test_the_chapter_trains_on_real_data_by_one_setting(monkeypatch, capsys):
     import jupytext
     import matplotlib
 
-    from coursekit import lessons
+    from coursekit.data import lesson_data
 
     matplotlib.use("Agg")
     root = Path(__file__).resolve().parent.parent
     monkeypatch.setenv("COURSEKIT_SIZE", "full")
     monkeypatch.chdir(root / "book")
     monkeypatch.syspath_prepend(str(root / "book"))
-    whole = lessons.translation_data
+    whole = lesson_data.translation_data
 
     def part(size):
         data = whole(size)
         del data.train[640:], data.validation[64:]
         return data
 
-    monkeypatch.setattr(lessons, "translation_data", part)
+    monkeypatch.setattr(lesson_data, "translation_data", part)
     page = jupytext.read(root / "book" / "03_bahdanau.md")
     # What the hidden cells claim holds after a whole training.
     cells = [c for c in page.cells if "remove-cell" not in c.metadata.get("tags", [])]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from coursekit import datasets, lessons
-from coursekit.vocabulary import EOS, UNK
+from coursekit import datasets
+from coursekit.data import lesson_data
+from coursekit.text.vocabulary import EOS, UNK
 
 
 @pytest.fixture(scope="module")
-def quick() -> lessons.LanguageData:
-    return lessons.language_data("quick")
+def quick() -> lesson_data.LanguageData:
+    return lesson_data.language_data("quick")
 
 
 def test_quick_language_data(quick):
@@ -37,7 +38,7 @@ def test_full_language_data_is_the_english_side(monkeypatch):
         },
     )  # fmt: skip
     monkeypatch.setattr(datasets, "load", {"multi30k-de-en": corpus}.__getitem__)
-    data = lessons.language_data("full")
+    data = lesson_data.language_data("full")
     assert data.vocabulary.words[4:] == ["two"]  # all others come only once
     assert data.train == [[4, UNK, EOS], [4, UNK, UNK, UNK, EOS]]
     assert data.validation == [[UNK, UNK, EOS]]

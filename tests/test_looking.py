@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from coursekit.looking import recorded_weights
+from coursekit.models.attention_hooks import recorded_weights
 
 
 class Looks(nn.Module):

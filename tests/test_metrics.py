@@ -8,7 +8,7 @@ import pytest
 import sacrebleu
 import torch
 
-from coursekit.metrics import (
+from coursekit.training.metrics import (
     alignment_error_rate,
     bleu,
     bleu_interval,

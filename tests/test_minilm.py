@@ -8,7 +8,7 @@ import torch
 from book.runs import minilm, minilm_heads
 from book.runs.bert import encoder_of, judge
 from coursekit import datasets
-from coursekit.wordpiece import SPECIAL, WordPieceVocabulary
+from coursekit.text.wordpiece import SPECIAL, WordPieceVocabulary
 from solutions.bert.inputs import BertEmbeddings
 from solutions.bert.pretraining import BertEncoder, BertLayer
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from coursekit.ngrams import NgramModel, context_windows, perplexity
-from coursekit.vocabulary import BOS, EOS
+from coursekit.models.ngrams import NgramModel, context_windows, perplexity
+from coursekit.text.vocabulary import BOS, EOS
 
 A, B, C, D = 4, 5, 6, 7
 V = 8

@@ -7,8 +7,8 @@ import torch
 from javascript import javascript
 from torch import nn
 
-from coursekit.explorers.live.pack import ALPHABET, MOST, as_packed, pack, unpack
-from coursekit.explorers.theme import script
+from coursekit.widgets.assets import script
+from coursekit.widgets.live.weight_packing import ALPHABET, MOST, as_packed, pack, unpack
 
 
 class Engine:

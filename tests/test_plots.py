@@ -13,8 +13,8 @@ matplotlib.use("agg")
 
 import matplotlib.pyplot as plt
 
-from coursekit import plots, style
-from coursekit.timeline import ENTRIES
+from coursekit.data.papers import PAPERS
+from coursekit.plots import charts, style
 
 SOURCE = ["the", "book", "is", "here"]
 TARGET = ["책", "이", "있다"]
@@ -53,7 +53,7 @@ def outlines(ax):
     ids=["numpy", "torch", "bfloat16", "list"],
 )
 def test_alignment_puts_source_on_top_and_target_down_the_side(weights):
-    ax = plots.alignment(weights, SOURCE, TARGET, title="One sentence")
+    ax = charts.alignment(weights, SOURCE, TARGET, title="One sentence")
     assert isinstance(ax, Axes)
     assert words(ax.get_xticklabels()) == SOURCE
     assert words(ax.get_yticklabels()) == style.labels(TARGET)
@@ -68,29 +68,29 @@ def test_alignment_puts_source_on_top_and_target_down_the_side(weights):
 
 
 def test_alignment_outlines_the_gold_links_at_source_across_and_target_down():
-    ax = plots.alignment(WEIGHTS, SOURCE, TARGET, links={(1, 0), (3, 2)})
+    ax = charts.alignment(WEIGHTS, SOURCE, TARGET, links={(1, 0), (3, 2)})
     np.testing.assert_allclose(outlines(ax), [(1, 0), (3, 2)])
-    assert outlines(plots.alignment(WEIGHTS, SOURCE, TARGET)) == []
+    assert outlines(charts.alignment(WEIGHTS, SOURCE, TARGET)) == []
 
 
 def test_alignment_outlines_possible_links_with_dots():
-    ax = plots.alignment(WEIGHTS, SOURCE, TARGET, links={(1, 0)}, possible={(3, 2)})
+    ax = charts.alignment(WEIGHTS, SOURCE, TARGET, links={(1, 0)}, possible={(3, 2)})
     drawn = {patch.get_gid(): patch for patch in ax.patches}
     assert drawn["gold link"].get_linestyle() in ("-", "solid")
     assert drawn["possible link"].get_linestyle() not in ("-", "solid")
     with pytest.raises(ValueError, match="outside"):
-        plots.alignment(WEIGHTS, SOURCE, TARGET, possible={(9, 0)})
+        charts.alignment(WEIGHTS, SOURCE, TARGET, possible={(9, 0)})
 
 
 def test_alignment_draws_on_given_axes_and_adds_no_colour_bar_there():
     figure, (left, _) = plt.subplots(1, 2)
-    assert plots.alignment(WEIGHTS, SOURCE, TARGET, ax=left) is left
+    assert charts.alignment(WEIGHTS, SOURCE, TARGET, ax=left) is left
     assert len(figure.axes) == 2
 
 
 def test_thirty_words_do_not_overlap():
     names = [f"word{i}" for i in range(30)]
-    ax = plots.alignment(np.full((30, 30), 1 / 30), names, names)
+    ax = charts.alignment(np.full((30, 30), 1 / 30), names, names)
     ax.figure.canvas.draw()
     boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
     assert all(a.x1 <= b.x0 + 1 for a, b in pairwise(boxes))
@@ -100,47 +100,47 @@ def test_thirty_words_do_not_overlap():
 
 def test_alignment_says_what_does_not_fit():
     with pytest.raises(ValueError, match=r"\(3, 4\), not \(4, 3\)"):
-        plots.alignment(WEIGHTS.T, SOURCE, TARGET)
+        charts.alignment(WEIGHTS.T, SOURCE, TARGET)
     with pytest.raises(ValueError, match=r"link \(4, 0\) lies outside"):
-        plots.alignment(WEIGHTS, SOURCE, TARGET, links=[(4, 0)])
+        charts.alignment(WEIGHTS, SOURCE, TARGET, links=[(4, 0)])
 
 
 def test_curves_keep_each_series_and_tell_them_apart_without_colour():
-    ax = plots.curves({"training": [3.0, 2.0, 1.0], "validation": torch.tensor([3.1, 2.5])})
+    ax = charts.curves({"training": [3.0, 2.0, 1.0], "validation": torch.tensor([3.1, 2.5])})
     first, second = ax.lines
     np.testing.assert_allclose(first.get_xydata(), [(1, 3), (2, 2), (3, 1)])
     np.testing.assert_allclose(second.get_xydata(), [(1, 3.1), (2, 2.5)])
     assert first.get_linestyle() != second.get_linestyle()
     assert first.get_marker() != second.get_marker()
     assert words(ax.get_legend().get_texts()) == ["training", "validation"]
-    assert plots.curves({"only": [1.0]}).get_legend() is None
+    assert charts.curves({"only": [1.0]}).get_legend() is None
     with pytest.raises(ValueError, match="at least one series"):
-        plots.curves({})
+        charts.curves({})
     with pytest.raises(ValueError, match="'loss' has 3 values but x has 2"):
-        plots.curves({"loss": [1, 2, 3]}, x=[10, 20])
+        charts.curves({"loss": [1, 2, 3]}, x=[10, 20])
 
 
 def test_lengths_fall_into_half_open_bins():
-    assert plots.length_bins([4, 7, 8, 30, 3], [4, 8, 12]) == [[0, 1], [2]]
+    assert charts.length_bins([4, 7, 8, 30, 3], [4, 8, 12]) == [[0, 1], [2]]
     with pytest.raises(ValueError, match="ascend"):
-        plots.length_bins([1], [4, 4])
+        charts.length_bins([1], [4, 4])
 
 
 def test_by_length_shows_bins_counts_and_gaps():
     quality = {"attention": [30.0, 28.0, 27.0], "fixed vector": [29.0, 20.0, float("nan")]}
-    ax = plots.by_length([4, 8, 12, 13], quality, [120, 1300, 5])
+    ax = charts.by_length([4, 8, 12, 13], quality, [120, 1300, 5])
     assert words(ax.get_xticklabels()) == ["4–7\nn=120", "8–11\nn=1,300", "12\nn=5"]
     np.testing.assert_allclose(ax.lines[0].get_ydata(), [30, 28, 27])
     assert ax.get_ylim()[0] == 0
-    empty = plots.by_length([4, 8, 12], {"attention": [30.0, 0.0]}, [9, 0])
+    empty = charts.by_length([4, 8, 12], {"attention": [30.0, 0.0]}, [9, 0])
     assert np.isnan(empty.lines[0].get_ydata()[1])  # no sentence, no value
     with pytest.raises(ValueError, match="3 bins but 'attention' has 2 values"):
-        plots.by_length([4, 8, 12, 16], {"attention": [1, 2]}, [1, 1, 1])
+        charts.by_length([4, 8, 12, 16], {"attention": [1, 2]}, [1, 1, 1])
 
 
 def test_entries_are_in_order_of_first_appearance():
-    assert sorted(ENTRIES, key=lambda e: e.appeared) == list(ENTRIES)
+    assert sorted(PAPERS, key=lambda e: e.appeared) == list(PAPERS)
     # An arXiv number begins with the year and month of the first version.
-    for entry in ENTRIES:
+    for entry in PAPERS:
         if entry.arxiv:
             assert entry.arxiv[:4] == f"{entry.appeared:%y%m}", entry.key

@@ -2,8 +2,8 @@
 
 import pytest
 
-from coursekit.corpora.lexicon import ADJECTIVES, NOUNS
-from coursekit.corpora.pronouns import twins
+from coursekit.corpora.grammar.lexicon import ADJECTIVES, NOUNS
+from coursekit.corpora.winograd_pairs import twins
 
 SINGULAR = {noun.english: noun for noun in NOUNS}
 

@@ -18,7 +18,7 @@ from docutils import nodes
 from book.ext import heads
 from book.tools import launch, notebooks
 from book.tools.plain import PlainMarkdown
-from coursekit import colab
+from coursekit.notebook import colab
 from tests.tools.site import ROOT, SITE, read_page
 
 pytestmark = pytest.mark.book
@@ -141,8 +141,8 @@ def test_the_built_page_has_its_head_and_its_notebook(notebook):
 
 def test_the_branch_holds_what_the_notebooks_import_and_read(tree):
     code = (
-        "import sys; sys.path.insert(0, '..'); import autograder, coursekit.results, figures.han; "
-        "import solutions.han.attention as s; print(s.__file__)"
+        "import sys; sys.path.insert(0, '..'); import autograder, figures.han; "
+        "import coursekit.training.results, solutions.han.attention as s; print(s.__file__)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tree / "book", capture_output=True, text=True

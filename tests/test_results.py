@@ -9,7 +9,7 @@ import re
 import pytest
 import torch
 
-from coursekit import results
+from coursekit.training import results
 
 RUNS = [
     {"seed": 0, "metrics": {"bleu": 30.123456789, "aer": 0.25}, "seconds": 10.5},
@@ -25,7 +25,7 @@ ABOUT = {
 
 @pytest.fixture
 def path(tmp_path):
-    return results.record(
+    return results.write_result(
         "attention",
         "multi30k",
         runs=RUNS,
@@ -78,7 +78,7 @@ def test_numbers_have_six_digits(path):
 
 def test_text_that_looks_like_numbers_is_left_alone(tmp_path):
     odd = {"words": ["1, 2", "[ 3 ]", "e.", "한국어"], "nothing": [], "one": [[1], []]}
-    results.record("m", "d", runs=RUNS, folder=tmp_path, **ABOUT, **odd)
+    results.write_result("m", "d", runs=RUNS, folder=tmp_path, **ABOUT, **odd)
     result = results.read("m", "d", folder=tmp_path)
     assert {name: result[name] for name in odd} == odd
     assert "한국어" in (tmp_path / "m.d.json").read_text("utf-8")
@@ -92,7 +92,7 @@ def test_no_path_of_this_machine_is_written(path, tmp_path):
 
 def test_recording_again_replaces_the_file(path):
     better = [{"seed": 0, "metrics": {"bleu": 40.0}, "seconds": 1.0}]
-    results.record("attention", "multi30k", runs=better, folder=path.parent, **ABOUT)
+    results.write_result("attention", "multi30k", runs=better, folder=path.parent, **ABOUT)
     result = results.read("attention", "multi30k", folder=path.parent)
     assert result["metrics"] == {"bleu": 40.0}
     assert [p.name for p in path.parent.iterdir()] == [path.name]
@@ -102,7 +102,7 @@ def test_what_is_not_a_number_becomes_null(tmp_path):
     # NaN is not JSON, and a browser would not read the file; but no long run is lost by it.
     runs = [{"seed": 0, "metrics": {"bleu": 1.5, "aer": math.nan}, "seconds": 1.0}]
     losses = [math.inf, 2.0]
-    written = results.record("m", "d", runs=runs, folder=tmp_path, **ABOUT, losses=losses)
+    written = results.write_result("m", "d", runs=runs, folder=tmp_path, **ABOUT, losses=losses)
     result = json.loads(written.read_text("utf-8"), parse_constant=pytest.fail)
     assert result["metrics"] == {"bleu": 1.5, "aer": None}
     assert '"losses": [null, 2.0]' in written.read_text("utf-8")

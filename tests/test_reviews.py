@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from coursekit.corpora.reviews import Review, making, reviews, splits
+from coursekit.corpora.reviews import Review, generator, reviews, splits
 from coursekit.corpora.reviews.lexicon import AWFUL, BAD, GOOD, GREAT, TOPICS
 
 SAMPLE = reviews(3000, seed=11)
@@ -145,6 +145,6 @@ def test_bad_arguments_are_refused(arguments, message):
 
 
 def test_too_many_short_ones_are_refused(monkeypatch):
-    monkeypatch.setattr(making, "ATTEMPTS", 1)
+    monkeypatch.setattr(generator, "ATTEMPTS", 1)
     with pytest.raises(ValueError, match=r"Only .* for 5000: ask for fewer or longer ones"):
         reviews(5000, 0, max_sentences=1, ratings=(3,), topics=("film",))

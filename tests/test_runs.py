@@ -11,9 +11,10 @@ import torch
 from book.runs import classifiers
 from book.runs.__main__ import main
 from book.runs.commands import ENTRY, RUNS, command, load
-from coursekit import datasets, results
+from coursekit import datasets
 from coursekit.corpora.reviews import splits
-from coursekit.vocabulary import WordVocabulary
+from coursekit.text.vocabulary import WordVocabulary
+from coursekit.training import results
 
 
 @pytest.fixture
@@ -35,7 +36,9 @@ def runs(monkeypatch):
     monkeypatch.setattr(classifiers.Task, "batches", counted)
     monkeypatch.setattr(datasets, "load", lambda name: corpus)
     monkeypatch.setattr(
-        results, "record", lambda *names, **recorded: written.append(recorded | {"names": names})
+        results,
+        "write_result",
+        lambda *names, **recorded: written.append(recorded | {"names": names}),
     )
 
     def run(*arguments: str) -> Namespace:

@@ -10,7 +10,7 @@ import pytest
 from tools.refusals import refused
 
 from coursekit.corpora import scenes as drawn
-from coursekit.corpora.scenes import CANVAS, COLOURS, RELATIONS, SHAPES, SIZES, Thing
+from coursekit.corpora.scenes import CANVAS, COLOURS, RELATIONS, SHAPES, SIZES, SceneObject
 
 SAMPLE = drawn.scenes(300, seed=5)
 
@@ -98,7 +98,7 @@ def test_things_do_not_touch_and_stay_inside():
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_shapes_have_their_form(shape):
-    mask = Thing(shape, "red", "large", 24.0, 24.0, 9.0).mask()
+    mask = SceneObject(shape, "red", "large", 24.0, 24.0, 9.0).mask()
     widths = mask.sum(axis=1)
     used = widths[widths > 0]
     assert (mask == mask[:, ::-1][:, [-1, *range(CANVAS - 1)]]).mean() > 0.99  # left as right

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coursekit import settings
+from coursekit.notebook import settings
 
 
 def test_trainings_are_quick_unless_asked_otherwise(monkeypatch):
@@ -30,6 +30,6 @@ def test_another_value_is_refused_in_one_sentence(monkeypatch):
 
 def test_grading_is_what_nbgrader_says(monkeypatch):
     monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
-    assert not settings.grading()
+    assert not settings.is_grading()
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
-    assert settings.grading()
+    assert settings.is_grading()

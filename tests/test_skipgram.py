@@ -9,7 +9,7 @@ from nbclient import NotebookClient
 
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.notebook_builder import make_notebook
-from coursekit.skipgram import nearest, neighbour_pairs, noise_distribution, skipgram_batches
+from coursekit.data.skipgram import nearest, neighbour_pairs, noise_distribution, skipgram_batches
 from solutions.embeddings.vectors import negative_sampling_loss
 
 MASTER = (

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from coursekit.corpora.stories import TAGS, Story, making, splits, stories
+from coursekit.corpora.stories import TAGS, Story, generator, splits, stories
 from coursekit.corpora.stories.lexicon import COLOURS, MEN, PLOTS, THINGS, WOMEN
 
 SAMPLE = stories(3000, seed=11)
@@ -193,6 +193,6 @@ def test_bad_arguments_are_refused(arguments, message):
 
 def test_too_many_are_refused(monkeypatch):
     known = stories(1, 0)[0]
-    monkeypatch.setattr(making, "_draw", lambda source, plot: known)
+    monkeypatch.setattr(generator, "_draw", lambda source, plot: known)
     with pytest.raises(ValueError, match="Only 1 different stories were found for 2"):
         stories(2, 0)

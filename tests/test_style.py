@@ -10,8 +10,8 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from book.tools import vendor
-from coursekit import style
-from coursekit.timeline import AFTERWARDS, ENTRIES
+from coursekit.data.papers import LATER_PAPERS, PAPERS
+from coursekit.plots import style
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -31,7 +31,7 @@ def test_the_sites_colours_are_those_of_the_module(tmp_path):
     assert style.main([str(written)]) == 0
     in_site = ROOT / "book" / "_static" / "colours.css"
     assert written.read_text("utf-8") == in_site.read_text("utf-8"), (
-        "run: python -m coursekit.style book/_static/colours.css"
+        "run: python -m coursekit.plots.style book/_static/colours.css"
     )
 
 
@@ -117,7 +117,7 @@ def test_vendored_files_are_those_that_were_fetched():
 def test_every_paper_of_the_timeline_is_in_the_bibliography():
     keys = re.findall(r"^@\w+\{(\w+),", (ROOT / "book/references.bib").read_text("utf-8"), re.M)
     assert len(keys) == len(set(keys))
-    assert {entry.key for entry in (*ENTRIES, *AFTERWARDS)} <= set(keys)
+    assert {entry.key for entry in (*PAPERS, *LATER_PAPERS)} <= set(keys)
 
 
 def test_series_colours_differ_in_lightness_or_hue():

@@ -1,6 +1,6 @@
 import pytest
 
-from coursekit.tables import Table, provenance
+from coursekit.notebook.tables import Table, provenance
 
 
 def test_a_table_escapes_its_cells():

@@ -8,10 +8,9 @@ import pytest
 import torch
 from torch import nn
 
-from coursekit.batching import batches_by_length, length_mask, translation_batch
-from coursekit.decoding import choose
-from coursekit.training import device, train
-from coursekit.translation import (
+from coursekit.data.batching import batches_by_length, length_mask, translation_batch
+from coursekit.models.decoding import choose
+from coursekit.models.translation import (
     AttentionTranslator,
     ContextTranslator,
     FixedContext,
@@ -21,7 +20,8 @@ from coursekit.translation import (
     attention_weights,
     translate,
 )
-from coursekit.vocabulary import BOS, EOS, PAD
+from coursekit.text.vocabulary import BOS, EOS, PAD
+from coursekit.training import device, train
 from solutions.bahdanau.scores import AdditiveAttention
 from solutions.bahdanau.translator import AttentionDecoder, BidirectionalEncoder
 from solutions.luong.decoder import LuongDecoder

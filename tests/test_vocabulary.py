@@ -6,7 +6,15 @@ import unicodedata
 
 import pytest
 
-from coursekit.vocabulary import BOS, EOS, PAD, UNK, SubwordVocabulary, WordVocabulary, until_eos
+from coursekit.text.vocabulary import (
+    BOS,
+    EOS,
+    PAD,
+    UNK,
+    SubwordVocabulary,
+    WordVocabulary,
+    until_eos,
+)
 
 SENTENCES = [
     ["the", "dog", "sees", "the", "cat"],

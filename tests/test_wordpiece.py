@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coursekit import datasets
-from coursekit.wordpiece import SPECIAL, WordPieceVocabulary
+from coursekit.text.wordpiece import SPECIAL, WordPieceVocabulary
 
 TEXTS = ["the unaffable cat sat", "the cat is affable", "a cat sat, and a hat sat"] * 3
 PIECES = [*SPECIAL, "un", "##aff", "##able", "the", "cat", ",", "caf", "##e"]

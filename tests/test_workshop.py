@@ -16,7 +16,9 @@ from torch import nn
 
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.notebook_builder import list_masters, make_notebook
-from coursekit import diagrams, training, workshop
+from coursekit import training
+from coursekit.notebook import session
+from coursekit.plots import diagrams
 
 ORDER = list(dict.fromkeys((e.assignment, e.notebook) for e in EXERCISES.values()))
 MASTERS = {master.parts[-3:-1]: master for master in list_masters()}
@@ -120,7 +122,7 @@ def test_bring_takes_answers_and_helpers_and_runs_nothing_else(tmp_path, monkeyp
         ("play-it", "# play\n1 / 0", {**GIVEN, "grade_id": "play-it"}),
     )
     space: dict = {}
-    workshop.bring("other.ipynb", into=space)
+    session.import_answers("other.ipynb", into=space)
     assert space["twice"](2.2) == 4
     assert capsys.readouterr().out == "From other.ipynb: twice\n"
 
@@ -139,28 +141,28 @@ def test_bring_takes_answers_and_helpers_and_runs_nothing_else(tmp_path, monkeyp
 def test_bring_says_in_one_sentence_what_to_do(tmp_path, monkeypatch, answer, sentence):
     monkeypatch.chdir(tmp_path)
     page_of(tmp_path, ("twice", answer, ANSWER))
-    with pytest.raises(workshop.NotReadyError, match=sentence) as error:
-        workshop.bring("other.ipynb", into={})
+    with pytest.raises(session.NotReadyError, match=sentence) as error:
+        session.import_answers("other.ipynb", into={})
     assert "run this cell again" in str(error.value) and "\n" not in str(error.value)
     assert error.value._render_traceback_() == [str(error.value)]
 
 
 def test_a_notebook_that_is_not_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(workshop.NotReadyError, match=r"no other\.ipynb beside this"):
-        workshop.bring("other.ipynb", into={})
+    with pytest.raises(session.NotReadyError, match=r"no other\.ipynb beside this"):
+        session.import_answers("other.ipynb", into={})
 
 
 def test_a_model_is_kept(tmp_path, monkeypatch):
     monkeypatch.setenv("COURSEKIT_CACHE", str(tmp_path))
     one, other = nn.Linear(3, 2), nn.Linear(3, 2)
-    with pytest.raises(workshop.NotReadyError, match=r"run train\.ipynb to its end"):
-        workshop.recall(other, "small", "train.ipynb")
-    workshop.keep(one, "small")
-    workshop.recall(other, "small", "train.ipynb")
+    with pytest.raises(session.NotReadyError, match=r"run train\.ipynb to its end"):
+        session.load_weights(other, "small", "train.ipynb")
+    session.save_weights(one, "small")
+    session.load_weights(other, "small", "train.ipynb")
     assert torch.equal(one.weight, other.weight)
-    with pytest.raises(workshop.NotReadyError, match="not there yet"):
-        workshop.recall(nn.Linear(4, 2), "small", "train.ipynb")
+    with pytest.raises(session.NotReadyError, match="not there yet"):
+        session.load_weights(nn.Linear(4, 2), "small", "train.ipynb")
 
 
 def test_demos_are_skipped_while_a_class_is_graded(monkeypatch):
@@ -168,7 +170,7 @@ def test_demos_are_skipped_while_a_class_is_graded(monkeypatch):
 
     shell = InteractiveShell()
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
-    shell.run_cell("from coursekit.workshop import start\nstart()\nstart()")
+    shell.run_cell("from coursekit.notebook.session import start\nstart()\nstart()")
     shell.run_cell("# demo\nx = 1\n")
     shell.run_cell("# play: change it\nx = 1\n")
     shell.run_cell("y = 1  # demo")
@@ -180,6 +182,6 @@ def test_demos_run_for_a_learner(monkeypatch):
 
     monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
     shell = InteractiveShell()
-    shell.run_cell("from coursekit.workshop import start\nstart()")
+    shell.run_cell("from coursekit.notebook.session import start\nstart()")
     shell.run_cell("# demo\nx = 1\n")
     assert shell.user_ns["x"] == 1

@@ -25,8 +25,8 @@ from sphinxcontrib.bibtex.plugin import register_plugin as register_bibtex_plugi
 from sphinxcontrib.bibtex.style.referencing import BracketStyle
 from sphinxcontrib.bibtex.style.referencing.author_year import AuthorYearReferenceStyle
 
-import coursekit.timeline
-from coursekit.timeline import ENTRIES, Entry
+import coursekit.data.papers
+from coursekit.data.papers import PAPERS, Paper
 
 
 def _round() -> BracketStyle:
@@ -85,20 +85,20 @@ class TimelineFigure(nodes.General, nodes.Element):
 
 
 class Timeline(SphinxDirective):
-    """``{timeline}``: the papers of ``coursekit.timeline`` as a picture and as a list below it.
+    """``{timeline}``: the papers of ``coursekit.data.papers`` as a picture and as a list below it.
 
     An entry is a link when its chapter is in ``_toc.yml``, and "planned" otherwise.
     """
 
     def run(self) -> list[nodes.Node]:
         """Make the picture's node and the list, and note what they are made from."""
-        self.env.note_dependency(str(Path(coursekit.timeline.__file__)))
+        self.env.note_dependency(str(Path(coursekit.data.papers.__file__)))
         self.env.note_dependency(str(Path(self.env.srcdir) / "_toc.yml"))
         folder = Path(self.env.docname).parent
-        written = {e.chapter for e in ENTRIES if self._exists(folder, e)}
+        written = {e.chapter for e in PAPERS if self._exists(folder, e)}
         figure = TimelineFigure(folder=folder.as_posix(), written=sorted(written))
         lines = ["````{dropdown} The same as a list"]
-        for entry in ENTRIES:
+        for entry in PAPERS:
             number = int(entry.chapter[:2])
             where = f"Chapter {number} (planned)."
             if entry.chapter in written:
@@ -110,7 +110,7 @@ class Timeline(SphinxDirective):
         lines.append("````")
         return [figure, *self.parse_text_to_nodes("\n".join(lines))]
 
-    def _exists(self, folder: Path, entry: Entry) -> bool:
+    def _exists(self, folder: Path, entry: Paper) -> bool:
         return (folder / entry.chapter).as_posix() in self.env.found_docs
 
 
@@ -122,7 +122,7 @@ def visit_timeline(self: Any, node: TimelineFigure) -> None:
         )
         for name in node["written"]
     }
-    drawings = wide_drawing(ENTRIES, links) + narrow_drawing(ENTRIES, links)
+    drawings = wide_drawing(PAPERS, links) + narrow_drawing(PAPERS, links)
     self.body.append(f'<figure class="course-timeline">{drawings}</figure>\n')
     raise nodes.SkipNode
 
@@ -132,7 +132,7 @@ def skip_timeline(self: Any, node: TimelineFigure) -> None:
     raise nodes.SkipNode
 
 
-def wide_drawing(entries: tuple[Entry, ...], links: dict[str, str]) -> str:
+def wide_drawing(entries: tuple[Paper, ...], links: dict[str, str]) -> str:
     """The timeline from left to right, cards above and below it in turn."""
     pitch, half, height, axis = 84, 80, 118, 152
     width = pitch * (len(entries) - 1) + 2 * half + 4
@@ -156,7 +156,7 @@ def wide_drawing(entries: tuple[Entry, ...], links: dict[str, str]) -> str:
     return _svg("wide", width, 2 * axis, parts, entries)
 
 
-def narrow_drawing(entries: tuple[Entry, ...], links: dict[str, str]) -> str:
+def narrow_drawing(entries: tuple[Paper, ...], links: dict[str, str]) -> str:
     """The timeline from top to bottom, for a phone."""
     pitch, width, line = 78, 350, 62
     height = pitch * len(entries)
@@ -180,7 +180,7 @@ def narrow_drawing(entries: tuple[Entry, ...], links: dict[str, str]) -> str:
     return _svg("narrow", width, height, parts, entries)
 
 
-def _chapter(entry: Entry, links: dict[str, str]) -> str:
+def _chapter(entry: Paper, links: dict[str, str]) -> str:
     number = int(entry.chapter[:2])
     return f"Chapter {number} →" if entry.chapter in links else f"Chapter {number}, planned"
 
@@ -189,7 +189,7 @@ def _text(x: float, y: float, words: str, kind: str) -> str:
     return f'<text class="{kind}" x="{x}" y="{y}">{escape(words)}</text>'
 
 
-def _entry(entry: Entry, links: dict[str, str], drawing: str) -> str:
+def _entry(entry: Paper, links: dict[str, str], drawing: str) -> str:
     if entry.chapter not in links:
         return f'<g class="planned">{drawing}</g>'
     label = f"Chapter {int(entry.chapter[:2])}: {entry.idea}, {entry.reference}, {entry.date}"
@@ -200,7 +200,7 @@ def _entry(entry: Entry, links: dict[str, str], drawing: str) -> str:
 
 
 def _svg(
-    kind: str, width: float, height: float, parts: list[str], entries: tuple[Entry, ...]
+    kind: str, width: float, height: float, parts: list[str], entries: tuple[Paper, ...]
 ) -> str:
     first, last = entries[0].appeared.year, entries[-1].appeared.year
     description = "; ".join(f"{e.date}: {e.idea}, {e.reference}" for e in entries)

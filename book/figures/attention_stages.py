@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from coursekit import style
+from coursekit.plots import style
 
 QUERY, KEY, VALUE, RESULT = style.SERIES[0], style.SERIES[1], style.SERIES[2], style.SERIES[3]
 INK, MUTED, PAPER, LINE = (style.LIGHT[name] for name in ("ink", "muted", "paper", "line"))

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-from coursekit import style
+from coursekit.plots import style
 
 BLUE, ORANGE, GREEN, PURPLE = style.SERIES[:4]
 TOKENS = ("[CLS]", "anna", "has", "a", "kite", "[SEP]", "she", "fl", "##ies", "it", "[SEP]")

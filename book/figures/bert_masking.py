@@ -7,7 +7,7 @@ from figures.shapes import arrow, box
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from coursekit import style
+from coursekit.plots import style
 
 BLUE, ORANGE, GREEN, PURPLE = style.SERIES[:4]
 INK, MUTED, PAPER = (style.LIGHT[name] for name in ("ink", "muted", "paper"))

@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from coursekit import style
-from coursekit.captioning import GRID, places
 from coursekit.corpora.scenes import Scene, scenes
+from coursekit.models.captioning import GRID, places
+from coursekit.plots import style
 
 BLUE, ORANGE, GREEN = style.SERIES[:3]
 MUTED = style.LIGHT["muted"]

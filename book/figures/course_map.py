@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
-from coursekit import style
-from coursekit.timeline import ENTRIES
+from coursekit.data.papers import PAPERS
+from coursekit.plots import style
 
 COLUMNS = {
     "a word:\none vector": ("bengio2003", "mikolov2013b"),
@@ -42,7 +42,7 @@ def draw() -> Figure:
         axes.text(-0.1, y, str(year), ha="right", va="center", fontsize=9, color=muted)
     axes.text(-0.1, _place(2003), "2003", ha="right", va="center", fontsize=9, color=muted)
     axes.text(-0.1, -0.05, "...", ha="right", va="center", fontsize=9, color=muted)
-    by_key = {entry.key: entry for entry in ENTRIES}
+    by_key = {entry.key: entry for entry in PAPERS}
     for column, (heading, keys) in enumerate(COLUMNS.items()):
         x = PLACES[column]
         axes.text(x, -1.3, heading, va="center", weight="bold", fontsize=9.5, color=ink)

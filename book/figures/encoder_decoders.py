@@ -9,7 +9,7 @@ from figures.shapes import arrow, box
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from coursekit import style
+from coursekit.plots import style
 
 SOURCE = ["how", "are", "you"]
 TARGET = ["잘", "지내", "<eos>"]

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from coursekit import style
+from coursekit.plots import style
 
 BLUE, ORANGE, GREEN, PURPLE = style.SERIES[:4]
 PLACES = (2.6, 4.4, 6.2, 8.0)

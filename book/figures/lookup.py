@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from coursekit import style
+from coursekit.plots import style
 
 BLUE, ORANGE, GREEN = style.SERIES[:3]
 WORDS = ("dog", "cat", "bird")

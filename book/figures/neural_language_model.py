@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from coursekit import style
+from coursekit.plots import style
 
 _box = partial(box, height=0.8, rounding=0.15)
 _arrow = partial(arrow, width=1.4)

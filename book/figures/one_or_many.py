@@ -7,7 +7,7 @@ from figures.shapes import arrow, box
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from coursekit import style
+from coursekit.plots import style
 
 BLUE, ORANGE, GREEN = style.SERIES[:3]
 WORDS = ("the", "old", "dog", "barks", "loudly")

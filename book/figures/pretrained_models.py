@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-from coursekit import style
+from coursekit.plots import style
 
 BLUE, ORANGE, GREEN = style.SERIES[:3]
 WORDS = ("she", "rides", "the", "bicycle")

@@ -8,18 +8,18 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from coursekit import style
-from coursekit.timeline import AFTERWARDS, ENTRIES, Entry
+from coursekit.data.papers import LATER_PAPERS, PAPERS, Paper
+from coursekit.plots import style
 
 
 def draw() -> Figure:
     """Draw the course on the left and what came after it on the right, from the top down."""
-    rows = max(len(ENTRIES), len(AFTERWARDS))
+    rows = max(len(PAPERS), len(LATER_PAPERS))
     size = (7.0, 0.4 * rows + 0.4)
     figure, panels = plt.subplots(1, 2, figsize=size, dpi=96, layout="constrained")  # much text
     for axes, entries, title, colour in (
-        (panels[0], ENTRIES, "the course", style.SERIES[0]),
-        (panels[1], AFTERWARDS, "what came after", style.SERIES[1]),
+        (panels[0], PAPERS, "the course", style.SERIES[0]),
+        (panels[1], LATER_PAPERS, "what came after", style.SERIES[1]),
     ):
         axes.set_xlim(-0.32, 1)
         axes.set_ylim(rows - 0.4, -0.6)
@@ -29,7 +29,7 @@ def draw() -> Figure:
     return figure
 
 
-def _column(axes: Axes, entries: Sequence[Entry], colour: str) -> None:
+def _column(axes: Axes, entries: Sequence[Paper], colour: str) -> None:
     axes.plot([0, 0], [0, len(entries) - 1], color=style.LIGHT["line"], linewidth=2, zorder=1)
     axes.scatter([0] * len(entries), range(len(entries)), color=colour, s=30, zorder=2)
     for row, entry in enumerate(entries):

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
-from coursekit import style
+from coursekit.plots import style
 
 BLUE, ORANGE, GREEN, PURPLE = style.SERIES[:4]
 INK, MUTED, PAPER = style.LIGHT["ink"], style.LIGHT["muted"], style.LIGHT["paper"]

@@ -20,7 +20,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from coursekit.checkpoints import kept_in
+from coursekit.training.checkpoints import save_checkpoints_to
 
 from .commands import ENTRY, PROGRAMS, RUNS, load
 
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str]) -> int:
             parser.prog = f"{ENTRY} {name}"
             said = [program, *recorded, *options]
             folder = STOPPED / re.sub(r"[^\w.-]+", "_", " ".join(said))
-            with kept_in(folder):
+            with save_checkpoints_to(folder):
                 module.main(parser.parse_args(said[1:]))
             shutil.rmtree(folder, ignore_errors=True)
         case _:

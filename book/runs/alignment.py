@@ -21,14 +21,14 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from coursekit import datasets, results
-from coursekit.batching import TranslationBatch, batches_by_length
+from coursekit import datasets
 from coursekit.corpora import SentencePair
-from coursekit.looking import recorded_weights
-from coursekit.metrics import alignment_error_rate, links_of
-from coursekit.training import device, seed_everything, train
-from coursekit.translation import Translator, attention_weights
-from coursekit.vocabulary import WordVocabulary
+from coursekit.data.batching import TranslationBatch, batches_by_length
+from coursekit.models.attention_hooks import recorded_weights
+from coursekit.models.translation import Translator, attention_weights
+from coursekit.text.vocabulary import WordVocabulary
+from coursekit.training import device, results, seed_everything, train
+from coursekit.training.metrics import alignment_error_rate, links_of
 
 from . import bahdanau, harness, luong, transformer
 from .commands import command
@@ -270,7 +270,7 @@ def main(options: argparse.Namespace) -> None:
     metrics = {f"aer_{side}": rate for side, rate in record.pop("test").items()}
     metrics |= {f"pud_aer_{side}": rate for side, rate in record.pop("PUD").items()}
     seconds = record["forward"]["seconds"] + record["backward"]["seconds"]
-    results.record(
+    results.write_result(
         MODELS[options.model],
         "hansards-en-fr",
         runs=[{"seed": options.seeds[0], "metrics": metrics, "seconds": seconds}],

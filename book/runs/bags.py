@@ -12,10 +12,11 @@ from __future__ import annotations
 import argparse
 import time
 
-from coursekit import datasets, results
-from coursekit.bags import BagClassifier
-from coursekit.documents import words
-from coursekit.vocabulary import SubwordVocabulary
+from coursekit import datasets
+from coursekit.data.documents import words
+from coursekit.models.bag_of_words import BagClassifier
+from coursekit.text.vocabulary import SubwordVocabulary
+from coursekit.training import results
 
 from .commands import command
 
@@ -59,7 +60,7 @@ def main(options: argparse.Namespace) -> None:
         print(tried[-1][:2], flush=True)
     best, strength, model = max(tried, key=lambda row: row[0])
     seconds = time.perf_counter() - started
-    results.record(
+    results.write_result(
         options.model,
         options.data,
         runs=[

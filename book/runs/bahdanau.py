@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 
-from coursekit.translation import AttentionTranslator, FixedContext
+from coursekit.models.translation import AttentionTranslator, FixedContext
 from solutions.bahdanau.scores import AdditiveAttention
 from solutions.bahdanau.translator import AttentionDecoder, BidirectionalEncoder
 

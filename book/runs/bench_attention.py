@@ -19,8 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit import results
-from coursekit.training import device
+from coursekit.training import device, results
 from solutions.transformer.attention import MultiHeadAttention, scaled_dot_product_attention
 from solutions.transformer.layers import EncoderLayer, PositionwiseFeedForward
 
@@ -121,7 +120,7 @@ def main(options: argparse.Namespace) -> None:
         if turn:  # the first round pays for allocations
             rounds.append(ratios)
     metrics = {name: statistics.median(r[name] for r in rounds) for name in rounds[0]}
-    results.record(
+    results.write_result(
         "bench-attention",
         "random",
         runs=[

@@ -21,11 +21,19 @@ from collections.abc import Callable, Iterator, Sequence
 import torch
 from torch import nn
 
-from coursekit import datasets, results
-from coursekit.classifiers import classification_loss
+from coursekit import datasets
 from coursekit.corpora.reviews import reviews
-from coursekit.documents import EncodedText, TextBatch, middle_cut, text_batch, text_batches, words
-from coursekit.vocabulary import WordVocabulary
+from coursekit.data.documents import (
+    EncodedText,
+    TextBatch,
+    middle_cut,
+    text_batch,
+    text_batches,
+    words,
+)
+from coursekit.models.classifiers import classification_loss
+from coursekit.text.vocabulary import WordVocabulary
+from coursekit.training import results
 from solutions.sentences.pooling import AttentionClassifier
 
 from .commands import command
@@ -128,7 +136,7 @@ def main(options: argparse.Namespace) -> None:
         f"real_{name}": real / sum(batch.tokens.numel() for batch in make(1))
         for name, make in makers.items()
     }
-    results.record(
+    results.write_result(
         "bench-bucketing",
         options.data,
         runs=[

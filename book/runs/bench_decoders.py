@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit import results
+from coursekit.training import results
 from solutions.bahdanau.scores import AdditiveAttention
 from solutions.bahdanau.translator import AttentionDecoder
 from solutions.luong.decoder import LuongDecoder, attentional_state
@@ -111,7 +111,7 @@ def main(options: argparse.Namespace) -> None:
     metrics["all_at_once_to_unfed"] = statistics.median(
         times["all_at_once"] / times["unfed"] for times in rounds
     )
-    results.record(
+    results.write_result(
         "bench-decoders",
         "multi30k-shapes",
         runs=[

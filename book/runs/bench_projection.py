@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit import results
+from coursekit.training import results
 from solutions.bahdanau.scores import AdditiveAttention
 from solutions.bahdanau.translator import AttentionDecoder
 
@@ -73,7 +73,7 @@ def main(options: argparse.Namespace) -> None:
     pairs = [(seconds(decoders[0]), seconds(decoders[1])) for _ in range(options.rounds)]
     ratios = [each / once for once, each in pairs]
     ratio = statistics.median(ratios)
-    results.record(
+    results.write_result(
         "bench-projection",
         "multi30k-shapes",
         runs=[

@@ -27,8 +27,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit import datasets, results
-from coursekit.bert import (
+from coursekit import datasets
+from coursekit.models.bert import (
     BertBatch,
     EncodedPair,
     PretrainingModel,
@@ -36,8 +36,8 @@ from coursekit.bert import (
     labelled_batches,
     pretraining_batches,
 )
-from coursekit.training import device, seed_everything, train
-from coursekit.wordpiece import WordPieceVocabulary
+from coursekit.text.wordpiece import WordPieceVocabulary
+from coursekit.training import device, results, seed_everything, train
 from solutions.bert.finetuning import SequenceClassifier
 from solutions.bert.inputs import BertEmbeddings, mask_tokens, next_sentence_pairs
 from solutions.bert.pretraining import (
@@ -428,7 +428,7 @@ def main(options: argparse.Namespace) -> None:
     parameters = runs[0].pop("parameters", None) or sum(
         p.numel() for p in encoder_of(options, options.vocabulary).parameters()
     )
-    results.record(
+    results.write_result(
         "bert" if pretraining else f"bert-finetuned-{options.labels or 'all'}",
         options.data,
         runs=runs,

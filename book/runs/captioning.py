@@ -23,8 +23,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit import results
-from coursekit.captioning import (
+from coursekit.corpora.scenes import SceneSplits, scenes, splits
+from coursekit.models.captioning import (
     CaptionBatch,
     Classifier,
     PictureEncoder,
@@ -37,10 +37,9 @@ from coursekit.captioning import (
     looks,
     pictures_of,
 )
-from coursekit.corpora.scenes import SceneSplits, scenes, splits
-from coursekit.metrics import exact_match
-from coursekit.training import History, seed_everything, train
-from coursekit.vocabulary import PAD, WordVocabulary
+from coursekit.text.vocabulary import PAD, WordVocabulary
+from coursekit.training import History, results, seed_everything, train
+from coursekit.training.metrics import exact_match
 from solutions.captioning.attention import (
     SoftAttention,
     annotation_vectors,
@@ -324,7 +323,7 @@ def main(options: argparse.Namespace) -> None:
                 }
             )
             print(name, seed, f"{seconds:.0f} s", metrics, flush=True)
-        results.record(
+        results.write_result(
             f"captioner-{name}",
             "scenes",
             runs=runs,

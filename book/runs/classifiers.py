@@ -20,15 +20,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from coursekit import datasets, results
-from coursekit.classifiers import (
-    ConvolutionalClassifier,
-    PooledClassifier,
-    accuracy,
-    classification_loss,
-    outputs,
-)
-from coursekit.documents import (
+from coursekit import datasets
+from coursekit.data.documents import (
     DocumentBatch,
     TextBatch,
     document_batches,
@@ -38,8 +31,15 @@ from coursekit.documents import (
     text_batches,
     words,
 )
-from coursekit.training import device, seed_everything, train
-from coursekit.vocabulary import UNK, SubwordVocabulary, WordVocabulary
+from coursekit.models.classifiers import (
+    ConvolutionalClassifier,
+    PooledClassifier,
+    accuracy,
+    classification_loss,
+    compute_outputs,
+)
+from coursekit.text.vocabulary import UNK, SubwordVocabulary, WordVocabulary
+from coursekit.training import device, results, seed_everything, train
 from solutions.han.attention import AttentionPooling
 from solutions.han.network import HierarchicalAttentionNetwork
 from solutions.sentences.pooling import AttentionClassifier, last_state, masked_max, masked_mean
@@ -178,7 +178,7 @@ def loss_of(options: argparse.Namespace) -> Callable[[nn.Module, Batch], Tensor]
             batch = hidden_words(batch, options.word_dropout)
         if not penalty:
             return classification_loss(model, batch)
-        logits, weights = outputs(model, batch)
+        logits, weights = compute_outputs(model, batch)
         entropy = nn.functional.cross_entropy(logits, batch.labels)
         return entropy + penalty * redundancy_penalty(weights.float())
 
@@ -286,7 +286,7 @@ def main(options: argparse.Namespace) -> None:
     if any("accuracy" not in one["metrics"] for one in runs):
         return  # the test set was not read
     unnamed = ("weights", "progress", "no_test", "at_least")
-    results.record(
+    results.write_result(
         options.name or options.model,
         options.data,
         runs=[{k: v for k, v in r.items() if k != "parameters"} for r in runs],

@@ -19,12 +19,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit import datasets, results
-from coursekit.batching import TranslationBatch, batches_by_length, source_batch
-from coursekit.metrics import bleu, bleu_interval, entropy
-from coursekit.training import device, seed_everything, train
-from coursekit.translation import Translator, attention_weights, translate
-from coursekit.vocabulary import BOS, EOS, PAD, SubwordVocabulary, until_eos
+from coursekit import datasets
+from coursekit.data.batching import TranslationBatch, batches_by_length, source_batch
+from coursekit.models.translation import Translator, attention_weights, translate
+from coursekit.text.vocabulary import BOS, EOS, PAD, SubwordVocabulary, until_eos
+from coursekit.training import device, results, seed_everything, train
+from coursekit.training.metrics import bleu, bleu_interval, entropy
 from solutions.seq2seq.decoding import beam_search
 
 from .commands import command
@@ -321,7 +321,7 @@ def record(name: str, program: str, options: argparse.Namespace, plan: Plan) -> 
     """
     corpus = datasets.load(options.data)
     runs = [run(plan, options, seed, corpus) for seed in options.seeds]
-    results.record(
+    results.write_result(
         name,
         options.data,
         runs=[{k: v for k, v in r.items() if k not in ("parameters", "signature")} for r in runs],

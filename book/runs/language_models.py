@@ -22,11 +22,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit import datasets, results
-from coursekit.ngrams import NgramModel, context_windows, perplexity
-from coursekit.skipgram import nearest
-from coursekit.training import device, seed_everything, train
-from coursekit.vocabulary import UNK, WordVocabulary
+from coursekit import datasets
+from coursekit.data.skipgram import nearest
+from coursekit.models.ngrams import NgramModel, context_windows, perplexity
+from coursekit.text.vocabulary import UNK, WordVocabulary
+from coursekit.training import device, results, seed_everything, train
 from solutions.embeddings.vectors import NeuralLanguageModel
 
 from .commands import command
@@ -240,7 +240,7 @@ def main(options: argparse.Namespace) -> None:
             "perplexity_of_seen": perplexity(given[known]),
             "perplexity_of_unseen": perplexity(given[~known]),
         }
-        results.record(
+        results.write_result(
             name,
             DATA,
             runs=[model.run | {"metrics": metrics}],

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from coursekit import datasets
-from coursekit.classifiers import outputs
-from coursekit.documents import DocumentBatch, document_batch, text_batch
-from coursekit.metrics import entropy
+from coursekit.data.documents import DocumentBatch, document_batch, text_batch
+from coursekit.models.classifiers import compute_outputs
 from coursekit.training import device
+from coursekit.training.metrics import entropy
 
 EXAMPLES = 12  # reviews quoted, at most 120 words each
 QUOTED = ("imdb", "nsmc")  # whole texts of others are somebody's property
@@ -38,7 +38,7 @@ def look_at(
     for start in range(0, len(items), 128):
         some = items[start : start + 128]
         batch = document_batch(some) if task.hierarchical else text_batch(some)
-        _, *weights = (t.float().cpu() for t in outputs(model, batch.to(device())))
+        _, *weights = (t.float().cpu() for t in compute_outputs(model, batch.to(device())))
         for name, value in _selection(weights, batch).items():
             sums[name].append(value)
         if looks is not None and options.model in ("han", "bilstm-attention"):
@@ -148,7 +148,7 @@ def _examples(model: nn.Module, task: Any) -> list[dict[str, Any]]:
     examples = []
     for ids, label in chosen:
         batch = (document_batch if task.hierarchical else text_batch)([(ids, label)])
-        logits, *weights = (t.float().cpu() for t in outputs(model, batch.to(device())))
+        logits, *weights = (t.float().cpu() for t in compute_outputs(model, batch.to(device())))
         shown: dict[str, Any] = {
             "label": label,
             "probabilities": [round(p, 4) for p in logits[0].softmax(0).tolist()],

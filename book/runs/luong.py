@@ -13,7 +13,7 @@ import argparse
 
 from torch import nn
 
-from coursekit.translation import LuongTranslator
+from coursekit.models.translation import LuongTranslator
 from solutions.bahdanau.translator import BidirectionalEncoder
 from solutions.luong.decoder import LuongDecoder
 from solutions.luong.local import LocalAttention

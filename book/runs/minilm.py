@@ -37,9 +37,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from coursekit import datasets, results
-from coursekit.bags import BagClassifier
-from coursekit.bert import (
+from coursekit import datasets
+from coursekit.data.documents import whole_texts, words
+from coursekit.models.bag_of_words import BagClassifier
+from coursekit.models.bert import (
     BertBatch,
     EncodedPair,
     PretrainingModel,
@@ -47,10 +48,9 @@ from coursekit.bert import (
     labelled_batches,
     pad_items,
 )
-from coursekit.checkpoints import once
-from coursekit.documents import whole_texts, words
-from coursekit.training import device, seed_everything, train
-from coursekit.wordpiece import WordPieceVocabulary
+from coursekit.text.wordpiece import WordPieceVocabulary
+from coursekit.training import device, results, seed_everything, train
+from coursekit.training.checkpoints import load_or_compute
 from solutions.bert.finetuning import load_pretrained
 from solutions.bert.inputs import BertEmbeddings
 from solutions.bert.pretraining import BertEncoder, BertLayer, MaskedLanguageModelHead, pool_first
@@ -146,7 +146,7 @@ def mean_states(encoder: nn.Module, items: Sequence[EncodedPair]) -> Tensor:
 
     # Long texts take an hour: what a run that is stopped has read stays.
     parts = [items[start : start + 4096] for start in range(0, len(items), 4096)]
-    return torch.cat([once(encoder, partial(of, part)) for part in parts])
+    return torch.cat([load_or_compute(encoder, partial(of, part)) for part in parts])
 
 
 def by_length(items: Sequence[EncodedPair]) -> Iterator[tuple[list[int], BertBatch]]:
@@ -347,7 +347,7 @@ def tune(
     )  # fmt: skip
     return (
         encoder,
-        once(model, lambda: predict(model, parts["test"], options)),
+        load_or_compute(model, lambda: predict(model, parts["test"], options)),
         {
             "seconds": history.seconds,
             "updates": updates,
@@ -429,7 +429,7 @@ def main(options: argparse.Namespace) -> None:
     runs = [run_seed(model, texts, parts, pieces, options, seed) for seed in options.seeds]
     if options.on == "validation":
         return
-    results.record(
+    results.write_result(
         f"minilm-{'lora-' if options.rank else ''}{options.labels or 'all'}",
         options.data,
         runs=runs,

@@ -16,9 +16,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from coursekit import datasets, results
-from coursekit.bert import EncodedPair, pad_items
-from coursekit.metrics import entropy
+from coursekit import datasets
+from coursekit.models.bert import EncodedPair, pad_items
+from coursekit.training import results
+from coursekit.training.metrics import entropy
 
 from .commands import command
 from .minilm import HEADS, LAYERS, POSITIONS, WIDTH, load_published, weights_of
@@ -83,7 +84,7 @@ def main(options: argparse.Namespace) -> None:
             for name, value in measure_habits(weights, (0, len(ids) - 1), len(ids) - 2).items():
                 sums.setdefault(name, torch.zeros(LAYERS, HEADS))[layer] += value / len(items)
     state = dict(datasets.load("minilm-l6").split("weights"))
-    results.record(
+    results.write_result(
         "minilm-heads",
         "sst-2",
         runs=[

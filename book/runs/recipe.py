@@ -22,12 +22,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit import datasets, results
-from coursekit.batching import length_mask
-from coursekit.classifiers import accuracy, classification_loss
-from coursekit.documents import TextBatch, text_batches, words
-from coursekit.training import seed_everything, train
-from coursekit.vocabulary import PAD, WordVocabulary
+from coursekit import datasets
+from coursekit.data.batching import length_mask
+from coursekit.data.documents import TextBatch, text_batches, words
+from coursekit.models.classifiers import accuracy, classification_loss
+from coursekit.text.vocabulary import PAD, WordVocabulary
+from coursekit.training import results, seed_everything, train
 from solutions.bahdanau.scores import AdditiveAttention
 from solutions.sentences.pooling import last_state
 
@@ -216,7 +216,7 @@ def main(options: argparse.Namespace) -> None:
     metrics = {"accuracy": accuracy(model, batches(test_items, 0))}
     if options.masked:
         metrics["validation_accuracy"] = history.column("accuracy")[history.best_epoch - 1]
-    results.record(
+    results.write_result(
         "recipe-masked" if options.masked else "recipe-keras" if options.keras else "recipe",
         "imdb",
         runs=[

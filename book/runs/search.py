@@ -23,8 +23,7 @@ import torch.nn.functional as F
 import yaml
 from torch import Tensor
 
-from coursekit import results
-from coursekit.training import device
+from coursekit.training import device, results
 
 from .commands import command
 from .minilm import load_published, mean_states
@@ -118,7 +117,7 @@ def main(options: argparse.Namespace) -> None:
             hits = [names[i] for c, i in zip(*(t.tolist() for t in best), strict=True) if c > 0]
             found[question] |= {way: hits, f"place_{way}": place}
     pages = hashlib.sha256(GLOSSARY.read_bytes()).hexdigest()
-    results.record(
+    results.write_result(
         "minilm-search",
         "glossary",
         runs=[{"seed": 0, "metrics": metrics, "seconds": time.perf_counter() - started}],

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 
-from coursekit.translation import ContextTranslator, SequenceTranslator, Translator
+from coursekit.models.translation import ContextTranslator, SequenceTranslator, Translator
 from solutions.seq2seq.encoder_decoder import ContextDecoder, Encoder, Seq2Seq, reverse_source
 
 from . import harness

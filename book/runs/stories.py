@@ -21,19 +21,24 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from coursekit import results
-from coursekit.bert import BertBatch, PretrainingModel, initialise, pad_items, pretraining_batches
-from coursekit.cloze import (
+from coursekit.corpora.stories import Story, splits
+from coursekit.models.bert import (
+    BertBatch,
+    PretrainingModel,
+    initialise,
+    pad_items,
+    pretraining_batches,
+)
+from coursekit.models.cloze import (
+    BidirectionalClozeModel,
     Filler,
-    TwoDirections,
     cloze_loss,
-    every_word,
-    fill_words,
+    label_every_word,
+    predict_hidden_words,
     story_vocabulary,
     texts_of,
 )
-from coursekit.corpora.stories import Story, splits
-from coursekit.training import device, seed_everything, train
+from coursekit.training import device, results, seed_everything, train
 from solutions.bert.inputs import BertEmbeddings, mask_tokens, next_sentence_pairs
 from solutions.bert.pretraining import (
     BertEncoder,
@@ -147,7 +152,9 @@ def adamw(parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
 
 
 @torch.no_grad()
-def judge_model(task: Task, model: Filler | TwoDirections, stories: list[Story]) -> dict[str, Any]:
+def judge_model(
+    task: Task, model: Filler | BidirectionalClozeModel, stories: list[Story]
+) -> dict[str, Any]:
     """Return how many hidden words are told, over all words and by part of speech."""
     right: dict[str, list[float]] = defaultdict(list)
     loss: list[float] = []
@@ -156,7 +163,7 @@ def judge_model(task: Task, model: Filler | TwoDirections, stories: list[Story])
         pairs = pairwise(documents)
         for i, (first, second) in enumerate(pairs):
             ids, segments = task.words.join(first, second)
-            places, guessed = fill_words(model, ids, segments, task.words)
+            places, guessed = predict_hidden_words(model, ids, segments, task.words)
             true = torch.tensor([ids[place] for place in places])
             hits = (guessed.argmax(dim=1) == true).double().tolist()
             loss += (-guessed.gather(1, true[:, None]).log()).flatten().tolist()
@@ -210,7 +217,7 @@ def judge_shown_words(task: Task, model: nn.Module, stories: list[Story]) -> dic
 
 
 def fill_examples(
-    task: Task, model: Filler | TwoDirections, stories: list[Story]
+    task: Task, model: Filler | BidirectionalClozeModel, stories: list[Story]
 ) -> list[dict[str, Any]]:
     """Return what a model fills in for each word of the prepared texts."""
     shown = []
@@ -218,7 +225,7 @@ def fill_examples(
         first, second = texts_of(story)[:2]
         halves = [[task.words.id(word) for word in text] for text in (first, second)]
         ids, segments = task.words.join(halves[0], halves[1])
-        places, guessed = fill_words(model, ids, segments, task.words)
+        places, guessed = predict_hidden_words(model, ids, segments, task.words)
         best = guessed.topk(SHOWN, dim=1)
         shown.append(
             {
@@ -257,7 +264,7 @@ def bert_loss(model: nn.Module, batch: BertBatch) -> Tensor:
 
 
 def fit(
-    task: Task, model: nn.Module, batches: Any, loss: Any, judge: Filler | TwoDirections
+    task: Task, model: nn.Module, batches: Any, loss: Any, judge: Filler | BidirectionalClozeModel
 ) -> dict[str, Any]:
     """Train a model and return its run: metrics, curve, examples."""
     o = task.options
@@ -291,7 +298,7 @@ def fit(
 def write(task: Task, name: str, model: nn.Module, run: dict[str, Any]) -> None:
     """Record one model."""
     text = repr(task.data).encode()
-    results.record(
+    results.write_result(
         name,
         "stories",
         runs=[run],
@@ -335,8 +342,8 @@ def fill(task: Task) -> None:
     made: dict[str, Filler] = {}
     for name, sees, mask in (
         ("bert-no-next", "both", task.masked),
-        ("left-to-right", "left", every_word),
-        ("right-to-left", "right", every_word),
+        ("left-to-right", "left", label_every_word),
+        ("right-to-left", "right", label_every_word),
         ("bert-only-mask", "both", task.only_masked),
     ):
         seed_everything(task.options.seed)
@@ -359,7 +366,7 @@ def train_narrow(task: Task) -> None:
     for sees in ("left", "right"):
         seed_everything(task.options.seed)
         side = task.filler(sees)
-        batches = task.epochs(lambda turn: true_pairs, every_word)
+        batches = task.epochs(lambda turn: true_pairs, label_every_word)
         fit(task, side, batches, cloze_loss, side)
         sides.append(side)
     train_side_by_side(task, "two-directions-narrow", *sides)
@@ -372,10 +379,10 @@ def train_side_by_side(task: Task, name: str, left: Filler, right: Filler) -> No
     width, steps = task.options.width, task.options.steps
     fresh = initialise(nn.Embedding(len(task.words), width), task.options.deviation)
     assert isinstance(fresh, nn.Embedding)
-    both = TwoDirections(left, right, width, task.head(fresh))
+    both = BidirectionalClozeModel(left, right, width, task.head(fresh))
     task.options.steps = steps // 2
     true_pairs = task.neighbours(task.data.train)
-    batches = task.epochs(lambda turn: true_pairs, every_word)
+    batches = task.epochs(lambda turn: true_pairs, label_every_word)
     write(task, name, both, fit(task, both, batches, cloze_loss, both))
     task.options.steps = steps
 

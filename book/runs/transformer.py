@@ -16,7 +16,7 @@ from collections.abc import Iterable
 import torch
 from torch import nn
 
-from coursekit.translation import TransformerTranslator
+from coursekit.models.translation import TransformerTranslator
 from solutions.transformer.attention import MultiHeadAttention
 from solutions.transformer.layers import (
     DecoderLayer,

@@ -39,7 +39,7 @@ if "google.colab" in sys.modules:
     if not os.path.isdir(folder) and subprocess.run(fetch).returncode:
         raise SystemExit("The course could not be fetched: wait a minute and run this cell again.")
     sys.path.insert(0, folder)
-    from coursekit.colab import prepare
+    from coursekit.notebook.colab import prepare
 
     prepare(folder)
     os.chdir(folder + "/{working}")
@@ -55,7 +55,7 @@ if "google.colab" in sys.modules:
     if not os.path.isdir(folder):
         raise SystemExit(f"Upload the course's folder to {{folder}}, then run this cell again.")
     sys.path.insert(0, folder)
-    from coursekit.colab import prepare
+    from coursekit.notebook.colab import prepare
 
     prepare(folder)
     os.chdir(folder + "/{working}")

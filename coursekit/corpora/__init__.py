@@ -1,8 +1,8 @@
-"""Corpora made by the course itself: no download, the same on every machine."""
+"""Synthetic corpora, generated from a seed without any download."""
 
 from coursekit.corpora.glosses import gloss, glossed, meanings
-from coursekit.corpora.making import Splits, as_text, english_french, english_korean, splits
-from coursekit.corpora.pair import SentencePair
+from coursekit.corpora.parallel import Splits, as_text, english_french, english_korean, splits
+from coursekit.corpora.sentence_pair import SentencePair
 
 __all__ = [
     "SentencePair",

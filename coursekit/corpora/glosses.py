@@ -1,13 +1,13 @@
-"""What the words of a made-up translation mean, word by word, for readers of English."""
+"""English glosses, word by word, of the synthetic translations."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from coursekit.corpora.hangul import PARTICLES
-from coursekit.corpora.lexicon import NOUNS, NUMBERS, VERBS
-from coursekit.corpora.pair import SentencePair
+from coursekit.corpora.grammar.korean_morphology import PARTICLES
+from coursekit.corpora.grammar.lexicon import NOUNS, NUMBERS, VERBS
+from coursekit.corpora.sentence_pair import SentencePair
 
 # Words that are linked to nothing, to now this and now that, or to a phrase as a whole.
 _KOREAN = {

@@ -1,4 +1,4 @@
-"""Makes corpora: draws meanings, realises them in two languages, links the words."""
+"""Generates parallel corpora, English-Korean and English-French, with word alignments."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import random
 from collections.abc import Callable
 from typing import NamedTuple
 
-from coursekit.corpora import english, french, korean
-from coursekit.corpora.drawing import SHORTEST, draw
-from coursekit.corpora.hangul import PARTICLES
-from coursekit.corpora.meaning import Sentence
-from coursekit.corpora.pair import SentencePair
-from coursekit.corpora.tokens import Token, antecedents, links
+from coursekit.corpora.grammar import english, french, korean
+from coursekit.corpora.grammar.aligned_tokens import Token, antecedents, links
+from coursekit.corpora.grammar.korean_morphology import PARTICLES
+from coursekit.corpora.grammar.meaning_tree import Sentence
+from coursekit.corpora.grammar.sentence_sampler import SHORTEST, sample_sentence
+from coursekit.corpora.sentence_pair import SentencePair
 
 REALISE: dict[str, Callable[[Sentence], list[Token]]] = {
     "korean": korean.realise,
@@ -157,7 +157,7 @@ def _make(
     while len(made) < pairs:
         length = min_length + random_source.randrange(max_length - min_length + 1)
         for _ in range(1 if length in exhausted else ATTEMPTS):
-            sentence = draw(random_source, length)
+            sentence = sample_sentence(random_source, length)
             source = english.realise(sentence)
             words = tuple(token.word for token in source)
             if words not in seen:

@@ -1,4 +1,4 @@
-"""Drawn scenes: small pictures of a few things, each with a caption whose words have known places.
+"""Generates scenes of coloured shapes, with captions and the region of each word.
 
 The things of a scene are named from left to right, so a scene has exactly one caption::
 
@@ -49,7 +49,7 @@ _ATTEMPTS = 200
 
 
 @dataclass(frozen=True)
-class Thing:
+class SceneObject:
     """One thing of a scene.
 
     Attributes:
@@ -114,7 +114,7 @@ class Scene:
 
     picture: np.ndarray
     words: tuple[str, ...]
-    things: tuple[Thing, ...]
+    things: tuple[SceneObject, ...]
     about: tuple[tuple[int, ...], ...]
 
     def region(self, position: int) -> np.ndarray:
@@ -187,7 +187,7 @@ def splits(
     return SceneSplits(parts[2], parts[1], parts[0])
 
 
-def caption(things: tuple[Thing, ...]) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
+def caption(things: tuple[SceneObject, ...]) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
     """Return the words that describe things from left to right, and what each word is about."""
     words: list[str] = []
     about: list[tuple[int, ...]] = []
@@ -200,7 +200,7 @@ def caption(things: tuple[Thing, ...]) -> tuple[tuple[str, ...], tuple[tuple[int
     return tuple(words), tuple(about)
 
 
-def relation(first: Thing, second: Thing) -> str:
+def relation(first: SceneObject, second: SceneObject) -> str:
     """Return where the first thing is, seen from the second: "above", "below" or "beside" it."""
     down, right = second.row - first.row, second.column - first.column
     if abs(right) > abs(down):
@@ -239,7 +239,7 @@ def _draw(
     return made
 
 
-def _place(source: random.Random, count: int) -> tuple[Thing, ...]:
+def _place(source: random.Random, count: int) -> tuple[SceneObject, ...]:
     """Draw things and places for them such that nothing overlaps and every relation is clear."""
     while True:
         colours = source.sample(tuple(COLOURS), count)
@@ -251,7 +251,7 @@ def _place(source: random.Random, count: int) -> tuple[Thing, ...]:
                 radius = source.uniform(*SIZES[size])
                 low, high = radius + 1, CANVAS - 2 - radius
                 row, column = source.uniform(low, high), source.uniform(low, high)
-                things.append(Thing(shape, colour, size, row, column, radius))
+                things.append(SceneObject(shape, colour, size, row, column, radius))
             things.sort(key=lambda thing: thing.column)
             if all(_apart(*pair) for pair in combinations(things, 2)) and all(
                 _clear(*pair) for pair in pairwise(things)
@@ -259,19 +259,19 @@ def _place(source: random.Random, count: int) -> tuple[Thing, ...]:
                 return tuple(things)
 
 
-def _apart(one: Thing, other: Thing) -> bool:
+def _apart(one: SceneObject, other: SceneObject) -> bool:
     """Return whether the squares around two things leave at least two pixels between them."""
     distance = max(abs(one.row - other.row), abs(one.column - other.column))
     return distance >= one.radius + other.radius + 2
 
 
-def _clear(first: Thing, second: Thing) -> bool:
+def _clear(first: SceneObject, second: SceneObject) -> bool:
     """Return whether nobody can doubt the order of two things and their relation."""
     down, right = abs(second.row - first.row), second.column - first.column
     return right >= _APART and max(down, right) >= _CLEAR * min(down, right)
 
 
-def _paint(things: tuple[Thing, ...], seed: int) -> np.ndarray:
+def _paint(things: tuple[SceneObject, ...], seed: int) -> np.ndarray:
     """Return the picture: a grey ground that is not quite even, the things, and a little noise."""
     generator = np.random.default_rng(seed)
     level, across, down = generator.uniform((85, -25, -25), (145, 25, 25))

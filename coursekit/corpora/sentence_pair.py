@@ -1,4 +1,4 @@
-"""What a word-aligned sentence pair is."""
+"""Word-aligned sentence pair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences in twos that differ in their last word, which decides what `it` stands for."""
+"""Generates Winograd pairs: sentences whose last word decides the antecedent of `it`."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import random
 from itertools import combinations
 from typing import NamedTuple
 
-from coursekit.corpora import english, french
-from coursekit.corpora.drawing import draw
-from coursekit.corpora.lexicon import ADJECTIVES, Adjective
-from coursekit.corpora.meaning import Clause, NounPhrase, Sentence, Unit
-from coursekit.corpora.pair import SentencePair
-from coursekit.corpora.tokens import antecedents, links
+from coursekit.corpora.grammar import english, french
+from coursekit.corpora.grammar.aligned_tokens import antecedents, links
+from coursekit.corpora.grammar.lexicon import ADJECTIVES, Adjective
+from coursekit.corpora.grammar.meaning_tree import Clause, NounPhrase, Sentence, Unit
+from coursekit.corpora.grammar.sentence_sampler import sample_sentence
+from coursekit.corpora.sentence_pair import SentencePair
 
 TURNS = (("", "because"), ("", "because"), ("", "when"), ("but", ""))  # connective, conjunction
 
 
-class Twins(NamedTuple):
+class WinogradPair(NamedTuple):
     """Two sentences, equal up to the last word.
 
     Attributes:
@@ -30,7 +30,7 @@ class Twins(NamedTuple):
     nouns: tuple[str, str]
 
 
-def twins(number: int, seed: int, min_length: int = 9, max_length: int = 12) -> list[Twins]:
+def twins(number: int, seed: int, min_length: int = 9, max_length: int = 12) -> list[WinogradPair]:
     """Make English-French twins: "the cat crosses the street because it is tired", or "wide".
 
     The two nouns differ in gender, so that the French pronoun tells which of them was understood.
@@ -50,7 +50,7 @@ def twins(number: int, seed: int, min_length: int = 9, max_length: int = 12) -> 
     if not 9 <= min_length <= max_length <= 13:
         raise ValueError(f"lengths must be from 9 to 13 words, not {min_length} to {max_length}.")
     random_source = random.Random(seed)
-    made: dict[tuple[str, ...], Twins] = {}
+    made: dict[tuple[str, ...], WinogradPair] = {}
     for _ in range(1000 + 200 * number):
         if len(made) == number:
             return list(made.values())
@@ -61,9 +61,9 @@ def twins(number: int, seed: int, min_length: int = 9, max_length: int = 12) -> 
     raise ValueError(f"Only {len(made)} different twins were found for {number}.")
 
 
-def _draw(random_source: random.Random, words: int) -> Twins | None:
+def _draw(random_source: random.Random, words: int) -> WinogradPair | None:
     """Return twins, or None where the sentence drawn has no two nouns that differ enough."""
-    (unit,) = draw(random_source, words).units
+    (unit,) = sample_sentence(random_source, words).units
     nouns = [phrase for phrase in unit.main.phrases() if not phrase.plural]
     choices = [
         (one, other)
@@ -85,7 +85,7 @@ def _draw(random_source: random.Random, words: int) -> Twins | None:
             else [unit, Unit(clause, connective)]
         )
         pairs.append(_pair(Sentence(units)))
-    return Twins(pairs[0], pairs[1], (phrases[0].noun.english, phrases[1].noun.english))
+    return WinogradPair(pairs[0], pairs[1], (phrases[0].noun.english, phrases[1].noun.english))
 
 
 def _only(phrase: NounPhrase, nouns: list[NounPhrase]) -> list[Adjective]:

@@ -1,4 +1,4 @@
-"""Batches of sentence pairs of similar length, padded at the end."""
+"""Batches sentence pairs of similar length and pads them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from coursekit.vocabulary import BOS, PAD
+from coursekit.text.vocabulary import BOS, PAD
 
 EncodedPair = tuple[Sequence[int], Sequence[int]]
 

@@ -1,4 +1,4 @@
-"""Texts for classifiers: raw text to words and sentences, ids, and batches of similar length."""
+"""Tokenizes and encodes texts and documents, and batches them for classifiers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from coursekit.batching import Batch, order_by_length, pad
-from coursekit.vocabulary import PAD, WordVocabulary
+from coursekit.data.batching import Batch, order_by_length, pad
+from coursekit.text.vocabulary import PAD, WordVocabulary
 
 EncodedText = tuple[Sequence[int], int]  # ids, label
 EncodedDocument = tuple[Sequence[Sequence[int]], int]  # ids of each sentence, label

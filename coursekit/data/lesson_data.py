@@ -1,4 +1,4 @@
-"""The data a chapter or notebook trains on, by the size that the reader has chosen.
+"""Loads the training data of chapters and notebooks for the chosen size, quick or full.
 
 "quick" is the embedded English-Korean corpus, whose word links are known; "full" is Multi30k,
 German to English. A language model trains on the English side of either.
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from coursekit import corpora, datasets
-from coursekit.batching import EncodedPair
-from coursekit.vocabulary import SubwordVocabulary, WordVocabulary
+from coursekit.data.batching import EncodedPair
+from coursekit.text.vocabulary import SubwordVocabulary, WordVocabulary
 
 Vocabulary = WordVocabulary | SubwordVocabulary
 

@@ -1,4 +1,4 @@
-"""The papers that the course follows, in order of their first appearance: the one list of them.
+"""List of the papers that the course covers, read from a CSV file.
 
 The landing page's picture and list are made from it. What came after, from the last chapter on, is
 a list of its own. Both are the rows of timeline.csv.
@@ -16,7 +16,7 @@ _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 
 @dataclass(frozen=True)
-class Entry:
+class Paper:
     """One paper: when it first appeared, where it was published, what it added, who reads it when.
 
     ``appeared`` is the day of the first appearance, on arXiv or in print (day 1 where only the
@@ -48,12 +48,12 @@ class Entry:
         return f"{'on arXiv' if self.arxiv else 'published'} {self.date}"
 
 
-def _read() -> Iterator[Entry]:
+def _read() -> Iterator[Paper]:
     text = Path(__file__).with_suffix(".csv").read_text(encoding="utf-8")
     for row in csv.DictReader(text.splitlines()):
-        yield Entry(appeared=datetime.date.fromisoformat(row.pop("date")), **row)
+        yield Paper(appeared=datetime.date.fromisoformat(row.pop("date")), **row)
 
 
 _ALL = tuple(_read())
-ENTRIES = tuple(entry for entry in _ALL if entry.chapter < "10")
-AFTERWARDS = _ALL[len(ENTRIES) :]
+PAPERS = tuple(entry for entry in _ALL if entry.chapter < "10")
+LATER_PAPERS = _ALL[len(PAPERS) :]

@@ -1,4 +1,4 @@
-"""Examples for training word vectors: pairs of neighbouring words, and words drawn as negatives."""
+"""Skip-gram batches with negative sampling, and nearest neighbours of word vectors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit.batching import Batch
+from coursekit.data.batching import Batch
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from coursekit.datasets.corpus import (
 from coursekit.datasets.errors import DatasetError
 from coursekit.datasets.flickr8k import CaptionedCorpus, CaptionedPicture, load_flickr8k
 from coursekit.datasets.loading import describe, load, names
-from coursekit.datasets.own import own_table
 from coursekit.datasets.registry import Registry, read_registry
+from coursekit.datasets.user_files import own_table
 
 __all__ = [
     "AlignedCorpus",

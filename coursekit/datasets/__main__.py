@@ -1,4 +1,4 @@
-"""`python -m coursekit.datasets [NAME ...]`: fetch data sets, or list them all."""
+"""Command that downloads data sets: `python -m coursekit.datasets [NAME ...]`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looks into zip and tar archives alike."""
+"""Iterates over the files of zip and tar archives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `load` returns."""
+"""Corpus types that `load` returns: parallel, aligned, labelled, pairs, text, weights."""
 
 from __future__ import annotations
 

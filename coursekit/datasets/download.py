@@ -1,4 +1,4 @@
-"""Finds the bytes of one file: in COURSEKIT_DATA, in the cache, or on a mirror.
+"""Fetches files from COURSEKIT_DATA, the cache or a mirror, and verifies their SHA-256.
 
 Whatever is returned has the SHA-256 the registry asks for, and whatever lies in the cache was
 checked before it got its name: a download goes to a `.part` file first and is renamed when right.

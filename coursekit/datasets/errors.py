@@ -1,4 +1,4 @@
-"""The one exception of the data loader."""
+"""Exception that the data sets raise."""
 
 
 class DatasetError(Exception):

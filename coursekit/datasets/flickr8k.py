@@ -1,4 +1,4 @@
-"""Flickr8k from a folder that the reader has: pictures, captions and the lists of its splits.
+"""Loads Flickr8k from a local folder: pictures, captions and splits.
 
 The pictures belong to their photographers and cannot be handed on, so nothing is downloaded. The
 folder looks as the archives unpack::
@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy as np
 
 from coursekit.datasets.corpus import Corpus
+from coursekit.datasets.download import data_folder
 from coursekit.datasets.errors import DatasetError
-from coursekit.datasets.fetching import data_folder
 
 PICTURE_FOLDERS = ("Flicker8k_Dataset", "Flickr8k_Dataset", "Images")
 CAPTIONS = "Flickr8k.token.txt"

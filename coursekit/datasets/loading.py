@@ -13,10 +13,10 @@ from coursekit.datasets.corpus import (
     PublishedWeights,
     TextCorpus,
 )
-from coursekit.datasets.dividing import divide
-from coursekit.datasets.fetching import fetch
+from coursekit.datasets.download import fetch
 from coursekit.datasets.readers import READERS
 from coursekit.datasets.registry import Registry, read_registry
+from coursekit.datasets.splitting import divide
 
 KINDS: dict[str, type[Corpus[Any]]] = {
     "parallel": ParallelCorpus,

@@ -1,4 +1,4 @@
-"""Turns the bytes of files into items; the registry names one reader for each split.
+"""Parses data files into items; the registry names a reader for each split.
 
 line pairs         files: source, target. Two files with a sentence per line.
 tab pairs          files: one. `columns`: [source, target]; `member`: the name inside a zip.

@@ -1,4 +1,4 @@
-"""Reads the registry: which data sets exist, which files they need, where those come from.
+"""Registry of data sets: their files, checksums, mirrors and splits.
 
 `registry.json` is the only place to edit for a new data set::
 

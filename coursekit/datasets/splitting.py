@@ -1,4 +1,4 @@
-"""Makes validation and test sets where the source has none."""
+"""Splits a corpus without validation and test sets, keeping duplicates together."""
 
 from __future__ import annotations
 

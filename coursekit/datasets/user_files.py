@@ -1,4 +1,4 @@
-"""Reads a reader's own texts with their classes from a file."""
+"""Loads a user's own labelled texts from a tab-separated file."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from coursekit.datasets.corpus import LabelledCorpus
-from coursekit.datasets.dividing import divide
 from coursekit.datasets.errors import DatasetError
 from coursekit.datasets.readers import lines_of
+from coursekit.datasets.splitting import divide
 
 
 def own_table(

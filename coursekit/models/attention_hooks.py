@@ -1,4 +1,4 @@
-"""Where the heads of a model look, while it computes."""
+"""Records a model's attention weights with forward hooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Classifiers that count words and n-grams and look at no order beyond them.
+"""Bag-of-words and n-gram classifiers, built on scikit-learn.
 
 A thin room around scikit-learn: documents are lists of words that somebody has already split.
 """

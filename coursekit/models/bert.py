@@ -1,4 +1,4 @@
-"""The glue of BERT: batches, and the models around an encoder for pre-training."""
+"""BERT pre-training and fine-tuning: batches, and an encoder with both heads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from coursekit.batching import Batch, order_by_length
+from coursekit.data.batching import Batch, order_by_length
 
 EncodedPair = tuple[Sequence[int], Sequence[int], int]  # ids, segments, label
 Mask = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]

@@ -1,4 +1,4 @@
-"""Captions for pictures: an encoder, batches, greedy captions, and where a model looked."""
+"""Image captioning: CNN encoder, batches, greedy captions and attention measures."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit.batching import Batch, pad
 from coursekit.corpora.scenes import CANVAS, COLOURS, SHAPES, SIZES, Scene, kind
-from coursekit.vocabulary import BOS, EOS, PAD
+from coursekit.data.batching import Batch, pad
+from coursekit.text.vocabulary import BOS, EOS, PAD
 
 GRID = 8
 """Rows and columns of the feature map: a place is a square of 6 by 6 pixels of a drawn scene."""
@@ -289,7 +289,7 @@ def places(region: np.ndarray, grid: int = GRID) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Gaze:
+class RegionAttention:
     """How much of the attention lies where it should, for one kind of words.
 
     Attributes:
@@ -306,7 +306,7 @@ class Gaze:
     chance: float
 
 
-def gaze(weights: Sequence[Tensor], scenes: Sequence[Scene]) -> dict[str, Gaze]:
+def gaze(weights: Sequence[Tensor], scenes: Sequence[Scene]) -> dict[str, RegionAttention]:
     """Measure attention against the true regions of the content words.
 
     Args:
@@ -315,7 +315,8 @@ def gaze(weights: Sequence[Tensor], scenes: Sequence[Scene]) -> dict[str, Gaze]:
         scenes: what the words are about.
 
     Returns:
-        a `Gaze` for each kind of word ("size", "colour", "shape", "relation") that occurs.
+        a `RegionAttention` for each kind of word that occurs ("size", "colour", "shape",
+        "relation").
     """
     rows: dict[str, list[tuple[float, float, float]]] = {}
     for matrix, scene in zip(weights, scenes, strict=True):
@@ -332,7 +333,7 @@ def gaze(weights: Sequence[Tensor], scenes: Sequence[Scene]) -> dict[str, Gaze]:
     for name in ("size", "colour", "shape", "relation"):
         if name in rows:
             share, pointing, chance = np.mean(rows[name], axis=0).tolist()
-            gazes[name] = Gaze(len(rows[name]), share, pointing, chance)
+            gazes[name] = RegionAttention(len(rows[name]), share, pointing, chance)
     return gazes
 
 
@@ -356,8 +357,8 @@ __all__ = [
     "CaptionBatch",
     "ClassBatch",
     "Classifier",
-    "Gaze",
     "PictureEncoder",
+    "RegionAttention",
     "caption_batch",
     "caption_batches",
     "class_batches",

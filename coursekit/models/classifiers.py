@@ -1,4 +1,4 @@
-"""Classifiers without attention to compare with, and what all classifiers are trained by."""
+"""Baseline text classifiers without attention, with their loss and accuracy."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from coursekit.batching import length_mask
-from coursekit.documents import DocumentBatch, TextBatch
+from coursekit.data.batching import length_mask
+from coursekit.data.documents import DocumentBatch, TextBatch
 from coursekit.training import device
 
 Pool = Callable[[Tensor, Tensor], Tensor]
@@ -106,7 +106,7 @@ class ConvolutionalClassifier(nn.Module):
         return self.output(self.dropout(torch.cat(largest, dim=1)))  # (B, C)
 
 
-def outputs(model: nn.Module, batch: TextBatch | DocumentBatch) -> tuple[Any, ...]:
+def compute_outputs(model: nn.Module, batch: TextBatch | DocumentBatch) -> tuple[Any, ...]:
     """Return what a classifier gives for a batch as a tuple: logits first, then any weights."""
     if isinstance(batch, DocumentBatch):
         output = model(batch.documents)
@@ -117,7 +117,7 @@ def outputs(model: nn.Module, batch: TextBatch | DocumentBatch) -> tuple[Any, ..
 
 def classification_loss(model: nn.Module, batch: TextBatch | DocumentBatch) -> Tensor:
     """Return the mean cross entropy of a batch, for `coursekit.training.train`."""
-    return F.cross_entropy(outputs(model, batch)[0], batch.labels)
+    return F.cross_entropy(compute_outputs(model, batch)[0], batch.labels)
 
 
 @torch.no_grad()
@@ -130,7 +130,7 @@ def predictions(
     predicted, true = [], []
     for batch in batches:
         there = batch.to(device())
-        predicted.append(outputs(model, there)[0].argmax(dim=1).cpu())
+        predicted.append(compute_outputs(model, there)[0].argmax(dim=1).cpu())
         true.append(batch.labels.cpu())
     model.train(was_training)
     return torch.cat(predicted), torch.cat(true)

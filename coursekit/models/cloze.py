@@ -1,4 +1,4 @@
-"""Filling in a hidden word: models that read one side of it, two sides, or both at once."""
+"""Models that predict a hidden word from its left context, right context or both."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit.bert import IGNORED, BertBatch
 from coursekit.corpora.stories import Story
-from coursekit.wordpiece import SPECIAL, WordPieceVocabulary
+from coursekit.models.bert import IGNORED, BertBatch
+from coursekit.text.wordpiece import SPECIAL, WordPieceVocabulary
 
 SIDES = ("left", "right", "both")
 
@@ -28,7 +28,7 @@ def texts_of(story: Story, sentences: int = 2, begin: int = 0) -> list[tuple[str
     return [sum(story.sentences[i : i + sentences], ()) for i in groups]
 
 
-def every_word(tokens: Tensor, special: Tensor) -> tuple[Tensor, Tensor]:
+def label_every_word(tokens: Tensor, special: Tensor) -> tuple[Tensor, Tensor]:
     """Hide nothing and ask for every word: what a model that reads one side learns from."""
     return tokens, torch.where(special, IGNORED, tokens)
 
@@ -82,7 +82,7 @@ class Filler(nn.Module):
         return self.head(self.states(tokens, segments))
 
 
-class TwoDirections(nn.Module):
+class BidirectionalClozeModel(nn.Module):
     """Two finished models side by side, one from each side, and a trained layer on top of both.
 
     This is what is shallow in ELMo (Peters et al. 2018): the two meet only at the top.
@@ -114,7 +114,7 @@ class TwoDirections(nn.Module):
         return self.head(self.states(tokens, segments))
 
 
-def cloze_loss(model: Filler | TwoDirections, batch: BertBatch) -> Tensor:
+def cloze_loss(model: Filler | BidirectionalClozeModel, batch: BertBatch) -> Tensor:
     """Return the mean loss over the words that are asked for."""
     asked = batch.labels != IGNORED  # (B, N)
     states = model.states(batch.tokens, batch.segments)[asked]  # (M, d)
@@ -122,8 +122,8 @@ def cloze_loss(model: Filler | TwoDirections, batch: BertBatch) -> Tensor:
 
 
 @torch.no_grad()
-def fill_words(
-    model: Filler | TwoDirections,
+def predict_hidden_words(
+    model: Filler | BidirectionalClozeModel,
     ids: Sequence[int],
     segments: Sequence[int],
     vocabulary: WordPieceVocabulary,

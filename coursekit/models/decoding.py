@@ -1,4 +1,4 @@
-"""Turning a model that scores the next word into sentences."""
+"""Greedy decoding, and helpers for the state of a decoder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from coursekit.vocabulary import PAD
+from coursekit.text.vocabulary import PAD
 
 Step = Callable[[Tensor, Any], tuple[Tensor, Any]]
 

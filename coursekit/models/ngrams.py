@@ -1,4 +1,4 @@
-"""Language models that count: n-grams with interpolated Kneser-Ney smoothing."""
+"""N-gram language models with interpolated Kneser-Ney smoothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from coursekit.vocabulary import BOS
+from coursekit.text.vocabulary import BOS
 
 Sentences = Sequence[Sequence[int]]
 

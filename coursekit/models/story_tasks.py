@@ -1,4 +1,4 @@
-"""Three tasks on the made-up stories to fine-tune on: tags, answers, and which sentence answers."""
+"""Fine-tuning tasks on the synthetic stories: tagging, answer spans, sentence pairs."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import torch
 
-from coursekit.batching import order_by_length
-from coursekit.bert import IGNORED, BertBatch, pad_items
 from coursekit.corpora.stories import TAGS, Question, Story
-from coursekit.wordpiece import WordPieceVocabulary
+from coursekit.data.batching import order_by_length
+from coursekit.models.bert import IGNORED, BertBatch, pad_items
+from coursekit.text.wordpiece import WordPieceVocabulary
 
 # ids, segments, and a class, a class for each token, or the answer's first and last token
 Labelled = tuple[Sequence[int], Sequence[int], int | Sequence[int]]

@@ -1,4 +1,4 @@
-"""Translators: the encoders and decoders of all chapters behind one interface, and its uses.
+"""Wraps the chapters' encoder-decoders in one interface for training and translating.
 
     model = AttentionTranslator(encoder, decoder)       # or another of the classes below
     logits, weights = model(source, lengths, previous)  # training: (B, T, V) and (B, T, S)
@@ -16,9 +16,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from coursekit.batching import length_mask, source_batch, translation_batch
-from coursekit.decoding import greedy_decode
-from coursekit.vocabulary import BOS, EOS, until_eos
+from coursekit.data.batching import length_mask, source_batch, translation_batch
+from coursekit.models.decoding import greedy_decode
+from coursekit.text.vocabulary import BOS, EOS, until_eos
 
 Prepare = Callable[[Tensor, Tensor], Tensor]
 

@@ -1,4 +1,4 @@
-"""Makes a notebook at home in Google Colab: the first cell of the published notebooks calls it."""
+"""Sets up the course in Google Colab; the published notebooks' first cell calls it."""
 
 from __future__ import annotations
 

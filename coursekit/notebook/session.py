@@ -1,4 +1,4 @@
-"""What a notebook of exercises does beside them: it takes over what another one has built.
+"""Sets up exercise notebooks, and shares answers and trained weights between them.
 
 A cell that begins with `# demo` or `# play` is no answer; it is skipped while a class is graded.
 """
@@ -15,10 +15,10 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from coursekit import settings
-from coursekit.datasets.fetching import cache_folder
+from coursekit.datasets.download import cache_folder
+from coursekit.notebook import settings
 
-NO_ANSWERS = ("# demo", "# play")
+SKIPPED_PREFIXES = ("# demo", "# play")
 _STUB = "raise NotImplementedError()"
 
 
@@ -39,12 +39,16 @@ def start() -> None:
     if settings.size() == "quick":
         torch.set_num_threads(1)
     shell = _shell()
-    if shell is not None and settings.grading() and _skip not in shell.input_transformers_cleanup:
+    if (
+        shell is not None
+        and settings.is_grading()
+        and _skip not in shell.input_transformers_cleanup
+    ):
         shell.input_transformers_cleanup.append(_skip)
 
 
 def _skip(lines: list[str]) -> list[str]:
-    return ["pass\n"] if lines and lines[0].startswith(NO_ANSWERS) else lines
+    return ["pass\n"] if lines and lines[0].startswith(SKIPPED_PREFIXES) else lines
 
 
 def _shell() -> Any:
@@ -52,7 +56,7 @@ def _shell() -> Any:
     return get() if get else None
 
 
-def bring(*names: str, into: dict[str, Any] | None = None) -> None:
+def import_answers(*names: str, into: dict[str, Any] | None = None) -> None:
     """Take over what you wrote in other notebooks of the same folder, and say so in one line each.
 
     They are read from the disk: what is not saved is not there. Answers and given code are run, but
@@ -101,7 +105,7 @@ def bring(*names: str, into: dict[str, Any] | None = None) -> None:
 def _is_left_out(text: str, options: dict[str, Any]) -> bool:
     if options.get("grade") or options.get("grade_id") == "setup-check":
         return True
-    return text.startswith((*NO_ANSWERS, "check(", "# In Colab"))
+    return text.startswith((*SKIPPED_PREFIXES, "check(", "# In Colab"))
 
 
 def _definitions(text: str) -> str:
@@ -114,12 +118,12 @@ def _definitions(text: str) -> str:
     return "\n".join(ast.unparse(node) for node in body if isinstance(node, kinds))
 
 
-def keep(model: nn.Module, name: str) -> None:
+def save_weights(model: nn.Module, name: str) -> None:
     """Keep a trained model's weights, so that another notebook need not train it again.
 
     Args:
         model: on any device.
-        name: by which `recall` finds it.
+        name: by which `load_weights` finds it.
     """
     path = _kept(name)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -127,12 +131,12 @@ def keep(model: nn.Module, name: str) -> None:
     save_file(weights, path)
 
 
-def recall(model: nn.Module, name: str, notebook: str) -> None:
-    """Give a model the weights that `keep` has kept.
+def load_weights(model: nn.Module, name: str, notebook: str) -> None:
+    """Give a model the weights that `save_weights` has kept.
 
     Args:
         model: of the same sizes.
-        name: as given to `keep`.
+        name: as given to `save_weights`.
         notebook: where it is trained.
 
     Raises:

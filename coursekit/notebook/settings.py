@@ -1,4 +1,4 @@
-"""The one setting by which a reader chooses how much is trained: quick or full."""
+"""Reads the environment: training size (quick or full), and whether it is being graded."""
 
 import os
 
@@ -23,7 +23,7 @@ def size() -> str:
     return chosen
 
 
-def grading() -> bool:
+def is_grading() -> bool:
     """Tell whether the notebook is being graded, in which case cells that train do nothing.
 
     nbgrader sets the environment variable NBGRADER_EXECUTION while it runs a notebook.

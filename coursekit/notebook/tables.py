@@ -1,4 +1,4 @@
-"""Tables on the pages: from numbers that were computed or recorded, never typed in."""
+"""Renders tables of results as HTML in notebooks and as text elsewhere."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def provenance(result: dict[str, Any]) -> list[tuple[str, str, str]]:
     """Return what a recorded run says of itself, as rows (what, nothing, value).
 
     Args:
-        result: what `coursekit.results.read` returned.
+        result: what `coursekit.training.results.read` returned.
     """
     versions = ", ".join(f"{name} {number}" for name, number in result["versions"].items())
     return [

@@ -1,4 +1,4 @@
-"""Figures of the book: every function returns its Axes (or Figure) and shows nothing by itself.
+"""Plots of the book: attention heat maps, curves, quality by length, image attention.
 
 Arrays may be numpy arrays, torch tensors on any device, or nested lists.
 """
@@ -17,10 +17,10 @@ from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
-from coursekit import style
+from coursekit.plots import style
 
 
-def array(values: Any) -> np.ndarray:
+def to_numpy(values: Any) -> np.ndarray:
     """Return the values as a float numpy array, detached from torch's graph and device."""
     if hasattr(values, "detach"):
         values = values.detach().cpu()
@@ -57,7 +57,7 @@ def alignment(
     Raises:
         ValueError: when the shapes or a link do not fit the words.
     """
-    matrix = array(weights)
+    matrix = to_numpy(weights)
     if matrix.shape != (len(target), len(source)):
         raise ValueError(
             f"weights must have the shape (target words, source words) = "
@@ -142,8 +142,8 @@ def curves(
     if ax is None:
         _, ax = plt.subplots(layout="constrained")
     for i, (name, values) in enumerate(series.items()):
-        heights = array(values).reshape(-1)
-        positions = np.arange(1, len(heights) + 1) if x is None else array(x)[: len(heights)]
+        heights = to_numpy(values).reshape(-1)
+        positions = np.arange(1, len(heights) + 1) if x is None else to_numpy(x)[: len(heights)]
         if len(positions) != len(heights):
             raise ValueError(
                 f"the series {name!r} has {len(heights)} values but x has {len(positions)}."
@@ -214,7 +214,7 @@ def by_length(
     if ax is None:
         _, ax = plt.subplots(layout="constrained")
     for i, (name, values) in enumerate(quality.items()):
-        heights = array(values).reshape(-1)
+        heights = to_numpy(values).reshape(-1)
         if len(heights) != bins:
             raise ValueError(f"there are {bins} bins but {name!r} has {len(heights)} values.")
         heights = np.where(np.asarray(counts) > 0, heights, np.nan)
@@ -260,7 +260,7 @@ def over_picture(
     Raises:
         ValueError: when the shapes do not fit the words.
     """
-    image, matrix = np.asarray(picture), array(weights)
+    image, matrix = np.asarray(picture), to_numpy(weights)
     grid = round(matrix.shape[-1] ** 0.5) if matrix.ndim == 2 else 0
     if matrix.shape != (len(words), grid * grid):
         raise ValueError(
@@ -310,7 +310,7 @@ def look(ax: Axes, picture: Any, weights: Any, region: Any = None) -> None:
         weights: (N,), N = n * n places of an n x n feature map, row by row.
         region: bool (N,), the places to outline, or None.
     """
-    image, row = np.asarray(picture), array(weights)
+    image, row = np.asarray(picture), to_numpy(weights)
     grid = round(row.size**0.5)
     height, across = image.shape[0] // grid, image.shape[1] // grid  # of a place, in pixels
     light = 0.25 + 0.75 * row.reshape(grid, grid) / max(row.max(), 1e-12)  # (n, n)
@@ -319,7 +319,7 @@ def look(ax: Axes, picture: Any, weights: Any, region: Any = None) -> None:
     ax.set_axis_off()
     if region is None:
         return
-    inside = np.pad(array(region).reshape(grid, grid) > 0, 1)  # a border that is outside
+    inside = np.pad(to_numpy(region).reshape(grid, grid) > 0, 1)  # a border that is outside
     for (i, j), here in np.ndenumerate(inside):
         if not here:
             continue

@@ -1,4 +1,4 @@
-"""Pictures of mechanisms for the notebooks of exercises: what is computed from what.
+"""Diagrams of the mechanisms for exercise notebooks, drawn from declarative tables.
 
 A picture is data: boxes at places of a grid, arrows between them, tables of cells. The same colour
 means the same thing in all of them: blue what is read, green states, orange what attention gives,
@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
-from coursekit import style
+from coursekit.plots import style
 
 _COLOURS = {
     "read": style.SERIES[0],

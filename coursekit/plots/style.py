@@ -1,10 +1,10 @@
-"""The one place of colours and fonts: for matplotlib, for the explorers and for the site's CSS.
+"""Colours and fonts of plots, widgets and the site's CSS.
 
 The series colours are those of Okabe and Ito, which stay apart for colour-blind readers; plots
 also vary marker and line style. Figures have an opaque light panel of their own, because a picture
 is made once and must read on a light page, on a dark page and in a notebook with any theme.
 
-``python -m coursekit.style book/_static/colours.css`` writes the CSS variables.
+``python -m coursekit.plots.style book/_static/colours.css`` writes the CSS variables.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def css() -> str:
 
     series = {f"series-{i}": colour for i, colour in enumerate(SERIES, 1)}
     return (
-        "/* Written by: python -m coursekit.style book/_static/colours.css */\n"
+        "/* Written by: python -m coursekit.plots.style book/_static/colours.css */\n"
         + block(":root", {**LIGHT, **series})
         + block('html[data-theme="dark"]', DARK)
     )
@@ -188,7 +188,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Write the CSS variables to the file that the command line names."""
     paths = list(sys.argv[1:] if arguments is None else arguments)
     if len(paths) != 1:
-        print("usage: python -m coursekit.style book/_static/colours.css", file=sys.stderr)
+        print("usage: python -m coursekit.plots.style book/_static/colours.css", file=sys.stderr)
         return 2
     Path(paths[0]).write_text(css(), encoding="utf-8")
     return 0

@@ -1,4 +1,4 @@
-"""Vocabularies: words or subwords to ids and back; ids 0 to 3 are the same everywhere."""
+"""Word and BPE subword vocabularies with shared special tokens (ids 0 to 3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BERT's vocabulary of word pieces: learned from sentences, or read from a file."""
+"""BERT's WordPiece vocabulary, trained on sentences or read from a file."""
 
 from __future__ import annotations
 

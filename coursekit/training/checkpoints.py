@@ -1,4 +1,4 @@
-"""Long trainings that go on where they were stopped.
+"""Checkpoints that let an interrupted training resume.
 
 with kept_in(folder):
     train(model, ...)  # keeps its state after each epoch, and goes on from what is kept there
@@ -25,11 +25,12 @@ _files: ContextVar[Iterator[Path] | None] = ContextVar("files", default=None)
 
 
 @contextmanager
-def kept_in(folder: Path) -> Iterator[None]:
+def save_checkpoints_to(folder: Path) -> Iterator[None]:
     """Let each training inside keep its state in `folder`: the first in 1.pt, the next in 2.pt.
 
-    What runs inside has to call `train` and `once` for the same trainings and results in the same
-    order when it is repeated. A file is used only if the model began with the same weights.
+    When it is repeated, the code inside must call `train` and `load_or_compute` for the same
+    trainings and results in the same order. A file is used only if the model began with the same
+    weights.
     """
     token = _files.set(folder / f"{i}.pt" for i in itertools.count(1))
     try:
@@ -39,7 +40,7 @@ def kept_in(folder: Path) -> Iterator[None]:
 
 
 class Checkpoint:
-    """The file of one training; without `kept_in` there is none, and nothing is kept.
+    """The file of one training; without `save_checkpoints_to` there is none, and nothing is kept.
 
     Args:
         model: as it is before the first step.
@@ -88,11 +89,11 @@ class Checkpoint:
         )
 
 
-def once(model: nn.Module, compute: Callable[[], Any]) -> Any:
+def load_or_compute(model: nn.Module, compute: Callable[[], Any]) -> Any:
     """Return what `compute()` returns, or returned before a stop, for a model with these weights.
 
-    It takes the next number among the files of `kept_in`. What is computed has to be made of
-    numbers, texts, lists, dicts and tensors, and must not draw at random.
+    It takes the next number among the files of `save_checkpoints_to`. The result must consist of
+    numbers, texts, lists, dicts and tensors, and computing it must not draw at random.
     """
     files = _files.get()
     if files is None:

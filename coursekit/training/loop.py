@@ -1,4 +1,4 @@
-"""One short training loop for all chapters: device, seed, progress, early stop, history."""
+"""Training loop of all chapters: device, seeds, early stopping, history."""
 
 from __future__ import annotations
 

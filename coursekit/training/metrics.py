@@ -1,4 +1,4 @@
-"""How good a translation or an alignment is."""
+"""Metrics of translation and alignment: BLEU, exact match, AER, attention entropy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of real runs: written by a command, read by the pages."""
+"""Writes and reads the recorded results in book/results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-FOLDER = Path(__file__).resolve().parent.parent / "book" / "results"
+FOLDER = Path(__file__).resolve().parents[2] / "book" / "results"
 _PACKAGES = ("torch", "numpy", "tokenizers", "sacrebleu")
 
 
@@ -37,7 +37,7 @@ def _cpu_name() -> str:
     return platform.processor() or platform.machine()
 
 
-def record(
+def write_result(
     model: str,
     data: str,
     *,

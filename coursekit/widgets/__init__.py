@@ -1,21 +1,21 @@
-"""Explorers: interactive figures that run in the static page, with no kernel and no server."""
+"""Interactive widgets that run in the static pages, without a kernel or a server."""
 
-from coursekit.explorers.beam import BeamExplorer, SearchRecorder
-from coursekit.explorers.fill import FillExplorer
-from coursekit.explorers.gaze import GazeExplorer, Look
-from coursekit.explorers.heads import HeadsExplorer
-from coursekit.explorers.live.cloze import ClozeExplorer
-from coursekit.explorers.live.pack import as_packed, pack
-from coursekit.explorers.live.review import ReviewExplorer
-from coursekit.explorers.live.transformer import TransformerExplorer
-from coursekit.explorers.live.translator import TranslatorExplorer
-from coursekit.explorers.masks import MasksExplorer
-from coursekit.explorers.positions import PositionsExplorer
-from coursekit.explorers.scores import ScoresExplorer
-from coursekit.explorers.state import StateExplorer
-from coursekit.explorers.temperature import TemperatureExplorer
-from coursekit.explorers.window import WindowExplorer
-from coursekit.explorers.words import WordsExplorer
+from coursekit.widgets.attention_heads import HeadsExplorer
+from coursekit.widgets.attention_masks import MasksExplorer
+from coursekit.widgets.attention_scores import ScoresExplorer
+from coursekit.widgets.beam_search import BeamExplorer, SearchRecorder
+from coursekit.widgets.caption_attention import GazeExplorer, Look
+from coursekit.widgets.cloze_comparison import FillExplorer
+from coursekit.widgets.live.cloze import ClozeExplorer
+from coursekit.widgets.live.review_classifier import ReviewExplorer
+from coursekit.widgets.live.transformer import TransformerExplorer
+from coursekit.widgets.live.translator import TranslatorExplorer
+from coursekit.widgets.live.weight_packing import as_packed, pack
+from coursekit.widgets.local_attention import WindowExplorer
+from coursekit.widgets.positional_encoding import PositionsExplorer
+from coursekit.widgets.recurrent_state import StateExplorer
+from coursekit.widgets.softmax_scaling import TemperatureExplorer
+from coursekit.widgets.word_weights import WordsExplorer
 
 __all__ = [
     "BeamExplorer",

@@ -1,4 +1,4 @@
-"""What the explorers look like and are written with: shared rules and code, and the site's colours.
+"""Assembles the widgets' JavaScript and CSS, with shared code and the site's colours.
 
 The colours are those of the site, or Jupyter's, or those of style.py.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from coursekit import style
+from coursekit.plots import style
 
 _HERE = Path(__file__).parent
 _JUPYTER = {
@@ -25,15 +25,19 @@ def script(*names: str) -> str:
     return "\n".join(_read(f"{name}.js") for name in ("common", *names))
 
 
-def stylesheet(name: str) -> str:
-    """Return an explorer's CSS, for its outermost element's class, <name>-explorer.
+def stylesheet(name: str, block: str = "") -> str:
+    """Return an explorer's CSS, for the class of its outermost element, <block>-explorer.
 
     Its colours come first, as variables `var(--ink)` and the like, then the rules that all
-    explorers share, then those of <name>.css; a name with a folder, live/<name>, has the class
-    without it, and the rules of the folder's shared.css.
+    explorers share, then those of <name>.css. For a name with a folder, live/<name>, the rules of
+    the folder's shared.css are among them.
+
+    Args:
+        name: of the file, without its ending.
+        block: the beginning of the class; the name without its folder unless given.
     """
     folder, _, last = name.rpartition("/")
-    block = f".{last}-explorer"
+    block = f".{block or last}-explorer"
     lines = []
     for colour in _NAMES:
         value = style.LIGHT[colour]

@@ -1,4 +1,4 @@
-"""Look at the weights of every layer and head of a Transformer over prepared sentences."""
+"""Widget that shows a Transformer's attention weights by layer and head."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import anywidget
 import numpy as np
 import traitlets
 
-from coursekit.explorers.theme import script, stylesheet
+from coursekit.widgets.assets import script, stylesheet
 
 PARTS = ("encoder", "decoder", "memory")
 
@@ -36,8 +36,8 @@ class HeadsExplorer(anywidget.AnyWidget):
         ValueError: there is no sentence, or words and weights do not fit together.
     """
 
-    _esm = script("heads")
-    _css = stylesheet("heads")
+    _esm = script("attention_heads")
+    _css = stylesheet("attention_heads", "heads")
 
     sentences = traitlets.List(traitlets.Dict()).tag(sync=True)
     sentence = traitlets.Int(0).tag(sync=True)

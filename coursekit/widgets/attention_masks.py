@@ -1,4 +1,4 @@
-"""See which position may look at which, in each of a Transformer's three attentions."""
+"""Widget that shows the masks of the Transformer's three kinds of attention."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from coursekit.explorers.theme import script, stylesheet
+from coursekit.widgets.assets import script, stylesheet
 
 USES = ("encoder", "decoder", "memory")
 
@@ -29,8 +29,8 @@ class MasksExplorer(anywidget.AnyWidget):
         ValueError: words are missing, or the use is unknown.
     """
 
-    _esm = script("masks")
-    _css = stylesheet("masks")
+    _esm = script("attention_masks")
+    _css = stylesheet("attention_masks", "masks")
 
     source = traitlets.List(traitlets.Unicode()).tag(sync=True)
     target = traitlets.List(traitlets.Unicode()).tag(sync=True)

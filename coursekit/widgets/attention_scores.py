@@ -1,4 +1,4 @@
-"""Move a query and compare the scores of the same keys."""
+"""Widget that compares the four attention scores of a movable query."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import anywidget
 import numpy as np
 import traitlets
 
-from coursekit.explorers.theme import script, stylesheet
-from coursekit.plots import array
+from coursekit.plots.charts import to_numpy
+from coursekit.widgets.assets import script, stylesheet
 
 LIMIT = 3.0  # the plane that is drawn reaches from -3 to 3 on both axes
 
@@ -34,8 +34,8 @@ class ScoresExplorer(anywidget.AnyWidget):
         ValueError: when the sizes do not fit together or a number is out of range.
     """
 
-    _esm = script("scores")
-    _css = stylesheet("scores")
+    _esm = script("attention_scores")
+    _css = stylesheet("attention_scores", "scores")
 
     words = traitlets.List(traitlets.Unicode()).tag(sync=True)
     points = traitlets.List(traitlets.List(traitlets.Float())).tag(sync=True)
@@ -71,7 +71,7 @@ class ScoresExplorer(anywidget.AnyWidget):
 
 def _numbers(values: Any, name: str, axes: int) -> np.ndarray:
     try:
-        numbers = array(values)
+        numbers = to_numpy(values)
     except (TypeError, ValueError):
         numbers = np.empty(0)
     if numbers.ndim != axes or not numbers.size or not np.isfinite(numbers).all():

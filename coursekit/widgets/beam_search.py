@@ -1,4 +1,4 @@
-"""Follow a beam search step by step: which hypotheses are kept, cut and finished."""
+"""Widget that steps through a beam search and shows which hypotheses are kept."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import torch
 import traitlets
 from torch import Tensor
 
-from coursekit.decoding import Step, device_of
-from coursekit.explorers.theme import script, stylesheet
+from coursekit.models.decoding import Step, device_of
+from coursekit.widgets.assets import script, stylesheet
 
 FATES = ("kept", "cut", "finished")
 
@@ -120,8 +120,8 @@ class BeamExplorer(anywidget.AnyWidget):
         ValueError: when there is nothing to show or the steps do not fit together.
     """
 
-    _esm = script("beam")
-    _css = stylesheet("beam")
+    _esm = script("beam_search")
+    _css = stylesheet("beam_search", "beam")
 
     searches = traitlets.List(traitlets.Dict()).tag(sync=True)
     search = traitlets.Int(0).tag(sync=True)

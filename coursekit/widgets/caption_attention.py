@@ -1,4 +1,4 @@
-"""Pick a word of a caption and see where in the picture the model looked for it."""
+"""Widget that shows where a caption model attends in a picture, word by word."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import matplotlib.image
 import numpy as np
 import traitlets
 
-from coursekit.explorers.theme import script, stylesheet
-from coursekit.plots import array
+from coursekit.plots.charts import to_numpy
+from coursekit.widgets.assets import script, stylesheet
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class GazeExplorer(anywidget.AnyWidget):
         ValueError: when the sizes do not fit together.
     """
 
-    _esm = script("gaze")
-    _css = stylesheet("gaze")
+    _esm = script("caption_attention")
+    _css = stylesheet("caption_attention", "gaze")
 
     scenes = traitlets.List(traitlets.Dict()).tag(sync=True)
     scene = traitlets.Int(0).tag(sync=True)
@@ -73,7 +73,7 @@ def _scene(number: int, look: Look) -> dict[str, Any]:
     words = list(look.words) if not isinstance(look.words, str) else []
     if not words or not all(isinstance(word, str) and word for word in words):
         raise ValueError(f"the words {where} must be a list of at least one word.")
-    weights = array(look.weights)
+    weights = to_numpy(look.weights)
     grid = math.isqrt(weights.shape[-1]) if weights.ndim == 2 else 0
     if grid == 0 or weights.shape != (len(words), grid * grid):
         raise ValueError(
@@ -86,7 +86,7 @@ def _scene(number: int, look: Look) -> dict[str, Any]:
         raise ValueError(f"the regions {where} must be {len(words)}, one for each word or None.")
     regions: list[list[int]] = []
     for region in look.regions:
-        inside = np.zeros(grid * grid) if region is None else array(region)
+        inside = np.zeros(grid * grid) if region is None else to_numpy(region)
         if inside.shape != (grid * grid,):
             raise ValueError(f"a region {where} must have {grid * grid} places, or be None.")
         regions.append(np.flatnonzero(inside).tolist())

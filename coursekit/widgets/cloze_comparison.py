@@ -1,4 +1,4 @@
-"""Hide a word and see what several models would fill in."""
+"""Widget that compares what several models predict for a hidden word."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from coursekit.explorers.theme import script, stylesheet
+from coursekit.widgets.assets import script, stylesheet
 
 
 class FillExplorer(anywidget.AnyWidget):
@@ -35,8 +35,8 @@ class FillExplorer(anywidget.AnyWidget):
         ValueError: there is no text, or words and numbers do not fit together.
     """
 
-    _esm = script("fill")
-    _css = stylesheet("fill")
+    _esm = script("cloze_comparison")
+    _css = stylesheet("cloze_comparison", "fill")
 
     texts = traitlets.List(traitlets.Dict()).tag(sync=True)
     # In their order, which the keys of the texts lose when a notebook is saved.

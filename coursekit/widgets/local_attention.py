@@ -1,4 +1,4 @@
-"""Move the window of local attention over a sentence."""
+"""Widget that moves the window of local attention over a sentence."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import anywidget
 import numpy as np
 import traitlets
 
-from coursekit.explorers.theme import script, stylesheet
-from coursekit.plots import array
+from coursekit.plots.charts import to_numpy
+from coursekit.widgets.assets import script, stylesheet
 
 
 class WindowExplorer(anywidget.AnyWidget):
@@ -30,8 +30,8 @@ class WindowExplorer(anywidget.AnyWidget):
         ValueError: when the sizes do not fit together or a number is out of range.
     """
 
-    _esm = script("window")
-    _css = stylesheet("window")
+    _esm = script("local_attention")
+    _css = stylesheet("local_attention", "window")
 
     words = traitlets.List(traitlets.Unicode()).tag(sync=True)
     scores = traitlets.List(traitlets.Float()).tag(sync=True)
@@ -46,7 +46,7 @@ class WindowExplorer(anywidget.AnyWidget):
         if not words or not all(isinstance(word, str) and word for word in words):
             raise ValueError("words must be a list of the sentence's words.")
         try:
-            numbers = array(scores)
+            numbers = to_numpy(scores)
         except (TypeError, ValueError):
             numbers = np.empty(0)
         if numbers.shape != (len(words),) or not np.isfinite(numbers).all():

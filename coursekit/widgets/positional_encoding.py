@@ -1,4 +1,4 @@
-"""Look at the waves that tell a Transformer where a word stands."""
+"""Widget that shows sinusoidal positional encodings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from coursekit.explorers.theme import script, stylesheet
+from coursekit.widgets.assets import script, stylesheet
 
 
 class PositionsExplorer(anywidget.AnyWidget):
@@ -28,8 +28,8 @@ class PositionsExplorer(anywidget.AnyWidget):
         ValueError: a number is out of range.
     """
 
-    _esm = script("positions")
-    _css = stylesheet("positions")
+    _esm = script("positional_encoding")
+    _css = stylesheet("positional_encoding", "positions")
 
     length = traitlets.Int(48).tag(sync=True)
     size = traitlets.Int(64).tag(sync=True)

@@ -1,4 +1,4 @@
-"""Read a sentence word by word and see how much of each earlier word the state still holds."""
+"""Widget that shows how much of each earlier word a recurrent state retains."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import anywidget
 import traitlets
 
-from coursekit.explorers.theme import script, stylesheet
-from coursekit.plots import array
+from coursekit.plots.charts import to_numpy
+from coursekit.widgets.assets import script, stylesheet
 
 
 class StateExplorer(anywidget.AnyWidget):
@@ -31,8 +31,8 @@ class StateExplorer(anywidget.AnyWidget):
         ValueError: when words and numbers do not fit together.
     """
 
-    _esm = script("state")
-    _css = stylesheet("state")
+    _esm = script("recurrent_state")
+    _css = stylesheet("recurrent_state", "state")
 
     examples = traitlets.List(traitlets.Dict()).tag(sync=True)
     example = traitlets.Int(0).tag(sync=True)
@@ -67,7 +67,7 @@ def _example(words: Any, left: Any, where: str) -> dict[str, Any]:
     words = list(words)
     if not words or not all(isinstance(word, str) for word in words):
         raise ValueError(f"the words{where} must be a list of at least one word.")
-    table = array(left)
+    table = to_numpy(left)
     if table.shape != (len(words), len(words)):
         raise ValueError(
             f"what is left{where} must have one row and one column for each of the "

@@ -1,4 +1,4 @@
-"""Change d_k and see what dividing by its root does to the softmax."""
+"""Widget that shows how scaling by sqrt(d_k) changes the softmax."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import anywidget
 import numpy as np
 import traitlets
 
-from coursekit.explorers.theme import script, stylesheet
-from coursekit.plots import array
+from coursekit.plots.charts import to_numpy
+from coursekit.widgets.assets import script, stylesheet
 
 
 class TemperatureExplorer(anywidget.AnyWidget):
@@ -31,8 +31,8 @@ class TemperatureExplorer(anywidget.AnyWidget):
         ValueError: when the sizes do not fit together or a number is out of range.
     """
 
-    _esm = script("temperature")
-    _css = stylesheet("temperature")
+    _esm = script("softmax_scaling")
+    _css = stylesheet("softmax_scaling", "temperature")
 
     words = traitlets.List(traitlets.Unicode()).tag(sync=True)
     scores = traitlets.List(traitlets.Float()).tag(sync=True)
@@ -46,7 +46,7 @@ class TemperatureExplorer(anywidget.AnyWidget):
         if len(words) < 2 or not all(isinstance(word, str) and word for word in words):
             raise ValueError("words must be a list of at least two words.")
         try:
-            numbers = array(scores)
+            numbers = to_numpy(scores)
         except (TypeError, ValueError):
             numbers = np.empty(0)
         if numbers.shape != (len(words),) or not np.isfinite(numbers).all():

@@ -1,4 +1,4 @@
-"""Read a text whose words are coloured by the weight that a classifier gives them."""
+"""Widget that colours the words of a text by a classifier's attention weights."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import anywidget
 import traitlets
 
-from coursekit.explorers.theme import script, stylesheet
-from coursekit.plots import array
+from coursekit.plots.charts import to_numpy
+from coursekit.widgets.assets import script, stylesheet
 
 
 class WordsExplorer(anywidget.AnyWidget):
@@ -37,8 +37,8 @@ class WordsExplorer(anywidget.AnyWidget):
         ValueError: there is no text, or words and numbers do not fit together.
     """
 
-    _esm = script("words")
-    _css = stylesheet("words")
+    _esm = script("word_weights")
+    _css = stylesheet("word_weights", "words")
 
     texts = traitlets.List(traitlets.Dict()).tag(sync=True)
     # In their order, which the keys of the texts lose when a notebook is saved.
@@ -98,7 +98,7 @@ def _prepare(text: Mapping[str, Any], i: int) -> dict[str, Any]:
 def _numbers(values: Any) -> list[float]:
     """Return the values as a flat list; empty if they are no row of numbers."""
     try:
-        numbers = array(values)
+        numbers = to_numpy(values)
     except (TypeError, ValueError):
         return []
     return numbers.tolist() if numbers.ndim == 1 else []

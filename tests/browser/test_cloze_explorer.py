@@ -8,9 +8,9 @@ import pytest
 import torch
 from conftest import explorer_states
 
-from coursekit.bert import PretrainingModel
-from coursekit.cloze import Filler
-from coursekit.explorers.live.pack import unpack
+from coursekit.models.bert import PretrainingModel
+from coursekit.models.cloze import Filler
+from coursekit.widgets.live.weight_packing import unpack
 from solutions.bert.inputs import BertEmbeddings
 from solutions.bert.pretraining import BertEncoder, BertLayer, MaskedLanguageModelHead, pool_first
 

@@ -9,17 +9,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from coursekit.batching import source_batch
-from coursekit.bert import PretrainingModel
-from coursekit.cloze import Filler, story_vocabulary, texts_of
 from coursekit.corpora import english_french
 from coursekit.corpora.stories import splits
-from coursekit.decoding import greedy_decode
-from coursekit.explorers.live.pack import as_packed, pack
-from coursekit.explorers.theme import script
-from coursekit.lessons import translation_data
-from coursekit.translation import AttentionTranslator, FixedContext
-from coursekit.vocabulary import BOS, EOS, WordVocabulary, until_eos
+from coursekit.data.batching import source_batch
+from coursekit.data.lesson_data import translation_data
+from coursekit.models.bert import PretrainingModel
+from coursekit.models.cloze import Filler, story_vocabulary, texts_of
+from coursekit.models.decoding import greedy_decode
+from coursekit.models.translation import AttentionTranslator, FixedContext
+from coursekit.text.vocabulary import BOS, EOS, WordVocabulary, until_eos
+from coursekit.widgets.assets import script
+from coursekit.widgets.live.weight_packing import as_packed, pack
 from solutions.bahdanau.scores import AdditiveAttention, additive_score, masked_softmax
 from solutions.bahdanau.translator import AttentionDecoder, BidirectionalEncoder
 from solutions.bert.inputs import BertEmbeddings

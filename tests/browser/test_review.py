@@ -8,7 +8,7 @@ import pytest
 import torch
 from conftest import explorer_states
 
-from coursekit.explorers.live.pack import unpack
+from coursekit.widgets.live.weight_packing import unpack
 from solutions.sentences.pooling import AttentionClassifier
 
 pytestmark = pytest.mark.browser

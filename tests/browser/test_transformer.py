@@ -9,7 +9,7 @@ import pytest
 import torch
 from conftest import LIGHT, explorer_states
 
-from coursekit.metrics import entropy
+from coursekit.training.metrics import entropy
 from solutions.transformer.layers import sinusoidal_positions
 from solutions.transformer.model import causal_mask, padding_mask
 

@@ -8,10 +8,10 @@ import pytest
 import torch
 from conftest import explorer_states
 
-from coursekit.explorers.live.pack import unpack
-from coursekit.looking import recorded_weights
-from coursekit.translation import TransformerTranslator, translate
-from coursekit.vocabulary import BOS, EOS
+from coursekit.models.attention_hooks import recorded_weights
+from coursekit.models.translation import TransformerTranslator, translate
+from coursekit.text.vocabulary import BOS, EOS
+from coursekit.widgets.live.weight_packing import unpack
 from solutions.transformer.model import Transformer
 from tests.tools.models import small_transformer
 

@@ -8,10 +8,15 @@ import pytest
 import torch
 from conftest import explorer_states, go_to
 
-from coursekit.batching import source_batch
-from coursekit.explorers.live.pack import unpack
-from coursekit.translation import AttentionTranslator, FixedContext, attention_weights, translate
-from coursekit.vocabulary import EOS
+from coursekit.data.batching import source_batch
+from coursekit.models.translation import (
+    AttentionTranslator,
+    FixedContext,
+    attention_weights,
+    translate,
+)
+from coursekit.text.vocabulary import EOS
+from coursekit.widgets.live.weight_packing import unpack
 from solutions.bahdanau.scores import AdditiveAttention
 from solutions.bahdanau.translator import AttentionDecoder, BidirectionalEncoder
 

@@ -24,7 +24,7 @@ from autograder.instructor.report.class_statistics import (
 )
 from autograder.instructor.report.html_page import make_page, write
 from autograder.instructor.report.similarity import Pair
-from coursekit.style import DARK, LIGHT
+from coursekit.plots.style import DARK, LIGHT
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 

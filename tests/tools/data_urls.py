@@ -18,7 +18,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from coursekit.datasets import DatasetError, Registry, read_registry
-from coursekit.datasets.fetching import fetch
+from coursekit.datasets.download import fetch
 from coursekit.datasets.registry import RemoteFile
 from tests.tools.web import BROKEN, OK, Answer, Visitor, table
 

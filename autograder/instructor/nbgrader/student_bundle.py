@@ -272,7 +272,7 @@ def _about(name: str, content: bytes) -> str:
     said = [f"`exercises/{name}`"]
     if minutes:
         said.append(f"about {minutes} minutes")
-    brought = re.search(r"^bring\((.*)\)", "\n".join(_code(content)), re.MULTILINE)
+    brought = re.search(r"^import_answers\((.*)\)", "\n".join(_code(content)), re.MULTILINE)
     if brought:
         said.append("after " + " and ".join(f"`{n}`" for n in re.findall(r'"(.*?)"', brought[1])))
     return ", ".join(said)

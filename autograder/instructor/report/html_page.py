@@ -21,7 +21,7 @@ from autograder.instructor.report.class_statistics import (
     SimilarSubmissions,
 )
 from autograder.instructor.sanitize import escape_html
-from coursekit.style import DARK, LIGHT, SERIES
+from coursekit.plots.style import DARK, LIGHT, SERIES
 
 _MANY = 12  # names or rows that are shown without unfolding
 

@@ -1,11 +1,11 @@
-"""Words that remember which parts of the meaning they express."""
+"""Tokens linked to the nodes of a meaning tree, from which word alignments follow."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from coursekit.corpora.meaning import NounPhrase
+from coursekit.corpora.grammar.meaning_tree import NounPhrase
 
 Key = tuple[Any, str]  # a node of the meaning tree and the part of it, such as (clause, "verb")
 

@@ -1,10 +1,10 @@
-"""Realises a meaning tree in English."""
+"""Generates the English sentence of a meaning tree."""
 
 from __future__ import annotations
 
-from coursekit.corpora.lexicon import english_s
-from coursekit.corpora.meaning import Clause, NounPhrase, Sentence, Unit
-from coursekit.corpora.tokens import Token, Tokens, express
+from coursekit.corpora.grammar.aligned_tokens import Token, Tokens, express
+from coursekit.corpora.grammar.lexicon import english_s
+from coursekit.corpora.grammar.meaning_tree import Clause, NounPhrase, Sentence, Unit
 
 
 def realise(sentence: Sentence) -> list[Token]:

@@ -1,4 +1,4 @@
-"""Realises a meaning tree in French, present tense.
+"""Generates the French sentence of a meaning tree, in the present tense.
 
 Elided words (l', n', d', qu') are tokens of their own; du, des, au and aux express what both their
 parts express.
@@ -6,9 +6,9 @@ parts express.
 
 from __future__ import annotations
 
-from coursekit.corpora.lexicon import MANY, Adjective, french_plural
-from coursekit.corpora.meaning import Clause, NounPhrase, Sentence, Unit
-from coursekit.corpora.tokens import Token, Tokens, express
+from coursekit.corpora.grammar.aligned_tokens import Token, Tokens, express
+from coursekit.corpora.grammar.lexicon import MANY, Adjective, french_plural
+from coursekit.corpora.grammar.meaning_tree import Clause, NounPhrase, Sentence, Unit
 
 ELISIONS = {"le": "l'", "la": "l'", "de": "d'", "ne": "n'", "que": "qu'"}
 CONTRACTIONS = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}

@@ -1,4 +1,4 @@
-"""Realises a meaning tree in Korean, plain style, present tense.
+"""Generates the Korean sentence of a meaning tree, in plain style and present tense.
 
 Particles (은, 를, 에서) and the endings that leave the stem as it is (-지, -고, -지만, -기) are
 tokens of their own: one English word then answers to one Korean token ("to" to 에게, "but" to
@@ -8,9 +8,14 @@ tokens of their own: one English word then answers to one Korean token ("to" to 
 
 from __future__ import annotations
 
-from coursekit.corpora.hangul import particle, prospective, verb_adnominal, verb_present
-from coursekit.corpora.meaning import Clause, NounPhrase, Sentence
-from coursekit.corpora.tokens import Key, Token, Tokens, express
+from coursekit.corpora.grammar.aligned_tokens import Key, Token, Tokens, express
+from coursekit.corpora.grammar.korean_morphology import (
+    particle,
+    prospective,
+    verb_adnominal,
+    verb_present,
+)
+from coursekit.corpora.grammar.meaning_tree import Clause, NounPhrase, Sentence
 
 ENDINGS = {"and": "고", "but": "지만"}
 

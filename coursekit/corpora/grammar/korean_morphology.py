@@ -1,4 +1,4 @@
-"""Korean morphology computed from code points: particles and verb endings.
+"""Korean morphology: particles and verb endings, computed from Hangul code points.
 
 A Hangul syllable is 0xAC00 + (initial * 21 + vowel) * 28 + final, where final 0 means none.
 """

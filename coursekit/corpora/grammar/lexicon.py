@@ -1,4 +1,4 @@
-"""The words of the synthetic corpora, with what each may be combined with.
+"""Lexicon of the synthetic grammar: words, their forms and what they combine with.
 
 Nouns carry tags; verbs and adjectives name the tags of what they go with, so that people read
 and animals do not. French gives gender and the forms that no rule predicts.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from coursekit.corpora.hangul import adjective_adnominal
+from coursekit.corpora.grammar.korean_morphology import adjective_adnominal
 
 Tags = frozenset[str]
 

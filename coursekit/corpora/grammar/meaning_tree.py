@@ -1,4 +1,4 @@
-"""The meaning tree that a sentence is drawn as, before it has words in any language.
+"""Meaning tree: the language-independent structure of a sentence.
 
 Nodes are compared by identity: they serve as keys that say which word stands for which part.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from coursekit.corpora.lexicon import Adjective, Noun, Phrase, Tags, Verb
+from coursekit.corpora.grammar.lexicon import Adjective, Noun, Phrase, Tags, Verb
 
 
 @dataclass(eq=False)

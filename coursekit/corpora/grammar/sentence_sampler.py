@@ -1,4 +1,4 @@
-"""Draws a meaning tree of a given English length.
+"""Samples meaning trees whose English sentences have a given length.
 
 A sentence starts as a few bare clauses and grows by one modifier at a time, each of a known number
 of words, until it has exactly the length asked for. Every noun of a sentence is another one, so a
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from coursekit.corpora.lexicon import (
+from coursekit.corpora.grammar.lexicon import (
     ADJECTIVES,
     FREQUENCIES,
     MANNERS,
@@ -28,7 +28,7 @@ from coursekit.corpora.lexicon import (
     Verb,
     tags,
 )
-from coursekit.corpora.meaning import Clause, NounPhrase, Sentence, Unit
+from coursekit.corpora.grammar.meaning_tree import Clause, NounPhrase, Sentence, Unit
 
 SHORTEST = 3  # the dog sleeps
 OWNED = tags("thing vehicle animal food")
@@ -76,7 +76,7 @@ def _lasts(verb: Verb) -> bool:
     return "place" in verb.adverbials
 
 
-def draw(random_source: random.Random, words: int) -> Sentence:
+def sample_sentence(random_source: random.Random, words: int) -> Sentence:
     """Draw the meaning of a sentence whose English realisation has exactly so many words.
 
     Args:
@@ -88,12 +88,12 @@ def draw(random_source: random.Random, words: int) -> Sentence:
     """
     while True:
         try:
-            return _Drawing(random_source, words).sentence()
+            return _SentenceSampler(random_source, words).sentence()
         except _DeadEnd:
             continue
 
 
-class _Drawing:
+class _SentenceSampler:
     """The state of one draw: which nouns are used up and how many words are left."""
 
     def __init__(self, random_source: random.Random, words: int) -> None:

@@ -1,6 +1,6 @@
-"""Made-up reviews whose verdict, and the words that decide it, are known."""
+"""Synthetic reviews with known ratings and known deciding words."""
 
-from coursekit.corpora.reviews.making import ReviewSplits, reviews, splits
+from coursekit.corpora.reviews.generator import ReviewSplits, reviews, splits
 from coursekit.corpora.reviews.review import Review
 
 __all__ = ["Review", "ReviewSplits", "reviews", "splits"]

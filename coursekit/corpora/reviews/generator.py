@@ -1,4 +1,4 @@
-"""Makes reviews: draws a verdict, the sentences that say it, and others that do not."""
+"""Generates synthetic reviews with known deciding words and sentences."""
 
 from __future__ import annotations
 

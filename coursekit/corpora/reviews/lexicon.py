@@ -1,4 +1,4 @@
-"""The words of reviews: opinions by strength, and what belongs to each topic.
+"""Lexicon of the synthetic reviews: opinion words by strength, and topics.
 
 In templates, {slots} are filled by chance, and a star marks a word that decides the verdict where
 the sentence is one of the writer's own.

@@ -1,4 +1,4 @@
-"""What a review is."""
+"""Review with its rating and its deciding words and sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes stories: draws who and what they are about, then fills the sentences of a plot."""
+"""Generates synthetic stories by filling the templates of a plot."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 import re
 from typing import NamedTuple
 
-from coursekit.corpora.lexicon import english_s
+from coursekit.corpora.grammar.lexicon import english_s
 from coursekit.corpora.stories.lexicon import (
     ANIMALS,
     COLOURS,

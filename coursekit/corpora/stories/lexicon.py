@@ -1,4 +1,4 @@
-"""The words of the stories and the sentences they stand in.
+"""Lexicon and sentence templates of the synthetic stories.
 
 A template is a line of words. A word is tagged by `TAG_OF`; where it could be read in two ways the
 template says which: `clean/ADJ`. `{slot}` is filled by the plot; `(name ... )` marks the answer to

@@ -1,4 +1,4 @@
-"""What a story is."""
+"""Story with its tags, questions and answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write a text and hide a word, and a trained BERT fills the gap in the browser."""
+"""Widget that runs a trained BERT in the browser to fill in a hidden word."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import anywidget
 import traitlets
 
-from coursekit.explorers.live.pack import Packed
-from coursekit.explorers.theme import script, stylesheet
-from coursekit.wordpiece import SPECIAL, WordPieceVocabulary
+from coursekit.text.wordpiece import SPECIAL, WordPieceVocabulary
+from coursekit.widgets.assets import script, stylesheet
+from coursekit.widgets.live.weight_packing import Packed
 
 _NEEDED = ("encoder.embeddings.token.weight", "head.transform.weight", "pooler.weight")
 

@@ -1,4 +1,4 @@
-"""Write a review, and a trained classifier with attention judges it in the browser."""
+"""Widget that runs a trained review classifier with attention in the browser."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import anywidget
 import traitlets
 
-from coursekit.explorers.live.pack import Packed
-from coursekit.explorers.theme import script, stylesheet
-from coursekit.vocabulary import SPECIAL, WordVocabulary
+from coursekit.text.vocabulary import SPECIAL, WordVocabulary
+from coursekit.widgets.assets import script, stylesheet
+from coursekit.widgets.live.weight_packing import Packed
 
 _NEEDED = ("rnn.weight_hh_l0_reverse", "W", "U", "v", "output.bias")
 
@@ -36,8 +36,8 @@ class ReviewExplorer(anywidget.AnyWidget):
             model is of another kind.
     """
 
-    _esm = script("live/engine", "live/shared", "live/review")
-    _css = stylesheet("live/review")
+    _esm = script("live/engine", "live/shared", "live/review_classifier")
+    _css = stylesheet("live/review_classifier", "review")
 
     weights = traitlets.Dict().tag(sync=True)
     words = traitlets.List(traitlets.Unicode()).tag(sync=True)

@@ -1,4 +1,4 @@
-"""Write a sentence, and a trained Transformer translates it in the browser."""
+"""Widget that runs a trained Transformer translator in the browser."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import anywidget
 import traitlets
 
-from coursekit.explorers.live.pack import Packed
-from coursekit.explorers.theme import script, stylesheet
-from coursekit.vocabulary import BOS, EOS, WordVocabulary
+from coursekit.text.vocabulary import BOS, EOS, WordVocabulary
+from coursekit.widgets.assets import script, stylesheet
+from coursekit.widgets.live.weight_packing import Packed
 
 _NEEDED = (
     "embedding.weight",

@@ -1,4 +1,4 @@
-"""Write a sentence, and a trained model with additive attention translates it in the browser."""
+"""Widget that runs a trained translator with additive attention in the browser."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import anywidget
 import traitlets
 
-from coursekit.explorers.live.pack import Packed
-from coursekit.explorers.theme import script, stylesheet
-from coursekit.vocabulary import BOS, EOS, SPECIAL, WordVocabulary
+from coursekit.text.vocabulary import BOS, EOS, SPECIAL, WordVocabulary
+from coursekit.widgets.assets import script, stylesheet
+from coursekit.widgets.live.weight_packing import Packed
 
 _NEEDED = ("encoder.rnn.weight_hh_l0_reverse", "decoder.cell.weight_ih", "decoder.output.bias")
 

@@ -1,4 +1,4 @@
-"""Packs a trained model into text that a page can carry, for engine.js to unpack and run."""
+"""Packs a model's weights as quantized text that the page carries and engine.js unpacks."""
 
 from __future__ import annotations
 

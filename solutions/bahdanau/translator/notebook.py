@@ -21,12 +21,12 @@ from torch import Tensor, nn
 
 # %% notebook setup-check
 # from autograder import check
-# from coursekit.workshop import start
+# from coursekit.notebook.session import start
 #
 # start()
 
 # %% demo overview
-# from coursekit import diagrams
+# from coursekit.plots import diagrams
 #
 # figure = diagrams.draw("bahdanau-step")
 
@@ -266,19 +266,19 @@ class AttentionDecoder(nn.Module):
 # `import os; os.environ["COURSEKIT_SIZE"] = "full"`.
 
 # %% demo together
-# from coursekit.workshop import bring
+# from coursekit.notebook.session import import_answers
 #
-# bring("scores.ipynb")
+# import_answers("scores.ipynb")
 
 # %% demo train
-# from coursekit import settings
+# from coursekit.notebook import settings
 # import torch.nn.functional as F
 #
-# from coursekit.batching import batches_by_length
-# from coursekit.lessons import translation_data
+# from coursekit.data.batching import batches_by_length
+# from coursekit.data.lesson_data import translation_data
 # from coursekit.training import seed_everything, train
-# from coursekit.translation import AttentionTranslator
-# from coursekit.vocabulary import PAD
+# from coursekit.models.translation import AttentionTranslator
+# from coursekit.text.vocabulary import PAD
 #
 #
 # def loss(model, batch):
@@ -312,8 +312,8 @@ class AttentionDecoder(nn.Module):
 # It translates. The sentences are from the test set: it has never seen them.
 
 # %% demo translate
-# from coursekit.metrics import exact_match
-# from coursekit.translation import translate
+# from coursekit.training.metrics import exact_match
+# from coursekit.models.translation import translate
 #
 # found = translate(model, [source for source, _ in data.test])
 # translations = [data.target_words.decode(ids) for ids in found]
@@ -330,14 +330,15 @@ class AttentionDecoder(nn.Module):
 # its English beside it. The outlines are the word links of the grammar (quick size only), which were not used in training.
 
 # %% demo picture
-# from coursekit import plots, style
-# from coursekit.translation import attention_weights
+# from coursekit.plots import charts
+# from coursekit.plots import style
+# from coursekit.models.translation import attention_weights
 #
 # style.use()
 # i = next(i for i, length in enumerate(data.source_lengths) if length == 12)
 # source, target = data.test[i]
 # (weights,) = attention_weights(model, [source], [target])  # (T, S)
-# axes = plots.alignment(
+# axes = charts.alignment(
 #     weights,
 #     data.source_words.tokens(source),
 #     data.glossed(target),
@@ -349,7 +350,7 @@ class AttentionDecoder(nn.Module):
 # Then leave out the verb.
 
 # %% play sentence
-# from coursekit.vocabulary import EOS
+# from coursekit.text.vocabulary import EOS
 #
 # sentence = data.source_words.decode(source)  # words of the corpus, in another order, longer, shorter
 # ids = data.source_words.encode(sentence.split())
@@ -359,7 +360,7 @@ class AttentionDecoder(nn.Module):
 # print("word by word ", data.gloss(data.target_words.decode(said)))
 # # where it looked
 # (weights,) = attention_weights(model, [ids], [[*said, EOS]])  # (T, S)
-# axes = plots.alignment(
+# axes = charts.alignment(
 #     weights, data.source_words.tokens(ids), data.glossed([*said, EOS])
 # )
 
@@ -367,7 +368,7 @@ class AttentionDecoder(nn.Module):
 # **To think about.** Given cells are locked: copy one (*Edit*, *Copy Cells*, *Paste*), change
 # one thing in the copy, and train again:
 #
-# 1. Give the decoder `coursekit.translation.FixedContext()` as its attention. How many of the
+# 1. Give the decoder `coursekit.models.translation.FixedContext()` as its attention. How many of the
 #    sentences of 20 words and more are still right?
 # 2. Make the corpus's sentences longer than any in training. What breaks first, the words or the
 #    order?

@@ -24,12 +24,12 @@ from torch import Tensor, nn
 
 # %% notebook setup-check
 # from autograder import check
-# from coursekit.workshop import start
+# from coursekit.notebook.session import start
 #
 # start()
 
 # %% demo overview
-# from coursekit import diagrams
+# from coursekit.plots import diagrams
 #
 # figure = diagrams.draw("bert-tasks")
 
@@ -66,7 +66,7 @@ from torch import Tensor, nn
 # what counts is what they hold afterwards. At the end of the notebook your BERT reads real weights.
 
 # %% hints
-# * Split the work in two: bring the names of the checkpoint into one form (no `bert.`, no gamma
+# * Split the work in two: import_answers the names of the checkpoint into one form (no `bert.`, no gamma
 #   and beta), and translate a name of yours into that form. Try the second with three names from
 #   the table on paper.
 # * A name of yours has up to three parts: where (`encoder.layers.7.` or nothing), what (looked up
@@ -368,9 +368,9 @@ class SpanPredictor(nn.Module):
 # Each of the fine-tunings below takes 10 to 60 seconds on a CPU.
 
 # %% demo together
-# from coursekit.workshop import bring, recall
+# from coursekit.notebook.session import import_answers, load_weights
 #
-# bring("inputs.ipynb", "pretraining.ipynb")  # with what is given there: build, fill, the imports
+# import_answers("inputs.ipynb", "pretraining.ipynb")  # with what is given there: build, fill, the imports
 #
 # import copy
 #
@@ -383,7 +383,7 @@ class SpanPredictor(nn.Module):
 # vocabulary = WordPieceVocabulary(sentences, 800)
 # d = 64
 # pretrained = build(len(vocabulary), d, 2, 4, 256, max_length=40)
-# recall(pretrained, "bert-stories", "pretraining.ipynb")
+# load_weights(pretrained, "bert-stories", "pretraining.ipynb")
 # pretrained.to(device())
 # seed_everything(1)
 # untrained = initialise(build(len(vocabulary), d, 2, 4, 256, max_length=40), deviation=0.08)
@@ -395,8 +395,8 @@ class SpanPredictor(nn.Module):
 # pre-training, once from fresh ones.
 
 # %% demo tags
-# from coursekit.batching import order_by_length
-# from coursekit.bert import BertBatch, labelled_batches, pad_items
+# from coursekit.data.batching import order_by_length
+# from coursekit.models.bert import BertBatch, labelled_batches, pad_items
 #
 #
 # def tagged(part):
@@ -619,8 +619,8 @@ class SpanPredictor(nn.Module):
 
 # %% demo labels
 # from coursekit import datasets
-# from coursekit.bags import BagClassifier
-# from coursekit.documents import whole_texts, words
+# from coursekit.models.bag_of_words import BagClassifier
+# from coursekit.data.documents import whole_texts, words
 #
 #
 # def verdict_loss(model, batch):
@@ -708,7 +708,7 @@ class SpanPredictor(nn.Module):
 # import pooch
 # from safetensors.torch import load_file
 #
-# from coursekit.datasets.fetching import cache_folder
+# from coursekit.datasets.download import cache_folder
 #
 # try:
 #     pieces = datasets.load("bert-base-uncased-vocabulary").split("pieces")

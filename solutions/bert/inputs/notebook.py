@@ -30,12 +30,12 @@ Sentence = TypeVar("Sentence")
 
 # %% notebook setup-check
 # from autograder import check
-# from coursekit.workshop import start
+# from coursekit.notebook.session import start
 #
 # start()
 
 # %% demo overview
-# from coursekit import diagrams
+# from coursekit.plots import diagrams
 #
 # figure = diagrams.draw("bert-inputs")
 
@@ -355,7 +355,7 @@ def next_sentence_pairs(
 
 # %% demo pieces
 # from coursekit.corpora import stories
-# from coursekit.wordpiece import WordPieceVocabulary
+# from coursekit.text.wordpiece import WordPieceVocabulary
 #
 # told = stories.stories(400, seed=1)
 # sentences = [" ".join(words) for story in told for words in story.sentences]
@@ -415,7 +415,7 @@ def next_sentence_pairs(
 # %% demo counts
 # import matplotlib.pyplot as plt
 #
-# from coursekit import style
+# from coursekit.plots import style
 #
 # chosen, hidden, same = [], 0, 0
 # for a, b, _ in pairs:

@@ -24,12 +24,12 @@ from torch import Tensor, nn
 
 # %% notebook setup-check
 # from autograder import check
-# from coursekit.workshop import start
+# from coursekit.notebook.session import start
 #
 # start()
 
 # %% demo overview
-# from coursekit import diagrams
+# from coursekit.plots import diagrams
 #
 # figure = diagrams.draw("bert-pretraining")
 
@@ -345,10 +345,10 @@ def pretraining_loss(
 # the pairs anew and hides other words, so that the model never sees the same input twice.
 
 # %% notebook pretrain
-# from coursekit.bert import PretrainingModel, initialise, pretraining_batches
+# from coursekit.models.bert import PretrainingModel, initialise, pretraining_batches
 # from coursekit.corpora import stories
 # from coursekit.training import device, seed_everything, train
-# from coursekit.wordpiece import WordPieceVocabulary
+# from coursekit.text.wordpiece import WordPieceVocabulary
 #
 #
 # def build(vocabulary_size, hidden_size, layers, heads, inner_size, max_length):
@@ -402,15 +402,15 @@ def pretraining_loss(
 #     return model
 
 # %% demo train
-# from coursekit.workshop import bring, keep
+# from coursekit.notebook.session import import_answers, save_weights
 #
-# bring("inputs.ipynb")
+# import_answers("inputs.ipynb")
 #
 # known, _, unseen = stories.splits(1500, 0, 300, seed=1)
 # sentences = (" ".join(sentence) for story in known for sentence in story.sentences)
 # vocabulary = WordPieceVocabulary(sentences, 800)
 # model = pretrain(known, vocabulary)
-# keep(model, "bert-stories")  # for finetuning.ipynb
+# save_weights(model, "bert-stories")  # for finetuning.ipynb
 
 # %% [markdown]
 # How much has it learned? On stories that it has never seen: how many of the chosen words it guesses,

@@ -22,12 +22,12 @@ from torch import Tensor, nn
 
 # %% notebook setup-check
 # from autograder import check
-# from coursekit.workshop import start
+# from coursekit.notebook.session import start
 #
 # start()
 
 # %% demo overview
-# from coursekit import diagrams
+# from coursekit.plots import diagrams
 #
 # figure = diagrams.draw("places")
 
@@ -334,7 +334,7 @@ def reinforce_loss(
 #
 # import matplotlib.pyplot as plt
 #
-# from coursekit import style
+# from coursekit.plots import style
 #
 # style.use()
 # figure, panels = plt.subplots(1, 2, sharey=True, figsize=(7.0, 2.8), layout="constrained")

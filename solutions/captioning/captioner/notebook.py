@@ -19,12 +19,12 @@ from torch import Tensor, nn
 
 # %% notebook setup-check
 # from autograder import check
-# from coursekit.workshop import start
+# from coursekit.notebook.session import start
 #
 # start()
 
 # %% demo overview
-# from coursekit import diagrams
+# from coursekit.plots import diagrams
 #
 # figure = diagrams.draw("caption-step")
 
@@ -196,13 +196,13 @@ class CaptionDecoder(nn.Module):
 # more epochs.
 
 # %% demo together
-# from coursekit.workshop import bring
+# from coursekit.notebook.session import import_answers
 #
-# bring("attention.ipynb")
+# import_answers("attention.ipynb")
 
 # %% demo encoder
-# from coursekit import settings
-# from coursekit.captioning import (
+# from coursekit.notebook import settings
+# from coursekit.models.captioning import (
 #     Classifier,
 #     PictureEncoder,
 #     caption_batches,
@@ -213,7 +213,7 @@ class CaptionDecoder(nn.Module):
 # )
 # from coursekit.corpora.scenes import scenes, splits
 # from coursekit.training import seed_everything, train
-# from coursekit.vocabulary import PAD, WordVocabulary
+# from coursekit.text.vocabulary import PAD, WordVocabulary
 #
 # number, epochs = {"quick": (3000, 14), "full": (4000, 40)}[settings.size()]
 # data = splits(number, 0, 300, seed=1)
@@ -260,7 +260,7 @@ class CaptionDecoder(nn.Module):
 # the first to the last word; a caption with one wrong word counts as wrong.
 
 # %% demo describe
-# from coursekit.captioning import greedy_captions
+# from coursekit.models.captioning import greedy_captions
 #
 # test = annotation_vectors(feature_maps(encoder, pictures_of(data.test)))
 # found = greedy_captions(model, test)
@@ -280,8 +280,8 @@ class CaptionDecoder(nn.Module):
 # %% demo picture
 # import matplotlib.pyplot as plt
 #
-# from coursekit import style
-# from coursekit.captioning import gaze, looks
+# from coursekit.plots import style
+# from coursekit.models.captioning import gaze, looks
 #
 # style.use()
 # scene, caption = data.test[0], found[0]

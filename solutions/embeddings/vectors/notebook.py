@@ -27,12 +27,12 @@ from torch import Tensor, nn
 
 # %% notebook setup-check
 # from autograder import check
-# from coursekit.workshop import start
+# from coursekit.notebook.session import start
 #
 # start()
 
 # %% demo overview
-# from coursekit import diagrams
+# from coursekit.plots import diagrams
 #
 # figure = diagrams.draw("skip-gram")
 
@@ -175,8 +175,9 @@ class NeuralLanguageModel(nn.Module):
 # %% demo data
 # import re
 #
-# from coursekit import corpora, datasets, settings
-# from coursekit.vocabulary import WordVocabulary
+# from coursekit import corpora, datasets
+# from coursekit.notebook import settings
+# from coursekit.text.vocabulary import WordVocabulary
 #
 # size = settings.size()
 # if size == "quick":
@@ -207,7 +208,7 @@ class NeuralLanguageModel(nn.Module):
 # we do not).
 
 # %% demo train-vectors
-# from coursekit.skipgram import nearest, neighbour_pairs, noise_distribution, skipgram_batches
+# from coursekit.data.skipgram import nearest, neighbour_pairs, noise_distribution, skipgram_batches
 # from coursekit.training import seed_everything, train
 #
 #
@@ -279,7 +280,7 @@ class NeuralLanguageModel(nn.Module):
 # is as unsure as if it had to choose among so many words. Lower is better.
 
 # %% demo train-language
-# from coursekit.ngrams import NgramModel, context_windows
+# from coursekit.models.ngrams import NgramModel, context_windows
 #
 #
 # def language_loss(model, rows):

@@ -21,12 +21,12 @@ from torch import Tensor, nn
 
 # %% notebook setup-check
 # from autograder import check
-# from coursekit.workshop import start
+# from coursekit.notebook.session import start
 #
 # start()
 
 # %% demo overview
-# from coursekit import diagrams
+# from coursekit.plots import diagrams
 #
 # figure = diagrams.draw("question")
 
@@ -126,12 +126,12 @@ class AttentionPooling(nn.Module):
 # CPU.
 
 # %% demo train
-# from coursekit.batching import length_mask
-# from coursekit.classifiers import accuracy, classification_loss
+# from coursekit.data.batching import length_mask
+# from coursekit.models.classifiers import accuracy, classification_loss
 # from coursekit.corpora.reviews import splits
-# from coursekit.documents import text_batches
+# from coursekit.data.documents import text_batches
 # from coursekit.training import seed_everything, train
-# from coursekit.vocabulary import WordVocabulary
+# from coursekit.text.vocabulary import WordVocabulary
 #
 #
 # class WordChooser(nn.Module):

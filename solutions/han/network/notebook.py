@@ -22,12 +22,12 @@ from torch import Tensor, nn
 
 # %% notebook setup-check
 # from autograder import check
-# from coursekit.workshop import start
+# from coursekit.notebook.session import start
 #
 # start()
 
 # %% demo overview
-# from coursekit import diagrams
+# from coursekit.plots import diagrams
 #
 # figure = diagrams.draw("hierarchy")
 
@@ -178,16 +178,16 @@ class HierarchicalAttentionNetwork(nn.Module):
 # on a CPU.
 
 # %% demo together
-# from coursekit.workshop import bring
+# from coursekit.notebook.session import import_answers
 #
-# bring("attention.ipynb")
+# import_answers("attention.ipynb")
 
 # %% demo train
-# from coursekit.classifiers import accuracy, classification_loss
+# from coursekit.models.classifiers import accuracy, classification_loss
 # from coursekit.corpora.reviews import reviews as make_reviews
-# from coursekit.documents import document_batch, document_batches
+# from coursekit.data.documents import document_batch, document_batches
 # from coursekit.training import device, seed_everything, train
-# from coursekit.vocabulary import WordVocabulary
+# from coursekit.text.vocabulary import WordVocabulary
 #
 #
 # def as_document(review):
@@ -229,7 +229,7 @@ class HierarchicalAttentionNetwork(nn.Module):
 # it, what an even spread would give.
 
 # %% demo look
-# from coursekit.explorers import WordsExplorer
+# from coursekit.widgets import WordsExplorer
 #
 # sums, pairs, shown = torch.zeros(4), 0, []
 # for review, item in zip(unseen, test):

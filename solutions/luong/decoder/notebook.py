@@ -22,12 +22,12 @@ from torch import Tensor, nn
 
 # %% notebook setup-check
 # from autograder import check
-# from coursekit.workshop import start
+# from coursekit.notebook.session import start
 #
 # start()
 
 # %% demo overview
-# from coursekit import diagrams
+# from coursekit.plots import diagrams
 #
 # figure = diagrams.draw("luong-step")
 
@@ -245,19 +245,19 @@ class BidirectionalEncoder(nn.Module):
 
 
 # %% demo together
-# from coursekit.workshop import bring
+# from coursekit.notebook.session import import_answers
 #
-# bring("scores.ipynb")
+# import_answers("scores.ipynb")
 
 # %% demo train
-# from coursekit import settings
+# from coursekit.notebook import settings
 # import torch.nn.functional as F
 #
-# from coursekit.batching import batches_by_length
-# from coursekit.lessons import translation_data
+# from coursekit.data.batching import batches_by_length
+# from coursekit.data.lesson_data import translation_data
 # from coursekit.training import seed_everything, train
-# from coursekit.translation import LuongTranslator
-# from coursekit.vocabulary import PAD
+# from coursekit.models.translation import LuongTranslator
+# from coursekit.text.vocabulary import PAD
 #
 #
 # def loss(model, batch):
@@ -291,8 +291,8 @@ class BidirectionalEncoder(nn.Module):
 # It translates. The sentences are from the test set: it has never seen them.
 
 # %% demo translate
-# from coursekit.metrics import exact_match
-# from coursekit.translation import translate
+# from coursekit.training.metrics import exact_match
+# from coursekit.models.translation import translate
 #
 # found = translate(model, [source for source, _ in data.test])
 # translations = [data.target_words.decode(ids) for ids in found]
@@ -309,14 +309,15 @@ class BidirectionalEncoder(nn.Module):
 # grammar (quick size only), which were not used in training.
 
 # %% demo picture
-# from coursekit import plots, style
-# from coursekit.translation import attention_weights
+# from coursekit.plots import charts
+# from coursekit.plots import style
+# from coursekit.models.translation import attention_weights
 #
 # style.use()
 # i = next(i for i, length in enumerate(data.source_lengths) if length == 12)
 # source, target = data.test[i]
 # (weights,) = attention_weights(model, [source], [target])  # (T, S)
-# axes = plots.alignment(
+# axes = charts.alignment(
 #     weights,
 #     data.source_words.tokens(source),
 #     data.glossed(target),
@@ -328,7 +329,7 @@ class BidirectionalEncoder(nn.Module):
 # translated?
 
 # %% play sentence
-# from coursekit.vocabulary import EOS
+# from coursekit.text.vocabulary import EOS
 #
 # sentence = data.source_words.decode(source)  # words of the corpus, in another order, longer, shorter
 # ids = data.source_words.encode(sentence.split())
@@ -337,7 +338,7 @@ class BidirectionalEncoder(nn.Module):
 # print("your model   ", data.target_words.decode(said))
 # print("word by word ", data.gloss(data.target_words.decode(said)))
 # (weights,) = attention_weights(model, [ids], [[*said, EOS]])  # (T, S)
-# axes = plots.alignment(
+# axes = charts.alignment(
 #     weights, data.source_words.tokens(ids), data.glossed([*said, EOS])
 # )
 

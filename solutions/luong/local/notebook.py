@@ -26,12 +26,12 @@ from torch import Tensor, nn
 
 # %% notebook setup-check
 # from autograder import check
-# from coursekit.workshop import start
+# from coursekit.notebook.session import start
 #
 # start()
 
 # %% demo overview
-# from coursekit import diagrams
+# from coursekit.plots import diagrams
 #
 # figure = diagrams.draw("window")
 
@@ -274,7 +274,7 @@ class LocalAttention(nn.Module):
 #
 # import matplotlib.pyplot as plt
 #
-# from coursekit import style
+# from coursekit.plots import style
 #
 # style.use()
 # N, D, t, p = 12, 2.5, 4, 7.4
@@ -329,18 +329,18 @@ class LocalAttention(nn.Module):
 # to 12 words, each for half a minute to two minutes on a CPU.
 
 # %% demo together
-# from coursekit.workshop import bring
+# from coursekit.notebook.session import import_answers
 #
-# bring("scores.ipynb", "decoder.ipynb")
+# import_answers("scores.ipynb", "decoder.ipynb")
 
 # %% demo train
 # import torch.nn.functional as F
 #
-# from coursekit.batching import batches_by_length
-# from coursekit.lessons import translation_data
+# from coursekit.data.batching import batches_by_length
+# from coursekit.data.lesson_data import translation_data
 # from coursekit.training import seed_everything, train
-# from coursekit.translation import LuongTranslator
-# from coursekit.vocabulary import PAD
+# from coursekit.models.translation import LuongTranslator
+# from coursekit.text.vocabulary import PAD
 #
 #
 # def loss(model, batch):
@@ -348,8 +348,8 @@ class LocalAttention(nn.Module):
 #     return F.cross_entropy(logits.flatten(0, 1), batch.target.flatten(), ignore_index=PAD)
 #
 #
-# from coursekit.metrics import exact_match
-# from coursekit.translation import translate
+# from coursekit.training.metrics import exact_match
+# from coursekit.models.translation import translate
 #
 # data, longest = translation_data("quick"), 13  # words, <eos> counted
 # pairs = [pair for pair in data.train if len(pair[0]) <= longest]
@@ -389,15 +389,15 @@ class LocalAttention(nn.Module):
 # are the model's, no mistake of yours. The paper's gain was found on long sentences with far more training.
 
 # %% demo picture
-# from coursekit import plots
-# from coursekit.translation import attention_weights
+# from coursekit.plots import charts
+# from coursekit.models.translation import attention_weights
 #
 # i = next(i for i, length in enumerate(data.source_lengths) if length == 12)
 # source, target = data.test[i]
 # figure, panels = plt.subplots(1, 2, figsize=(10, 5.4), layout="constrained")
 # for panel, (kind, model) in zip(panels, models.items()):
 #     (weights,) = attention_weights(model, [source], [target])  # (T, S)
-#     plots.alignment(
+#     charts.alignment(
 #         weights,
 #         data.source_words.tokens(source),
 #         data.glossed(target),
@@ -420,7 +420,7 @@ class LocalAttention(nn.Module):
 # 1. The window's edge has no gradient: whether a word is in or out does not change for a tiny
 #    step of $p$. So the gradients of $W$ and $v$ are exactly zero, the prediction stays what
 #    chance made it at the start, and the model looks around a place that nobody chose. The
-#    encoder's states then have to bring what is needed into the window.
+#    encoder's states then have to import_answers what is needed into the window.
 # 2. From $D$ about as large as the longest sentence the window holds everything at any $t$; the
 #    scores are then computed for all words again and nothing is saved. What is saved is scoring:
 #    $2D + 1$ products in place of $S$ for each target word. (And our code scores all $S$ words

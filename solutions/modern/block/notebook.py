@@ -24,12 +24,12 @@ from torch import Tensor
 
 # %% notebook setup-check
 # from autograder import check
-# from coursekit.workshop import start
+# from coursekit.notebook.session import start
 #
 # start()
 
 # %% demo overview
-# from coursekit import diagrams
+# from coursekit.plots import diagrams
 #
 # figure = diagrams.draw("today")
 
@@ -325,7 +325,7 @@ def lora_linear(
 # %% demo stripes
 # import matplotlib.pyplot as plt
 #
-# from coursekit import style
+# from coursekit.plots import style
 #
 # style.use()
 # torch.manual_seed(1)
@@ -362,7 +362,7 @@ def lora_linear(
 # import torch.nn.functional as F
 # from torch import nn
 #
-# from coursekit.cloze import story_vocabulary
+# from coursekit.models.cloze import story_vocabulary
 # from coursekit.corpora.stories import splits
 # from coursekit.training import seed_everything
 #

@@ -26,17 +26,17 @@ from torch import Tensor, nn
 
 # %% notebook setup-check
 # from autograder import check
-# from coursekit.workshop import start
+# from coursekit.notebook.session import start
 #
 # start()
 
 # %% demo overview
-# from coursekit import diagrams
+# from coursekit.plots import diagrams
 #
 # figure = diagrams.draw("pooling")
 
 # %% earlier
-from coursekit.batching import length_mask
+from coursekit.data.batching import length_mask
 from solutions.bahdanau.scores import additive_score, context_vector, masked_softmax
 
 # %% [markdown]
@@ -292,11 +292,11 @@ class AttentionClassifier(nn.Module):
 # `PooledClassifier`, the same network with a function in place of the attention.)
 
 # %% demo train
-# from coursekit.classifiers import PooledClassifier, accuracy, classification_loss
+# from coursekit.models.classifiers import PooledClassifier, accuracy, classification_loss
 # from coursekit.corpora.reviews import splits
-# from coursekit.documents import text_batch, text_batches
+# from coursekit.data.documents import text_batch, text_batches
 # from coursekit.training import device, seed_everything, train
-# from coursekit.vocabulary import WordVocabulary
+# from coursekit.text.vocabulary import WordVocabulary
 #
 #
 # def at_last_word(states, mask):
@@ -341,7 +341,7 @@ class AttentionClassifier(nn.Module):
 # they get?
 
 # %% demo look
-# from coursekit.explorers import WordsExplorer
+# from coursekit.widgets import WordsExplorer
 #
 # shares, chances, shown = [], [], []
 # for review, item in zip(reviews.test, test):

@@ -24,17 +24,17 @@ from torch import Tensor, nn
 
 # %% notebook setup-check
 # from autograder import check
-# from coursekit.workshop import start
+# from coursekit.notebook.session import start
 #
 # start()
 
 # %% demo overview
-# from coursekit import diagrams
+# from coursekit.plots import diagrams
 #
 # figure = diagrams.draw("hops")
 
 # %% earlier
-from coursekit.batching import length_mask
+from coursekit.data.batching import length_mask
 from solutions.bahdanau.scores import masked_softmax
 
 # %% [markdown]
@@ -244,11 +244,11 @@ class StructuredClassifier(nn.Module):
 # %% demo train
 # import torch.nn.functional as F
 #
-# from coursekit.classifiers import accuracy
+# from coursekit.models.classifiers import accuracy
 # from coursekit.corpora.reviews import splits
-# from coursekit.documents import text_batch, text_batches
+# from coursekit.data.documents import text_batch, text_batches
 # from coursekit.training import device, seed_everything, train
-# from coursekit.vocabulary import WordVocabulary
+# from coursekit.text.vocabulary import WordVocabulary
 #
 # HOPS, SHARE = 4, 0.05  # SHARE: how much the penalty counts in the loss
 #
@@ -311,7 +311,7 @@ class StructuredClassifier(nn.Module):
 # See for yourself: choose a review, and a hop.
 
 # %% demo look
-# from coursekit.explorers import WordsExplorer
+# from coursekit.widgets import WordsExplorer
 #
 # shown = []
 # for review, item in zip(reviews.test, test):

@@ -26,12 +26,12 @@ from torch import Tensor
 
 # %% notebook setup-check
 # from autograder import check
-# from coursekit.workshop import start
+# from coursekit.notebook.session import start
 #
 # start()
 
 # %% demo overview
-# from coursekit import diagrams
+# from coursekit.plots import diagrams
 #
 # figure = diagrams.draw("gru")
 
@@ -279,7 +279,7 @@ def lstm_cell(
 # %% play gate
 # import matplotlib.pyplot as plt
 #
-# from coursekit import style
+# from coursekit.plots import style
 #
 # biases, words = [1.0, 2.0, 3.0, 4.0], 20
 # style.use()

@@ -20,16 +20,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from coursekit.decoding import choose, device_of
+from coursekit.models.decoding import choose, device_of
 
 # %% notebook setup-check
 # from autograder import check
-# from coursekit.workshop import start
+# from coursekit.notebook.session import start
 #
 # start()
 
 # %% demo overview
-# from coursekit import diagrams
+# from coursekit.plots import diagrams
 #
 # figure = diagrams.draw("beam")
 
@@ -78,7 +78,7 @@ from coursekit.decoding import choose, device_of
 # * `step` is any function `step(tokens (K,), state) -> (log_probs (K, V), state)`. The state is a
 #   tensor, or a tuple or dict of such, also one inside the other; all its tensors have the
 #   hypotheses on axis 0. It comes in with one row.
-# * **`choose(state, rows)`** from `coursekit.decoding` picks rows out of such a state, whatever its
+# * **`choose(state, rows)`** from `coursekit.models.decoding` picks rows out of such a state, whatever its
 #   form: with `rows = torch.tensor([2, 0, 2])` the new state has three rows, copies of rows 2, 0
 #   and 2 of the old one. `device_of(state)` says where the tokens have to be (`device=...`); on a
 #   CPU you need not care.
@@ -173,18 +173,18 @@ def beam_search(
 # reverse: its weights were kept when that notebook was run. Save that notebook, and run the next cell.
 
 # %% demo together
-# from coursekit import settings
-# from coursekit.lessons import translation_data
-# from coursekit.translation import SequenceTranslator
-# from coursekit.workshop import bring, recall
+# from coursekit.notebook import settings
+# from coursekit.data.lesson_data import translation_data
+# from coursekit.models.translation import SequenceTranslator
+# from coursekit.notebook.session import import_answers, load_weights
 #
-# bring("encoder_decoder.ipynb")
+# import_answers("encoder_decoder.ipynb")
 #
 # data = translation_data(settings.size())
 # longest, e, d = {"quick": (10, 64, 128), "full": (1000, 256, 512)}[settings.size()]  # as there
 # sizes = len(data.source_words), len(data.target_words)
 # searcher = SequenceTranslator(Seq2Seq(*sizes, e, d), prepare=reverse_source)
-# recall(searcher, "seq2seq-reversed", "encoder_decoder.ipynb")
+# load_weights(searcher, "seq2seq-reversed", "encoder_decoder.ipynb")
 # _ = searcher.eval()
 
 # %% [markdown]
@@ -195,9 +195,9 @@ def beam_search(
 # model holds for probable, and no more.
 
 # %% demo one
-# from coursekit.batching import source_batch
-# from coursekit.decoding import greedy_decode
-# from coursekit.vocabulary import BOS, EOS
+# from coursekit.data.batching import source_batch
+# from coursekit.models.decoding import greedy_decode
+# from coursekit.text.vocabulary import BOS, EOS
 #
 # shown = [i for i, (source, _) in enumerate(data.test) if len(source) <= longest + 1][:150]
 #
@@ -234,7 +234,7 @@ def beam_search(
 # Over all these sentences: what the wider beam gains, and what the length penalty does to the length.
 
 # %% demo many
-# from coursekit.metrics import bleu
+# from coursekit.training.metrics import bleu
 #
 # references = [data.references[i] for i in shown]
 #

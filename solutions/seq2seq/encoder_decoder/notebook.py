@@ -32,12 +32,12 @@ from torch import Tensor, nn
 
 # %% notebook setup-check
 # from autograder import check
-# from coursekit.workshop import start
+# from coursekit.notebook.session import start
 #
 # start()
 
 # %% demo overview
-# from coursekit import diagrams
+# from coursekit.plots import diagrams
 #
 # figure = diagrams.draw("encoder-decoder")
 
@@ -472,13 +472,13 @@ def sequence_loss(logits: Tensor, targets: Tensor, pad_id: int = 0) -> Tensor:
 # before you start Jupyter, or in a cell: `import os; os.environ["COURSEKIT_SIZE"] = "full"`.
 
 # %% demo train
-# from coursekit import settings
-# from coursekit.batching import batches_by_length
-# from coursekit.lessons import translation_data
+# from coursekit.notebook import settings
+# from coursekit.data.batching import batches_by_length
+# from coursekit.data.lesson_data import translation_data
 # from coursekit.training import seed_everything, train
-# from coursekit.translation import ContextTranslator, SequenceTranslator
-# from coursekit.vocabulary import PAD
-# from coursekit.workshop import keep
+# from coursekit.models.translation import ContextTranslator, SequenceTranslator
+# from coursekit.text.vocabulary import PAD
+# from coursekit.notebook.session import save_weights
 #
 #
 # def loss(model, batch):
@@ -515,7 +515,7 @@ def sequence_loss(logits: Tensor, targets: Tensor, pad_id: int = 0) -> Tensor:
 #         decay=True,
 #     )
 #     print(f"{name:<26}", ", ".join(f"{x:.2f}" for x in history.column("loss")))
-# keep(models["Seq2Seq, source reversed"], "seq2seq-reversed")  # for decoding.ipynb
+# save_weights(models["Seq2Seq, source reversed"], "seq2seq-reversed")  # for decoding.ipynb
 
 # %% [markdown]
 # The loss is per word. How many sentences come out right from the first word to the last? These are from
@@ -523,7 +523,7 @@ def sequence_loss(logits: Tensor, targets: Tensor, pad_id: int = 0) -> Tensor:
 # puts the verb last, and particles such as 은, 는 (topic), 이, 가 (subject) and 을, 를 (object) after the nouns.
 
 # %% demo translate
-# from coursekit.translation import translate
+# from coursekit.models.translation import translate
 #
 # kept = [i for i, (source, _) in enumerate(data.test) if len(source) <= longest + 1]
 # references = [data.references[i] for i in kept]
@@ -562,7 +562,7 @@ def sequence_loss(logits: Tensor, targets: Tensor, pad_id: int = 0) -> Tensor:
 # another: Korean turns the order of the words round anyway, and between such languages the trick is worth little.
 
 # %% demo reversal
-# from coursekit.metrics import bleu, exact_match
+# from coursekit.training.metrics import bleu, exact_match
 #
 # def quality(sentences, chosen):
 #     mine, theirs = [sentences[k] for k in chosen], [references[k] for k in chosen]

@@ -23,12 +23,12 @@ from torch import Tensor, nn
 
 # %% notebook setup-check
 # from autograder import check
-# from coursekit.workshop import start
+# from coursekit.notebook.session import start
 #
 # start()
 
 # %% demo overview
-# from coursekit import diagrams
+# from coursekit.plots import diagrams
 #
 # figure = diagrams.draw("layers")
 
@@ -423,9 +423,9 @@ class DecoderLayer(nn.Module):
 # are the other way round: `True` means *may not be attended*.
 
 # %% demo together
-# from coursekit.workshop import bring
+# from coursekit.notebook.session import import_answers
 #
-# bring("attention.ipynb")
+# import_answers("attention.ipynb")
 
 # %% demo compare
 # def copy_attention(mine, theirs):
@@ -497,7 +497,7 @@ class DecoderLayer(nn.Module):
 # %% demo picture
 # import matplotlib.pyplot as plt
 #
-# from coursekit import style
+# from coursekit.plots import style
 #
 # style.use()
 # table = sinusoidal_positions(60, 64)

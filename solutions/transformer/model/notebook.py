@@ -28,12 +28,12 @@ from torch import Tensor, nn
 
 # %% notebook setup-check
 # from autograder import check
-# from coursekit.workshop import start
+# from coursekit.notebook.session import start
 #
 # start()
 
 # %% demo overview
-# from coursekit import diagrams
+# from coursekit.plots import diagrams
 #
 # figure = diagrams.draw("masks")
 
@@ -392,13 +392,13 @@ def noam_learning_rate(step: int, model_size: int, warmup: int) -> float:
 # before you start Jupyter, or in a cell: `import os; os.environ["COURSEKIT_SIZE"] = "full"`.
 
 # %% demo together
-# from coursekit.workshop import bring
+# from coursekit.notebook.session import import_answers
 #
-# bring("attention.ipynb", "layers.ipynb")
+# import_answers("attention.ipynb", "layers.ipynb")
 
 # %% demo data
 # from coursekit import corpora, datasets
-# from coursekit.vocabulary import SubwordVocabulary, WordVocabulary
+# from coursekit.text.vocabulary import SubwordVocabulary, WordVocabulary
 #
 #
 # def both_languages(size):
@@ -461,11 +461,11 @@ def noam_learning_rate(step: int, model_size: int, warmup: int) -> float:
 #     assert max(gaps) < 1e-5
 
 # %% demo train
-# from coursekit import settings
-# from coursekit.batching import batches_by_length
+# from coursekit.notebook import settings
+# from coursekit.data.batching import batches_by_length
 # from coursekit.training import seed_everything, train
-# from coursekit.translation import TransformerTranslator
-# from coursekit.vocabulary import PAD
+# from coursekit.models.translation import TransformerTranslator
+# from coursekit.text.vocabulary import PAD
 #
 #
 # def loss(model, batch):
@@ -496,8 +496,8 @@ def noam_learning_rate(step: int, model_size: int, warmup: int) -> float:
 # with `start` and `step`, all at once, each with its caches.
 
 # %% demo translate
-# from coursekit.metrics import bleu, exact_match
-# from coursekit.translation import translate
+# from coursekit.training.metrics import bleu, exact_match
+# from coursekit.models.translation import translate
 #
 # translations = [words.decode(ids) for ids in translate(model, [s for s, _ in tested])]
 # references = [target for _, target in test]
@@ -518,11 +518,12 @@ def noam_learning_rate(step: int, model_size: int, warmup: int) -> float:
 # %% demo picture
 # import matplotlib.pyplot as plt
 #
-# from coursekit import plots, style
-# from coursekit.batching import translation_batch
-# from coursekit.looking import recorded_weights
+# from coursekit.plots import charts
+# from coursekit.plots import style
+# from coursekit.data.batching import translation_batch
+# from coursekit.models.attention_hooks import recorded_weights
 # from coursekit.training import device
-# from coursekit.vocabulary import EOS
+# from coursekit.text.vocabulary import EOS
 #
 # style.use()
 # i = next(i for i, (source, _) in enumerate(tested) if len(source) == 10)
@@ -537,7 +538,7 @@ def noam_learning_rate(step: int, model_size: int, warmup: int) -> float:
 # for head, ax in enumerate(axes.flat):
 #     source_tokens, target_tokens = (words.tokens(ids) for ids in pair)
 #     target_tokens = corpora.glossed(target_tokens, english)
-#     plots.alignment(shown[head], source_tokens, target_tokens, ax=ax, title=f"head {head + 1}")
+#     charts.alignment(shown[head], source_tokens, target_tokens, ax=ax, title=f"head {head + 1}")
 # plt.show()
 
 # %% [markdown] play-text-sentence

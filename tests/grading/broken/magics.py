@@ -285,8 +285,8 @@ _own(
 _own(
     "course-plots",
     "the course's own plots",
-    "from coursekit import plots, style\nstyle.use()\n"
-    "plots.alignment(torch.ones(2, 2) / 2, ['a', 'b'], ['c', 'd'])",
+    "from coursekit.plots import charts, style\nstyle.use()\n"
+    "charts.alignment(torch.ones(2, 2) / 2, ['a', 'b'], ['c', 'd'])",
 )
 
 

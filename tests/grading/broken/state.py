@@ -405,7 +405,7 @@ BANK.own_cell(
 BANK.own_cell(
     "data-sets",
     "an own cell loads the course's data",
-    "from coursekit.lessons import translation_data\ndata = translation_data('quick')\n"
+    "from coursekit.data.lesson_data import translation_data\ndata = translation_data('quick')\n"
     "print(len(data.train))",
     after="setup",
 )

@@ -6,7 +6,7 @@ import math
 import torch
 from torch import Tensor
 
-from coursekit.decoding import choose
+from coursekit.models.decoding import choose
 
 # Right
 

@@ -1,0 +1,1 @@
+"""The synchronous grammar of English, French and Korean sentences."""

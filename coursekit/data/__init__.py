@@ -1,0 +1,1 @@
+"""Batches and examples for training, and what chapters and notebooks train on."""

@@ -1,0 +1,1 @@
+"""Models that the course compares with, and what surrounds the students' models."""

@@ -1,0 +1,1 @@
+"""What a notebook needs: sessions, settings, tables, Google Colab."""

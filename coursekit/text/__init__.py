@@ -1,0 +1,1 @@
+"""Vocabularies: words, subwords and word pieces."""
