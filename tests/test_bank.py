@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 
 import pytest
-from bank import Entry, entries, handed_in, judged, source
 
 from autograder import expected_values
 from autograder.checking.card import format_card_text
@@ -17,6 +16,7 @@ from autograder.diagnose.verdict import Verdict
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.known_mistakes import group_by_heading, load_mistakes
 from autograder.instructor.grading import hidden_tests
+from tests.bank import Entry, entries, handed_in, judged, source
 
 ALL = entries()
 RIGHT = [entry for entry in ALL if entry.right]

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import pytest
 import torch
-from tools.bert import Sizes, a_batch, each_size, encoder, read, theirs, transformers
-from tools.refusals import refused
 
 from coursekit import datasets
 from coursekit.models.bert import PretrainingModel
 from solutions.bert.finetuning import load_pretrained
 from solutions.bert.inputs import wordpiece
 from solutions.bert.pretraining import MaskedLanguageModelHead, pool_first
+from tests.tools.bert import Sizes, a_batch, each_size, encoder, read, theirs, transformers
+from tests.tools.refusals import refused
 
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}
 
@@ -22,7 +22,9 @@ CLOSE = {"rtol": 1e-5, "atol": 1e-5}
 def ours(sizes: Sizes) -> PretrainingModel:
     """The course's BERT of the same sizes."""
     below = encoder(sizes)
-    head = MaskedLanguageModelHead(below.embeddings.token, eps=sizes.eps)
+    embedding = below.get_submodule("embeddings.token")
+    assert isinstance(embedding, torch.nn.Embedding)
+    head = MaskedLanguageModelHead(embedding, eps=sizes.eps)
     return PretrainingModel(below, head, sizes.hidden, pool_first).eval()
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 import torch
-from tools.bert import a_batch, each_size, encoder, read, theirs
 from torch import nn
 
 from solutions.bert.finetuning import (
@@ -15,6 +14,7 @@ from solutions.bert.finetuning import (
     TokenClassifier,
     load_pretrained,
 )
+from tests.tools.bert import a_batch, each_size, encoder, read, theirs
 
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}
 

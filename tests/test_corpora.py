@@ -7,7 +7,6 @@ import re
 from collections import Counter
 
 import pytest
-from tools.refusals import refused
 
 from coursekit.corpora import SentencePair, as_text, english_french, english_korean, splits
 from coursekit.corpora.grammar import english as english_rules
@@ -25,6 +24,7 @@ from coursekit.corpora.grammar.korean_morphology import (
 from coursekit.corpora.grammar.lexicon import ADJECTIVES, NOUNS, TIMES, VERBS, Noun, Phrase
 from coursekit.corpora.grammar.meaning_tree import Clause, NounPhrase, Sentence, Unit
 from coursekit.corpora.grammar.sentence_sampler import sample_sentence
+from tests.tools.refusals import refused
 
 MAKERS = {"korean": english_korean, "french": english_french}
 SAMPLES = {name: make(1500, seed=11, min_length=4, max_length=40) for name, make in MAKERS.items()}

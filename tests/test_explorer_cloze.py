@@ -4,8 +4,6 @@ import json
 
 import pytest
 import torch
-from javascript import javascript
-from tools.refusals import refused
 from torch import nn
 
 from coursekit.models.bert import PretrainingModel
@@ -13,6 +11,8 @@ from coursekit.text.wordpiece import SPECIAL, WordPieceVocabulary
 from coursekit.widgets import ClozeExplorer, pack
 from solutions.bert.inputs import BertEmbeddings
 from solutions.bert.pretraining import BertEncoder, BertLayer, MaskedLanguageModelHead, pool_first
+from tests.javascript import javascript
+from tests.tools.refusals import refused
 
 WORDS = WordPieceVocabulary.from_pieces([*SPECIAL, "anna", "reads", "she", "sleeps"])
 EXAMPLE = (["anna", "reads"], ["she", "sleeps"], 2)

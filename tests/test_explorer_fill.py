@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from javascript import javascript
-from tools.refusals import refused
 
 from coursekit.widgets import FillExplorer
+from tests.javascript import javascript
+from tests.tools.refusals import refused
 
 SENTENCES = [["anna", "rides"], ["she", "laughs"]]
 LEFT = [

@@ -8,13 +8,13 @@ import matplotlib.image
 import numpy as np
 import pytest
 import torch
-from javascript import javascript
-from tools.refusals import refused
 
 from coursekit.corpora.scenes import scenes
 from coursekit.models.captioning import places, weigh_things
 from coursekit.plots import style
 from coursekit.widgets import GazeExplorer, Look
+from tests.javascript import javascript
+from tests.tools.refusals import refused
 
 (SCENE,) = scenes(1, seed=6)
 T = len(SCENE.words)

@@ -4,13 +4,13 @@ import json
 
 import pytest
 import torch
-from javascript import javascript
-from tools.refusals import refused
 from torch import nn
 
 from coursekit.text.vocabulary import WordVocabulary
 from coursekit.widgets import ReviewExplorer, pack
 from solutions.sentences.pooling import AttentionClassifier
+from tests.javascript import javascript
+from tests.tools.refusals import refused
 
 WORDS = WordVocabulary([["it", "was", "not", "good"]])
 EXAMPLE = (["it", "was", "good"], "In truth it has 4 of 5 stars.")

@@ -4,13 +4,13 @@ import json
 
 import pytest
 import torch
-from javascript import javascript
-from tools.refusals import refused
 from torch import nn
 
 from coursekit.text.vocabulary import WordVocabulary
 from coursekit.widgets import TransformerExplorer, pack
+from tests.javascript import javascript
 from tests.tools.models import small_transformer
+from tests.tools.refusals import refused
 
 WORDS = WordVocabulary([["the", "cat", "sleeps", "le", "chat", "dort"]])
 EXAMPLE = (["the", "cat", "sleeps"], ["le", "chat", "dort"], {"head": "encoder.2.1", "source": 1})

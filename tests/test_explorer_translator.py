@@ -4,8 +4,6 @@ import json
 
 import pytest
 import torch
-from javascript import javascript
-from tools.refusals import refused
 from torch import nn
 
 from coursekit.models.translation import AttentionTranslator, FixedContext
@@ -13,6 +11,8 @@ from coursekit.text.vocabulary import WordVocabulary
 from coursekit.widgets import TranslatorExplorer, pack
 from solutions.bahdanau.scores import AdditiveAttention
 from solutions.bahdanau.translator import AttentionDecoder, BidirectionalEncoder
+from tests.javascript import javascript
+from tests.tools.refusals import refused
 
 ENGLISH = WordVocabulary([["the", "queen", "quietly", "reads"]])
 KOREAN = WordVocabulary([["여왕", "은", "읽는다"]])

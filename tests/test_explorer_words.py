@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 import torch
-from javascript import javascript
-from tools.refusals import refused
 
 from coursekit.widgets import WordsExplorer
+from tests.javascript import javascript
+from tests.tools.refusals import refused
 
 WORDS = ["it", "was", "not", "good"]
 WEIGHTS = {"attention": [0.1, 0.0, 0.3, 0.6], "hop 1": [0.25, 0.25, 0.25, 0.25]}

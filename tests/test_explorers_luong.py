@@ -5,12 +5,12 @@ import json
 import numpy as np
 import pytest
 import torch
-from javascript import javascript
-from tools.refusals import refused
 
 from coursekit.widgets import ScoresExplorer, WindowExplorer
 from solutions.luong.local import gaussian_weights, local_window
 from solutions.luong.scores import concat_score, dot_score, general_score, scaled_dot_score
+from tests.javascript import javascript
+from tests.tools.refusals import refused
 
 WORDS = ["how", "are", "you"]
 KEYS = [[1.0, 0.5], [-1.0, 0.25], [0.0, 2.0]]

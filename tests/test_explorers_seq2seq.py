@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 import torch
-from tools.refusals import refused
 
 from coursekit.widgets import BeamExplorer, SearchRecorder, StateExplorer
 from solutions.seq2seq.decoding import beam_search
+from tests.tools.refusals import refused
 
 WORDS = ["many", "cats", "sleep"]
 LEFT = [[1.0, 0.0, 0.0], [0.5, 1.0, 0.0], [0.25049, 1.2, 1.0]]

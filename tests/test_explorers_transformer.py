@@ -6,13 +6,13 @@ import math
 import numpy as np
 import pytest
 import torch
-from javascript import javascript
-from tools.refusals import refused
 
 from coursekit.training.metrics import entropy
 from coursekit.widgets import HeadsExplorer, MasksExplorer, PositionsExplorer, TemperatureExplorer
 from solutions.transformer.layers import sinusoidal_positions
 from solutions.transformer.model import causal_mask, padding_mask
+from tests.javascript import javascript
+from tests.tools.refusals import refused
 
 WORDS = ["the", "cat", "sleeps"]
 SCORES = [0.3, -1.2, 0.8]

@@ -13,7 +13,6 @@ from functools import partial
 import pytest
 import torch
 import torch.nn.functional as F
-from bank import entries, handed_in
 
 from autograder.checking.card import format_card_text
 from autograder.checking.checker import CheckFailed, check, find_failed_case, verify
@@ -21,6 +20,7 @@ from autograder.checking.timeout import TimeLimitExceeded, Watchdog
 from autograder.diagnose.identifiers import collect_identifiers, mentions_only_known_names
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.reference_solution import load_solution
+from tests.bank import entries, handed_in
 
 right = {name: load_solution(exercise) for name, exercise in EXERCISES.items()}
 

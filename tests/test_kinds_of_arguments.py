@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 import torch
-from bank.behind import crossed
 from torch import nn
 
 from autograder.diagnose.compare import Expected
@@ -27,6 +26,7 @@ from autograder.spec.exercise import (
 )
 from autograder.spec.fakes import FAKES
 from autograder.spec.outcome import Outcome
+from tests.bank.behind import crossed
 
 INPUTS = {
     "x": torch.tensor([1.0, 2.0]).double(),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 import torch
-from bank import margins
 
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.reference_solution import compute_expected
 from autograder.spec.outcome import Outcome
+from tests.bank import margins
 
 # They divide by the deviation of a vector's numbers, or their scores are large.
 DELICATE = ("layer_norm", "EncoderLayer", "BertEmbeddings", "MaskedLanguageModelHead", "attention")

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import signal
 
-import mutation
 import pytest
 
 from autograder.exercises import EXERCISES
 from autograder.instructor.mutation.operators import generate_mutants
+from tests import mutation
 
 pytestmark = pytest.mark.skipif(
     not hasattr(signal, "setitimer"), reason="a change that never ends cannot be stopped here"

@@ -4,11 +4,11 @@ import json
 
 import pytest
 import torch
-from javascript import javascript
 from torch import nn
 
 from coursekit.widgets.assets import script
 from coursekit.widgets.live.weight_packing import ALPHABET, MOST, as_packed, pack, unpack
+from tests.javascript import javascript
 
 
 class Engine:

@@ -9,7 +9,6 @@ import random
 import numpy as np
 import pytest
 import torch
-from bank.behind import crossed, graded, graded_outcomes
 from torch import nn
 
 from autograder.checking.card import format_card_text
@@ -25,6 +24,7 @@ from autograder.spec import plain_codec
 from autograder.spec.exercise import Call, Case, Exercise, Fake
 from autograder.spec.fakes import build_argument, format_argument
 from autograder.spec.outcome import Outcome
+from tests.bank.behind import crossed, graded, graded_outcomes
 
 # What is no tensor is kept as one
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 import torch
-from bank.behind import crossed, graded, graded_outcomes
 
 from autograder import expected_values
 from autograder.checking.card import format_card_text
@@ -32,6 +31,7 @@ from autograder.sandbox.serialization import serialize_cases
 from autograder.spec import binomial_bounds
 from autograder.spec.exercise import Call, Case, Exercise, Fake, Part
 from autograder.spec.outcome import Outcome
+from tests.bank.behind import crossed, graded, graded_outcomes
 
 # An exercise of this file's own: noisy(x, generator) returns x with a sign drawn for each entry,
 # and its square, which is the same whatever was drawn.

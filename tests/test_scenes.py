@@ -7,10 +7,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from tools.refusals import refused
 
 from coursekit.corpora import scenes as drawn
 from coursekit.corpora.scenes import CANVAS, COLOURS, RELATIONS, SHAPES, SIZES, SceneObject
+from tests.tools.refusals import refused
 
 SAMPLE = drawn.scenes(300, seed=5)
 

@@ -8,8 +8,6 @@ import inspect
 import pytest
 import torch
 import torch.nn.functional as F
-from bank import judged
-from bank.behind import crossed
 from torch import nn
 
 from autograder.checking.card import format_card_text
@@ -17,6 +15,8 @@ from autograder.checking.checker import verify
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.reference_solution import load_solution
 from autograder.run.deterministic_dropout import DeterministicDropout
+from tests.bank import judged
+from tests.bank.behind import crossed
 
 DROPPING = {
     name: exercise

@@ -25,8 +25,7 @@ from autograder.run.runner import run_case
 from autograder.spec.exercise import Case, Exercise
 from autograder.spec.outcome import Outcome
 from autograder.spec.tolerances import GRADIENT_FACTOR, TOLERANCE
-
-from . import entries
+from tests.bank import entries
 
 
 class Share(NamedTuple):

@@ -7,8 +7,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from jupyter_desk import Desk
 from PIL import Image
+
+from tests.browser.jupyter_desk import Desk
 
 PATIENCE = 240_000  # milliseconds for anything to happen; the machine may be busy
 WIDTH, HEIGHT = 1280, 800

@@ -11,9 +11,10 @@ import re
 from typing import Any
 
 import pytest
-from conftest import go_to
 from playwright.sync_api import TimeoutError as TooSlow
-from test_pages import CHAPTERS, CONTENT, PAGES, source
+
+from tests.browser.conftest import go_to
+from tests.browser.test_pages import CHAPTERS, CONTENT, PAGES, source
 
 pytestmark = pytest.mark.browser
 

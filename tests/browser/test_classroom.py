@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from classroom import PATIENCE, AssignmentList, Formgrader, Lab, Notebook, Screens
-from jupyter_desk import desk
 from nbgrader.api import Gradebook
 
+from tests.browser.classroom import PATIENCE, AssignmentList, Formgrader, Lab, Notebook, Screens
+from tests.browser.jupyter_desk import desk
 from tests.conftest import copy_course
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import explorer_states
 
 from coursekit.models.bert import PretrainingModel
 from coursekit.models.cloze import Filler
 from coursekit.widgets.live.weight_packing import unpack
 from solutions.bert.inputs import BertEmbeddings
 from solutions.bert.pretraining import BertEncoder, BertLayer, MaskedLanguageModelHead, pool_first
+from tests.browser.conftest import explorer_states
 
 pytestmark = pytest.mark.browser
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from conftest import explorer_states
+
+from tests.browser.conftest import explorer_states
 
 pytestmark = pytest.mark.browser
 

@@ -7,10 +7,10 @@ import re
 
 import pytest
 import torch
-from conftest import explorer_states
 
 from solutions.luong.local import gaussian_weights, local_window
 from solutions.luong.scores import concat_score, dot_score, general_score, scaled_dot_score
+from tests.browser.conftest import explorer_states
 
 pytestmark = pytest.mark.browser
 

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, go_to, site_folder
 
 from book.tools.toc import read_toc
+from tests.browser.conftest import ROOT, go_to, site_folder
 
 pytestmark = pytest.mark.browser
 

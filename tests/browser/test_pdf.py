@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 import yaml
-from conftest import ROOT, site_folder
 
 from book.tools import pdf as printing
+from tests.browser.conftest import ROOT, site_folder
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 ABOUT = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))

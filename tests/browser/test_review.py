@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import explorer_states
 
 from coursekit.widgets.live.weight_packing import unpack
 from solutions.sentences.pooling import AttentionClassifier
+from tests.browser.conftest import explorer_states
 
 pytestmark = pytest.mark.browser
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from conftest import LIGHT, explorer_states
+
+from tests.browser.conftest import LIGHT, explorer_states
 
 pytestmark = pytest.mark.browser
 

@@ -7,11 +7,11 @@ import re
 
 import pytest
 import torch
-from conftest import LIGHT, explorer_states
 
 from coursekit.training.metrics import entropy
 from solutions.transformer.layers import sinusoidal_positions
 from solutions.transformer.model import causal_mask, padding_mask
+from tests.browser.conftest import LIGHT, explorer_states
 
 pytestmark = pytest.mark.browser
 

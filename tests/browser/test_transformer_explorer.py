@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import explorer_states
 
 from coursekit.models.attention_hooks import recorded_weights
 from coursekit.models.translation import TransformerTranslator, translate
 from coursekit.text.vocabulary import BOS, EOS
 from coursekit.widgets.live.weight_packing import unpack
 from solutions.transformer.model import Transformer
+from tests.browser.conftest import explorer_states
 from tests.tools.models import small_transformer
 
 pytestmark = pytest.mark.browser

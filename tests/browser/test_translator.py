@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import explorer_states, go_to
 
 from coursekit.data.batching import source_batch
 from coursekit.models.translation import (
@@ -19,6 +18,7 @@ from coursekit.text.vocabulary import EOS
 from coursekit.widgets.live.weight_packing import unpack
 from solutions.bahdanau.scores import AdditiveAttention
 from solutions.bahdanau.translator import AttentionDecoder, BidirectionalEncoder
+from tests.browser.conftest import explorer_states, go_to
 
 pytestmark = pytest.mark.browser
 

@@ -9,9 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from broken import BANK, KINDS, Broken
-from broken.grading import Marked, grade, marks
-from broken.handing import ASSIGNMENT, POINTS, ROOT, Handed, lay, reference, stub
+
+from tests.grading.broken import BANK, KINDS, Broken
+from tests.grading.broken.grading import Marked, grade, marks
+from tests.grading.broken.handing import ASSIGNMENT, POINTS, ROOT, Handed, lay, reference, stub
 
 pytestmark = pytest.mark.slow
 

@@ -8,12 +8,12 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from cheats import Cheat, cheats
-from cheats.course import POINTS, OurClass, graded_by_ours
-from cheats.injecting import active
-from cheats.patching import LOADED
 
 from tests.conftest import ROOT, needs_bubblewrap
+from tests.grading.cheats import Cheat, cheats
+from tests.grading.cheats.course import POINTS, OurClass, graded_by_ours
+from tests.grading.cheats.injecting import active
+from tests.grading.cheats.patching import LOADED
 
 pytestmark = pytest.mark.slow
 

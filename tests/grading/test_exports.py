@@ -15,13 +15,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from small_class import ALL_POINTS, ASSIGNMENT, MINE, POINTS, Class, Found
 from traitlets.config import Config
 
 from autograder.instructor.exports import Canvas, Gradescope, Moodle, moodle
 from autograder.instructor.exports.base import RosterMatcher
 from autograder.instructor.grading.result_records import ExerciseResult, NotebookResult
 from autograder.instructor.report.gradebook_scores import Person
+from tests.grading.small_class import ALL_POINTS, ASSIGNMENT, MINE, POINTS, Class, Found
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 

@@ -9,7 +9,6 @@ from functools import cache
 
 import nbformat
 import pytest
-from broken.handing import reference
 
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.notebook_builder import SOLUTIONS
@@ -30,6 +29,7 @@ from autograder.instructor.grading.submission_parser import (
     read_cells,
 )
 from tests.conftest import ROOT, needs_bubblewrap
+from tests.grading.broken.handing import reference
 from tests.ways_round import IN_A_CELL, WAYS
 
 pytestmark = needs_bubblewrap

@@ -21,12 +21,10 @@ from typing import Any
 
 import nbformat
 import pytest
-from hostile import ASSIGNMENT, FRAGMENTS, RELEASED, SOURCES, WORD, Say, facts, grade, pages, say
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 from nbconvert.exporters import HTMLExporter
 from nbconvert.filters import markdown2html
-from small_class import MINE
 
 from autograder.cli import main
 from autograder.exercises import EXERCISES
@@ -43,6 +41,19 @@ from autograder.instructor.report.gradebook_scores import CellScore, Person, Sco
 from autograder.instructor.report.html_page import make_page as report
 from autograder.instructor.sanitize import COLOURED_AT_MOST, OutputBudget, is_slow_to_highlight
 from tests.conftest import ROOT
+from tests.grading.hostile import (
+    ASSIGNMENT,
+    FRAGMENTS,
+    RELEASED,
+    SOURCES,
+    WORD,
+    Say,
+    facts,
+    grade,
+    pages,
+    say,
+)
+from tests.grading.small_class import MINE
 
 HOSTILE = st.lists(
     st.sampled_from(FRAGMENTS) | st.text(st.characters(), max_size=6), min_size=1, max_size=6

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from broken.grading import Marked, grade, marks
-from broken.handing import ASSIGNMENT, POINTS, ROOT, lay
-from honest import BANK, Honest
 from nbgrader.api import Gradebook
 
 from tests.grading import stock
+from tests.grading.broken.grading import Marked, grade, marks
+from tests.grading.broken.handing import ASSIGNMENT, POINTS, ROOT, lay
+from tests.grading.honest import BANK, Honest
 
 pytestmark = pytest.mark.slow
 

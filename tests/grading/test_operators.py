@@ -7,7 +7,6 @@ from functools import cache
 
 import pytest
 import torch
-from bank import entries
 
 from autograder.diagnose.trial import Trial
 from autograder.diagnose.verdict import DTYPES
@@ -15,6 +14,7 @@ from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.reference_solution import compute_expected, load_solution
 from autograder.instructor.grading import forbidden_op_detection
 from autograder.run.runner import run_case
+from tests.bank import entries
 
 OPERATORS = [name for name, exercise in EXERCISES.items() if exercise.operator]
 HONEST = [e for e in entries() if e.right and e.exercise in OPERATORS]

@@ -7,10 +7,7 @@ import os
 import re
 from html.parser import HTMLParser
 
-import independent
 import pytest
-from small_class import ALL_POINTS, ASSIGNMENT, MINE, POINTS, Class, Found, directory
-from test_similarity import everything, hand_in
 
 from autograder.exercises import EXERCISES
 from autograder.instructor import formatting
@@ -25,6 +22,9 @@ from autograder.instructor.report.class_statistics import (
 from autograder.instructor.report.html_page import make_page, write
 from autograder.instructor.report.similarity import Pair
 from coursekit.plots.style import DARK, LIGHT
+from tests.grading import independent
+from tests.grading.small_class import ALL_POINTS, ASSIGNMENT, MINE, POINTS, Class, Found, directory
+from tests.grading.test_similarity import everything, hand_in
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 

@@ -12,16 +12,16 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import independent
 import nbformat
 import pytest
-from bank import entries, source
 from nbformat.v4 import new_code_cell, new_notebook
-from small_class import directory
 
 from autograder.exercises import EXERCISES
 from autograder.instructor.report import similarity
 from autograder.instructor.report.similarity import compare_course, find_pairs, split_statements
+from tests.bank import entries, source
+from tests.grading import independent
+from tests.grading.small_class import directory
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENT = "bahdanau"

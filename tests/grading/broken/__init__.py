@@ -9,8 +9,19 @@ crashes, bombs, floods) and leaving (threads and processes left behind).
 
 from __future__ import annotations
 
-from . import answers, cells, contents, damage, leaving, magics, metadata, names, state, stopping
-from .entry import Bank, Broken
+from tests.grading.broken import (
+    answers,
+    cells,
+    contents,
+    damage,
+    leaving,
+    magics,
+    metadata,
+    names,
+    state,
+    stopping,
+)
+from tests.grading.broken.entry import Bank, Broken
 
 KINDS: dict[str, Bank] = {
     module.__name__.rsplit(".", 1)[-1]: module.BANK

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .entry import Bank
-from .handing import Handed, reference, stub
+from tests.grading.broken.entry import Bank
+from tests.grading.broken.handing import Handed, reference, stub
 
 BANK = Bank()
 SYNTAX = (

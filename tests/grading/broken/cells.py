@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 
-from .entry import Bank
-from .handing import SCORES, Handed, reference, stub
+from tests.grading.broken.entry import Bank
+from tests.grading.broken.handing import SCORES, Handed, reference, stub
 
 BANK = Bank()
 WRONG = reference("additive_score").replace("torch.tanh(", "(")

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from .entry import Bank
-from .handing import SCORES, Handed, reference
+from tests.grading.broken.entry import Bank
+from tests.grading.broken.handing import SCORES, Handed, reference
 
 BANK = Bank()
 EMPTY = r"empty|missing|not written|nothing|no (cell|answer|function)|unwritten|unreadable"

@@ -10,8 +10,8 @@ from typing import Any
 
 import nbformat
 
-from .entry import Bank
-from .handing import SCORES, Content, Handed, reference
+from tests.grading.broken.entry import Bank
+from tests.grading.broken.handing import SCORES, Content, Handed, reference
 
 BANK = Bank()
 DAMAGED = (

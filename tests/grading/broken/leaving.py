@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .entry import Bank
-from .handing import SCORES, reference
+from tests.grading.broken.entry import Bank
+from tests.grading.broken.handing import SCORES, reference
 
 BANK = Bank()
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .entry import Bank
-from .handing import SCORES, Handed
+from tests.grading.broken.entry import Bank
+from tests.grading.broken.handing import SCORES, Handed
 
 BANK = Bank()
 NOT_HERE = r"not (run|found|there)|magic|command|input|import|Error|file|module"

@@ -8,8 +8,8 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from .entry import Bank
-from .handing import SCORES, Handed
+from tests.grading.broken.entry import Bank
+from tests.grading.broken.handing import SCORES, Handed
 
 BANK = Bank()
 

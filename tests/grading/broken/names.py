@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from .damage import DAMAGED
-from .entry import Bank
-from .handing import POINTS, SCORES, TRANSLATOR, Folder, Handed, Link, Pipe, reference, stub
+from tests.grading.broken.damage import DAMAGED
+from tests.grading.broken.entry import Bank
+from tests.grading.broken.handing import (
+    POINTS,
+    SCORES,
+    TRANSLATOR,
+    Folder,
+    Handed,
+    Link,
+    Pipe,
+    reference,
+    stub,
+)
 
 BANK = Bank()
 MISSING = r"missing|there is no|not (handed in|there|found)|no (notebook|file|submission)|nothing"

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .entry import Bank
-from .handing import SCORES, Handed
+from tests.grading.broken.entry import Bank
+from tests.grading.broken.handing import SCORES, Handed
 
 BANK = Bank()
 STOPPED = (

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from . import KINDS, Cheat, cheats
-from .course import Result, StockClass, graded_by_ours
+from tests.grading.cheats import KINDS, Cheat, cheats
+from tests.grading.cheats.course import Result, StockClass, graded_by_ours
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from . import Cheat, Files, Scene
+from tests.grading.cheats import Cheat, Files, Scene
 
 RIGHT = {
     "masked_softmax": """

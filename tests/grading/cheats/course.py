@@ -22,11 +22,10 @@ from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.notebook_builder import list_masters, make_notebook
+from tests.grading.cheats import ASSIGNMENT, After, Cheat, Files, Link, Pipe, Scene
+from tests.grading.cheats.building import RIGHT
+from tests.grading.cheats.contained import PORT, ROOT, Command, Seen, bubblewrap, namespaces, run
 from tests.grading.stock import settings as settings_of_stock
-
-from . import ASSIGNMENT, After, Cheat, Files, Link, Pipe, Scene
-from .building import RIGHT
-from .contained import PORT, ROOT, Command, Seen, bubblewrap, namespaces, run
 
 FIRST, LAST = "aaron", "zoe"  # two honest students: the reference, and nothing; graded first, last
 POINTS = {e.name: e.points for e in EXERCISES.values() if e.assignment == ASSIGNMENT}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .building import POINTS, WRONG, in_code
+from tests.grading.cheats.building import POINTS, WRONG, in_code
 
 
 def _one(slug: str, title: str, opening: str = "", **more: Any):

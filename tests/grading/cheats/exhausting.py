@@ -5,8 +5,8 @@ from __future__ import annotations
 import nbformat
 from nbformat import NotebookNode
 
-from . import Files, Scene
-from .building import RIGHT, WRONG, handed_in, in_code, in_page, page
+from tests.grading.cheats import Files, Scene
+from tests.grading.cheats.building import RIGHT, WRONG, handed_in, in_code, in_page, page
 
 MACHINE = "it would exhaust the machine"
 

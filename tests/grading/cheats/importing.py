@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .building import WRONG, in_code, thief
+from tests.grading.cheats.building import WRONG, in_code, thief
 
 
 def _one(slug: str, title: str, stealing: str, **more):

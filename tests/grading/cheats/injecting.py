@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 import nbformat
 from nbformat import NotebookNode
 
-from . import After, Cheat, Files, Scene
-from .building import WRONG, cell_of, filled, handed_in, in_code, in_page, page
+from tests.grading.cheats import After, Cheat, Files, Scene
+from tests.grading.cheats.building import WRONG, cell_of, filled, handed_in, in_code, in_page, page
 
 SCRIPT = '<script>document.title = "@MARK@"</script>'
 IMAGE = '<img src="x" onerror="document.title = \'@MARK@\'">'

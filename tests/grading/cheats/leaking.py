@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .building import THIEF, WRONG, in_code
+from tests.grading.cheats.building import THIEF, WRONG, in_code
 
 # The secrets that the runner lays out are looked for in every feedback page, see `course.py`.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .building import FORGING, REMEMBERED, TAKEN, forger, in_code, thief
+from tests.grading.cheats.building import FORGING, REMEMBERED, TAKEN, forger, in_code, thief
 
 # Tells whether what was found belongs to the case whose inputs are given.
 FITS = """

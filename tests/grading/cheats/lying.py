@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .building import WRONG, in_code
+from tests.grading.cheats.building import WRONG, in_code
 
 
 def _one(slug: str, title: str, opening: str, masked: str, additive: str, **more: Any):

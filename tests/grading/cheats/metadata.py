@@ -8,8 +8,8 @@ import nbformat
 from nbformat import NotebookNode
 from nbgrader.utils import compute_checksum
 
-from . import Cheat, Files, Scene
-from .building import (
+from tests.grading.cheats import Cheat, Files, Scene
+from tests.grading.cheats.building import (
     ATTACKED,
     POINTS,
     RIGHT,

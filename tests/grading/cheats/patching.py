@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .building import REMEMBERED, RIGHT, WRONG, forger, in_code
+from tests.grading.cheats.building import REMEMBERED, RIGHT, WRONG, forger, in_code
 
 # Loads whatever of the judge is there, so that it can be changed.
 LOADED = """

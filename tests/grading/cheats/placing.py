@@ -7,8 +7,8 @@ import io
 import json
 import zipfile
 
-from . import After, Cheat, Files, Link, Pipe, Scene
-from .building import RIGHT, WRONG, handed_in, page
+from tests.grading.cheats import After, Cheat, Files, Link, Pipe, Scene
+from tests.grading.cheats.building import RIGHT, WRONG, handed_in, page
 
 NOTHING: dict[str, float] = {}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .building import WRONG, in_code
+from tests.grading.cheats.building import WRONG, in_code
 
 
 def _one(slug: str, title: str, code: str, **more):

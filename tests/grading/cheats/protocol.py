@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .building import WRONG, in_code
+from tests.grading.cheats.building import WRONG, in_code
 
 OTHER = "stock nbgrader knows no such messages"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from . import Cheat, Files, Scene
-from .building import RIGHT, TAKEN, THIEF, handed_in, in_code, page, thief
+from tests.grading.cheats import Cheat, Files, Scene
+from tests.grading.cheats.building import RIGHT, TAKEN, THIEF, handed_in, in_code, page, thief
 
 DATABASE = (
     THIEF

@@ -6,7 +6,7 @@ stock is wrong.
 
 from __future__ import annotations
 
-from . import drawn, partial, styles
-from .entry import Honest
+from tests.grading.honest import drawn, partial, styles
+from tests.grading.honest.entry import Honest
 
 BANK: list[Honest] = [*styles.BANK, *partial.BANK, *drawn.BANK]

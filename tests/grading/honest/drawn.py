@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bank import Entry, entries, source
-from broken.handing import POINTS, Handed
-
-from .entry import Honest
+from tests.bank import Entry, entries, source
+from tests.grading.broken.handing import POINTS, Handed
+from tests.grading.honest.entry import Honest
 
 PARTS = "stock nbgrader gives all points of an exercise or none; here a part may be right"
 HAVE_PARTS = ("AttentionDecoder",)

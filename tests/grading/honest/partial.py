@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from broken.handing import POINTS, SCORES, TRANSLATOR, Handed, reference, stub
-
-from .entry import Bank
+from tests.grading.broken.handing import POINTS, SCORES, TRANSLATOR, Handed, reference, stub
+from tests.grading.honest.entry import Bank
 
 BANK = Bank()
 PARTS = "stock nbgrader gives all points of an exercise or none; here a part of the class is right"

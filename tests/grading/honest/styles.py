@@ -6,9 +6,8 @@ import ast
 import re
 from collections.abc import Callable
 
-from broken.handing import POINTS, SCORES, TRANSLATOR, Handed, reference
-
-from .entry import Bank
+from tests.grading.broken.handing import POINTS, SCORES, TRANSLATOR, Handed, reference
+from tests.grading.honest.entry import Bank
 
 BANK = Bank()
 

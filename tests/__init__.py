@@ -1,0 +1,1 @@
+"""Tests of the course, its checks, its grading and its site."""
