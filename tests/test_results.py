@@ -121,6 +121,51 @@ def test_a_missing_result_in_an_empty_folder(tmp_path):
         results.read("a", "b", folder=tmp_path)
 
 
+def one_seed(folder, seed, bleu, rows=(), **about):
+    """A record of one seed, as one of several runs side by side writes it."""
+    run = {"seed": seed, "metrics": {"bleu": bleu}, "seconds": 2.0, "by_length": list(rows)}
+    return results.write_result(
+        "attention", "multi30k", runs=[run], folder=folder / str(seed), **ABOUT | about
+    )
+
+
+def test_seeds_recorded_apart_become_one_record(tmp_path):
+    parts = [one_seed(tmp_path, seed, bleu) for seed, bleu in ((2, 31.0), (1, 30.0), (3, 35.0))]
+    merged = results.merge_results(parts, "python -m book.runs x --seeds 2 1 3", 3, tmp_path)
+    assert merged == tmp_path / "attention.multi30k.json"
+    result = results.read("attention", "multi30k", tmp_path)
+    assert [run["seed"] for run in result["runs"]] == [2, 1, 3]
+    assert (result["metrics"], result["seconds"]) == ({"bleu": 32.0}, 6.0)
+    assert result["command"] == "python -m book.runs x --seeds 2 1 3"
+    assert result["hardware"] == f"{results.hardware()}, shared by 3 runs"
+
+
+def test_seeds_of_different_models_are_not_merged(tmp_path):
+    parts = [one_seed(tmp_path, 1, 30.0), one_seed(tmp_path, 2, 31.0, parameters=1)]
+    with pytest.raises(ValueError, match="differ in parameters"):
+        results.merge_results(parts, "", folder=tmp_path)
+    assert not (tmp_path / "attention.multi30k.json").exists()
+
+
+def test_results_can_be_written_to_another_folder(tmp_path):
+    with results.write_results_to(tmp_path):
+        path = results.write_result("one", "two", runs=RUNS, **ABOUT)
+    assert path == tmp_path / "one.two.json"
+
+
+def test_a_metric_is_shown_with_its_range(tmp_path):
+    rows = ([{"bleu": 30.0}, {"bleu": 20.0}], [{"bleu": 32.0}, {"bleu": 21.0}])
+    parts = [one_seed(tmp_path, i, bleu, rows[i]) for i, bleu in enumerate((0.36743, 0.37697))]
+    results.merge_results(parts, "", folder=tmp_path)
+    result = results.read("attention", "multi30k", tmp_path)
+    assert results.metric_values(result, "bleu") == [0.36743, 0.37697]
+    assert results.format_metric(result, "bleu", 1, 100) == "37.2 (36.7 to 37.7)"
+    assert results.rows_by_seed(result, "by_length", "bleu") == [[30.0, 20.0], [32.0, 21.0]]
+    assert results.mean_rows(result, "by_length", "bleu") == [31.0, 20.5]
+    alone = results.read("attention", "multi30k", tmp_path / "0")
+    assert results.format_metric(alone, "bleu", 3) == "0.367"
+
+
 # The files of the book
 
 

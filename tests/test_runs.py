@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from argparse import Namespace
+from pathlib import Path
 
 import pytest
 import torch
@@ -134,6 +136,41 @@ def test_a_run_goes_by_its_recorded_settings_and_then_by_those_that_are_given(mo
     assert main(["han.bbc", "--epochs", "3"]) == 0
     (options,) = trained
     assert (options.model, options.data, options.epochs) == ("han", "bbc", 3)
+
+
+def test_seeds_are_trained_side_by_side_and_recorded_together(monkeypatch, tmp_path):
+    """Each seed in its own process; after a stop only those that are missing are trained."""
+    trained = []
+
+    def run_one(words, check):
+        assert check and words[1:4] == ["-m", "book.runs", "classifiers"]
+        options = dict(zip(words[4::2], words[5::2], strict=True))
+        seed, into = int(options["--seeds"]), Path(options["--into"])
+        trained.append(seed)
+        if seed == 3 and trained.count(3) == 1:
+            raise subprocess.CalledProcessError(1, words)
+        results.write_result(
+            "han",
+            "bbc",
+            runs=[{"seed": seed, "metrics": {"accuracy": seed / 10}, "seconds": 1.0}],
+            parameters=1,
+            data_sha256="0",
+            command=f"{ENTRY} classifiers --model han --data bbc --seeds {seed}",
+            scorer="",
+            folder=into,
+        )
+
+    monkeypatch.setattr(subprocess, "run", run_one)
+    monkeypatch.chdir(tmp_path)
+    words = ["classifiers", "--model", "han", "--seeds", "1", "2", "3", "--jobs", "2"]
+    with pytest.raises(subprocess.CalledProcessError):
+        main([*words, "--into", "records"])
+    assert main([*words, "--into", "records"]) == 0
+    assert sorted(trained) == [1, 2, 3, 3]
+    merged = results.read("han", "bbc", Path("records"))
+    assert merged["command"] == f"{ENTRY} classifiers --model han --data bbc --seeds 1 2 3"
+    assert merged["metrics"] == {"accuracy": 0.2}
+    assert merged["hardware"].endswith("shared by 2 runs")
 
 
 @pytest.mark.parametrize("arguments", [["no-such-run"], ["--all", "one", "two"]])

@@ -5,6 +5,8 @@
     python -m book.runs RUN [OPTIONS]       repeat one; options that are given go before its own
     python -m book.runs PROGRAM [OPTIONS]   run a program with other settings
     python -m book.runs PROGRAM --help      its options
+    python -m book.runs RUN --seeds 1 2 3 --jobs 3
+                                            train the seeds side by side, each in its own process
 
 A run is called as the file that it writes: python -m book.runs han.imdb
 If a run is stopped, the same command goes on after the last epoch that it finished; what it needs
@@ -13,18 +15,45 @@ for that lies in _build/runs until it is through.
 
 from __future__ import annotations
 
+import argparse
+import json
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 
 from coursekit.training.checkpoints import save_checkpoints_to
+from coursekit.training.results import merge_results, write_results_to
 
 from .commands import ENTRY, PROGRAMS, RUNS, load
 
 STOPPED = Path("_build", "runs")
+
+
+def train_side_by_side(said: list[str], seeds: list[int], jobs: int, folder: Path) -> None:
+    """Train each seed in a process of its own, `jobs` at a time, and record them together.
+
+    A seed that has been recorded in `folder` before a stop is not trained again.
+    """
+
+    def train_one(seed: int) -> Path:
+        into = folder / f"seed-{seed}"
+        if not any(into.glob("*.json")):
+            words = [*said, "--seeds", str(seed), "--into", str(into)]
+            subprocess.run([sys.executable, "-m", "book.runs", *words], check=True)
+        return into
+
+    with ThreadPoolExecutor(jobs) as pool:
+        parts = list(pool.map(train_one, seeds))
+    for name in sorted(path.name for path in parts[0].glob("*.json")):
+        one = json.loads((parts[0] / name).read_text(encoding="utf-8"))["command"]
+        without = re.sub(r" --seeds( \d+)+", "", one)
+        command = f"{without} --seeds {' '.join(map(str, seeds))}"
+        merge_results([part / name for part in parts], command, min(jobs, len(seeds)))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -40,10 +69,19 @@ def main(arguments: Sequence[str]) -> int:
             module = load(program)
             parser = module.parser()
             parser.prog = f"{ENTRY} {name}"
+            ways = argparse.ArgumentParser(add_help=False)
+            ways.add_argument("--jobs", type=int, default=1)
+            ways.add_argument("--into", type=Path)
+            how, options = ways.parse_known_args(options)
             said = [program, *recorded, *options]
+            parsed = parser.parse_args(said[1:])
             folder = STOPPED / re.sub(r"[^\w.-]+", "_", " ".join(said))
-            with save_checkpoints_to(folder):
-                module.main(parser.parse_args(said[1:]))
+            with write_results_to(how.into) if how.into else nullcontext():
+                if how.jobs > 1:
+                    train_side_by_side(said, parsed.seeds, how.jobs, folder)
+                else:
+                    with save_checkpoints_to(folder):
+                        module.main(parsed)
             shutil.rmtree(folder, ignore_errors=True)
         case _:
             print(f"{__doc__}\nPrograms: {', '.join(PROGRAMS)}.")

@@ -7,6 +7,9 @@ import math
 import platform
 import re
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
@@ -15,6 +18,17 @@ from typing import Any
 
 FOLDER = Path(__file__).resolve().parents[2] / "book" / "results"
 _PACKAGES = ("torch", "numpy", "tokenizers", "sacrebleu")
+_folder: ContextVar[Path] = ContextVar("folder", default=FOLDER)
+
+
+@contextmanager
+def write_results_to(folder: Path) -> Iterator[None]:
+    """Let `write_result` inside write to another folder than book/results."""
+    token = _folder.set(folder)
+    try:
+        yield
+    finally:
+        _folder.reset(token)
 
 
 def hardware() -> str:
@@ -65,14 +79,11 @@ def write_result(
     Returns:
         the file written.
     """
-    names = runs[0]["metrics"].keys()
     content = {
         "model": model,
         "data": data,
-        "metrics": {name: fmean(run["metrics"][name] for run in runs) for name in names},
-        "runs": runs,
+        **_summarise(runs),
         "parameters": parameters,
-        "seconds": sum(run["seconds"] for run in runs),
         "hardware": hardware(),
         "versions": {"python": platform.python_version()} | {p: version(p) for p in _PACKAGES},
         "data_sha256": data_sha256,
@@ -81,7 +92,52 @@ def write_result(
         "date": date.today().isoformat(),
         **more,
     }
-    path = (folder or FOLDER) / f"{model}.{data}.json"
+    path = (folder or _folder.get()) / f"{model}.{data}.json"
+    _write(path, content)
+    return path
+
+
+def merge_results(
+    parts: Sequence[Path], command: str, jobs: int = 1, folder: Path | None = None
+) -> Path:
+    """Write one record of all the seeds that were recorded apart.
+
+    Args:
+        parts: records of the same model and data, one for each seed, in the order wanted.
+        command: what to type to run all of them again.
+        jobs: how many runs shared the hardware; the record says so, because it slows each down.
+        folder: where to write; book/results if not given.
+
+    Returns:
+        the file written.
+
+    Raises:
+        ValueError: the records differ in more than what belongs to a seed.
+    """
+    contents = [json.loads(path.read_text(encoding="utf-8")) for path in parts]
+    same = ("model", "data", "parameters", "data_sha256", "scorer", "settings", "versions")
+    for name in same:
+        if any(content.get(name) != contents[0].get(name) for content in contents):
+            raise ValueError(f"The records of {parts[0].name} differ in {name}: {parts}")
+    runs = [run for content in contents for run in content["runs"]]
+    merged = contents[0] | _summarise(runs) | {"command": command}
+    if jobs > 1:
+        merged["hardware"] += f", shared by {jobs} runs"
+    path = (folder or _folder.get()) / parts[0].name
+    _write(path, merged)
+    return path
+
+
+def _summarise(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    names = runs[0]["metrics"].keys()
+    return {
+        "metrics": {name: fmean(run["metrics"][name] for run in runs) for name in names},
+        "runs": runs,
+        "seconds": sum(run["seconds"] for run in runs),
+    }
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(_round(content), indent=1, ensure_ascii=False, allow_nan=False)
     # A row of numbers on one line: the files are read by people, too. Text is never touched, as
@@ -91,7 +147,6 @@ def write_result(
     )
     path.write_text(text + "\n", encoding="utf-8")
     print(f"wrote {path}", file=sys.stderr)
-    return path
 
 
 def read(model: str, data: str, folder: Path | None = None) -> dict[str, Any]:
@@ -106,6 +161,37 @@ def read(model: str, data: str, folder: Path | None = None) -> dict[str, Any]:
         known = ", ".join(sorted(p.stem for p in where.glob("*.json"))) or "none"
         raise FileNotFoundError(f"No result {model}.{data} is recorded; there are: {known}.")
     return json.loads(path.read_text(encoding="utf-8"))
+
+
+def metric_values(result: dict[str, Any], metric: str) -> list[float]:
+    """Return a metric of a recorded result for each seed."""
+    return [run["metrics"][metric] for run in result["runs"]]
+
+
+def format_metric(result: dict[str, Any], metric: str, digits: int = 2, scale: float = 1.0) -> str:
+    """Return a metric's mean over the seeds and its range, such as "37.19 (36.74 to 37.70)".
+
+    Args:
+        result: what `read` returned.
+        metric: one of its metrics.
+        digits: after the decimal point.
+        scale: what the numbers are multiplied by, such as 100 for a percentage.
+    """
+    values = [scale * value for value in metric_values(result, metric)]
+    mean = f"{fmean(values):.{digits}f}"
+    if len(values) == 1:
+        return mean
+    return f"{mean} ({min(values):.{digits}f} to {max(values):.{digits}f})"
+
+
+def mean_rows(result: dict[str, Any], table: str, column: str) -> list[float]:
+    """Return the mean over the seeds of one column of a table, such as BLEU by length."""
+    return [fmean(values) for values in zip(*rows_by_seed(result, table, column), strict=True)]
+
+
+def rows_by_seed(result: dict[str, Any], table: str, column: str) -> list[list[float]]:
+    """Return one column of a table, such as BLEU by length, for each seed."""
+    return [[row[column] for row in run[table]] for run in result["runs"]]
 
 
 def _round(value: Any) -> Any:
