@@ -16,6 +16,7 @@ import pytest
 from docutils import nodes
 
 from book.ext import heads
+from book.ext.recorded import cite_result
 from book.tools import launch, notebooks
 from book.tools.plain import PlainMarkdown
 from coursekit.notebook import colab
@@ -278,6 +279,27 @@ def test_citations_links_and_folds_become_plain():
     assert "> **Note.**\n> One.\n>\n> Two." in converted
     works = converted.rsplit("> Two.", 1)[1]
     assert works.count("\n* ") == 3 and "Hierarchical" in works
+
+
+def test_a_recorded_number_becomes_plain():
+    """The mean of the seeds and, where there are several, from where to where they go."""
+    shown = "is {recorded}`han.imdb accuracy .1%`, and {recorded}`bags.none accuracy .1%`"
+    with pytest.raises(ValueError, match=r"No result bags\.none is recorded; there are: "):
+        convert(shown)
+    converted = convert(shown.split(",")[0])
+    assert re.fullmatch(r"is 90\.\d \(90\.\d to 90\.\d\) %", converted)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("han.imdb accuracy", "write a record, a metric and a format"),
+        ("han.imdb bleu .1f", "the record has no metric bleu; it has accuracy, "),
+    ],
+)
+def test_a_number_that_is_not_recorded_is_named(text, message):
+    with pytest.raises(ValueError, match=message):
+        cite_result(text)
 
 
 def test_questions_become_plain():

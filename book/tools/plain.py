@@ -17,6 +17,7 @@ from pybtex.database import parse_file
 
 from book.ext.course_site import AuthorYearStyle, read_labels
 from book.ext.exercise_lists import list_notebooks
+from book.ext.recorded import cite_result
 
 _FENCE = re.compile(r"(?P<fence>`{3,}|:{3,}|~{3,})(?:\{(?P<name>[\w-]+)\}[ ]*(?P<argument>.*)|.*)")
 _ROLE = re.compile(r"\{(?P<name>[a-z:]+)\}`(?P<text>[^`]+)`")
@@ -155,6 +156,8 @@ class PlainMarkdown:
             return citation(text, name)
         if name == "term":
             return re.sub(r"\s*<[^<>]*>$", "", text)
+        if name == "recorded":
+            return cite_result(text)
         raise ValueError(f"{self.page}: plain.py does not know the role {{{name}}}.")
 
     def _link(self, link: re.Match[str]) -> str:
