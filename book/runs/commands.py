@@ -10,41 +10,50 @@ from types import ModuleType
 # The program of each run, and its options. Where a program writes one file, the run is called as
 # that file in book/results is. BERT is pre-trained before it is fine-tuned.
 RUNS = {
-    "seq2seq-lstm.multi30k-de-en": "seq2seq",
-    "seq2seq-gru.multi30k-de-en": "seq2seq --model gru",
-    "rnnsearch-all.multi30k-de-en": "bahdanau",
-    "rnnencdec-all.multi30k-de-en": "bahdanau --attention fixed",
-    "rnnsearch-10.multi30k-de-en": "bahdanau --max-words 10",
-    "rnnencdec-10.multi30k-de-en": "bahdanau --attention fixed --max-words 10",
-    "luong-general.multi30k-de-en": "luong",
-    "luong-local-p.multi30k-de-en": "luong --attention local-p --epochs 10",
-    "luong-general.tatoeba-eng-kor": "luong --data tatoeba-eng-kor --epochs 25 --batch-size 32"
-    " --dropout 0.4 --subwords 2000",
+    "seq2seq-lstm.multi30k-de-en": "seq2seq --precision float32 --seeds 1 2 3",
+    "seq2seq-gru.multi30k-de-en": "seq2seq --model gru --precision float32 --seeds 1 2 3",
+    "rnnsearch-all.multi30k-de-en": "bahdanau --precision float32 --seeds 1 2 3",
+    "rnnencdec-all.multi30k-de-en": "bahdanau --attention fixed --precision float32 --seeds 1 2 3",
+    "rnnsearch-10.multi30k-de-en": "bahdanau --max-words 10 --precision float32 --seeds 1 2 3",
+    "rnnencdec-10.multi30k-de-en": "bahdanau --attention fixed --max-words 10 --precision"
+    " float32 --seeds 1 2 3",
+    "luong-general.multi30k-de-en": "luong --precision float32 --seeds 1 2 3",
+    "luong-local-p.multi30k-de-en": "luong --attention local-p --epochs 10 --precision"
+    " float32 --seeds 1 2 3",
+    "luong-general.tatoeba-eng-kor": "luong --data tatoeba-eng-kor --epochs 25 --batch-size"
+    " 32 --dropout 0.4 --subwords 2000 --precision float32 --seeds 1 2 3",
     "ibm-1.hansards-en-fr": "alignment --model ibm-1 --epochs 8",
     "rnnsearch.hansards-en-fr": "alignment",
     "luong-general.hansards-en-fr": "alignment --model luong",
     "transformer.hansards-en-fr": "alignment --model transformer",
     "language_models": "language_models",
-    "bilstm-attention.imdb": "classifiers --epochs 6 --learning-rate 2e-3",
+    "bilstm-attention.imdb": "classifiers --epochs 6 --learning-rate 2e-3 --precision"
+    " float32 --seeds 1 2 3",
     "structured.imdb": "classifiers --model structured --epochs 5 --learning-rate 2e-3"
-    " --penalty 0.003",
-    "structured-strong.imdb": "classifiers --model structured --name structured-strong --epochs 5"
-    " --learning-rate 2e-3",
+    " --penalty 0.003 --precision float32 --seeds 1 2 3",
+    "structured-strong.imdb": "classifiers --model structured --name structured-strong"
+    " --epochs 5 --learning-rate 2e-3 --precision float32 --seeds 1 2 3",
     "structured-no-penalty.imdb": "classifiers --model structured-no-penalty --epochs 5"
-    " --learning-rate 2e-3",
-    "bilstm-max.imdb": "classifiers --model bilstm-max --epochs 5 --learning-rate 2e-3",
-    "han.imdb": "classifiers --model han --epochs 6 --learning-rate 2e-3",
-    "average.imdb": "classifiers --model average --learning-rate 2e-3",
-    "cnn.imdb": "classifiers --model cnn --epochs 6 --learning-rate 2e-3",
-    "bilstm-last.imdb": "classifiers --model bilstm-last --epochs 4 --learning-rate 2e-3",
-    "bilstm-attention.nsmc": "classifiers --data nsmc --width 128 --batch-size 128 --epochs 5"
-    " --vocabulary 16000 --learning-rate 2e-3 --dropout 0.3 --word-dropout 0.05",
+    " --learning-rate 2e-3 --precision float32 --seeds 1 2 3",
+    "bilstm-max.imdb": "classifiers --model bilstm-max --epochs 5 --learning-rate 2e-3"
+    " --precision float32 --seeds 1 2 3",
+    "han.imdb": "classifiers --model han --epochs 6 --learning-rate 2e-3 --precision"
+    " float32 --seeds 1 2 3",
+    "average.imdb": "classifiers --model average --learning-rate 2e-3 --precision float32"
+    " --seeds 1 2 3",
+    "cnn.imdb": "classifiers --model cnn --epochs 6 --learning-rate 2e-3 --precision"
+    " float32 --seeds 1 2 3",
+    "bilstm-last.imdb": "classifiers --model bilstm-last --epochs 4 --learning-rate 2e-3"
+    " --precision float32 --seeds 1 2 3",
+    "bilstm-attention.nsmc": "classifiers --data nsmc --width 128 --batch-size 128 --epochs"
+    " 5 --vocabulary 16000 --learning-rate 2e-3 --dropout 0.3 --word-dropout 0.05"
+    " --precision float32 --seeds 1 2 3",
     "han.bbc": "classifiers --data bbc --model han --epochs 12 --batch-size 16"
-    " --learning-rate 2e-3",
+    " --learning-rate 2e-3 --precision float32 --seeds 1 2 3",
     "hn-ave.bbc": "classifiers --data bbc --model hn-ave --epochs 12 --batch-size 16"
-    " --learning-rate 2e-3",
+    " --learning-rate 2e-3 --precision float32 --seeds 1 2 3",
     "hn-max.bbc": "classifiers --data bbc --model hn-max --epochs 12 --batch-size 16"
-    " --learning-rate 2e-3",
+    " --learning-rate 2e-3 --precision float32 --seeds 1 2 3",
     "logistic-regression.imdb": "bags",
     "naive-bayes.imdb": "bags --model naive-bayes",
     "logistic-regression.nsmc": "bags --data nsmc",
@@ -55,7 +64,8 @@ RUNS = {
     "recipe.imdb": "recipe",
     "recipe-masked.imdb": "recipe --masked",
     "captioning": "captioning",
-    "transformer.multi30k-de-en": "transformer --beam 5 --average 8",
+    "transformer.multi30k-de-en": "transformer --beam 5 --average 8 --precision float32"
+    " --seeds 1 2 3",
     "stories": "stories",
     "bert.wikitext-2": "bert",
     "bert-finetuned-50.sst-2": "bert --data sst-2 --labels 50 --seeds 1 2 3 4 5",
@@ -66,8 +76,8 @@ RUNS = {
     "minilm-500.sst-2": "minilm --labels 500 --seeds 1 2 3 4 5",
     "minilm-all.sst-2": "minilm --epochs 4 --looks 4",
     "minilm-all.mrpc": "minilm --data mrpc --length 128 --epochs 5",
-    "minilm-all.imdb": "minilm --data imdb --length 256 --epochs 1 --turn 282"
-    " --ways fine-tuned frozen bag",
+    "minilm-all.imdb": "minilm --data imdb --length 256 --epochs 1 --turn 282 --ways"
+    " fine-tuned frozen bag",
     "minilm-lora-500.sst-2": "minilm --labels 500 --seeds 1 2 3 4 5 --rank 8 --learning-rate 2e-3",
     "minilm-heads.sst-2": "minilm_heads",
     "minilm-search.glossary": "search",
