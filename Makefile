@@ -1,5 +1,5 @@
 # What a reader, learner, instructor or contributor needs; `make help` lists it. Nothing has to be installed before but
-# Python. Commands with arguments are programs of their own: `.venv/bin/autograder`, `nbgrader`, `python -m book.runs`.
+# Python. Commands with arguments are programs of their own: `.venv/bin/autograder`, `nbgrader`, `python -m experiments`.
 VENV ?= .venv
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 ifeq ($(OS),Windows_NT)
@@ -101,7 +101,7 @@ mutants: $(VENV)/.test ## Change every place of every solution, and print what t
 	$(RUN) -m tests.mutation
 
 bench: $(VENV)/.test ## Measure training and attention against torch's, and grading and feedback against stock nbgrader's
-	$(RUN) -m book.runs --all bench
+	$(RUN) -m experiments --all bench
 	$(RUN) -m tests.grading.bench
 
 newest: ## Run the tests with the newest versions that pyproject.toml allows, in an environment of their own

@@ -1,14 +1,14 @@
 """Train or measure what the book reports, and record it in book/results.
 
-    python -m book.runs --list [PREFIX]     all recorded runs, or those whose name begins so
-    python -m book.runs --all [PREFIX]      repeat them one after the other; all take a day on a CPU
-    python -m book.runs RUN [OPTIONS]       repeat one; options that are given go before its own
-    python -m book.runs PROGRAM [OPTIONS]   run a program with other settings
-    python -m book.runs PROGRAM --help      its options
-    python -m book.runs RUN --seeds 1 2 3 --jobs 3
-                                            train the seeds side by side, each in its own process
+    python -m experiments --list [PREFIX]    all recorded runs, or those whose name begins so
+    python -m experiments --all [PREFIX]     repeat them one after the other; a day on a CPU
+    python -m experiments RUN [OPTIONS]      repeat one; options that are given go before its own
+    python -m experiments PROGRAM [OPTIONS]  run a program with other settings
+    python -m experiments PROGRAM --help     its options
+    python -m experiments RUN --seeds 1 2 3 --jobs 3
+                                             train the seeds side by side, each in its own process
 
-A run is called as the file that it writes: python -m book.runs han.imdb
+A run is called as the file that it writes: python -m experiments han.imdb
 If a run is stopped, the same command goes on after the last epoch that it finished; what it needs
 for that lies in _build/runs until it is through.
 """
@@ -29,7 +29,7 @@ from pathlib import Path
 from coursekit.training.checkpoints import save_checkpoints_to
 from coursekit.training.results import merge_results, write_results_to
 
-from .commands import ENTRY, PROGRAMS, RUNS, load
+from .run_registry import ENTRY, PROGRAMS, RUNS, load
 
 STOPPED = Path("_build", "runs")
 
@@ -44,7 +44,7 @@ def train_side_by_side(said: list[str], seeds: list[int], jobs: int, folder: Pat
         into = folder / f"seed-{seed}"
         if not any(into.glob("*.json")):
             words = [*said, "--seeds", str(seed), "--into", str(into)]
-            subprocess.run([sys.executable, "-m", "book.runs", *words], check=True)
+            subprocess.run([sys.executable, "-m", "experiments", *words], check=True)
         return into
 
     with ThreadPoolExecutor(jobs) as pool:
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str]) -> int:
             for run in [name for name in RUNS if name.startswith("".join(prefix))]:
                 print(f"{run:34} {ENTRY} {RUNS[run]}", flush=True)
                 if what == "--all":  # each in a process of its own, so that none keeps memory
-                    subprocess.run([sys.executable, "-m", "book.runs", run], check=True)
+                    subprocess.run([sys.executable, "-m", "experiments", run], check=True)
         case [name, *options] if name in RUNS or name in PROGRAMS:
             program, *recorded = RUNS.get(name, name).split()
             module = load(program)

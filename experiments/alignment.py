@@ -1,9 +1,9 @@
 """Measure attention against alignments that people made: error rates on the Canadian Hansards.
 
-    python -m book.runs alignment --model ibm-1         # the classical way
-    python -m book.runs alignment                       # Bahdanau's attention
-    python -m book.runs alignment --model luong         # Luong's, global, general score
-    python -m book.runs alignment --model transformer   # each layer and head
+    python -m experiments alignment --model ibm-1         # the classical way
+    python -m experiments alignment                       # Bahdanau's attention
+    python -m experiments alignment --model luong         # Luong's, global, general score
+    python -m experiments alignment --model transformer   # each layer and head
 
 A model of either direction is trained on the same pairs and reads the aligned sentences with their
 true translations. Each word is linked to the word it attends to most, or to none where that is
@@ -30,10 +30,10 @@ from coursekit.text.vocabulary import WordVocabulary
 from coursekit.training import device, results, seed_everything, train
 from coursekit.training.metrics import alignment_error_rate, links_of
 
-from . import bahdanau, harness, luong, transformer
-from .commands import command
+from . import bahdanau, luong, transformer, translation_harness
 from .hansards import Words, plain_pairs, read_debates
-from .ibm_1 import IBM1
+from .ibm_model_1 import IBM1
+from .run_registry import command
 
 HELD_OUT = 1000  # pairs that the epoch is chosen by
 MODELS = {
@@ -130,7 +130,7 @@ def train_direction(
     model = build(options, len(source_words), len(target_words))
 
     def validate(_: nn.Module) -> dict[str, float]:
-        perplexity = harness.perplexity(model, held_out)
+        perplexity = translation_harness.perplexity(model, held_out)
         print(f"perplexity {perplexity:.2f}, {time.perf_counter() - started:.0f} s", flush=True)
         return {"perplexity": perplexity, "minus_perplexity": -perplexity}
 
@@ -146,7 +146,7 @@ def train_direction(
             "optimizer": transformer.adam,
         }
     history = train(
-        model, batches, harness.loss, epochs=options.epochs, validate=validate,
+        model, batches, translation_harness.loss, epochs=options.epochs, validate=validate,
         select="minus_perplexity", precision=getattr(torch, options.precision), progress=False,
         **own,
     )  # fmt: skip

@@ -1,7 +1,7 @@
 """Train the classifiers that count n-grams, and record what they reach beside the networks.
 
-    python -m book.runs bags                                     # logistic regression, IMDB
-    python -m book.runs bags --model naive-bayes --data nsmc
+    python -m experiments bag_of_words                      # logistic regression, IMDB
+    python -m experiments bag_of_words --model naive-bayes --data nsmc
 
 Writes book/results/<model>.<data>.json. The regularisation is chosen on the validation data; the
 test set is read once, after that.
@@ -18,7 +18,7 @@ from coursekit.models.bag_of_words import BagClassifier
 from coursekit.text.vocabulary import SubwordVocabulary
 from coursekit.training import results
 
-from .commands import command
+from .run_registry import command
 
 MODELS = ("logistic-regression", "naive-bayes")
 TRIED = {"logistic-regression": (0.03, 0.1, 0.3, 1.0), "naive-bayes": (0.1, 0.3, 1.0, 3.0)}
@@ -78,7 +78,7 @@ def main(options: argparse.Namespace) -> None:
         ],
         parameters=model.parameters,
         data_sha256=corpus.data_sha256,
-        command=command("bags", options),
+        command=command("bag_of_words", options),
         scorer="share of texts that get their class",
         settings={k: v for k, v in vars(options).items() if k not in ("data", "model")},
     )

@@ -1,10 +1,10 @@
 """Train the chapter's translator at full size on Multi30k and record what it reaches.
 
-    python -m book.runs bahdanau                      # with attention, all sentences
-    python -m book.runs bahdanau --attention fixed    # one context for all steps
-    python -m book.runs bahdanau --max-words 10       # trained on sentences of up to 10 words
+    python -m experiments bahdanau                      # with attention, all sentences
+    python -m experiments bahdanau --attention fixed    # one context for all steps
+    python -m experiments bahdanau --max-words 10       # trained on sentences of up to 10 words
 
-Writes book/results/<model>.<data>.json; `harness.py` says how.
+Writes book/results/<model>.<data>.json; `translation_harness.py` says how.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from coursekit.models.translation import AttentionTranslator, FixedContext
 from solutions.bahdanau.scores import AdditiveAttention
 from solutions.bahdanau.translator import AttentionDecoder, BidirectionalEncoder
 
-from . import harness
+from . import translation_harness
 
 
 def build(options: argparse.Namespace, source_size: int, target_size: int) -> AttentionTranslator:
@@ -29,7 +29,7 @@ def build(options: argparse.Namespace, source_size: int, target_size: int) -> At
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the options."""
-    arguments = harness.parser(__doc__)
+    arguments = translation_harness.parser(__doc__)
     arguments.add_argument("--attention", choices=["additive", "fixed"], default="additive")
     return arguments
 
@@ -38,8 +38,8 @@ def main(options: argparse.Namespace) -> None:
     """Train with each seed, record."""
     limit = "all" if options.max_words >= 100 else str(options.max_words)
     name = {"additive": "rnnsearch", "fixed": "rnnencdec"}[options.attention]
-    plan = harness.Plan(
+    plan = translation_harness.Plan(
         lambda source, target: build(options, source, target),
         attends=options.attention == "additive",
     )
-    harness.record(f"{name}-{limit}", "bahdanau", options, plan)
+    translation_harness.record(f"{name}-{limit}", "bahdanau", options, plan)

@@ -1,6 +1,6 @@
 """Measure what it costs to write the Transformer's parts by hand: ours against torch's, as ratios.
 
-    python -m book.runs bench_attention
+    python -m experiments bench_attention
 
 Times `scaled_dot_product_attention`, `MultiHeadAttention` and `EncoderLayer` in turn with torch's
 own, which have the same weights, forward and forward with backward, and records the median ratio of
@@ -23,7 +23,7 @@ from coursekit.training import device, results
 from solutions.transformer.attention import MultiHeadAttention, scaled_dot_product_attention
 from solutions.transformer.layers import EncoderLayer, PositionwiseFeedForward
 
-from .commands import command
+from .run_registry import command
 
 Call = Callable[[], Tensor]
 

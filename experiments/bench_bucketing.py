@@ -1,7 +1,7 @@
 """Measure what batches of similar length save: one epoch of the same classifier on the same texts.
 
-    python -m book.runs bench_bucketing              # the course's made-up reviews
-    python -m book.runs bench_bucketing --data imdb  # a sample of IMDB's
+    python -m experiments bench_bucketing              # the course's made-up reviews
+    python -m experiments bench_bucketing --data imdb  # a sample of IMDB's
 
 Trains `AttentionClassifier` on the same texts in batches of similar length; in batches at random,
 padded to the longest text of the batch; and padded to the longest text of all. Each as it is, which
@@ -36,7 +36,7 @@ from coursekit.text.vocabulary import WordVocabulary
 from coursekit.training import results
 from solutions.sentences.pooling import AttentionClassifier
 
-from .commands import command
+from .run_registry import command
 
 
 def load_texts(options: argparse.Namespace) -> tuple[list[list[str]], list[int], str]:

@@ -1,6 +1,6 @@
 """Measure what the order of computation costs: one training step of each decoder, as ratios.
 
-    python -m book.runs bench_decoders
+    python -m experiments bench_decoders
 
 Trains Bahdanau's decoder and Luong's in turn on the same random batch: with input feeding, without
 it word by word, and without it with the whole recurrence first and one call of attention for all
@@ -24,7 +24,7 @@ from solutions.bahdanau.translator import AttentionDecoder
 from solutions.luong.decoder import LuongDecoder, attentional_state
 from solutions.luong.scores import GlobalAttention, Score
 
-from .commands import command
+from .run_registry import command
 
 VOCABULARY = 1000  # words that are predicted
 

@@ -1,6 +1,6 @@
 """Measure what computing U h_j once per sentence saves, as a ratio within one run.
 
-    python -m book.runs bench_projection
+    python -m experiments bench_projection
 
 Trains the chapter's decoder and the same decoder with the projection inside the loop, in turn, on
 the same random batch, and records the median ratio of the times of their steps.
@@ -20,7 +20,7 @@ from coursekit.training import results
 from solutions.bahdanau.scores import AdditiveAttention
 from solutions.bahdanau.translator import AttentionDecoder
 
-from .commands import command
+from .run_registry import command
 
 
 class ProjectsEachStep(AttentionDecoder):

@@ -1,9 +1,9 @@
 """Pre-train a small BERT on WikiText-2, fine-tune it, and record what pre-training is worth.
 
-    python -m book.runs bert                            # pre-training; weights to --weights
-    python -m book.runs bert --data sst-2               # fine-tuning, with it and without
-    python -m book.runs bert --data sst-2 --labels 50   # on few labels
-    python -m book.runs bert --data mrpc                # on pairs of sentences
+    python -m experiments bert                            # pre-training; weights to --weights
+    python -m experiments bert --data sst-2               # fine-tuning, with it and without
+    python -m experiments bert --data sst-2 --labels 50   # on few labels
+    python -m experiments bert --data mrpc                # on pairs of sentences
 
 Writes book/results/bert.wikitext-2.json, then bert-finetuned-<labels>.<data>.json. The epoch is
 chosen on validation data; the test set is read once, after that. SST-2's own test labels are not
@@ -48,7 +48,7 @@ from solutions.bert.pretraining import (
     pretraining_loss,
 )
 
-from .commands import command
+from .run_registry import command
 
 TITLE = re.compile(r"^= [^=].*[^=] =$")
 HELD_OUT = 1000  # validation phrases taken out of SST-2's training part

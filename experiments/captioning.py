@@ -1,6 +1,6 @@
 """Train captioners on drawn scenes, one for each kind of attention, and record how good they are.
 
-    python -m book.runs captioning [--models soft penalty ...] [--epochs 40] [--seeds 1 2 3]
+    python -m experiments captioning [--models soft penalty ...] [--epochs 40] [--seeds 1 2 3]
 
 The picture encoder learns first, on pictures of one thing, to say what they show. Then it stays as
 it is, and each decoder learns from the same feature maps: with soft attention, with the doubly
@@ -49,7 +49,7 @@ from solutions.captioning.attention import (
 )
 from solutions.captioning.captioner import CaptionDecoder
 
-from .commands import command
+from .run_registry import command
 
 CHANNELS, EMBEDDING, HIDDEN, ATTENTION = 50, 32, 64, 16
 BATCH, RATE = 48, 0.01

@@ -1,9 +1,9 @@
 """Train the classifiers of sentences and documents at full size and record what they reach.
 
-    python -m book.runs classifiers                              # BiLSTM with attention, IMDB
-    python -m book.runs classifiers --model han                  # and so on for each of MODELS
-    python -m book.runs classifiers --data nsmc                  # Korean film reviews, subwords
-    python -m book.runs classifiers --data bbc --model han       # topics of news
+    python -m experiments classifiers                              # BiLSTM with attention, IMDB
+    python -m experiments classifiers --model han                  # and so on for each of MODELS
+    python -m experiments classifiers --data nsmc                  # Korean film reviews, subwords
+    python -m experiments classifiers --data bbc --model han       # topics of news
 
 Writes book/results/<model>.<data>.json. The epoch is chosen by accuracy on validation data that are
 taken out of the training part; the test set is read once, after that.
@@ -49,8 +49,8 @@ from solutions.sentences.structured import (
     redundancy_penalty,
 )
 
-from . import looking
-from .commands import command
+from . import attention_statistics
+from .run_registry import command
 
 MODELS = (
     "bilstm-attention",
@@ -237,7 +237,7 @@ def run(corpus: datasets.Corpus[tuple[str, int]], options: argparse.Namespace, s
     }
     if options.weights:
         torch.save(model.state_dict(), options.weights)
-    return measured | looking.look_at(model.to(device()), task, corpus, options)
+    return measured | attention_statistics.look_at(model.to(device()), task, corpus, options)
 
 
 def parser() -> argparse.ArgumentParser:

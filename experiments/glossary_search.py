@@ -1,6 +1,6 @@
 """Search the course's glossary by meaning, with published weights, and by words.
 
-    python -m book.runs search
+    python -m experiments glossary_search
 
 Each entry and each question becomes one vector: the mean of its states in all-MiniLM-L6-v2, or its
 words weighted by how rare they are (tf-idf). The entries are sorted by their cosine with the
@@ -25,10 +25,10 @@ from torch import Tensor
 
 from coursekit.training import device, results
 
-from .commands import command
 from .minilm import load_published, mean_states
+from .run_registry import command
 
-GLOSSARY = Path(__file__).resolve().parent.parent / "glossary.yml"
+GLOSSARY = Path(__file__).resolve().parent.parent / "book" / "glossary.yml"
 QUESTIONS = {
     "Why can't the decoder look at words that come later?": "causal mask",
     "How do I stop my network from memorising the training data?": "dropout",
@@ -123,7 +123,7 @@ def main(options: argparse.Namespace) -> None:
         runs=[{"seed": 0, "metrics": metrics, "seconds": time.perf_counter() - started}],
         parameters=parameters,
         data_sha256=hashlib.sha256((checksum + pages).encode()).hexdigest(),
-        command=command("search", options),
+        command=command("glossary_search", options),
         scorer="share of questions whose entry comes first, or among the first three",
         entries=len(names),
         found=[{"question": question, **hits} for question, hits in found.items()],

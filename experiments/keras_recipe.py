@@ -1,9 +1,9 @@
 """Train the sources' classifier of film reviews as it stands, and with its faults mended.
 
-    python -m book.runs recipe --keras      # as Keras computes it: the LSTMs skip padding, the
-                                            # softmax does not; the test set is the validation set
-    python -m book.runs recipe              # padding is read by the LSTMs, too
-    python -m book.runs recipe --masked     # padding is masked, validation data are taken out
+    python -m experiments keras_recipe --keras   # as Keras computes it: the LSTMs skip padding,
+                                                 # the softmax does not; the test set validates
+    python -m experiments keras_recipe           # padding is read by the LSTMs, too
+    python -m experiments keras_recipe --masked  # padding is masked, own validation data
 
 The recipe, known from a Korean course on Keras: the 10,000 most frequent words, the last 500 of a
 review with padding in front, two bidirectional LSTMs of 64, attention of size 64 whose query is the
@@ -31,7 +31,7 @@ from coursekit.training import results, seed_everything, train
 from solutions.bahdanau.scores import AdditiveAttention
 from solutions.sentences.pooling import last_state
 
-from .commands import command
+from .run_registry import command
 
 VOCABULARY, LENGTH, BATCH, EPOCHS = 10_000, 500, 256, 3
 
@@ -231,7 +231,7 @@ def main(options: argparse.Namespace) -> None:
         ],
         parameters=sum(p.numel() for p in model.parameters()),
         data_sha256=corpus.data_sha256,
-        command=command("recipe", options),
+        command=command("keras_recipe", options),
         scorer="share of texts that get their class",
         validation="taken out of the training part" if options.masked else "the test set itself",
         padding="masked"

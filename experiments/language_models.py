@@ -1,6 +1,6 @@
 """Count and learn language models on a part of WikiText-2 and record their perplexities.
 
-    python -m book.runs language_models
+    python -m experiments language_models
 
 As many words as the Brown corpus gave Bengio et al. (2003) for training, a vocabulary of the 10,000
 most frequent, n-gram models of 1 to 5 words, neural language models of three sizes that see four
@@ -29,7 +29,7 @@ from coursekit.text.vocabulary import UNK, WordVocabulary
 from coursekit.training import device, results, seed_everything, train
 from solutions.embeddings.vectors import NeuralLanguageModel
 
-from .commands import command
+from .run_registry import command
 
 DATA = "wikitext-2"
 WINDOW = 4  # words of context, those that a 5-gram has

@@ -1,10 +1,10 @@
 """Train the translators of Luong et al. (2015) at full size on Multi30k and record what they reach.
 
-    python -m book.runs luong                            # general score, input feeding
-    python -m book.runs luong --attention local-p        # a predicted window
-    python -m book.runs luong --score concat --input-feeding off
+    python -m experiments luong                            # general score, input feeding
+    python -m experiments luong --attention local-p        # a predicted window
+    python -m experiments luong --score concat --input-feeding off
 
-Writes book/results/<model>.<data>.json; `harness.py` says how.
+Writes book/results/<model>.<data>.json; `translation_harness.py` says how.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from solutions.luong.decoder import LuongDecoder
 from solutions.luong.local import LocalAttention
 from solutions.luong.scores import GlobalAttention, Score
 
-from . import harness
+from . import translation_harness
 
 
 def build(options: argparse.Namespace, source_size: int, target_size: int) -> LuongTranslator:
@@ -46,7 +46,7 @@ def build(options: argparse.Namespace, source_size: int, target_size: int) -> Lu
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the options."""
-    arguments = harness.parser(__doc__)
+    arguments = translation_harness.parser(__doc__)
     arguments.add_argument(
         "--attention", choices=["global", "local-m", "local-p"], default="global"
     )
@@ -60,5 +60,7 @@ def main(options: argparse.Namespace) -> None:
     """Train with each seed, record."""
     kind = options.score if options.attention == "global" else options.attention
     name = f"luong-{kind}" + ("-unfed" if options.input_feeding == "off" else "")
-    plan = harness.Plan(lambda source, target: build(options, source, target), attends=True)
-    harness.record(name, "luong", options, plan)
+    plan = translation_harness.Plan(
+        lambda source, target: build(options, source, target), attends=True
+    )
+    translation_harness.record(name, "luong", options, plan)

@@ -1,8 +1,8 @@
 """Fine-tune published weights in the course's own BERT, and record what they are worth.
 
-    python -m book.runs minilm --labels 500        # SST-2 with 500 labels
-    python -m book.runs minilm --data mrpc
-    python -m book.runs minilm --labels 500 --rank 8 --learning-rate 2e-3    # LoRA
+    python -m experiments minilm --labels 500        # SST-2 with 500 labels
+    python -m experiments minilm --data mrpc
+    python -m experiments minilm --labels 500 --rank 8 --learning-rate 2e-3    # LoRA
 
 The weights are those of all-MiniLM-L6-v2, in BERT's architecture: 6 layers, d = 384. They were
 trained so that the mean of the states says what a text says, and the mean is what is classified
@@ -56,7 +56,7 @@ from solutions.bert.inputs import BertEmbeddings
 from solutions.bert.pretraining import BertEncoder, BertLayer, MaskedLanguageModelHead, pool_first
 
 from .bert import adamw, encode_parts, encoder_of, judge, warm
-from .commands import command
+from .run_registry import command
 
 LAYERS, WIDTH, HEADS, POSITIONS = 6, 384, 12, 512
 WAYS = ("fine-tuned", "from-nothing", "frozen", "bag")

@@ -1,6 +1,6 @@
 """Record what the heads of published weights attend to, in the course's own BERT.
 
-    python -m book.runs minilm_heads
+    python -m experiments minilm_heads
 
 Writes book/results/minilm-heads.sst-2.json: for each head of all-MiniLM-L6-v2 the mean weights over
 SST-2's validation sentences, and the largest difference between the states of the course's encoder
@@ -21,8 +21,8 @@ from coursekit.models.bert import EncodedPair, pad_items
 from coursekit.training import results
 from coursekit.training.metrics import entropy
 
-from .commands import command
 from .minilm import HEADS, LAYERS, POSITIONS, WIDTH, load_published, weights_of
+from .run_registry import command
 
 
 def parser() -> argparse.ArgumentParser:

@@ -54,19 +54,19 @@ RUNS = {
     " --learning-rate 2e-3 --precision float32 --seeds 1 2 3",
     "hn-max.bbc": "classifiers --data bbc --model hn-max --epochs 12 --batch-size 16"
     " --learning-rate 2e-3 --precision float32 --seeds 1 2 3",
-    "logistic-regression.imdb": "bags",
-    "naive-bayes.imdb": "bags --model naive-bayes",
-    "logistic-regression.nsmc": "bags --data nsmc",
-    "naive-bayes.nsmc": "bags --model naive-bayes --data nsmc",
-    "logistic-regression.bbc": "bags --data bbc",
-    "naive-bayes.bbc": "bags --model naive-bayes --data bbc",
-    "recipe-keras.imdb": "recipe --keras",
-    "recipe.imdb": "recipe",
-    "recipe-masked.imdb": "recipe --masked",
+    "logistic-regression.imdb": "bag_of_words",
+    "naive-bayes.imdb": "bag_of_words --model naive-bayes",
+    "logistic-regression.nsmc": "bag_of_words --data nsmc",
+    "naive-bayes.nsmc": "bag_of_words --model naive-bayes --data nsmc",
+    "logistic-regression.bbc": "bag_of_words --data bbc",
+    "naive-bayes.bbc": "bag_of_words --model naive-bayes --data bbc",
+    "recipe-keras.imdb": "keras_recipe --keras",
+    "recipe.imdb": "keras_recipe",
+    "recipe-masked.imdb": "keras_recipe --masked",
     "captioning": "captioning",
     "transformer.multi30k-de-en": "transformer --beam 5 --average 8 --precision float32"
     " --seeds 1 2 3",
-    "stories": "stories",
+    "story_cloze": "story_cloze",
     "bert.wikitext-2": "bert",
     "bert-finetuned-50.sst-2": "bert --data sst-2 --labels 50 --seeds 1 2 3 4 5",
     "bert-finetuned-500.sst-2": "bert --data sst-2 --labels 500 --seeds 1 2 3 4 5",
@@ -80,7 +80,7 @@ RUNS = {
     " fine-tuned frozen bag",
     "minilm-lora-500.sst-2": "minilm --labels 500 --seeds 1 2 3 4 5 --rank 8 --learning-rate 2e-3",
     "minilm-heads.sst-2": "minilm_heads",
-    "minilm-search.glossary": "search",
+    "minilm-search.glossary": "glossary_search",
     "bench-projection.multi30k-shapes": "bench_projection",
     "bench-decoders.multi30k-shapes": "bench_decoders",
     "bench-bucketing.reviews": "bench_bucketing --rounds 3",
@@ -88,7 +88,7 @@ RUNS = {
     "bench-attention.random": "bench_attention",
 }
 PROGRAMS = sorted({command.split()[0] for command in RUNS.values()})
-ENTRY = "python -m book.runs"
+ENTRY = "python -m experiments"
 
 
 def load(program: str) -> ModuleType:

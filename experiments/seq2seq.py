@@ -1,10 +1,10 @@
 """Train the translators without attention at full size on Multi30k and record what they reach.
 
-    python -m book.runs seq2seq                     # LSTM, source reversed (Sutskever et al. 2014)
-    python -m book.runs seq2seq --order forward     # the same, source as it stands
-    python -m book.runs seq2seq --model gru         # GRU, context at every step (Cho et al. 2014)
+    python -m experiments seq2seq                  # LSTM, source reversed (Sutskever et al. 2014)
+    python -m experiments seq2seq --order forward  # the same, source as it stands
+    python -m experiments seq2seq --model gru      # GRU, context at every step (Cho et al. 2014)
 
-Writes book/results/<model>.<data>.json; `harness.py` says how.
+Writes book/results/<model>.<data>.json; `translation_harness.py` says how.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import argparse
 from coursekit.models.translation import ContextTranslator, SequenceTranslator, Translator
 from solutions.seq2seq.encoder_decoder import ContextDecoder, Encoder, Seq2Seq, reverse_source
 
-from . import harness
+from . import translation_harness
 
 EMBEDDING = 256
 PAPER = {"lstm": "reversed", "gru": "forward"}  # the order in which each paper reads the source
@@ -36,7 +36,7 @@ def build(
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the options."""
-    arguments = harness.parser(__doc__)
+    arguments = translation_harness.parser(__doc__)
     arguments.add_argument("--model", choices=list(PAPER), default="lstm")
     arguments.add_argument(
         "--order",
@@ -53,5 +53,5 @@ def main(options: argparse.Namespace) -> None:
     name = f"seq2seq-{options.model}"
     if order != PAPER[options.model]:
         name += f"-{order}"
-    plan = harness.Plan(lambda source, target: build(options, order, source, target))
-    harness.record(name, "seq2seq", options, plan)
+    plan = translation_harness.Plan(lambda source, target: build(options, order, source, target))
+    translation_harness.record(name, "seq2seq", options, plan)

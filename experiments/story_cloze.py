@@ -1,6 +1,6 @@
 """Train models of one size on the made-up stories and record which word each would fill in.
 
-    python -m book.runs stories
+    python -m experiments story_cloze
 
 Writes book/results/<model>.stories.json for a left-to-right and a right-to-left model, both side by
 side (of the same width as BERT, and narrower, so that they are of its size), BERT without next
@@ -48,7 +48,7 @@ from solutions.bert.pretraining import (
     pretraining_loss,
 )
 
-from .commands import command
+from .run_registry import command
 
 TRAIN, VALIDATION, TEST, DATA_SEED = 8_000, 100, 200, 1
 LONGEST = 72  # tokens; a question and a passage fit too
@@ -65,7 +65,7 @@ class Task:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
-        self.command = command("stories", options)
+        self.command = command("story_cloze", options)
         self.data = splits(TRAIN, VALIDATION, TEST, DATA_SEED)
         self.words = story_vocabulary(self.data.train)
         self.generator = torch.Generator()

@@ -1,11 +1,11 @@
 """Train the Transformer of Vaswani et al. (2017) on Multi30k and record what it reaches.
 
-    python -m book.runs transformer
+    python -m experiments transformer
 
-Writes book/results/transformer.<data>.json; `harness.py` says how. One vocabulary serves both
-languages, Adam has the paper's settings, and the learning rate follows its equation 3, times
-`--rate`, and falls to 0 in a line over the last steps (`--cooldown`), as it does not in the paper.
-The paper searches with a beam and the mean of its last checkpoints: `--beam`, `--average`.
+Writes book/results/transformer.<data>.json; `translation_harness.py` says how. One vocabulary
+serves both languages, Adam has the paper's settings, and the learning rate follows its equation 3,
+times `--rate`, and falls to 0 in a line over the last steps (`--cooldown`), as it does not in the
+paper.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from solutions.transformer.layers import (
 )
 from solutions.transformer.model import Transformer, noam_learning_rate
 
-from . import harness
+from . import translation_harness
 
 
 def build(options: argparse.Namespace, vocabulary_size: int) -> TransformerTranslator:
@@ -64,7 +64,7 @@ def rate(options: argparse.Namespace, step: int, steps: int) -> float:
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the options."""
-    arguments = harness.parser(__doc__)
+    arguments = translation_harness.parser(__doc__)
     arguments.add_argument("--layers", type=int, default=3, help="of the encoder, of the decoder")
     arguments.add_argument("--heads", type=int, default=8)
     arguments.add_argument("--inner", type=int, default=512, help="size inside a feed-forward")
@@ -79,10 +79,10 @@ def parser() -> argparse.ArgumentParser:
 
 def main(options: argparse.Namespace) -> None:
     """Train with each seed, record."""
-    plan = harness.Plan(
+    plan = translation_harness.Plan(
         lambda source, target: build(options, source),
         shared=True,
         schedule=lambda step, steps: rate(options, step, steps),
         optimizer=adam,
     )
-    harness.record("transformer", "transformer", options, plan)
+    translation_harness.record("transformer", "transformer", options, plan)

@@ -27,7 +27,7 @@ from coursekit.training import device, results, seed_everything, train
 from coursekit.training.metrics import bleu, bleu_interval, entropy
 from solutions.seq2seq.decoding import beam_search
 
-from .commands import command
+from .run_registry import command
 
 BINS = [(1, 7), (8, 10), (11, 13), (14, 16), (17, 19), (20, 22), (23, 40)]  # words of the source
 SMOOTHING = 0.1

@@ -8,13 +8,13 @@ import random
 import numpy as np
 import pytest
 
-from book.runs import alignment
-from book.runs.__main__ import main
-from book.runs.hansards import plain_pairs, read_debates, read_english, read_french
-from book.runs.ibm_1 import IBM1, NULL
 from coursekit import datasets
 from coursekit.corpora import SentencePair, english_french
 from coursekit.training import results
+from experiments import alignment
+from experiments.__main__ import main
+from experiments.hansards import plain_pairs, read_debates, read_english, read_french
+from experiments.ibm_model_1 import IBM1, NULL
 
 
 def test_words_are_those_of_the_aligned_sentences():

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("coursekit", "autograder", "solutions", "book")
+PACKAGES = ("coursekit", "autograder", "solutions", "experiments", "book")
 # What a room may import: itself, and the rooms below it in the same list. `solutions` knows no
 # autograder but for the answers that only tests use; the instructor's side imports it by name.
-FLOORS = ["coursekit", "autograder", "solutions", "book"]
+FLOORS = ["coursekit", "autograder", "solutions", "experiments", "book"]
 ROOMS = [
     "autograder.spec",
     "autograder.exercises",

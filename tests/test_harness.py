@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import nn
 
-from book.runs import harness, transformer
 from coursekit import datasets
 from coursekit.models.translation import translate
 from coursekit.training import results
+from experiments import transformer, translation_harness
 from tests.test_translation import encoded_pairs, translator
 
 NOUNS = ["hund", "katze", "vogel", "fisch", "pferd", "schaf", "maus", "kuh"]
@@ -59,8 +59,8 @@ def test_a_search_is_recorded_beside_greedy_translations(recorded):
 def test_a_beam_of_one_without_a_penalty_is_greedy():
     sources = [source for source, _ in encoded_pairs(12)]
     model = translator()
-    assert harness.search(model, sources, 1, 0.0) == translate(model, sources)
-    wider = harness.search(model, sources, 4, 0.0)
+    assert translation_harness.search(model, sources, 1, 0.0) == translate(model, sources)
+    wider = translation_harness.search(model, sources, 4, 0.0)
     assert len(wider) == len(sources) and wider != translate(model, sources)
 
 
@@ -69,7 +69,7 @@ def test_the_mean_is_of_every_weight():
         {"a": torch.tensor([1.0, 4.0]), "b": torch.zeros(1)},
         {"a": torch.tensor([3.0, 0.0]), "b": torch.ones(1)},
     ]
-    mean = harness.mean_weights(states)
+    mean = translation_harness.mean_weights(states)
     assert mean["a"].tolist() == [2.0, 2.0] and mean["b"].tolist() == [0.5]
 
 
@@ -80,6 +80,6 @@ def test_the_weights_that_measure_best_stay():
         candidates[name] = {"weight": torch.tensor([[weight]]), "bias": torch.zeros(1)}
     candidates["now"] = model.state_dict()  # the tensors of the model itself
     now = model.weight.item()
-    scores = harness.choose_weights(model, candidates, lambda: model.weight.item())
+    scores = translation_harness.choose_weights(model, candidates, lambda: model.weight.item())
     assert scores == {"one": 1.0, "three": 3.0, "two": 2.0, "now": now}
     assert model.weight.item() == 3.0

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from book.runs import minilm, minilm_heads
-from book.runs.bert import encoder_of, judge
 from coursekit import datasets
 from coursekit.text.wordpiece import SPECIAL, WordPieceVocabulary
+from experiments import minilm, minilm_heads
+from experiments.bert import encoder_of, judge
 from solutions.bert.inputs import BertEmbeddings
 from solutions.bert.pretraining import BertEncoder, BertLayer
 

@@ -17,7 +17,7 @@ PLACES = (
     "solutions",
     "book/ext",
     "book/tools",
-    "book/runs",
+    "experiments",
     "tests/tools",
 )
 CODE = [path for place in PLACES for path in sorted((ROOT / place).rglob("*.py"))]

@@ -18,7 +18,7 @@ RUNS = [
 ABOUT = {
     "parameters": 12345,
     "data_sha256": "ab" * 32,
-    "command": "python -m book.runs.bahdanau multi30k",
+    "command": "python -m experiments.bahdanau multi30k",
     "scorer": "nrefs:1|case:lc|tok:13a",
 }
 
@@ -131,12 +131,12 @@ def one_seed(folder, seed, bleu, rows=(), **about):
 
 def test_seeds_recorded_apart_become_one_record(tmp_path):
     parts = [one_seed(tmp_path, seed, bleu) for seed, bleu in ((2, 31.0), (1, 30.0), (3, 35.0))]
-    merged = results.merge_results(parts, "python -m book.runs x --seeds 2 1 3", 3, tmp_path)
+    merged = results.merge_results(parts, "python -m experiments x --seeds 2 1 3", 3, tmp_path)
     assert merged == tmp_path / "attention.multi30k.json"
     result = results.read("attention", "multi30k", tmp_path)
     assert [run["seed"] for run in result["runs"]] == [2, 1, 3]
     assert (result["metrics"], result["seconds"]) == ({"bleu": 32.0}, 6.0)
-    assert result["command"] == "python -m book.runs x --seeds 2 1 3"
+    assert result["command"] == "python -m experiments x --seeds 2 1 3"
     assert result["hardware"] == f"{results.hardware()}, shared by 3 runs"
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from book.runs import classifiers
-from book.runs.__main__ import main
-from book.runs.commands import ENTRY, RUNS, command, load
 from coursekit import datasets
 from coursekit.corpora.reviews import splits
 from coursekit.text.vocabulary import WordVocabulary
 from coursekit.training import results
+from experiments import classifiers
+from experiments.__main__ import main
+from experiments.run_registry import ENTRY, RUNS, command, load
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_the_test_set_is_read_once_after_all_epochs(runs):
     (recorded,) = outcome.written
     assert recorded["runs"][0]["metrics"].keys() == {"accuracy", "validation_accuracy"}
     assert recorded["command"].startswith(
-        "python -m book.runs classifiers --model average --epochs 2"
+        "python -m experiments classifiers --model average --epochs 2"
     )
 
 
@@ -143,7 +143,7 @@ def test_seeds_are_trained_side_by_side_and_recorded_together(monkeypatch, tmp_p
     trained = []
 
     def run_one(words, check):
-        assert check and words[1:4] == ["-m", "book.runs", "classifiers"]
+        assert check and words[1:4] == ["-m", "experiments", "classifiers"]
         options = dict(zip(words[4::2], words[5::2], strict=True))
         seed, into = int(options["--seeds"]), Path(options["--into"])
         trained.append(seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from book.runs.search import QUESTIONS, compute_ranks, cosines_by_words, read_entries
+from experiments.glossary_search import QUESTIONS, compute_ranks, cosines_by_words, read_entries
 
 
 def test_entries_are_plain_text_with_their_names_first():

@@ -29,7 +29,7 @@ from book.tools.shrink import shrink_pictures
 
 ROOT = Path(__file__).resolve().parents[2]
 # What cells import and read.
-BEHIND = ("coursekit", "autograder", "solutions", "book/results", "book/runs", "book/figures")
+BEHIND = ("coursekit", "autograder", "solutions", "book/results", "experiments", "book/figures")
 # What all pages are dressed in.
 LOOKS = (
     "book/ext",

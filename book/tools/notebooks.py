@@ -21,7 +21,7 @@ from book.tools.launch import BRANCH, ROOT, clone_address, find_repository, list
 from book.tools.plain import PlainMarkdown
 
 FOLDERS = (
-    "autograder", "coursekit", "solutions", "binder", "book/figures", "book/results", "book/runs",
+    "autograder", "coursekit", "solutions", "binder", "book/figures", "book/results", "experiments",
 )  # fmt: skip
 FILES = (
     "book/references.bib", "pyproject.toml", "requirements.txt", "constraints.txt", "LICENSE",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from book.runs.transformer import build
+from experiments.transformer import build
 from solutions.transformer.model import Transformer
 
 
