@@ -138,6 +138,20 @@ def test_by_length_shows_bins_counts_and_gaps():
         charts.by_length([4, 8, 12, 16], {"attention": [1, 2]}, [1, 1, 1])
 
 
+def test_several_seeds_are_a_mean_and_a_band_from_lowest_to_highest():
+    seeds = [[1.0, 4.0, 3.0], [3.0, 2.0, 3.0]]
+    for ax in (
+        charts.curves({"a": seeds, "b": [1, 2, 3]}),
+        charts.by_length([1, 2, 3, 4], {"a": seeds, "b": [1, 2, 3]}, [5, 5, 5]),
+    ):
+        first, second = ax.get_lines()
+        assert list(first.get_ydata()) == [2, 3, 3] and list(second.get_ydata()) == [1, 2, 3]
+        (band,) = ax.collections
+        corners = band.get_paths()[0].vertices
+        at_second = corners[np.isclose(corners[:, 0], first.get_xdata()[1]), 1]
+        assert (at_second.min(), at_second.max()) == (2, 4)
+
+
 def test_entries_are_in_order_of_first_appearance():
     assert sorted(PAPERS, key=lambda e: e.appeared) == list(PAPERS)
     # An arXiv number begins with the year and month of the first version.

@@ -124,7 +124,8 @@ def curves(
     """Draw one curve for each named series, such as the losses of a training history.
 
     Args:
-        series: name -> values (N,); series may differ in length.
+        series: name -> values (N,), or (seeds, N): the curve is the mean of the seeds, and a band
+            reaches from the lowest to the highest; series may differ in length.
         x: the positions (N,) of the values; 1, 2, 3, ... by default.
         xlabel: what x counts.
         ylabel: what the values are, with their unit if any.
@@ -142,14 +143,13 @@ def curves(
     if ax is None:
         _, ax = plt.subplots(layout="constrained")
     for i, (name, values) in enumerate(series.items()):
-        heights = to_numpy(values).reshape(-1)
-        positions = np.arange(1, len(heights) + 1) if x is None else to_numpy(x)[: len(heights)]
-        if len(positions) != len(heights):
-            raise ValueError(
-                f"the series {name!r} has {len(heights)} values but x has {len(positions)}."
-            )
-        few = len(heights) <= 40  # markers would hide a long curve
-        ax.plot(positions, heights, label=name, **_look(i, marker=few))
+        heights = _by_seed(values)
+        number = heights.shape[1]
+        positions = np.arange(1, number + 1) if x is None else to_numpy(x)[:number]
+        if len(positions) != number:
+            raise ValueError(f"the series {name!r} has {number} values but x has {len(positions)}.")
+        few = number <= 40  # markers would hide a long curve
+        _plot_mean(ax, positions, heights, name, _look(i, marker=few))
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)
     if x is None:
@@ -159,6 +159,21 @@ def curves(
     if len(series) > 1:
         ax.legend()
     return ax
+
+
+def _by_seed(values: Any) -> np.ndarray:
+    """Return values (N,) or (seeds, N) as an array (seeds, N)."""
+    heights = to_numpy(values)
+    return heights if heights.ndim == 2 else heights.reshape(1, -1)
+
+
+def _plot_mean(
+    ax: Axes, positions: np.ndarray, heights: np.ndarray, name: str, look: dict[str, Any]
+) -> None:
+    (line,) = ax.plot(positions, heights.mean(axis=0), label=name, **look)
+    if len(heights) > 1:
+        low, high = heights.min(axis=0), heights.max(axis=0)
+        ax.fill_between(positions, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
 
 
 def length_bins(lengths: Sequence[int], edges: Sequence[int]) -> list[list[int]]:
@@ -195,7 +210,8 @@ def by_length(
 
     Args:
         edges: the bins' K + 1 edges; bin k holds edges[k] <= length < edges[k+1].
-        quality: model -> quality in each bin (K,).
+        quality: model -> quality in each bin (K,), or (seeds, K): the curve is the mean of the
+            seeds, and a band reaches from the lowest to the highest.
         counts: the number of sentences in each bin (K,).
         ylabel: the measure.
         xlabel: what the length counts.
@@ -214,11 +230,11 @@ def by_length(
     if ax is None:
         _, ax = plt.subplots(layout="constrained")
     for i, (name, values) in enumerate(quality.items()):
-        heights = to_numpy(values).reshape(-1)
-        if len(heights) != bins:
-            raise ValueError(f"there are {bins} bins but {name!r} has {len(heights)} values.")
+        heights = _by_seed(values)
+        if heights.shape[1] != bins:
+            raise ValueError(f"there are {bins} bins but {name!r} has {heights.shape[1]} values.")
         heights = np.where(np.asarray(counts) > 0, heights, np.nan)
-        ax.plot(range(bins), heights, label=name, **_look(i, marker=True))
+        _plot_mean(ax, np.arange(bins), heights, name, _look(i, marker=True))
     names = [_bin_name(low, high) for low, high in pairwise(edges)]
     ticks = [f"{name}\nn={count:,}" for name, count in zip(names, counts, strict=True)]
     ax.set_xticks(range(bins), ticks, fontsize=8 if bins > 6 else 9)
