@@ -1,6 +1,7 @@
 """Imports point downward: the floors of the project, and the rooms of the autograder."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -124,3 +125,16 @@ def test_no_room_of_the_autograder_imports_from_one_above():
             room = find_room(name)
             wrong = [o for o in others if o.startswith("autograder") and find_room(o) > room]
             assert not wrong, f"{name} imports {', '.join(wrong)}"
+
+
+@pytest.mark.parametrize("document", ["CONTRIBUTING.md", "docs/architecture.md"])
+def test_documents_name_files_that_exist(document):
+    """A path, or its end; a name in capitals stands for others."""
+    folders = ("autograder", "book", "coursekit", "experiments", "solutions", "tests", "docs")
+    files = [f"/{path.name}" for path in ROOT.iterdir()]
+    for folder in folders:
+        files += [f"/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / folder).rglob("*.*")]
+    text = (ROOT / document).read_text("utf-8")
+    for name in re.findall(r"`([\w./-]+\.(?:py|md|yml|csv|css|bib|txt))`", text):
+        if "NN_" not in name and not name.endswith(".yml"):
+            assert any(file.endswith(f"/{name}") for file in files), f"{document} names {name}"
