@@ -34,8 +34,10 @@ def test_provenance_says_how_a_number_came_about():
         "date": "2026-11-21",
     }
     rows = {name: value for name, _, value in provenance(result)}
-    assert rows["seed"] == "1, 2"
-    assert rows["hours"] == "1.5"
+    assert rows["seeds"] == "1, 2"
+    assert rows["hours, all seeds"] == "1.5"
     assert rows["versions"] == "torch 2.13.0"
     assert rows["data, SHA-256"] == "0123456789abcdef…"
     assert rows["command"] == "python run.py"
+    alone = {name: value for name, _, value in provenance(result | {"runs": [{"seed": 7}]})}
+    assert (alone["seed"], alone["hours"]) == ("7", "1.5")

@@ -51,7 +51,9 @@ def test_commits_are_checked_with_the_locked_ruff():
     config = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))
     hooks = {hook["id"]: hook for repo in config["repos"] for hook in repo["hooks"]}
     locked = re.findall(r"^ruff==\S+", (ROOT / "constraints.txt").read_text("utf-8"), re.M)
-    assert [hooks[name]["additional_dependencies"] for name in ("ruff", "ruff-format")] == [locked] * 2
+    assert [hooks[name]["additional_dependencies"] for name in ("ruff", "ruff-format")] == [
+        locked
+    ] * 2
 
 
 def test_a_branch_holds_what_the_folder_holds(tmp_path):

@@ -49,9 +49,10 @@ def provenance(result: dict[str, Any]) -> list[tuple[str, str, str]]:
         result: what `coursekit.training.results.read` returned.
     """
     versions = ", ".join(f"{name} {number}" for name, number in result["versions"].items())
+    several = len(result["runs"]) > 1
     return [
-        ("seed", "", ", ".join(str(run["seed"]) for run in result["runs"])),
-        ("hours", "", f"{result['seconds'] / 3600:.1f}"),
+        ("seeds" if several else "seed", "", ", ".join(str(run["seed"]) for run in result["runs"])),
+        ("hours, all seeds" if several else "hours", "", f"{result['seconds'] / 3600:.1f}"),
         ("hardware", "", result["hardware"]),
         ("versions", "", versions),
         ("scorer", "", result["scorer"]),
