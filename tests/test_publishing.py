@@ -287,7 +287,7 @@ def test_a_recorded_number_becomes_plain():
     with pytest.raises(ValueError, match=r"No result bags\.none is recorded; there are: "):
         convert(shown)
     converted = convert(shown.split(",")[0])
-    assert re.fullmatch(r"is 90\.\d \(90\.\d to 90\.\d\) %", converted)
+    assert re.fullmatch(r"is 90\.\d \(90\.\d–90\.\d\) %", converted)
 
 
 @pytest.mark.parametrize(

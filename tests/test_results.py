@@ -159,7 +159,8 @@ def test_a_metric_is_shown_with_its_range(tmp_path):
     results.merge_results(parts, "", folder=tmp_path)
     result = results.read("attention", "multi30k", tmp_path)
     assert results.metric_values(result, "bleu") == [0.36743, 0.37697]
-    assert results.format_metric(result, "bleu", 1, 100) == "37.2 (36.7 to 37.7)"
+    assert results.format_metric(result, "bleu", 1, 100) == "37.2 (36.7–37.7)"
+    assert results.format_metric(result, "bleu", 1) == "0.4"  # no range where all round alike
     assert results.rows_by_seed(result, "by_length", "bleu") == [[30.0, 20.0], [32.0, 21.0]]
     assert results.mean_rows(result, "by_length", "bleu") == [31.0, 20.5]
     alone = results.read("attention", "multi30k", tmp_path / "0")

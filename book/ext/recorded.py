@@ -2,7 +2,7 @@
 
     Attention reaches {recorded}`rnnsearch-all.multi30k-de-en bleu .1f` BLEU.
 
-shows the mean over the seeds and its range: "37.2 (36.7 to 37.7)". The name is that of the file in
+shows the mean over the seeds and its range: "37.2 (36.7–37.7)". The name is that of the file in
 book/results; the format is Python's, of which only `.Nf` and `.N%` are known.
 """
 

@@ -169,7 +169,7 @@ def metric_values(result: dict[str, Any], metric: str) -> list[float]:
 
 
 def format_metric(result: dict[str, Any], metric: str, digits: int = 2, scale: float = 1.0) -> str:
-    """Return a metric's mean over the seeds and its range, such as "37.19 (36.74 to 37.70)".
+    """Return a metric's mean over the seeds and its range, such as "37.19 (36.74–37.70)".
 
     Args:
         result: what `read` returned.
@@ -178,10 +178,8 @@ def format_metric(result: dict[str, Any], metric: str, digits: int = 2, scale: f
         scale: what the numbers are multiplied by, such as 100 for a percentage.
     """
     values = [scale * value for value in metric_values(result, metric)]
-    mean = f"{fmean(values):.{digits}f}"
-    if len(values) == 1:
-        return mean
-    return f"{mean} ({min(values):.{digits}f} to {max(values):.{digits}f})"
+    mean, low, high = (f"{x:.{digits}f}" for x in (fmean(values), min(values), max(values)))
+    return mean if low == high else f"{mean} ({low}–{high})"
 
 
 def mean_rows(result: dict[str, Any], table: str, column: str) -> list[float]:
