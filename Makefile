@@ -33,7 +33,7 @@ $(VENV)/.test: $(VENV)/.book
 install: $(VENV)/.test ## Install the course and its tests into .venv; the other commands do it themselves
 
 book: $(VENV)/.book ## Install, run all chapters and build the HTML book into _build/html (COURSE_ANSWERS=no: without answers)
-	$(RUN) -m book.tools.build
+	$(RUN) -m tools.build_site
 
 test: $(VENV)/.test ## Install and run the tests of a contributor: units, checks, release, one graded class (5 minutes)
 	$(TEST) -m "not slow and not browser and not book"
@@ -42,20 +42,20 @@ smoke: $(VENV)/.test ## Look at a page of each kind of the built book in Chromiu
 	$(TEST) -m smoke tests/browser
 
 # All that CI leaves out, in parts of at most ten minutes on two idle cores; `rest` is what no other part names.
-banks := tests/test_bank.py
-mutants := tests/test_mutation.py
-broken := tests/grading/test_broken.py
-cheats := tests/grading/test_cheats.py
-honest := tests/grading/test_honest.py
-classes := $(addprefix tests/grading/,test_class_run.py test_guard.py test_cluster.py test_postgres.py test_feedback_pages.py)
-guide := tests/grading/test_guide.py tests/browser/test_classroom.py
-pages := $(addprefix tests/browser/,test_pages.py test_wide_tables.py test_pictures_browser.py test_visit.py)
+banks := tests/answers/test_answers.py
+mutants := tests/mutation/test_mutation.py
+broken := tests/submissions/test_broken.py
+cheats := tests/submissions/test_cheats.py
+honest := tests/submissions/test_honest.py
+classes := $(addprefix tests/grading/,test_assignment_run.py test_worker_pool.py test_dask_cluster.py test_postgres.py test_feedback_pages.py)
+guide := tests/grading/test_instructor_guide.py tests/browser/test_classroom.py
+pages := $(addprefix tests/browser/,test_pages.py test_wide_tables.py test_image_layout.py test_page_errors.py)
 access := tests/browser/test_accessibility.py
 explorers := $(filter-out $(pages) $(access) $(guide) tests/browser/test_pdf.py,$(wildcard tests/browser/test_*.py))
 PARTS := banks mutants broken cheats honest classes guide pages access explorers
 
 check: $(VENV)/.test ## Run all suites that CI leaves out, in parts, each by itself as make check-PART; ends with a table (an hour)
-	@$(RUN) tests/tools/parts.py book $(PARTS:%=check-%) check-rest
+	@$(RUN) tools/run_make_targets.py book $(PARTS:%=check-%) check-rest
 
 $(PARTS:%=check-%) check-rest: check-%: $(VENV)/.test
 	$(TEST) -m "slow or browser or book" $(or $($*),$(foreach part,$(PARTS),$($(part):%=--ignore=%)))
@@ -79,7 +79,7 @@ $(VENV)/.pdf: $(VENV)/.book
 
 P ?=
 pdf: $(VENV)/.pdf book ## Print the book as _build/attention.pdf (needs Chromium; P=--exercises with the exercises, P=--code with all code)
-	$(RUN) -m book.tools.pdf $(P)
+	$(RUN) -m tools.pdf $(P)
 
 exercises: $(VENV)/.book ## Write the students' notebooks from solutions/ (COURSE_ANSWERS=no: as a class gets them), and the pages of solutions
 	$(RUN) -m autograder.instructor.nbgrader.release
@@ -89,20 +89,20 @@ expected-values: $(VENV)/.book ## Compute the expected values whose cases, solut
 	$(RUN) -m autograder.instructor.expected_values
 
 notebooks: $(VENV)/.book ## Write all chapters and exercises as notebooks for Colab and Binder, into _build/notebooks
-	$(RUN) -m book.tools.notebooks
+	$(RUN) -m tools.export_notebooks
 
 margins: $(VENV)/.test ## Print how near rounding brings right answers to being refused
-	$(RUN) -m tests.bank.margins
+	$(RUN) -m tests.answers.rounding_margins
 
 processors: $(VENV)/.book ## Execute all chapters as other processors compute, and print which claims then fail (half an hour)
-	$(RUN) -m tests.tools.processors
+	$(RUN) -m tools.check_processors
 
 mutants: $(VENV)/.test ## Change every place of every solution, and print what the checks say
-	$(RUN) -m tests.mutation
+	$(RUN) -m tests.mutation.survivors
 
 bench: $(VENV)/.test ## Measure training and attention against torch's, and grading and feedback against stock nbgrader's
 	$(RUN) -m experiments --all bench
-	$(RUN) -m tests.grading.bench
+	$(RUN) -m tests.grading.benchmark
 
 newest: ## Run the tests with the newest versions that pyproject.toml allows, in an environment of their own
 	$(PYTHON) -m venv --clear _build/newest
@@ -111,15 +111,15 @@ newest: ## Run the tests with the newest versions that pyproject.toml allows, in
 
 C ?= https://raw.githubusercontent.com/googlecolab/backend-info/main/pip-freeze.txt
 colab-versions: $(VENV)/.test notebooks ## Run checks and chapters with Colab's versions, in an environment of their own (C=LIST)
-	$(RUN) -m tests.tools.colab "$(C)" _build/colab.txt
+	$(RUN) -m tools.colab_versions "$(C)" _build/colab.txt
 	$(PYTHON) -m venv --clear _build/colab
 	_build/colab/$(BIN)/python -m pip install -qq --no-deps -r _build/colab.txt
 	_build/colab/$(BIN)/python -m pip install -qq ipykernel nbclient
 	_build/colab/$(BIN)/python -c "from coursekit.notebook.colab import prepare; prepare('.')"
-	OMP_NUM_THREADS=1 _build/colab/$(BIN)/python -m tests.tools.learner --chapters
+	OMP_NUM_THREADS=1 _build/colab/$(BIN)/python -m tools.learner_smoke_test --chapters
 
 picture: $(VENV)/.test book ## Take the README's picture of the built chapter (needs Chromium)
-	$(RUN) -m book.tools.picture
+	$(RUN) -m tools.readme_screenshot
 
 screens: $(VENV)/.test ## Take the guide's pictures of a class in JupyterLab (needs Chromium and bubblewrap)
 	COURSE_SCREENS=book/figures/classroom $(RUN) -m pytest tests/browser/test_classroom.py
@@ -128,7 +128,7 @@ colours: $(VENV)/.book ## Write the style sheet's colours from coursekit/plots/s
 	$(RUN) -m coursekit.plots.style book/_static/colours.css
 
 vendor: $(VENV)/.book ## Fetch the JavaScript that the site serves itself (needs npm)
-	$(RUN) -m book.tools.vendor
+	$(RUN) -m tools.vendor
 
 lock: $(VENV)/.test ## Write constraints.txt: all packages in the versions that are tested together
 	grep -v '^-c' requirements.txt | $(RUN) -m uv pip compile - pyproject.toml --all-extras --universal --python-version 3.10 \

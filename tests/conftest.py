@@ -20,7 +20,7 @@ settings.register_profile("course", derandomize=True, deadline=None, database=No
 settings.load_profile("course")
 
 # Files of which each exercise, or each page, may be in another process.
-DEALT = ("test_bank.py", "test_mutation.py", "test_pages.py", "test_accessibility.py")
+DEALT = ("test_answers.py", "test_mutation.py", "test_pages.py", "test_accessibility.py")
 ROOT = Path(__file__).resolve().parent.parent
 needs_bubblewrap = pytest.mark.skipif(
     shutil.which("bwrap") is None, reason="bubblewrap is not installed (apt install bubblewrap)"

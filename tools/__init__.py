@@ -1,1 +1,1 @@
-"""The commands that build the book, its notebooks and its PDF."""
+"""Commands of a maintainer: build the site, notebooks and PDF; check links, data and versions."""

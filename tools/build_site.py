@@ -1,6 +1,6 @@
 """Builds the site: clears the execution cache if anything behind the pages changed, then builds.
 
-    python -m book.tools.build [FOLDER]      # of a book; this repository unless given
+    python -m tools.build_site [FOLDER]      # of a book; this repository unless given
 
 jupyter-cache knows a page by its own code cells. What the cells import or read (coursekit,
 autograder, solutions, recorded results, the pinned versions) is hashed here; when the hash differs
@@ -22,23 +22,16 @@ from pathlib import Path
 
 import yaml
 
-from book.tools.execute import execute
-from book.tools.launch import clone_address, find_repository
-from book.tools.notebooks import write_notebooks
-from book.tools.shrink import shrink_pictures
+from book.site.launch_links import clone_address, find_repository
+from tools.compress_images import shrink_pictures
+from tools.execute_pages import execute
+from tools.export_notebooks import write_notebooks
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 # What cells import and read.
 BEHIND = ("coursekit", "autograder", "solutions", "book/results", "experiments", "book/figures")
 # What all pages are dressed in.
-LOOKS = (
-    "book/ext",
-    "book/tools/launch.py",
-    "book/tools/toc.py",
-    "book/_static",
-    "_config.yml",
-    "_toc.yml",
-)
+LOOKS = ("book/site", "book/_static", "_config.yml", "_toc.yml")
 LEFT = {"__pycache__", ".ipynb_checkpoints"}  # what Python or an editor leaves
 
 

@@ -1,6 +1,6 @@
 """Checks that the data sets can still be had, without downloading them.
 
-    python -m tests.tools.data_urls [NAME ...] [--checksums BYTES]
+    python -m tools.check_data_urls [NAME ...] [--checksums BYTES]
 
 Each address is asked for its first bytes: they must be of the right kind of file, and mirrors must
 agree about its size. Files up to --checksums bytes (2,000,000) are downloaded and verified.
@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from coursekit.datasets import DatasetError, Registry, read_registry
 from coursekit.datasets.download import fetch
 from coursekit.datasets.registry import RemoteFile
-from tests.tools.web import BROKEN, OK, Answer, Visitor, table
+from tools.polite_http import BROKEN, OK, Answer, Visitor, table
 
 BEGINNINGS = {
     ".gz": b"\x1f\x8b", ".tgz": b"\x1f\x8b", ".xz": b"\xfd7zXZ", ".bz2": b"BZh", ".zip": b"PK",
@@ -138,7 +138,7 @@ def main(
     visitor: Visitor | None = None,
 ) -> int:
     """Print the report; return 1 if an address is broken, 2 for an unknown data set."""
-    parser = argparse.ArgumentParser(prog="python -m tests.tools.data_urls", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.check_data_urls", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--checksums", type=int, default=SMALL, metavar="BYTES")
     given = parser.parse_args(arguments)

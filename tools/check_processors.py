@@ -1,6 +1,6 @@
 """Do the pages' claims hold on other processors?
 
-    python -m tests.tools.processors [PAGE ...]
+    python -m tools.check_processors [PAGE ...]
 
 The book is built with instructions that nearly all have, so that every build is the same.
 Who executes a page elsewhere gets other last digits; training makes other models of them, and what
@@ -18,9 +18,9 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from book.tools.execute import ALIKE, AT_ONCE, ONE_THREAD, list_pages, run_cells
+from tools.execute_pages import ALIKE, AT_ONCE, ONE_THREAD, list_pages, run_cells
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 KINDS: dict[str, dict[str, str]] = {
     "as the book is built": ALIKE,
     "this processor": {},

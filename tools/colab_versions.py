@@ -1,6 +1,6 @@
 """Which versions Colab has of the packages that the course needs.
 
-    python -m tests.tools.colab LIST OUT       LIST: Colab's pip-freeze.txt, a file or an address
+    python -m tools.colab_versions LIST OUT       LIST: Colab's pip-freeze.txt, a file or an address
 
 Writes requirements to OUT, says what of it is too old for the course (the first cell of a notebook
 then installs a newer one, which takes the reader's time), and what Colab lacks.
@@ -110,7 +110,9 @@ def read(source: str) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Write Colab's versions; return 1 where Colab's torch will not do, 2 without a list."""
-    parser = argparse.ArgumentParser(prog="python -m tests.tools.colab", description=main.__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.colab_versions", description=main.__doc__
+    )
     parser.add_argument("source", metavar="LIST")
     parser.add_argument("out", metavar="OUT", type=Path)
     given = parser.parse_args(arguments)

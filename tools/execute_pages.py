@@ -13,7 +13,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from book.tools.toc import read_toc
+from book.site.toc import read_toc
 
 AT_ONCE = 2  # each page may need up to 2 GB of memory
 # Sums over several threads, and those of another kind of processor, come out with other last

@@ -1,6 +1,6 @@
 """Writes the tree that Colab and Binder open: every chapter and every exercise as a notebook.
 
-    python -m book.tools.notebooks [FOLDER]      # _build/notebooks unless given
+    python -m tools.export_notebooks [FOLDER]      # _build/notebooks unless given
 
 The publication pushes it to the branch `notebooks`. Beside the notebooks it holds what they import
 and read. The first cell of each notebook fetches the course on Colab, and does nothing elsewhere.
@@ -17,8 +17,8 @@ from typing import Any
 import jupytext
 import nbformat
 
-from book.tools.launch import BRANCH, ROOT, clone_address, find_repository, list_chapters
-from book.tools.plain import PlainMarkdown
+from book.site.launch_links import BRANCH, ROOT, clone_address, find_repository, list_chapters
+from tools.myst_to_markdown import PlainMarkdown
 
 FOLDERS = (
     "autograder", "coursekit", "solutions", "binder", "book/figures", "book/results", "experiments",

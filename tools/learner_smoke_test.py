@@ -1,6 +1,6 @@
 """Does what a learner does, with whatever versions are installed: checks and chapters.
 
-    python -m tests.tools.learner [--chapters] [FOLDER]
+    python -m tools.learner_smoke_test [--chapters] [FOLDER]
 
 The reference answers of all exercises must pass their checks. With --chapters the notebooks of the
 chapters in FOLDER (_build/notebooks, see `make notebooks`) are run as well, for which nbclient and
@@ -18,7 +18,7 @@ from pathlib import Path
 from autograder.checking.checker import verify
 from autograder.exercises import EXERCISES
 
-NOTEBOOKS = Path(__file__).resolve().parents[2] / "_build" / "notebooks"
+NOTEBOOKS = Path(__file__).resolve().parents[1] / "_build" / "notebooks"
 
 
 def exercises() -> list[str]:
@@ -59,7 +59,9 @@ def chapters(folder: Path) -> list[str]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Print what is wrong; return 1 if anything is."""
-    parser = argparse.ArgumentParser(prog="python -m tests.tools.learner", description=main.__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.learner_smoke_test", description=main.__doc__
+    )
     parser.add_argument("folder", nargs="?", type=Path, default=NOTEBOOKS)
     parser.add_argument("--chapters", action="store_true")
     given = parser.parse_args(arguments)

@@ -15,9 +15,9 @@ from typing import Any
 from pybtex.backends.markdown import Backend
 from pybtex.database import parse_file
 
-from book.ext.course_site import AuthorYearStyle, read_labels
-from book.ext.exercise_lists import list_notebooks
-from book.ext.recorded import cite_result
+from book.site.exercise_lists import list_notebooks
+from book.site.recorded import cite_result
+from book.site.timeline_and_bibliography import AuthorYearStyle, read_labels
 
 _FENCE = re.compile(r"(?P<fence>`{3,}|:{3,}|~{3,})(?:\{(?P<name>[\w-]+)\}[ ]*(?P<argument>.*)|.*)")
 _ROLE = re.compile(r"\{(?P<name>[a-z:]+)\}`(?P<text>[^`]+)`")

@@ -1,6 +1,6 @@
 """Prints the built site as one PDF: the chapters in the order of _toc.yml.
 
-    python -m book.tools.pdf [--exercises] [--code] [--site FOLDER] [--out FILE]
+    python -m tools.pdf [--exercises] [--code] [--site FOLDER] [--out FILE]
 
 Each page is opened in Chromium, which sets its equations and draws its explorers; what it then
 shows is put into one document, so that links between pages work, the outline is whole and the PDF
@@ -25,10 +25,10 @@ from typing import Any
 
 import yaml
 
-from book.tools.browser import FLAGS, find_chromium, open_page, serve
-from book.tools.toc import read_toc
+from book.site.toc import read_toc
+from tools.chromium import FLAGS, find_chromium, open_page, serve
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 HERE = Path(__file__).resolve().parent
 PAPER, TURNED = 658, 986  # the width of A4 without its margins, in CSS pixels
 PATIENCE = 1_200_000  # milliseconds; a whole book on a busy machine takes its time

@@ -1,6 +1,6 @@
 """Takes the README's picture: the chapter on Bahdanau attention, light and dark, side by side.
 
-    python -m book.tools.picture
+    python -m tools.readme_screenshot
 
 Needs the built site, Chromium, and playwright (in the test requirements).
 """
@@ -14,9 +14,9 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from book.tools.browser import FLAGS, find_chromium, open_page, serve
+from tools.chromium import FLAGS, find_chromium, open_page, serve
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 WIDTH, HEIGHT = 760, 880
 
 

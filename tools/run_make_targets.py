@@ -1,6 +1,6 @@
 """Runs make's targets one after the other, goes on after one that failed, and ends with a table.
 
-    python3 tests/tools/parts.py TARGET...
+    python3 tools/run_make_targets.py TARGET...
 
 It needs nothing but Python, since the first target may be what installs everything else. What a
 target leaves running (a grader whose test was cut off, a server, a browser) is stopped and named,
@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 GRACE = 15.0  # seconds in which what a target started may end by itself; a busy machine needs some
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # of Linux' prctl
 COUNTS = re.compile(r"^=* ?((?:\d+ \w+,? ?)+in [\d.]+s.*?) ?=*$")  # the line that pytest ends with

@@ -1,6 +1,6 @@
 """Fetch the browser libraries that the site serves itself into book/_static/vendor.
 
-Run ``python -m book.tools.vendor`` (``make vendor``). It needs npm: ``npm pack`` downloads each
+Run ``python -m tools.vendor`` (``make vendor``). It needs npm: ``npm pack`` downloads each
 package; a package whose SHA-256 is not the one below is refused, and nothing is changed.
 anywidget's own bundle is not here: the build copies it from the installed Python package, because
 the two must have the same version.
@@ -18,7 +18,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-VENDOR = Path(__file__).resolve().parent.parent / "_static" / "vendor"
+VENDOR = Path(__file__).resolve().parents[1] / "book" / "_static" / "vendor"
 
 # Only what a page can ask for: the fonts of MathJax's HTML output, and the TeX packages that
 # MathJax loads by itself when a formula uses their commands.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import matplotlib.pyplot as plt
-from figures.shapes import arrow, box
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from book.figures.drawing_primitives import arrow, box
 from coursekit.plots import style
 
 BLUE, ORANGE, GREEN = style.SERIES[:3]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
-from figures.shapes import arrow, box
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
+from book.figures.drawing_primitives import arrow, box
 from coursekit.plots import style
 
 QUERY, KEY, VALUE, RESULT = style.SERIES[0], style.SERIES[1], style.SERIES[2], style.SERIES[3]

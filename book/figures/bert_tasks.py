@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
-from figures.shapes import arrow
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
+from book.figures.drawing_primitives import arrow
 from coursekit.plots import style
 
 BLUE, ORANGE, GREEN = style.SERIES[:3]

@@ -6,11 +6,11 @@ from functools import partial
 
 import matplotlib.pyplot as plt
 import numpy as np
-from figures.shapes import arrow, box
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from book.figures.drawing_primitives import arrow, box
 from coursekit.corpora.scenes import Scene, scenes
 from coursekit.models.captioning import GRID, places
 from coursekit.plots import style

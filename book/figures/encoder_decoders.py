@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 import matplotlib.pyplot as plt
-from figures.shapes import arrow, box
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from book.figures.drawing_primitives import arrow, box
 from coursekit.plots import style
 
 SOURCE = ["how", "are", "you"]

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from functools import partial
 
 import matplotlib.pyplot as plt
-from figures.shapes import arrow, box
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from book.figures.drawing_primitives import arrow, box
 from coursekit.plots import style
 
 BLUE, ORANGE, GREEN, PURPLE = style.SERIES[:4]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 import matplotlib.pyplot as plt
-from figures.shapes import arrow, box
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from book.figures.drawing_primitives import arrow, box
 from coursekit.plots import style
 
 _box = partial(box, height=0.8, rounding=0.15)

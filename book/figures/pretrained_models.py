@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 import matplotlib.pyplot as plt
-from figures.shapes import arrow
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
+from book.figures.drawing_primitives import arrow
 from coursekit.plots import style
 
 BLUE, ORANGE, GREEN = style.SERIES[:3]

@@ -6,11 +6,11 @@ from functools import partial
 from itertools import pairwise
 
 import matplotlib.pyplot as plt
-from figures.shapes import arrow, box
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
+from book.figures.drawing_primitives import arrow, box
 from coursekit.plots import style
 
 BLUE, ORANGE, GREEN = style.SERIES[:3]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import matplotlib.pyplot as plt
-from figures.shapes import arrow
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
+from book.figures.drawing_primitives import arrow
 from coursekit.plots import style
 
 BLUE, ORANGE, GREEN, PURPLE = style.SERIES[:4]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from book.tools.toc import read_toc
+from book.site.toc import read_toc
 
 ROOT = Path(__file__).resolve().parents[2]
 BRANCH = "notebooks"  # what `make notebooks` writes is published on this branch

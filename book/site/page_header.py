@@ -18,7 +18,15 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from book.tools.launch import ROOT, Chapter, binder, colab, find_repository, list_chapters, source
+from book.site.launch_links import (
+    ROOT,
+    Chapter,
+    binder,
+    colab,
+    find_repository,
+    list_chapters,
+    source,
+)
 
 WORDS = 220  # read in a minute
 EQUATION, FIGURE, CODE_LINE = 15, 20, 2  # seconds

@@ -17,7 +17,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
-from book.ext.questions import Question, list_names
+from book.site.questions import Question, list_names
 
 _CHAPTER = re.compile(r"(?:.*/)?(\d\d)_\w+")
 

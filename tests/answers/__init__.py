@@ -1,6 +1,6 @@
 """Right and wrong answers to every exercise, as people write them.
 
-`solutions/<assignment>/<notebook>/answers/<exercise>.py` holds those to one exercise: RIGHT, in
+`tests/answers/<assignment>/<notebook>/<exercise>.py` holds those to one exercise: RIGHT, in
 many styles, and WRONG, none of which behaves like a registered mistake. Nothing in it comes from
 the solutions but what a student is given, a class's constructor. `source` cuts an answer out as a
 student would hand it in.
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.exercises import EXERCISES
-from solutions.stubs import write_stub
+from tests.answers.stubs import write_stub
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def entries() -> list[Entry]:
     found = []
     for exercise in EXERCISES.values():
         module = importlib.import_module(
-            f"solutions.{exercise.assignment}.{exercise.notebook}.answers.{exercise.name}"
+            f"tests.answers.{exercise.assignment}.{exercise.notebook}.{exercise.name}"
         )
         found += [Entry(exercise.name, True, answer) for answer in module.RIGHT]
         found += [Entry(exercise.name, False, answer) for answer in module.WRONG]

@@ -5,7 +5,7 @@ numbers happen to be delicate, such as a LayerNorm of nearly equal ones, magnifi
 refuses a right answer. For each exercise this takes the bank's right answers through many draws and
 tells what share of the tolerance they have used up: 1 is a refusal.
 
-python -m tests.bank.margins [EXERCISE ...] [--draws 20] [--answers 3]
+python -m tests.answers.rounding_margins [EXERCISE ...] [--draws 20] [--answers 3]
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from autograder.run.runner import run_case
 from autograder.spec.exercise import Case, Exercise
 from autograder.spec.outcome import Outcome
 from autograder.spec.tolerances import GRADIENT_FACTOR, TOLERANCE
-from tests.bank import entries
+from tests.answers import entries
 
 
 class Share(NamedTuple):

@@ -16,7 +16,7 @@ from autograder.diagnose.verdict import Verdict
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.known_mistakes import group_by_heading, load_mistakes
 from autograder.instructor.grading import hidden_tests
-from tests.bank import Entry, entries, handed_in, judged, source
+from tests.answers import Entry, cached_verdicts, entries, handed_in, source
 
 ALL = entries()
 RIGHT = [entry for entry in ALL if entry.right]
@@ -44,8 +44,8 @@ def _judge(side: str, entry: Entry) -> tuple[Verdict, str]:
     """Return what one side says of the answer's cell, run on its own, and the card."""
     answer = handed_in(entry)
     assert answer.__name__ == entry.exercise
-    verdict = judged.SIDES[side](answer, entry.exercise)
-    return verdict, f"{side}, seeds {judged.SEEDS}:\n{format_card_text(verdict)}"
+    verdict = cached_verdicts.SIDES[side](answer, entry.exercise)
+    return verdict, f"{side}, seeds {cached_verdicts.SEEDS}:\n{format_card_text(verdict)}"
 
 
 @pytest.mark.parametrize("side", SIDES)
@@ -69,9 +69,9 @@ def test_wrong_answer_is_refused_and_not_misnamed(entry, side):
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize(("name", "mistake"), MISTAKES)
 def test_misconception_is_named(name, mistake, side):
-    verdict = judged.SIDES[side](mistake.code, name)
+    verdict = cached_verdicts.SIDES[side](mistake.code, name)
     assert not verdict.passed
-    assert verdict.misconception == mistake.slug, (judged.SEEDS, format_card_text(verdict))
+    assert verdict.misconception == mistake.slug, (cached_verdicts.SEEDS, format_card_text(verdict))
     assert verdict.headline == mistake.title
     assert verdict.hint == mistake.hint
 
@@ -82,8 +82,10 @@ def test_shared_draws_give_the_verdict_of_the_instructor():
         exercise = EXERCISES[name]
         mine = [entry for entry in ALL if entry.exercise == name]
         for entry in (mine[0], mine[-1]):
-            shared = judged.instructor(entry.answer, exercise.name)
-            assert shared == hidden_tests.judge_answer(entry.answer, exercise, list(judged.SEEDS))
+            shared = cached_verdicts.instructor(entry.answer, exercise.name)
+            assert shared == hidden_tests.judge_answer(
+                entry.answer, exercise, list(cached_verdicts.SEEDS)
+            )
 
 
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda e: e.name)
@@ -104,7 +106,9 @@ def test_mistakes_stand_below_the_headings_of_their_notebook():
 
 
 def test_a_mistake_without_a_heading_is_an_error(tmp_path, monkeypatch):
-    (tmp_path / "homeless.py").write_text('def wrong():\n    """T."""\n\n\n# %% dot_score\n')
+    (tmp_path / "homeless.py").write_text(
+        'def wrong():\n    """T."""\n\n\n# %% dot_score\n', encoding="utf-8"
+    )
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ValueError, match="wrong stands above the first heading"):
         group_by_heading(importlib.import_module("homeless"))

@@ -8,7 +8,7 @@ import torch
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.reference_solution import compute_expected
 from autograder.spec.outcome import Outcome
-from tests.bank import margins
+from tests.answers import rounding_margins
 
 # They divide by the deviation of a vector's numbers, or their scores are large.
 DELICATE = ("layer_norm", "EncoderLayer", "BertEmbeddings", "MaskedLanguageModelHead", "attention")
@@ -16,7 +16,7 @@ DELICATE = ("layer_norm", "EncoderLayer", "BertEmbeddings", "MaskedLanguageModel
 
 @pytest.mark.parametrize("exercise", DELICATE)
 def test_right_answers_stay_far_from_the_tolerance(exercise):
-    share = margins.worst(EXERCISES[exercise], draws=12, answers=1)
+    share = rounding_margins.worst(EXERCISES[exercise], draws=12, answers=1)
     assert share.used < 0.7, share.where
 
 
@@ -26,7 +26,7 @@ def test_share_is_that_of_the_tolerance():
     right = compute_expected(exercise, case)
     off = {"y": right.outputs["y"] + 0.5e-4 * (1 + right.outputs["y"].abs())}
     gradients = {leaf: value + 2e-3 for leaf, value in right.gradients.items()}
-    found = margins.shares(case, Outcome(off, gradients), right, torch.float32)
+    found = rounding_margins.shares(case, Outcome(off, gradients), right, torch.float32)
     shares = {share.where: share.used for share in found}
     assert shares["y"] == pytest.approx(0.5)
     for leaf, value in right.gradients.items():

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "book").glob("*.md"))
 GENERIC = re.compile(r"\.(png|svg|jpe?g)\b|^(an? )?(image|figure|picture|plot|diagram)\b\W*$", re.I)
 

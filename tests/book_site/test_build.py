@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from book.tools import build, execute
-from tests.tools.site import ROOT, list_pages, read_page, text_of
+from tests.helpers.built_site import ROOT, list_pages, read_page, text_of
+from tools import build_site, execute_pages
 
 pytestmark = pytest.mark.book
 
@@ -52,19 +52,19 @@ def test_what_lies_behind_the_pages_clears_the_cache(tmp_path, changed):
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / place).write_text("1")
     output = tmp_path / "_build"
-    build.forget_stale(output, tmp_path)
+    build_site.forget_stale(output, tmp_path)
     cache = output / ".jupyter_cache"
     cache.mkdir()
-    assert build.forget_stale(output, tmp_path) == []
+    assert build_site.forget_stale(output, tmp_path) == []
     assert cache.exists()
     (tmp_path / changed).write_text("2")
-    assert ".jupyter_cache" in build.forget_stale(output, tmp_path)
+    assert ".jupyter_cache" in build_site.forget_stale(output, tmp_path)
     assert not cache.exists()
 
 
 def build_in_a_process(folder):
     """Build a small book and return what came of it; Sphinx leaves traces in its process."""
-    command = [sys.executable, "-m", "book.tools.build", str(folder)]
+    command = [sys.executable, "-m", "tools.build_site", str(folder)]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8")
 
 
@@ -91,11 +91,15 @@ READ = 'import json\nbleu = json.load(open("results/x.json"))["bleu"]'
 
 @pytest.mark.parametrize(
     ("capability", "chosen"),
-    [("AVX512", execute.ALIKE), ("AVX2", execute.ALIKE), ("DEFAULT", execute.ONE_THREAD)],
+    [
+        ("AVX512", execute_pages.ALIKE),
+        ("AVX2", execute_pages.ALIKE),
+        ("DEFAULT", execute_pages.ONE_THREAD),
+    ],
 )
 def test_no_processor_is_held_to_instructions_it_lacks(monkeypatch, capability, chosen):
     monkeypatch.setattr("torch.backends.cpu.get_cpu_capability", lambda: capability)
-    assert execute.choose_settings() == chosen
+    assert execute_pages.choose_settings() == chosen
 
 
 def test_a_false_claim_fails_the_build(tmp_path):

@@ -10,7 +10,7 @@ from pathlib import Path
 import jupytext
 import pytest
 
-CHAPTERS = sorted((Path(__file__).resolve().parent.parent / "book").glob("[0-9][0-9]_*.md"))
+CHAPTERS = sorted((Path(__file__).resolve().parents[2] / "book").glob("[0-9][0-9]_*.md"))
 
 
 def hidden_and_source(chapter: Path) -> Iterator[tuple[bool, str]]:

@@ -3,7 +3,7 @@
 import numpy as np
 from PIL import Image
 
-from book.tools.shrink import shrink, shrink_pictures
+from tools.compress_images import shrink, shrink_pictures
 
 
 def drawn(path, kind):

@@ -15,12 +15,12 @@ import nbformat
 import pytest
 from docutils import nodes
 
-from book.ext import heads
-from book.ext.recorded import cite_result
-from book.tools import launch, notebooks
-from book.tools.plain import PlainMarkdown
+from book.site import launch_links, page_header
+from book.site.recorded import cite_result
 from coursekit.notebook import colab
-from tests.tools.site import ROOT, SITE, read_page
+from tests.helpers.built_site import ROOT, SITE, read_page
+from tools import export_notebooks
+from tools.myst_to_markdown import PlainMarkdown
 
 pytestmark = pytest.mark.book
 
@@ -31,7 +31,7 @@ BIBLIOGRAPHY = ROOT / "book" / "references.bib"
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
     folder = tmp_path_factory.mktemp("branch")
-    notebooks.write_tree(folder, ROOT, ADDRESS)
+    export_notebooks.write_tree(folder, ROOT, ADDRESS)
     return folder
 
 
@@ -45,16 +45,16 @@ def nobody_says(monkeypatch):
 
 
 def test_the_repository_is_what_the_first_one_says(monkeypatch, tmp_path):
-    assert launch.find_repository(tmp_path) is None
+    assert launch_links.find_repository(tmp_path) is None
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
-    assert launch.find_repository(tmp_path) is None
+    assert launch_links.find_repository(tmp_path) is None
     remote = ["git", "-C", str(tmp_path), "remote"]
     subprocess.run([*remote, "add", "origin", "git@github.com:ada/attention.git"], check=True)
-    assert launch.find_repository(tmp_path) == "ada/attention"
+    assert launch_links.find_repository(tmp_path) == "ada/attention"
     monkeypatch.setenv("GITHUB_REPOSITORY", "bob/attention.course")
-    assert launch.find_repository(tmp_path) == "bob/attention.course"
+    assert launch_links.find_repository(tmp_path) == "bob/attention.course"
     monkeypatch.setenv("COURSE_REPOSITORY", "eve/course")
-    assert launch.find_repository(tmp_path) == "eve/course"
+    assert launch_links.find_repository(tmp_path) == "eve/course"
 
 
 @pytest.mark.parametrize(
@@ -70,13 +70,13 @@ def test_the_repository_is_what_the_first_one_says(monkeypatch, tmp_path):
 def test_a_remote_elsewhere_is_not_github(tmp_path, address, expected):
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     subprocess.run(["git", "-C", str(tmp_path), "remote", "add", "origin", address], check=True)
-    assert launch.find_repository(tmp_path) == expected
+    assert launch_links.find_repository(tmp_path) == expected
 
 
 def test_something_else_than_owner_and_name_is_refused(monkeypatch):
     monkeypatch.setenv("COURSE_REPOSITORY", "https://github.com/ada/course")
     with pytest.raises(ValueError, match="give it as owner/name"):
-        launch.find_repository()
+        launch_links.find_repository()
 
 
 # The buttons
@@ -84,10 +84,10 @@ def test_something_else_than_owner_and_name_is_refused(monkeypatch):
 
 def read_places(page, known, monkeypatch):
     """Return the addresses below a page's title, by the words of the button."""
-    monkeypatch.setattr(heads, "find_repository", lambda _: known)
-    chapter = next(c for c in launch.list_chapters() if page in (c.page, *c.exercises))
+    monkeypatch.setattr(page_header, "find_repository", lambda _: known)
+    chapter = next(c for c in launch_links.list_chapters() if page in (c.page, *c.exercises))
     addresses = {}
-    for (node,) in heads.list_places(page, chapter):
+    for (node,) in page_header.list_places(page, chapter):
         if isinstance(node, nodes.reference):
             addresses[node.astext()] = node["refuri"]
         elif isinstance(node, nodes.raw):
@@ -97,7 +97,7 @@ def read_places(page, known, monkeypatch):
     return addresses
 
 
-@pytest.mark.parametrize("notebook", launch.list_notebooks())
+@pytest.mark.parametrize("notebook", launch_links.list_notebooks())
 def test_every_button_leads_to_a_notebook_of_the_branch(tree, notebook, monkeypatch):
     page = notebook.removesuffix(".ipynb")
     addresses = read_places(page, "example/course", monkeypatch)
@@ -116,12 +116,12 @@ def test_every_button_leads_to_a_notebook_of_the_branch(tree, notebook, monkeypa
 
 def test_without_an_address_the_buttons_say_how(monkeypatch):
     addresses = read_places("book/07_han", None, monkeypatch)
-    assert addresses["Open in Colab"] == addresses["Open in Binder"] == heads.WITHOUT_ADDRESS
-    how = (ROOT / f"{heads.WITHOUT_ADDRESS[1:]}.md").read_text(encoding="utf-8")
+    assert addresses["Open in Colab"] == addresses["Open in Binder"] == page_header.WITHOUT_ADDRESS
+    how = (ROOT / f"{page_header.WITHOUT_ADDRESS[1:]}.md").read_text(encoding="utf-8")
     assert "COURSE_REPOSITORY=owner/name" in how
 
 
-@pytest.mark.parametrize("notebook", launch.list_notebooks())
+@pytest.mark.parametrize("notebook", launch_links.list_notebooks())
 def test_the_built_page_has_its_head_and_its_notebook(notebook):
     name = notebook.replace(".ipynb", ".html")
     head = re.search(r'<div class="course-head.*?</div>', read_page(name), re.S)[0]
@@ -142,7 +142,7 @@ def test_the_built_page_has_its_head_and_its_notebook(notebook):
 
 def test_the_branch_holds_what_the_notebooks_import_and_read(tree):
     code = (
-        "import sys; sys.path.insert(0, '..'); import autograder, figures.han; "
+        "import sys; sys.path.insert(0, '..'); import autograder, book.figures.han; "
         "import coursekit.training.results, solutions.han.attention as s; print(s.__file__)"
     )
     done = subprocess.run(
@@ -156,7 +156,7 @@ def test_the_branch_holds_what_the_notebooks_import_and_read(tree):
     assert not list(tree.rglob("__pycache__"))
 
 
-@pytest.mark.parametrize("chapter", launch.list_chapters(), ids=lambda c: c.page)
+@pytest.mark.parametrize("chapter", launch_links.list_chapters(), ids=lambda c: c.page)
 def test_a_chapter_keeps_its_code_and_loses_its_markup(tree, chapter):
     notebook = nbformat.read(tree / f"{chapter.page}.ipynb", 4)
     page = jupytext.read(ROOT / f"{chapter.page}.md", fmt="md:myst")
@@ -173,7 +173,7 @@ def test_a_chapter_keeps_its_code_and_loses_its_markup(tree, chapter):
     assert text.count("<details>") == text.count("</details>")
 
 
-@pytest.mark.parametrize("notebook", launch.list_notebooks())
+@pytest.mark.parametrize("notebook", launch_links.list_notebooks())
 def test_exercises_in_the_branch_are_those_of_the_students(tree, notebook):
     if notebook.startswith("book/"):
         return
@@ -189,7 +189,7 @@ def test_exercises_in_the_branch_are_those_of_the_students(tree, notebook):
 # The first cell
 
 
-@pytest.mark.parametrize("notebook", launch.list_notebooks())
+@pytest.mark.parametrize("notebook", launch_links.list_notebooks())
 def test_the_first_cell_does_nothing_elsewhere(tree, notebook, monkeypatch):
     cell = nbformat.read(tree / notebook, 4).cells[0]
     assert cell.cell_type == "code" and "nbgrader" not in cell.metadata
@@ -226,7 +226,7 @@ def test_in_colab_the_first_cell_fetches_installs_and_goes_there(tree, name, mon
     cell = nbformat.read(tree / name, 4).cells[0].source
     exec(cell.replace("/content/course", str(course)), {"__name__": "__main__"})
     fetch, install, kept = started
-    assert fetch[:2] == ["git", "clone"] and f"--branch={launch.BRANCH}" in fetch
+    assert fetch[:2] == ["git", "clone"] and f"--branch={launch_links.BRANCH}" in fetch
     assert fetch[-2:] == [ADDRESS, str(course)]
     assert install[1:4] == ["-m", "pip", "install"] and install[-2:] == ["-e", str(course)]
     # Of a build for a GPU, torch.__version__ says more than pip knows: 2.13.0+cu130.
@@ -244,7 +244,7 @@ def test_in_colab_a_failure_is_one_sentence(tree, monkeypatch, tmp_path):
     cell = nbformat.read(tree / "book" / "07_han.ipynb", 4).cells[0].source
     with pytest.raises(SystemExit, match="could not be fetched: wait a minute"):
         exec(cell.replace("/content", str(tmp_path)), {})
-    cell = notebooks.make_first_cell("book/x.ipynb", None).source
+    cell = export_notebooks.make_first_cell("book/x.ipynb", None).source
     with pytest.raises(SystemExit, match="Upload the course's folder"):
         exec(cell.replace("/content", str(tmp_path)), {})
 
@@ -339,20 +339,20 @@ def test_reading_time_counts_what_is_read():
         return page
 
     words = nodes.paragraph("", "word " * 2200)
-    assert heads.count_reading_minutes(document(words)) == 10
+    assert page_header.count_reading_minutes(document(words)) == 10
     hidden = nodes.container("", nb_element="cell_code", hide_mode="input")
     hidden += nodes.literal_block("", "line\n" * 500)
-    assert heads.count_reading_minutes(document(words, hidden)) == 10
+    assert page_header.count_reading_minutes(document(words, hidden)) == 10
     shown = nodes.container("", nb_element="cell_code")
     shown += nodes.literal_block("", "line\n" * 150)
-    assert heads.count_reading_minutes(document(words, shown)) == 15
+    assert page_header.count_reading_minutes(document(words, shown)) == 15
 
 
 def test_minutes_come_from_the_notebook(tmp_path):
-    minutes = heads.read_exercise_minutes(ROOT / "exercises" / "han" / "attention.ipynb")
+    minutes = page_header.read_exercise_minutes(ROOT / "exercises" / "han" / "attention.ipynb")
     assert minutes == {"AttentionPooling": 20}
     empty = tmp_path / "a.ipynb"
     cell = nbformat.v4.new_markdown_cell("# Title")
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), empty)
     with pytest.raises(ValueError, match="no table of exercises"):
-        heads.read_exercise_minutes(empty)
+        page_header.read_exercise_minutes(empty)

@@ -6,8 +6,8 @@ import pytest
 from docutils.nodes import make_id
 from sphinx.search.en import SearchEnglish
 
-from book.ext.glossary import list_entries, list_symbols, list_terms
-from tests.tools.site import ROOT
+from book.site.glossary import list_entries, list_symbols, list_terms
+from tests.helpers.built_site import ROOT
 
 TERMS, SYMBOLS = list_terms(), list_symbols()
 CHAPTERS = sorted((ROOT / "book").glob("[01][0-9]_*.md"))

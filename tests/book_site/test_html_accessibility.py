@@ -3,7 +3,7 @@
 import pytest
 from PIL import Image
 
-from book.ext.mending import (
+from book.site.html_accessibility import (
     compute_width,
     mark_korean,
     mend,

@@ -13,7 +13,7 @@ from autograder.instructor.authoring.inline_imports import inline_solution_impor
 from autograder.instructor.authoring.solution_pages import shorten_docstrings
 from solutions.transformer.attention import MultiHeadAttention
 
-PAGE = Path(__file__).parents[1] / "book" / "whole_models.md"
+PAGE = Path(__file__).parents[2] / "book" / "whole_models.md"
 BLOCKS = re.findall(r"```\{whole-model\}\n(.*?)```", PAGE.read_text("utf-8"), re.S)
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from book.tools import pdf as printing
-from tests.tools.site import ROOT
+from tests.helpers.built_site import ROOT
+from tools import pdf as printing
 
 pytestmark = pytest.mark.book
 

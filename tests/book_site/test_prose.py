@@ -11,7 +11,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.front_matter import front_matter_plugin
 from mdit_py_plugins.myst_blocks import myst_block_plugin
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = sorted(chain(ROOT.glob("*.md"), (ROOT / "book").rglob("*.md")))
 NOTEBOOKS = sorted((ROOT / "exercises").rglob("*.ipynb"))
 BLOCKS = ("bullet_list_open", "ordered_list_open", "heading_open", "blockquote_open", "hr")

@@ -11,11 +11,11 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 from autograder.exercises import EXERCISES
-from tests.tools.site import ROOT
+from tests.helpers.built_site import ROOT
 
 CHAPTERS = sorted((ROOT / "book").glob("[0-9][0-9]_*.md"))
 CONF = """
-extensions = ["myst_parser", "book.ext.questions", "book.ext.tracker"]
+extensions = ["myst_parser", "book.site.questions", "book.site.reading_progress"]
 myst_enable_extensions = ["deflist", "dollarmath", "colon_fence"]
 exclude_patterns = ["out"]
 """

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from book.ext import tables
-from tests.tools.site import list_pages, read_page
+from book.site import table_headers
+from tests.helpers.built_site import list_pages, read_page
 
 pytestmark = pytest.mark.book
 
@@ -47,7 +47,7 @@ def read_heads(text):
 
 def write(body):
     context = {"body": body}
-    tables.say_what_heads_belong_to(SimpleNamespace(), "page", "page.html", context, None)
+    table_headers.say_what_heads_belong_to(SimpleNamespace(), "page", "page.html", context, None)
     return context["body"]
 
 

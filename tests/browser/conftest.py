@@ -13,9 +13,9 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from book.tools.browser import FLAGS, find_chromium, open_page, serve
-from tests.tools.site import ROOT as ROOT  # tests take it from here
-from tests.tools.site import SITE
+from tests.helpers.built_site import ROOT as ROOT  # tests take it from here
+from tests.helpers.built_site import SITE
+from tools.chromium import FLAGS, find_chromium, open_page, serve
 
 LIGHT = """
   const canvas = document.createElement("canvas").getContext("2d");

@@ -9,7 +9,7 @@ from typing import Any
 
 from PIL import Image
 
-from tests.browser.jupyter_desk import Desk
+from tests.browser.jupyterlab_server import Desk
 
 PATIENCE = 240_000  # milliseconds for anything to happen; the machine may be busy
 WIDTH, HEIGHT = 1280, 800

@@ -18,8 +18,15 @@ from typing import Any
 import pytest
 from nbgrader.api import Gradebook
 
-from tests.browser.classroom import PATIENCE, AssignmentList, Formgrader, Lab, Notebook, Screens
-from tests.browser.jupyter_desk import desk
+from tests.browser.jupyterlab_page_objects import (
+    PATIENCE,
+    AssignmentList,
+    Formgrader,
+    Lab,
+    Notebook,
+    Screens,
+)
+from tests.browser.jupyterlab_server import desk
 from tests.conftest import copy_course
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

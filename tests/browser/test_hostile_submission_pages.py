@@ -12,7 +12,7 @@ import pytest
 
 from autograder.instructor.report.html_page import make_page as report
 from tests.conftest import ROOT
-from tests.grading.hostile import FORMGRADER, FRAGMENTS, facts, grade, pages, say
+from tests.grading.hostile_student import FORMGRADER, FRAGMENTS, facts, grade, pages, say
 
 pytestmark = pytest.mark.browser
 

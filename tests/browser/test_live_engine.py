@@ -27,7 +27,7 @@ from solutions.bert.pretraining import BertEncoder, BertLayer, MaskedLanguageMod
 from solutions.sentences.pooling import AttentionClassifier
 from solutions.transformer.attention import MultiHeadAttention
 from solutions.transformer.model import Transformer
-from tests.tools.models import small_transformer
+from tests.helpers.small_models import small_transformer
 
 pytestmark = pytest.mark.browser
 

@@ -13,7 +13,7 @@ from coursekit.text.vocabulary import BOS, EOS
 from coursekit.widgets.live.weight_packing import unpack
 from solutions.transformer.model import Transformer
 from tests.browser.conftest import explorer_states
-from tests.tools.models import small_transformer
+from tests.helpers.small_models import small_transformer
 
 pytestmark = pytest.mark.browser
 

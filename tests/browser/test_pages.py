@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from book.tools.toc import read_toc
+from book.site.toc import read_toc
 from tests.browser.conftest import ROOT, go_to, site_folder
 
 pytestmark = pytest.mark.browser

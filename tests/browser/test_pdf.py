@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from book.tools import pdf as printing
 from tests.browser.conftest import ROOT, site_folder
+from tools import pdf as printing
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 ABOUT = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
@@ -42,7 +42,7 @@ def printed(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
     # A process of its own: two of playwright's loops do not run in one thread.
     out = tmp_path_factory.mktemp("pdf") / "book.pdf"
     toc = site_folder().parents[1] / "_toc.yml"
-    command = [sys.executable, "-m", "book.tools.pdf", "--site", str(site_folder())]
+    command = [sys.executable, "-m", "tools.pdf", "--site", str(site_folder())]
     done = subprocess.run(
         [*command, "--toc", str(toc), "--out", str(out)], cwd=ROOT, capture_output=True, text=True
     )

@@ -1,10 +1,10 @@
 """Measures grading; nothing is asserted.
 
-    python -m tests.grading.bench                 all three parts
-    python -m tests.grading.bench stock           stock nbgrader against `autograder grade`
-    python -m tests.grading.bench growth          the last of 1,000 submissions against the first
-    python -m tests.grading.bench feedback        feedback pages against nbgrader's
-    python -m tests.grading.bench stock --students 10
+    python -m tests.grading.benchmark                 all three parts
+    python -m tests.grading.benchmark stock           stock nbgrader against `autograder grade`
+    python -m tests.grading.benchmark growth          the last of 1,000 against the first
+    python -m tests.grading.benchmark feedback        feedback pages against nbgrader's
+    python -m tests.grading.benchmark stock --students 10
 
 Every part prints ratios. Commands are timed from start to end, imports and all.
 """
@@ -27,9 +27,9 @@ import nbformat
 import psutil
 
 from autograder.exercises import EXERCISES
-from tests.bank import entries, source
+from tests.answers import entries, source
 from tests.conftest import ROOT, copy_course
-from tests.grading import stock
+from tests.grading import stock_nbgrader
 
 ASSIGNMENT, NOTEBOOK = "bahdanau", "scores"
 STUDENTS = {"stock": 40, "growth": 1000, "feedback": 82}
@@ -90,7 +90,7 @@ def against_stock(students: int) -> None:
             folder = Path(temporary)
             make(folder, students)
             if name == "stock":
-                (folder / "nbgrader_config.py").write_text(stock.settings(), "utf-8")
+                (folder / "nbgrader_config.py").write_text(stock_nbgrader.settings(), "utf-8")
             timed(folder, "nbgrader", "generate_assignment", ASSIGNMENT)
             seconds, _ = timed(folder, *command)
         rates[name] = 60 * students / seconds

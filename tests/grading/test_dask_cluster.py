@@ -15,7 +15,7 @@ import pytest
 
 from autograder.instructor.grading.dask_cluster import TaskClock, announce_task_start
 from tests.conftest import copy_course, needs_bubblewrap
-from tests.grading.test_class_run import RIGHT, WRONG, hand_in, kept, scores, start
+from tests.grading.test_assignment_run import RIGHT, WRONG, hand_in, kept, scores, start
 
 pytestmark = [pytest.mark.slow, needs_bubblewrap]
 pytest.importorskip("distributed", reason="dask is not installed (pip install distributed)")

@@ -21,7 +21,7 @@ from autograder.instructor.exports import Canvas, Gradescope, Moodle, moodle
 from autograder.instructor.exports.base import RosterMatcher
 from autograder.instructor.grading.result_records import ExerciseResult, NotebookResult
 from autograder.instructor.report.gradebook_scores import Person
-from tests.grading.small_class import ALL_POINTS, ASSIGNMENT, MINE, POINTS, Class, Found
+from tests.grading.graded_class import ALL_POINTS, ASSIGNMENT, MINE, POINTS, Class, Found
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 

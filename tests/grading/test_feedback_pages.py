@@ -17,7 +17,7 @@ from autograder.instructor.grading.course_folder import Course
 from autograder.instructor.nbgrader import feedback_pages
 from autograder.instructor.nbgrader.feedback_pages import write_pages
 from tests.conftest import copy_course, needs_bubblewrap
-from tests.grading.test_class_run import ASSIGNMENT, RIGHT, WRONG, grade, hand_in
+from tests.grading.test_assignment_run import ASSIGNMENT, RIGHT, WRONG, grade, hand_in
 
 pytestmark = [pytest.mark.slow, needs_bubblewrap]
 LIKE_NBGRADERS = ("ada", "bora", "chul", "Zoë O'Neil & Co")

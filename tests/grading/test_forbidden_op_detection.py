@@ -14,7 +14,7 @@ from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.reference_solution import compute_expected, load_solution
 from autograder.instructor.grading import forbidden_op_detection
 from autograder.run.runner import run_case
-from tests.bank import entries
+from tests.answers import entries
 
 OPERATORS = [name for name, exercise in EXERCISES.items() if exercise.operator]
 HONEST = [e for e in entries() if e.right and e.exercise in OPERATORS]

@@ -24,7 +24,7 @@ from autograder.instructor.authoring.known_mistakes import load_mistakes
 from autograder.instructor.authoring.notebook_builder import list_masters, make_notebook
 from autograder.instructor.grading import hidden_tests
 from tests.conftest import ROOT, Course
-from tests.grading.test_class_run import grade
+from tests.grading.test_assignment_run import grade
 
 ASSIGNMENT = "bahdanau"
 POINTS = {e.name: e.points for e in EXERCISES.values() if e.assignment == ASSIGNMENT}

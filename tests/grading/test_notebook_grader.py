@@ -29,8 +29,8 @@ from autograder.instructor.grading.submission_parser import (
     read_cells,
 )
 from tests.conftest import ROOT, needs_bubblewrap
-from tests.grading.broken.handing import reference
-from tests.ways_round import IN_A_CELL, WAYS
+from tests.helpers.forbidden_op_bypasses import IN_A_CELL, WAYS
+from tests.submissions.student_notebooks import reference
 
 pytestmark = needs_bubblewrap
 

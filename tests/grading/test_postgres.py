@@ -14,8 +14,8 @@ from nbgrader.api import Gradebook
 
 from autograder.instructor.grading import result_records
 from tests.conftest import copy_course, needs_bubblewrap
-from tests.grading.test_class_run import ASSIGNMENT, RIGHT, WRONG, grade, hand_in
-from tests.grading.test_guard import assert_whole, forget_a_part
+from tests.grading.test_assignment_run import ASSIGNMENT, RIGHT, WRONG, grade, hand_in
+from tests.grading.test_worker_pool import assert_whole, forget_a_part
 
 
 def _programs() -> Path | None:

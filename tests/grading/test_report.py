@@ -22,8 +22,8 @@ from autograder.instructor.report.class_statistics import (
 from autograder.instructor.report.html_page import make_page, write
 from autograder.instructor.report.similarity import Pair
 from coursekit.plots.style import DARK, LIGHT
-from tests.grading import independent
-from tests.grading.small_class import ALL_POINTS, ASSIGNMENT, MINE, POINTS, Class, Found, directory
+from tests.grading import independent_class
+from tests.grading.graded_class import ALL_POINTS, ASSIGNMENT, MINE, POINTS, Class, Found, directory
 from tests.grading.test_similarity import everything, hand_in
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
@@ -42,7 +42,7 @@ def without(exercise: str, mistake) -> dict[str, Found]:
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Class:
     made = Class(tmp_path_factory.mktemp("course"))
-    answers = independent.students(8, 41)
+    answers = independent_class.students(8, 41)
     answers["s0005"] = {name: everything(text) for name, text in answers["s0002"].items()}
     for student, mine in answers.items():
         hand_in(made.folder, student, mine)

@@ -41,7 +41,8 @@ from autograder.instructor.report.gradebook_scores import CellScore, Person, Sco
 from autograder.instructor.report.html_page import make_page as report
 from autograder.instructor.sanitize import COLOURED_AT_MOST, OutputBudget, is_slow_to_highlight
 from tests.conftest import ROOT
-from tests.grading.hostile import (
+from tests.grading.graded_class import MINE
+from tests.grading.hostile_student import (
     ASSIGNMENT,
     FRAGMENTS,
     RELEASED,
@@ -53,7 +54,6 @@ from tests.grading.hostile import (
     pages,
     say,
 )
-from tests.grading.small_class import MINE
 
 HOSTILE = st.lists(
     st.sampled_from(FRAGMENTS) | st.text(st.characters(), max_size=6), min_size=1, max_size=6

@@ -29,7 +29,7 @@ from autograder.instructor.grading.assignment_run import AssignmentRun
 from autograder.instructor.grading.course_folder import Course, CourseError, write_atomically
 from autograder.instructor.grading.gradebook_writer import LockRetrier, explain_errors
 from tests.conftest import ROOT, copy_course, needs_bubblewrap
-from tests.grading.test_class_run import ASSIGNMENT, RIGHT, hand_in
+from tests.grading.test_assignment_run import ASSIGNMENT, RIGHT, hand_in
 
 pytestmark = [pytest.mark.slow, needs_bubblewrap]
 

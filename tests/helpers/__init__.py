@@ -1,1 +1,1 @@
-"""What looks after the published course: links, addresses of data, versions elsewhere."""
+"""Helpers that several tests share."""

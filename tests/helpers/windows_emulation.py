@@ -1,6 +1,6 @@
 """Takes from this Python what Windows does not have, to see what cannot do without.
 
-    python -m pytest -p tests.tools.like_windows --collect-only
+    python -m pytest -p tests.helpers.windows_emulation --collect-only
 
 Other people's packages are imported first: they ask for the platform in their own ways.
 """

@@ -19,7 +19,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.instructor.grading import result_records
-from tests.grading.broken.handing import ASSIGNMENT, NOTEBOOKS
+from tests.submissions.student_notebooks import ASSIGNMENT, NOTEBOOKS
 
 
 def grade(folder: Path, *options: str, seconds: float = 1200) -> str:

@@ -10,13 +10,26 @@ from pathlib import Path
 
 import pytest
 
-from tests.grading.broken import BANK, KINDS, Broken
-from tests.grading.broken.grading import Marked, grade, marks
-from tests.grading.broken.handing import ASSIGNMENT, POINTS, ROOT, Handed, lay, reference, stub
+from tests.submissions.broken import BANK, KINDS, Broken
+from tests.submissions.grading_results import Marked, grade, marks
+from tests.submissions.student_notebooks import (
+    ASSIGNMENT,
+    POINTS,
+    ROOT,
+    Handed,
+    lay,
+    reference,
+    stub,
+)
 
 pytestmark = pytest.mark.slow
 
-OFTEN = ("cells", "damage", "names", "metadata")  # kinds of which more are in the short run
+OFTEN = (
+    "moved_cells",
+    "damaged_files",
+    "file_names",
+    "cell_metadata",
+)  # kinds of which more are in the short run
 ALWAYS = ("folder-with-the-name", "kill-parent-above", "killpg-above")  # once harmed the others
 BYSTANDERS = {
     "aaa": dict(POINTS),

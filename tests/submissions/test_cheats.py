@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT, needs_bubblewrap
-from tests.grading.cheats import Cheat, cheats
-from tests.grading.cheats.course import POINTS, OurClass, graded_by_ours
-from tests.grading.cheats.injecting import active
-from tests.grading.cheats.patching import LOADED
+from tests.submissions.cheats import Cheat, cheats
+from tests.submissions.cheats.graded_course import POINTS, OurClass, graded_by_ours
+from tests.submissions.cheats.html_injection import active
+from tests.submissions.cheats.monkeypatching import LOADED
 
 pytestmark = pytest.mark.slow
 

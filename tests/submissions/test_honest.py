@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from tests.grading import stock
-from tests.grading.broken.grading import Marked, grade, marks
-from tests.grading.broken.handing import ASSIGNMENT, POINTS, ROOT, lay
-from tests.grading.honest import BANK, Honest
+from tests.grading import stock_nbgrader
+from tests.submissions.grading_results import Marked, grade, marks
+from tests.submissions.honest import BANK, Honest
+from tests.submissions.student_notebooks import ASSIGNMENT, POINTS, ROOT, lay
 
 pytestmark = pytest.mark.slow
 
@@ -23,7 +23,7 @@ LONG = [honest for honest in BANK if not honest.quick]
 # A kernel that says more than its listener can read in time loses messages, the last among them;
 # with nbgrader's own settings that ends the grading.
 STOCK = (
-    stock.settings()
+    stock_nbgrader.settings()
     + """
 c.Execute.iopub_timeout = 20
 c.Execute.raise_on_iopub_timeout = False

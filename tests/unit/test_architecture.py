@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-PACKAGES = ("coursekit", "autograder", "solutions", "experiments", "book")
-# What a room may import: itself, and the rooms below it in the same list. `solutions` knows no
-# autograder but for the answers that only tests use; the instructor's side imports it by name.
-FLOORS = ["coursekit", "autograder", "solutions", "experiments", "book"]
+ROOT = Path(__file__).parents[2]
+# From the ground upward: a package imports itself and those before it.
+PACKAGES = ("coursekit", "solutions", "autograder", "experiments", "book", "tools", "tests")
+# What a room of the autograder may import: itself, and those before it.
 ROOMS = [
     "autograder.spec",
     "autograder.exercises",
@@ -114,7 +113,7 @@ def test_the_search_finds_a_circle():
 def test_no_floor_imports_from_one_above(package):
     for name, others in IMPORTS.items():
         if name.split(".")[0] == package:
-            above = FLOORS[FLOORS.index(package) + 1 :]
+            above = PACKAGES[PACKAGES.index(package) + 1 :]
             wrong = [other for other in others if other.split(".")[0] in above]
             assert not wrong, f"{name} imports {', '.join(wrong)}"
 

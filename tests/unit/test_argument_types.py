@@ -26,7 +26,7 @@ from autograder.spec.exercise import (
 )
 from autograder.spec.fakes import FAKES
 from autograder.spec.outcome import Outcome
-from tests.bank.behind import crossed
+from tests.answers.sandboxed_verdicts import crossed
 
 INPUTS = {
     "x": torch.tensor([1.0, 2.0]).double(),

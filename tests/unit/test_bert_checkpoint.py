@@ -13,8 +13,8 @@ from coursekit.models.bert import PretrainingModel
 from solutions.bert.finetuning import load_pretrained
 from solutions.bert.inputs import wordpiece
 from solutions.bert.pretraining import MaskedLanguageModelHead, pool_first
-from tests.tools.bert import Sizes, a_batch, each_size, encoder, read, theirs, transformers
-from tests.tools.refusals import refused
+from tests.helpers.bert_models import Sizes, a_batch, each_size, encoder, read, theirs, transformers
+from tests.helpers.one_line_errors import refused
 
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}
 

@@ -14,7 +14,7 @@ from solutions.bert.finetuning import (
     TokenClassifier,
     load_pretrained,
 )
-from tests.tools.bert import a_batch, each_size, encoder, read, theirs
+from tests.helpers.bert_models import a_batch, each_size, encoder, read, theirs
 
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}
 

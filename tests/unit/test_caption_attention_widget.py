@@ -13,8 +13,8 @@ from coursekit.corpora.scenes import scenes
 from coursekit.models.captioning import places, weigh_things
 from coursekit.plots import style
 from coursekit.widgets import GazeExplorer, Look
-from tests.javascript import javascript
-from tests.tools.refusals import refused
+from tests.helpers.javascript import javascript
+from tests.helpers.one_line_errors import refused
 
 (SCENE,) = scenes(1, seed=6)
 T = len(SCENE.words)

@@ -20,7 +20,7 @@ from autograder.checking.card import format_card_html, format_card_text
 from autograder.checking.checker import find_exercise, verify
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.reference_solution import load_solution
-from solutions.bahdanau.scores.answers import masked_softmax as softmax_bank
+from tests.answers.bahdanau.scores import masked_softmax as softmax_bank
 
 SOFTMAX, ATTENTION = EXERCISES["masked_softmax"], EXERCISES["AdditiveAttention"]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools import data_urls
-from tests.tools.datafiles import make_registry, sha256
-from tests.tools.pretend_web import Reply, Web
-from tests.tools.web import Visitor
+from tests.helpers.data_files import make_registry, sha256
+from tests.helpers.local_web_server import Reply, Web
+from tools import check_data_urls
+from tools.polite_http import Visitor
 
 TEXT = b"A dog sleeps.\nTwo cats.\n" * 100
 PACKED = gzip.compress(TEXT, mtime=0)
@@ -37,7 +37,7 @@ def registry(folder: Path, urls: list[str]):
 
 def run(folder, web, visitor, *paths, checksums=0):
     made = registry(folder, [f"{web.address}{path}" for path in paths])
-    return data_urls.main(["--checksums", str(checksums)], made, visitor)
+    return check_data_urls.main(["--checksums", str(checksums)], made, visitor)
 
 
 @pytest.mark.parametrize("ranges", [True, False])
@@ -98,6 +98,6 @@ def test_checksums_of_small_files(tmp_path, web, visitor, capsys, monkeypatch):
 
 
 def test_an_unknown_name_is_one_sentence(web, visitor, capsys):
-    assert data_urls.main(["nothing-like-it"], None, visitor) == 2
+    assert check_data_urls.main(["nothing-like-it"], None, visitor) == 2
     assert "There is no data set 'nothing-like-it'" in capsys.readouterr().err
     assert web.asked == []

@@ -12,7 +12,7 @@ from torch import nn
 from coursekit import training
 from coursekit.training import seed_everything, train
 from coursekit.training.checkpoints import load_or_compute, save_checkpoints_to
-from tests.test_training import batches, squared_error
+from tests.unit.test_training import batches, squared_error
 
 
 @pytest.fixture(autouse=True)

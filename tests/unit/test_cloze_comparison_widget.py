@@ -5,8 +5,8 @@ import json
 import pytest
 
 from coursekit.widgets import FillExplorer
-from tests.javascript import javascript
-from tests.tools.refusals import refused
+from tests.helpers.javascript import javascript
+from tests.helpers.one_line_errors import refused
 
 SENTENCES = [["anna", "rides"], ["she", "laughs"]]
 LEFT = [

@@ -24,7 +24,7 @@ from coursekit.corpora.grammar.korean_morphology import (
 from coursekit.corpora.grammar.lexicon import ADJECTIVES, NOUNS, TIMES, VERBS, Noun, Phrase
 from coursekit.corpora.grammar.meaning_tree import Clause, NounPhrase, Sentence, Unit
 from coursekit.corpora.grammar.sentence_sampler import sample_sentence
-from tests.tools.refusals import refused
+from tests.helpers.one_line_errors import refused
 
 MAKERS = {"korean": english_korean, "french": english_french}
 SAMPLES = {name: make(1500, seed=11, min_length=4, max_length=40) for name, make in MAKERS.items()}

@@ -20,7 +20,7 @@ from autograder.checking.timeout import TimeLimitExceeded, Watchdog
 from autograder.diagnose.identifiers import collect_identifiers, mentions_only_known_names
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.reference_solution import load_solution
-from tests.bank import entries, handed_in
+from tests.answers import entries, handed_in
 
 right = {name: load_solution(exercise) for name, exercise in EXERCISES.items()}
 

@@ -16,8 +16,8 @@ from autograder.exercises import EXERCISES
 from autograder.run.forbidden_ops import _FAMILIES, forbid_operators
 from autograder.run.runner import run_case
 from autograder.spec.exercise import Call, Case, Exercise, Part
-from tests.bank import entries
-from tests.ways_round import WAYS
+from tests.answers import entries
+from tests.helpers.forbidden_op_bypasses import WAYS
 
 CONTEXT = EXERCISES["context_vector"]
 

@@ -11,8 +11,8 @@ from coursekit.text.wordpiece import SPECIAL, WordPieceVocabulary
 from coursekit.widgets import ClozeExplorer, pack
 from solutions.bert.inputs import BertEmbeddings
 from solutions.bert.pretraining import BertEncoder, BertLayer, MaskedLanguageModelHead, pool_first
-from tests.javascript import javascript
-from tests.tools.refusals import refused
+from tests.helpers.javascript import javascript
+from tests.helpers.one_line_errors import refused
 
 WORDS = WordPieceVocabulary.from_pieces([*SPECIAL, "anna", "reads", "she", "sleeps"])
 EXAMPLE = (["anna", "reads"], ["she", "sleeps"], 2)

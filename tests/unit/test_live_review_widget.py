@@ -9,8 +9,8 @@ from torch import nn
 from coursekit.text.vocabulary import WordVocabulary
 from coursekit.widgets import ReviewExplorer, pack
 from solutions.sentences.pooling import AttentionClassifier
-from tests.javascript import javascript
-from tests.tools.refusals import refused
+from tests.helpers.javascript import javascript
+from tests.helpers.one_line_errors import refused
 
 WORDS = WordVocabulary([["it", "was", "not", "good"]])
 EXAMPLE = (["it", "was", "good"], "In truth it has 4 of 5 stars.")

@@ -8,9 +8,9 @@ from torch import nn
 
 from coursekit.text.vocabulary import WordVocabulary
 from coursekit.widgets import TransformerExplorer, pack
-from tests.javascript import javascript
-from tests.tools.models import small_transformer
-from tests.tools.refusals import refused
+from tests.helpers.javascript import javascript
+from tests.helpers.one_line_errors import refused
+from tests.helpers.small_models import small_transformer
 
 WORDS = WordVocabulary([["the", "cat", "sleeps", "le", "chat", "dort"]])
 EXAMPLE = (["the", "cat", "sleeps"], ["le", "chat", "dort"], {"head": "encoder.2.1", "source": 1})

@@ -11,8 +11,8 @@ from coursekit.text.vocabulary import WordVocabulary
 from coursekit.widgets import TranslatorExplorer, pack
 from solutions.bahdanau.scores import AdditiveAttention
 from solutions.bahdanau.translator import AttentionDecoder, BidirectionalEncoder
-from tests.javascript import javascript
-from tests.tools.refusals import refused
+from tests.helpers.javascript import javascript
+from tests.helpers.one_line_errors import refused
 
 ENGLISH = WordVocabulary([["the", "queen", "quietly", "reads"]])
 KOREAN = WordVocabulary([["여왕", "은", "읽는다"]])

@@ -24,7 +24,7 @@ from autograder.spec import plain_codec
 from autograder.spec.exercise import Call, Case, Exercise, Fake
 from autograder.spec.fakes import build_argument, format_argument
 from autograder.spec.outcome import Outcome
-from tests.bank.behind import crossed, graded, graded_outcomes
+from tests.answers.sandboxed_verdicts import crossed, graded, graded_outcomes
 
 # What is no tensor is kept as one
 
@@ -335,7 +335,7 @@ def test_what_comes_back_is_data_and_what_is_changed_is_told():
 
 
 BANK = {
-    name: importlib.import_module(f"solutions.bert.{notebook}.answers.{name}")
+    name: importlib.import_module(f"tests.answers.bert.{notebook}.{name}")
     for name, notebook in (
         ("wordpiece", "inputs"),
         ("mask_tokens", "inputs"),

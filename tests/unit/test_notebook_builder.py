@@ -21,9 +21,9 @@ from autograder.instructor.authoring.notebook_builder import (
 )
 from autograder.instructor.authoring.solution_pages import make_pages
 from autograder.instructor.nbgrader.release import release
-from book.ext import whole_models
+from book.site import model_listings
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 MASTERS = list_masters()
 each_master = pytest.mark.parametrize("master", MASTERS, ids=lambda p: "/".join(p.parts[-3:-1]))
 
@@ -173,7 +173,7 @@ def test_the_switch_leaves_answers_out_of_a_site(monkeypatch):
 
     def read(name, text):
         source = [text]
-        whole_models.leave_out(None, name, source)
+        model_listings.leave_out(None, name, source)
         return source[0]
 
     assert read("exercises/bahdanau/scores", page) == page

@@ -39,7 +39,7 @@ def test_the_chapter_trains_on_real_data_by_one_setting(monkeypatch, capsys):
     from coursekit.data import lesson_data
 
     matplotlib.use("Agg")
-    root = Path(__file__).resolve().parent.parent
+    root = Path(__file__).resolve().parents[2]
     monkeypatch.setenv("COURSEKIT_SIZE", "full")
     monkeypatch.chdir(root / "book")
     monkeypatch.syspath_prepend(str(root / "book"))

@@ -10,22 +10,23 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PLACES = (
     "autograder",
     "coursekit",
     "solutions",
-    "book/ext",
-    "book/tools",
+    "book/site",
     "experiments",
-    "tests/tools",
+    "tools",
+    "tests/answers",
+    "tests/helpers",
 )
 CODE = [path for place in PLACES for path in sorted((ROOT / place).rglob("*.py"))]
 
 # Inside the sandbox, which is Linux, nobody else imports this.
 IMPORTS = """
 import importlib, pkgutil, sys
-from tests.tools.like_windows import pretend
+from tests.helpers.windows_emulation import pretend
 pretend()
 import autograder, coursekit, solutions
 for package in (coursekit, autograder, solutions):
@@ -103,7 +104,7 @@ def test_everything_can_be_imported_and_checked_without_what_windows_lacks():
 
 @pytest.mark.slow
 def test_all_tests_can_be_collected_without_what_windows_lacks():
-    command = [sys.executable, "-m", "pytest", "-p", "tests.tools.like_windows"]
+    command = [sys.executable, "-m", "pytest", "-p", "tests.helpers.windows_emulation"]
     done = subprocess.run(
         [*command, "--collect-only", "-q", "-p", "no:cacheprovider"],
         cwd=ROOT,

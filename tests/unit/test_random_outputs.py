@@ -31,7 +31,7 @@ from autograder.sandbox.serialization import serialize_cases
 from autograder.spec import binomial_bounds
 from autograder.spec.exercise import Call, Case, Exercise, Fake, Part
 from autograder.spec.outcome import Outcome
-from tests.bank.behind import crossed, graded, graded_outcomes
+from tests.answers.sandboxed_verdicts import crossed, graded, graded_outcomes
 
 # An exercise of this file's own: noisy(x, generator) returns x with a sign drawn for each entry,
 # and its square, which is the same whatever was drawn.

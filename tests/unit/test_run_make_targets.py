@@ -9,23 +9,23 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools import parts
+from tools import run_make_targets
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are tied by Linux alone")
 
 IMPATIENT = f"""
 import sys
-sys.path.insert(0, {str(parts.ROOT)!r})
-from tests.tools import parts
-parts.GRACE = 1.0
-sys.exit(parts.main(sys.argv[1:]))
+sys.path.insert(0, {str(run_make_targets.ROOT)!r})
+from tools import run_make_targets
+run_make_targets.GRACE = 1.0
+sys.exit(run_make_targets.main(sys.argv[1:]))
 """
 SLEEPER = "sleep 300 &\necho $! > sleeper\n"
 
 
 @pytest.fixture
 def start(tmp_path):
-    """Start parts.py with a `make` that does what the test says for each target."""
+    """Start run_make_targets.py with a `make` that does what the test says for each target."""
 
     def start(**targets: str) -> subprocess.Popen:
         make = tmp_path / "make"
@@ -119,7 +119,7 @@ def test_a_run_whose_parent_is_killed_takes_everything_along(start, tmp_path):
     make.communicate()
     (tmp_path / "sleeper").unlink(missing_ok=True)
     parent = subprocess.Popen(
-        [sys.executable, str(tmp_path / "parent.py"), parts.__file__],
+        [sys.executable, str(tmp_path / "parent.py"), run_make_targets.__file__],
         env=os.environ | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"},
         stdout=subprocess.DEVNULL,
     )

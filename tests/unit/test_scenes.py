@@ -10,7 +10,7 @@ import pytest
 
 from coursekit.corpora import scenes as drawn
 from coursekit.corpora.scenes import CANVAS, COLOURS, RELATIONS, SHAPES, SIZES, SceneObject
-from tests.tools.refusals import refused
+from tests.helpers.one_line_errors import refused
 
 SAMPLE = drawn.scenes(300, seed=5)
 

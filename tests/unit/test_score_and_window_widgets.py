@@ -9,8 +9,8 @@ import torch
 from coursekit.widgets import ScoresExplorer, WindowExplorer
 from solutions.luong.local import gaussian_weights, local_window
 from solutions.luong.scores import concat_score, dot_score, general_score, scaled_dot_score
-from tests.javascript import javascript
-from tests.tools.refusals import refused
+from tests.helpers.javascript import javascript
+from tests.helpers.one_line_errors import refused
 
 WORDS = ["how", "are", "you"]
 KEYS = [[1.0, 0.5], [-1.0, 0.25], [0.0, 2.0]]

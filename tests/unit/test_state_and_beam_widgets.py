@@ -8,7 +8,7 @@ import torch
 
 from coursekit.widgets import BeamExplorer, SearchRecorder, StateExplorer
 from solutions.seq2seq.decoding import beam_search
-from tests.tools.refusals import refused
+from tests.helpers.one_line_errors import refused
 
 WORDS = ["many", "cats", "sleep"]
 LEFT = [[1.0, 0.0, 0.0], [0.5, 1.0, 0.0], [0.25049, 1.2, 1.0]]

@@ -28,7 +28,7 @@ from autograder.instructor.authoring.notebook_builder import strip_answers
 from autograder.instructor.grading.course_folder import CourseError
 from autograder.instructor.nbgrader import student_bundle
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 SOLVED = re.compile(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", re.S)
 SHORTEST = 15  # a line of fewer characters says nothing: `return x`
 # Longer ones that say nothing either: any code has such a loop, such an index.

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from book.tools import vendor
 from coursekit.data.papers import LATER_PAPERS, PAPERS
 from coursekit.plots import style
+from tools import vendor
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def luminance(colour):

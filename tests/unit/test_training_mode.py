@@ -15,8 +15,8 @@ from autograder.checking.checker import verify
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.reference_solution import load_solution
 from autograder.run.deterministic_dropout import DeterministicDropout
-from tests.bank import judged
-from tests.bank.behind import crossed
+from tests.answers import cached_verdicts
+from tests.answers.sandboxed_verdicts import crossed
 
 DROPPING = {
     name: exercise
@@ -100,7 +100,7 @@ def test_a_card_says_that_dropout_is_on_in_evaluation_mode():
     assert "In evaluation mode dropout does nothing" in verify(TokenClassifier, exercise).headline
 
 
-@pytest.mark.parametrize("side", judged.SIDES)
+@pytest.mark.parametrize("side", cached_verdicts.SIDES)
 def test_a_copy_of_what_must_be_shared_is_told(side):
     exercise = EXERCISES["MaskedLanguageModelHead"]
 
@@ -108,7 +108,7 @@ def test_a_copy_of_what_must_be_shared_is_told(side):
         def __init__(self, embedding, *rest):
             super().__init__(copy.deepcopy(embedding), *rest)
 
-    verdict = judged.SIDES[side](MaskedLanguageModelHead, exercise.name)
+    verdict = cached_verdicts.SIDES[side](MaskedLanguageModelHead, exercise.name)
     assert "has a copy of embedding" in verdict.headline
 
 

@@ -11,8 +11,8 @@ from coursekit.training.metrics import entropy
 from coursekit.widgets import HeadsExplorer, MasksExplorer, PositionsExplorer, TemperatureExplorer
 from solutions.transformer.layers import sinusoidal_positions
 from solutions.transformer.model import causal_mask, padding_mask
-from tests.javascript import javascript
-from tests.tools.refusals import refused
+from tests.helpers.javascript import javascript
+from tests.helpers.one_line_errors import refused
 
 WORDS = ["the", "cat", "sleeps"]
 SCORES = [0.3, -1.2, 0.8]

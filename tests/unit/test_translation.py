@@ -28,7 +28,7 @@ from solutions.luong.decoder import LuongDecoder
 from solutions.luong.local import LocalAttention
 from solutions.luong.scores import GlobalAttention, Score
 from solutions.seq2seq.encoder_decoder import ContextDecoder, Encoder, Seq2Seq, reverse_source
-from tests.tools.models import small_transformer
+from tests.helpers.small_models import small_transformer
 
 SOURCE_SIZE, TARGET_SIZE, EMBEDDING, HIDDEN = 17, 13, 6, 5
 

@@ -8,7 +8,7 @@ from torch import nn
 
 from coursekit.widgets.assets import script
 from coursekit.widgets.live.weight_packing import ALPHABET, MOST, as_packed, pack, unpack
-from tests.javascript import javascript
+from tests.helpers.javascript import javascript
 
 
 class Engine:

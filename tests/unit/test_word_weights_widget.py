@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from coursekit.widgets import WordsExplorer
-from tests.javascript import javascript
-from tests.tools.refusals import refused
+from tests.helpers.javascript import javascript
+from tests.helpers.one_line_errors import refused
 
 WORDS = ["it", "was", "not", "good"]
 WEIGHTS = {"attention": [0.1, 0.0, 0.3, 0.6], "hop 1": [0.25, 0.25, 0.25, 0.25]}

@@ -1,7 +1,7 @@
 """Loads reference solutions and computes the expected values from them.
 
 Three other computations confirm the values: the right answers beside each solution, one of which is
-a plain loop; torch's own operators (tests/test_torch.py); and finite differences.
+a plain loop; torch's own operators (tests/unit/test_torch_equivalence.py); and finite differences.
 """
 
 from __future__ import annotations

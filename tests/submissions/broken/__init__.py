@@ -1,41 +1,38 @@
 """Submissions in which something has gone wrong, without any bad intent.
 
-Each of them says what it must earn all the same. `BANK` holds them all, by kind in these modules:
-cells (twice, gone, moved, merged), metadata, contents (text, outputs, ids), damage (files that are
-no notebooks, encodings, formats), names (of files and students), answers (that cannot be run),
-magics (and what else only a notebook knows), state (that all cells share), stopping (loops, exits,
-crashes, bombs, floods) and leaving (threads and processes left behind).
+Each of them says what it must earn all the same. `BANK` holds them all; `KINDS` groups them by the
+module that defines them.
 """
 
 from __future__ import annotations
 
-from tests.grading.broken import (
-    answers,
-    cells,
-    contents,
-    damage,
-    leaving,
-    magics,
-    metadata,
-    names,
-    state,
-    stopping,
+from tests.submissions.broken import (
+    answer_errors,
+    cell_contents,
+    cell_metadata,
+    damaged_files,
+    file_names,
+    ipython_features,
+    leftover_processes,
+    moved_cells,
+    runaway_code,
+    shared_state,
 )
-from tests.grading.broken.entry import Bank, Broken
+from tests.submissions.broken.broken_submission import Bank, Broken
 
 KINDS: dict[str, Bank] = {
-    module.__name__.rsplit(".", 1)[-1]: module.BANK
+    module.__name__.rpartition(".")[2]: module.BANK
     for module in (
-        cells,
-        metadata,
-        contents,
-        damage,
-        names,
-        answers,
-        magics,
-        state,
-        stopping,
-        leaving,
+        moved_cells,
+        cell_metadata,
+        cell_contents,
+        damaged_files,
+        file_names,
+        answer_errors,
+        ipython_features,
+        shared_state,
+        runaway_code,
+        leftover_processes,
     )
 }
 BANK: list[Broken] = [broken for bank in KINDS.values() for broken in bank]

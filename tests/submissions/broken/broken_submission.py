@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from tests.grading.broken.handing import ASSIGNMENT, POINTS, Files, Handed
+from tests.submissions.student_notebooks import ASSIGNMENT, POINTS, Files, Handed
 
 Builder = Callable[[Handed], None]
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from tests.grading.broken.entry import Bank
-from tests.grading.broken.handing import SCORES, Handed, reference
+from tests.submissions.broken.broken_submission import Bank
+from tests.submissions.student_notebooks import SCORES, Handed, reference
 
 BANK = Bank()
 EMPTY = r"empty|missing|not written|nothing|no (cell|answer|function)|unwritten|unreadable"

@@ -10,8 +10,8 @@ from typing import Any
 
 import nbformat
 
-from tests.grading.broken.entry import Bank
-from tests.grading.broken.handing import SCORES, Content, Handed, reference
+from tests.submissions.broken.broken_submission import Bank
+from tests.submissions.student_notebooks import SCORES, Content, Handed, reference
 
 BANK = Bank()
 DAMAGED = (

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.grading.broken.damage import DAMAGED
-from tests.grading.broken.entry import Bank
-from tests.grading.broken.handing import (
+from tests.submissions.broken.broken_submission import Bank
+from tests.submissions.broken.damaged_files import DAMAGED
+from tests.submissions.student_notebooks import (
     POINTS,
     SCORES,
     TRANSLATOR,

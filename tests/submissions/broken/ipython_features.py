@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tests.grading.broken.entry import Bank
-from tests.grading.broken.handing import SCORES, Handed
+from tests.submissions.broken.broken_submission import Bank
+from tests.submissions.student_notebooks import SCORES, Handed
 
 BANK = Bank()
 NOT_HERE = r"not (run|found|there)|magic|command|input|import|Error|file|module"

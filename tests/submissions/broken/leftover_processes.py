@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.grading.broken.entry import Bank
-from tests.grading.broken.handing import SCORES, reference
+from tests.submissions.broken.broken_submission import Bank
+from tests.submissions.student_notebooks import SCORES, reference
 
 BANK = Bank()
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 
-from tests.grading.broken.entry import Bank
-from tests.grading.broken.handing import SCORES, Handed, reference, stub
+from tests.submissions.broken.broken_submission import Bank
+from tests.submissions.student_notebooks import SCORES, Handed, reference, stub
 
 BANK = Bank()
 WRONG = reference("additive_score").replace("torch.tanh(", "(")

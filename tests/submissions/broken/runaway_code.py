@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.grading.broken.entry import Bank
-from tests.grading.broken.handing import SCORES, Handed
+from tests.submissions.broken.broken_submission import Bank
+from tests.submissions.student_notebooks import SCORES, Handed
 
 BANK = Bank()
 STOPPED = (

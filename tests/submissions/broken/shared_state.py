@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tests.grading.broken.entry import Bank
-from tests.grading.broken.handing import SCORES, TRANSLATOR, Handed, reference
+from tests.submissions.broken.broken_submission import Bank
+from tests.submissions.student_notebooks import SCORES, TRANSLATOR, Handed, reference
 
 BANK = Bank()
 NAMES = (

@@ -1,8 +1,8 @@
 """Submissions that try to get points, or what is not theirs, without the work.
 
 Each cheat is data: what it is, how it is built from the released notebooks, and what it deserves.
-`python -m tests.grading.cheats` grades all of them, with stock nbgrader and with ours, and prints
-who gained what. The modules of this package hold the cheats by kind.
+`python -m tests.submissions.cheats` grades all of them, with stock nbgrader and with ours, and
+prints who gained what. The modules of this package hold the cheats by kind.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from nbformat import NotebookNode
 
 ASSIGNMENT = "bahdanau"
 KINDS = {
-    "metadata": "what the notebook says about its cells",
-    "display": "what the kernel shows and reports",
-    "patching": "the judge is changed in memory",
-    "lying": "objects that are not what they look like",
-    "looking": "the answer is looked up in memory",
-    "reading": "the answer is read from a file",
-    "importing": "the answer is imported",
-    "writing": "files are changed",
-    "processes": "other processes",
-    "protocol": "the way from the answer to the judge",
-    "placing": "what lies in the submission's folder",
-    "leaking": "the feedback page tells too much",
-    "injecting": "the feedback page does too much",
-    "exhausting": "nothing is left for the others",
+    "forged_metadata": "what the notebook says about its cells",
+    "display_hooks": "what the kernel shows and reports",
+    "monkeypatching": "the judge is changed in memory",
+    "deceptive_objects": "objects that are not what they look like",
+    "memory_inspection": "the answer is looked up in memory",
+    "file_reading": "the answer is read from a file",
+    "solution_imports": "the answer is imported",
+    "file_writing": "files are changed",
+    "stray_processes": "other processes",
+    "protocol_forgery": "the way from the answer to the judge",
+    "submission_folder": "what lies in the submission's folder",
+    "feedback_leaks": "the feedback page tells too much",
+    "html_injection": "the feedback page does too much",
+    "resource_exhaustion": "nothing is left for the others",
 }
 
 
@@ -132,13 +132,13 @@ class Cheat:
     @property
     def touches_others(self) -> bool:
         """Whether those who are graded afterwards may notice it."""
-        kinds = ("writing", "processes", "placing", "exhausting")
+        kinds = ("file_writing", "stray_processes", "submission_folder", "resource_exhaustion")
         return self.kind in kinds or self.friend is not None
 
     @property
     def is_read(self) -> bool:
         """Whether the feedback page is part of it."""
-        return self.kind in ("leaking", "injecting") or self.check is not None
+        return self.kind in ("feedback_leaks", "html_injection") or self.check is not None
 
 
 def cheats() -> list[Cheat]:

@@ -1,4 +1,4 @@
-"""Prints what the cheats gain: `python -m tests.grading.cheats`; `--help` lists what it takes."""
+"""Prints what each cheat gains: `python -m tests.submissions.cheats [--help]`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from tests.grading.cheats import KINDS, Cheat, cheats
-from tests.grading.cheats.course import Result, StockClass, graded_by_ours
+from tests.submissions.cheats import KINDS, Cheat, cheats
+from tests.submissions.cheats.graded_course import Result, StockClass, graded_by_ours
 
 
 def main() -> None:
     """Grade the cheats with stock nbgrader, with ours, or both, and print the table."""
-    parser = argparse.ArgumentParser(prog="python -m tests.grading.cheats", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.submissions.cheats", description=__doc__)
     parser.add_argument("--stock", action="store_true", help="only stock nbgrader")
     parser.add_argument("--ours", action="store_true", help="only ours")
     parser.add_argument("--only", nargs="+", metavar="SLUG", help="only these cheats, or kinds")
@@ -63,11 +63,11 @@ def table(
     bank: list[Cheat], stock: Mapping[str, Result] | None, ours: Mapping[str, Result] | None
 ) -> str:
     """Return the table: what each cheat deserves, what it gets, and whom it harms."""
-    head = f"{'cheat':<30}{'kind':<12}{'deserves':>9}{'stock':>10}{'ours':>8}  harm"
+    head = f"{'cheat':<30}{'kind':<20}{'deserves':>9}{'stock':>10}{'ours':>8}  harm"
     lines = [head, "-" * len(head)]
     for cheat in bank:
         deserved = sum(cheat.honest.values())
-        cells = [f"{cheat.slug:<30}{cheat.kind:<12}{deserved:>9g}"]
+        cells = [f"{cheat.slug:<30}{cheat.kind:<20}{deserved:>9g}"]
         harm = []
         for name, width, side in (("stock", 10, stock), ("ours", 8, ours)):
             result = side.get(cheat.slug) if side else None

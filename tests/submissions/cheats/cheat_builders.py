@@ -11,7 +11,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from tests.grading.cheats import Cheat, Files, Scene
+from tests.submissions.cheats import Cheat, Files, Scene
 
 RIGHT = {
     "masked_softmax": """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.grading.cheats.building import WRONG, in_code
+from tests.submissions.cheats.cheat_builders import WRONG, in_code
 
 
 def _one(slug: str, title: str, opening: str, masked: str, additive: str, **more: Any):
@@ -13,7 +13,13 @@ def _one(slug: str, title: str, opening: str, masked: str, additive: str, **more
         "additive_score": f"def additive_score(query, keys, W, U, v):\n    return {additive}\n",
     }
     return in_code(
-        "lying", slug, title, opening, answers, attacks=("masked_softmax", "additive_score"), **more
+        "deceptive_objects",
+        slug,
+        title,
+        opening,
+        answers,
+        attacks=("masked_softmax", "additive_score"),
+        **more,
     )
 
 
@@ -178,7 +184,7 @@ def lie(zeros):
         "(keys * 0).sum(-1).to('meta')",
     ),
     in_code(
-        "lying",
+        "deceptive_objects",
         "module-that-lies",
         "a module whose parameters, call and results are made for the judge",
         """
@@ -208,7 +214,7 @@ class Pair(tuple):
         },
     ),
     in_code(
-        "lying",
+        "deceptive_objects",
         "class-that-is-all-classes",
         "a metaclass that is an instance of everything",
         """

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.grading.cheats.building import POINTS, WRONG, in_code
+from tests.submissions.cheats.cheat_builders import POINTS, WRONG, in_code
 
 
 def _one(slug: str, title: str, opening: str = "", **more: Any):
-    return in_code("display", slug, title, opening, **more)
+    return in_code("display_hooks", slug, title, opening, **more)
 
 
 def _answering(call: str) -> dict[str, str]:

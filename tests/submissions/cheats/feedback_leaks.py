@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tests.grading.cheats.building import THIEF, WRONG, in_code
+from tests.submissions.cheats.cheat_builders import THIEF, WRONG, in_code
 
 # The secrets that the runner lays out are looked for in every feedback page, see `course.py`.
 
 
 def _one(slug: str, title: str, closing: str = "", opening: str = "", **more):
-    return in_code("leaking", slug, title, opening, closing=closing, **more)
+    return in_code("feedback_leaks", slug, title, opening, closing=closing, **more)
 
 
 def _raising(expression: str) -> dict[str, str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tests.grading.cheats.building import in_code, thief
+from tests.submissions.cheats.cheat_builders import in_code, thief
 
 
 def _one(slug: str, title: str, stealing: str, **more):
-    return thief("reading", slug, title, stealing, **more)
+    return thief("file_reading", slug, title, stealing, **more)
 
 
 SEARCH = """
@@ -76,7 +76,7 @@ for entry in sys.path:
 import autograder
 root = Path(autograder.__file__).parents[1]
 sys.path.append(str(root))
-bank = root / "solutions/bahdanau/scores/answers"
+bank = root / "tests/answers/bahdanau/scores"
 for name in ("masked_softmax", "additive_score", "AdditiveAttention"):
     space = {}
     exec((bank / f"{name}.py").read_text(), space)
@@ -231,7 +231,7 @@ for address in ("127.0.0.1:@PORT@", "localhost:@PORT@", "192.0.2.1:80"):
 """,
     ),
     in_code(
-        "reading",
+        "file_reading",
         "from-the-network-when-called",
         "the same, asked with the inputs at each call",
         """

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from tests.grading.cheats import Cheat, Files, Scene
-from tests.grading.cheats.building import RIGHT, TAKEN, THIEF, handed_in, in_code, page, thief
+from tests.submissions.cheats import Cheat, Files, Scene
+from tests.submissions.cheats.cheat_builders import (
+    RIGHT,
+    TAKEN,
+    THIEF,
+    handed_in,
+    in_code,
+    page,
+    thief,
+)
 
 DATABASE = (
     THIEF
@@ -31,7 +39,7 @@ def _writer(slug: str, title: str, code: str, before: str = THIEF, **more) -> Ch
     guarded = "try:\n" + "\n".join("    " + line for line in code.strip().splitlines())
     guarded += "\nexcept Exception as error:\n    print(repr(error))\n"
     opening = (before + guarded).replace("@STUDENT@", slug)
-    return in_code("writing", slug, title, opening, **more)
+    return in_code("file_writing", slug, title, opening, **more)
 
 
 # What a start-up file does to whoever is graded afterwards: all is right, or nothing.
@@ -288,7 +296,7 @@ def _pair(slug: str, title: str, giving: str, taking: str, **more) -> Cheat:
         return handed_in(page(scene, {**RIGHT}, before, closing))
 
     cheat = thief(
-        "writing",
+        "file_writing",
         slug,
         title,
         taking,

@@ -8,8 +8,8 @@ import nbformat
 from nbformat import NotebookNode
 from nbgrader.utils import compute_checksum
 
-from tests.grading.cheats import Cheat, Files, Scene
-from tests.grading.cheats.building import (
+from tests.submissions.cheats import Cheat, Files, Scene
+from tests.submissions.cheats.cheat_builders import (
     ATTACKED,
     POINTS,
     RIGHT,
@@ -210,7 +210,7 @@ def _all_in_one(scene: Scene) -> Files:
 
 
 def _one(slug: str, title: str, change, **more) -> Cheat:
-    return in_page("metadata", slug, title, change, **more)
+    return in_page("forged_metadata", slug, title, change, **more)
 
 
 CHEATS = [
@@ -237,12 +237,12 @@ CHEATS = [
     _one("schema-from-tomorrow", "a version nobody knows", _flag(schema_version=99)),
     _one("settings", "the notebook says how it wants to be run", _settings_of_the_notebook),
     _one("own-check", "the import of check is skipped, a dummy is there", _own_check),
-    Cheat("other-kernel", "a kernel that does nothing", "metadata", _other_kernel),
-    Cheat("old-format", "tags hidden in a notebook of format 3", "metadata", _old_format),
+    Cheat("other-kernel", "a kernel that does nothing", "forged_metadata", _other_kernel),
+    Cheat("old-format", "tags hidden in a notebook of format 3", "forged_metadata", _old_format),
     Cheat(
         "skip-translator",
         "the translator's checks are tagged skip-execution",
-        "metadata",
+        "forged_metadata",
         _skipped_in_the_translator,
         attacks=("BidirectionalEncoder", "AttentionDecoder"),
         honest={name: float(POINTS[name]) for name in RIGHT},
@@ -250,7 +250,7 @@ CHEATS = [
     Cheat(
         "checks-moved",
         "the translator's checks, skipped, in the first notebook",
-        "metadata",
+        "forged_metadata",
         _all_in_one,
         attacks=("BidirectionalEncoder", "AttentionDecoder", *ATTACKED),
     ),

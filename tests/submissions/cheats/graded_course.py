@@ -22,10 +22,18 @@ from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.notebook_builder import list_masters, make_notebook
-from tests.grading.cheats import ASSIGNMENT, After, Cheat, Files, Link, Pipe, Scene
-from tests.grading.cheats.building import RIGHT
-from tests.grading.cheats.contained import PORT, ROOT, Command, Seen, bubblewrap, namespaces, run
-from tests.grading.stock import settings as settings_of_stock
+from tests.grading.stock_nbgrader import settings as settings_of_stock
+from tests.submissions.cheats import ASSIGNMENT, After, Cheat, Files, Link, Pipe, Scene
+from tests.submissions.cheats.cheat_builders import RIGHT
+from tests.submissions.cheats.container import (
+    PORT,
+    ROOT,
+    Command,
+    Seen,
+    bubblewrap,
+    namespaces,
+    run,
+)
 
 FIRST, LAST = "aaron", "zoe"  # two honest students: the reference, and nothing; graded first, last
 POINTS = {e.name: e.points for e in EXERCISES.values() if e.assignment == ASSIGNMENT}
@@ -79,7 +87,7 @@ class Course:
 
     @property
     def folder(self) -> Path:
-        return self.place / "course"
+        return self.place / "graded_course"
 
     @property
     def home(self) -> Path:
@@ -104,7 +112,7 @@ def new(place: Path, stock: bool) -> Course:
     course = Course(place)
     course.folder.mkdir(parents=True)
     course.home.mkdir()
-    for where in ("environment", "home", "course", "student"):
+    for where in ("environment", "home", "graded_course", "student"):
         course.secrets[where] = f"secret-of-the-{where}-{secrets.token_hex(8)}"
     (course.home / "private.txt").write_text(course.secrets["home"], "utf-8")
     (course.folder / "notes-of-the-staff.txt").write_text(course.secrets["course"], "utf-8")

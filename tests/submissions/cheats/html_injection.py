@@ -9,8 +9,16 @@ from html.parser import HTMLParser
 import nbformat
 from nbformat import NotebookNode
 
-from tests.grading.cheats import After, Cheat, Files, Scene
-from tests.grading.cheats.building import WRONG, cell_of, filled, handed_in, in_code, in_page, page
+from tests.submissions.cheats import After, Cheat, Files, Scene
+from tests.submissions.cheats.cheat_builders import (
+    WRONG,
+    cell_of,
+    filled,
+    handed_in,
+    in_code,
+    in_page,
+    page,
+)
 
 SCRIPT = '<script>document.title = "@MARK@"</script>'
 IMAGE = '<img src="x" onerror="document.title = \'@MARK@\'">'
@@ -66,11 +74,11 @@ def nothing_active(after: After) -> list[str]:
 
 
 def _code(slug: str, title: str, opening: str = "", **more) -> Cheat:
-    return in_code("injecting", slug, title, opening, check=nothing_active, **more)
+    return in_code("html_injection", slug, title, opening, check=nothing_active, **more)
 
 
 def _page(slug: str, title: str, change, **more) -> Cheat:
-    return in_page("injecting", slug, title, change, check=nothing_active, **more)
+    return in_page("html_injection", slug, title, change, check=nothing_active, **more)
 
 
 def _markdown(found: NotebookNode, scene: Scene) -> None:
@@ -181,12 +189,12 @@ CHEATS = [
     Cheat(
         "cell-ids",
         "ids and numbers of cells that are scripts",
-        "injecting",
+        "html_injection",
         _cell_ids,
         check=nothing_active,
         own_risk=True,
     ),
-    Cheat("file-names", "file names that are HTML", "injecting", _names, check=nothing_active),
+    Cheat("file-names", "file names that are HTML", "html_injection", _names, check=nothing_active),
     _code("messages", "error messages and prints with scripts", answers=ERRORS),
     _code(
         "names",

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from tests.grading.cheats.building import FORGING, REMEMBERED, TAKEN, forger, in_code, thief
+from tests.submissions.cheats.cheat_builders import (
+    FORGING,
+    REMEMBERED,
+    TAKEN,
+    forger,
+    in_code,
+    thief,
+)
 
 # Tells whether what was found belongs to the case whose inputs are given.
 FITS = """
@@ -19,7 +26,7 @@ def fits(thing, given):
 """
 CHEATS = [
     forger(
-        "looking",
+        "memory_inspection",
         "frames",
         "the expected values are read from the callers' frames",
         FITS
@@ -36,7 +43,7 @@ def seen(**given):
 """,
     ),
     forger(
-        "looking",
+        "memory_inspection",
         "stack",
         "the same by inspect.stack",
         FITS
@@ -51,7 +58,7 @@ def seen(**given):
 """,
     ),
     forger(
-        "looking",
+        "memory_inspection",
         "traceback-frames",
         "the same by the traceback of an exception",
         FITS
@@ -69,7 +76,7 @@ def seen(**given):
 """,
     ),
     forger(
-        "looking",
+        "memory_inspection",
         "frames-of-threads",
         "the same from a helper thread, by sys._current_frames",
         FITS
@@ -92,7 +99,7 @@ def seen(**given):
 """,
     ),
     forger(
-        "looking",
+        "memory_inspection",
         "garbage-collector",
         "the youngest Expected is found by the garbage collector",
         FITS
@@ -110,7 +117,7 @@ def seen(**given):
 """,
     ),
     forger(
-        "looking",
+        "memory_inspection",
         "constructor-watched",
         "whoever makes an Expected leaves a copy",
         FITS
@@ -133,7 +140,7 @@ def seen(**given):
 """,
     ),
     thief(
-        "looking",
+        "memory_inspection",
         "oracle-imported",
         "the instructor's way to a solution is the answer",
         """
@@ -144,7 +151,7 @@ for name in ("masked_softmax", "additive_score", "AdditiveAttention"):
 """,
     ),
     thief(
-        "looking",
+        "memory_inspection",
         "functions-by-gc",
         "any loaded function of the exercise's name that is not one's own",
         """
@@ -170,7 +177,7 @@ for thing in STOLEN.values():
         before='TAKEN_NAMES = ("masked_softmax", "additive_score", "AdditiveAttention")\n',
     ),
     in_code(
-        "looking",
+        "memory_inspection",
         "solutions-when-called",
         "a solution is looked up among the loaded modules while the judge works",
         FORGING
@@ -198,7 +205,7 @@ def additive_score(query, keys, W, U, v):
         attacks=("masked_softmax", "additive_score"),
     ),
     thief(
-        "looking",
+        "memory_inspection",
         "own-memory",
         "the text of a solution is searched for in the process's memory",
         """
@@ -223,7 +230,7 @@ with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb", 0) as memory:
 """,
     ),
     thief(
-        "looking",
+        "memory_inspection",
         "memory-of-others",
         "the text of a solution is searched for in other processes' memory",
         """

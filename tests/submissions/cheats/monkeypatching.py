@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.grading.cheats.building import REMEMBERED, RIGHT, WRONG, forger, in_code
+from tests.submissions.cheats.cheat_builders import REMEMBERED, RIGHT, WRONG, forger, in_code
 
 # Loads whatever of the judge is there, so that it can be changed.
 LOADED = """
@@ -31,7 +31,7 @@ JUDGES = [
 
 
 def _one(slug: str, title: str, opening: str, **more: Any):
-    return in_code("patching", slug, title, opening, **more)
+    return in_code("monkeypatching", slug, title, opening, **more)
 
 
 def _in_all(name: str, value: str) -> str:
@@ -232,7 +232,7 @@ module("autograder.expected_values").read_expected = like_mine
 """,
     ),
     forger(
-        "patching",
+        "monkeypatching",
         "seed-of-the-expected-values",
         "the secret seed is made a known one, whose answers are remembered",
         REMEMBERED
@@ -244,7 +244,7 @@ secrets.token_hex = secrets.token_urlsafe = lambda *given: "1"
 """,
     ),
     forger(
-        "patching",
+        "monkeypatching",
         "expected-values-remembered",
         "the answers to the students' cases are looked up in the expected values",
         REMEMBERED,
@@ -393,7 +393,7 @@ for judge_of in JUDGES:
 """,
     ),
     in_code(
-        "patching",
+        "monkeypatching",
         "name-of-another",
         "every answer is the one right function, by its name",
         "",
@@ -405,7 +405,7 @@ for judge_of in JUDGES:
         },
     ),
     in_code(
-        "patching",
+        "monkeypatching",
         "changing-name",
         "the name of the answer is another one each time it is read",
         """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.grading.cheats.building import WRONG, in_code
+from tests.submissions.cheats.cheat_builders import WRONG, in_code
 
 OTHER = "stock nbgrader knows no such messages"
 
@@ -33,7 +33,7 @@ IS_ANSWER = 'isinstance(header.get("outcomes"), list)'
 
 def _one(slug: str, title: str, opening: str, **more: Any):
     more.setdefault("not_on_stock", OTHER)
-    return in_code("protocol", slug, title, opening, **more)
+    return in_code("protocol_forgery", slug, title, opening, **more)
 
 
 def _changed(slug: str, title: str, code: str, **more: Any):
@@ -89,7 +89,7 @@ for index in range(40):
         own_risk=True,
     ),
     in_code(
-        "protocol",
+        "protocol_forgery",
         "success-on-stdout",
         "what other graders would read: results.json, TAP, a line of points, exit status 0",
         """
@@ -289,7 +289,7 @@ return [(header, tensors)]
 """,
     ),
     in_code(
-        "protocol",
+        "protocol_forgery",
         "packing-patched",
         "what packs the outcomes packs others: inputs as outputs, no problems, no cases",
         """

@@ -5,8 +5,8 @@ from __future__ import annotations
 import nbformat
 from nbformat import NotebookNode
 
-from tests.grading.cheats import Files, Scene
-from tests.grading.cheats.building import RIGHT, WRONG, handed_in, in_code, in_page, page
+from tests.submissions.cheats import Files, Scene
+from tests.submissions.cheats.cheat_builders import RIGHT, WRONG, handed_in, in_code, in_page, page
 
 MACHINE = "it would exhaust the machine"
 
@@ -16,7 +16,9 @@ def _one(slug: str, title: str, body: str, opening: str = "", **more):
     lines = "\n".join("    " + line for line in body.strip().splitlines())
     answers = {"masked_softmax": f"def masked_softmax(scores, mask):\n{lines}\n"}
     more.setdefault("not_on_stock", MACHINE)
-    return in_code("exhausting", slug, title, opening, answers, attacks=("masked_softmax",), **more)
+    return in_code(
+        "resource_exhaustion", slug, title, opening, answers, attacks=("masked_softmax",), **more
+    )
 
 
 def _neighbour(scene: Scene) -> Files:
@@ -249,7 +251,7 @@ return found
 """,
     ),
     in_code(
-        "exhausting",
+        "resource_exhaustion",
         "slow-everywhere",
         "each call takes just less than a limit would allow",
         "import time",
@@ -272,13 +274,13 @@ return found
         not_on_stock="",
     ),
     in_page(
-        "exhausting",
+        "resource_exhaustion",
         "hard-to-parse",
         "cells that break whoever takes their text apart",
         _hard_to_parse,
     ),
     in_code(
-        "exhausting",
+        "resource_exhaustion",
         "pictures",
         "a hundred megabytes of pictures",
         closing="from IPython.display import display\n"

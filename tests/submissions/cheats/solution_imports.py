@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tests.grading.cheats.building import WRONG, in_code, thief
+from tests.submissions.cheats.cheat_builders import WRONG, in_code, thief
 
 
 def _one(slug: str, title: str, stealing: str, **more):
-    return thief("importing", slug, title, stealing, **more)
+    return thief("solution_imports", slug, title, stealing, **more)
 
 
 FROM_MODULE = """
@@ -100,7 +100,7 @@ forget()
         before=FROM_MODULE,
     ),
     in_code(
-        "importing",
+        "solution_imports",
         "inside-the-answer",
         "imported when the answer is called",
         "",
@@ -121,7 +121,7 @@ def additive_score(query, keys, W, U, v):
         },
     ),
     in_code(
-        "importing",
+        "solution_imports",
         "by-magic",
         "%run of the source",
         """
@@ -131,7 +131,7 @@ STOLEN = {n: globals().get(n) for n in ("masked_softmax", "additive_score", "Add
         {name: f'{code}\n{name} = STOLEN["{name}"] or {name}\n' for name, code in WRONG.items()},
     ),
     in_code(
-        "importing",
+        "solution_imports",
         "other-interpreter",
         "a fresh Python computes the answer at each call, beyond the reach of sys.modules",
         """
@@ -170,7 +170,7 @@ def masked_softmax(scores, mask):
         attacks=("masked_softmax",),
     ),
     in_code(
-        "importing",
+        "solution_imports",
         "spawned-worker",
         "a worker that was started with the answer in it",
         """

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tests.grading.cheats.building import WRONG, in_code
+from tests.submissions.cheats.cheat_builders import WRONG, in_code
 
 
 def _one(slug: str, title: str, code: str, **more):
     guarded = "try:\n" + "\n".join("    " + line for line in code.strip().splitlines())
     guarded += "\nexcept Exception as error:\n    print(repr(error))\n"
-    return in_code("processes", slug, title, SETUP + guarded, **more)
+    return in_code("stray_processes", slug, title, SETUP + guarded, **more)
 
 
 SETUP = """
@@ -107,7 +107,7 @@ for pid in (os.getppid(), 1):
         own_risk=True,  # where the parent cannot be seen, its number is 0: oneself
     ),
     in_code(
-        "processes",
+        "stray_processes",
         "threads-left-behind",
         "threads that never end and change the judge for ever",
         """
@@ -125,7 +125,7 @@ for _ in range(4):
 """,
     ),
     in_code(
-        "processes",
+        "stray_processes",
         "two-processes",
         "fork: the child goes on as if it were the answer, the parent reports success",
         "import os",

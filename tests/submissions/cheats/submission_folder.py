@@ -7,8 +7,8 @@ import io
 import json
 import zipfile
 
-from tests.grading.cheats import After, Cheat, Files, Link, Pipe, Scene
-from tests.grading.cheats.building import RIGHT, WRONG, handed_in, page
+from tests.submissions.cheats import After, Cheat, Files, Link, Pipe, Scene
+from tests.submissions.cheats.cheat_builders import RIGHT, WRONG, handed_in, page
 
 NOTHING: dict[str, float] = {}
 
@@ -19,7 +19,7 @@ def _linked(slug: str, title: str, target: str, hard: bool = False, **more) -> C
     def build(scene: Scene) -> Files:
         return {"scores.ipynb": Link(target, hard)}
 
-    return Cheat(slug, title, "placing", build, honest=NOTHING, **more)
+    return Cheat(slug, title, "submission_folder", build, honest=NOTHING, **more)
 
 
 def _beside(slug: str, title: str, files, opening: str = "", **more) -> Cheat:
@@ -29,7 +29,7 @@ def _beside(slug: str, title: str, files, opening: str = "", **more) -> Cheat:
         found = {name: text.replace("@MARK@", scene.mark) for name, text in files.items()}
         return handed_in(page(scene, opening=opening)) | {n: t.encode() for n, t in found.items()}
 
-    return Cheat(slug, title, "placing", build, **more)
+    return Cheat(slug, title, "submission_folder", build, **more)
 
 
 def _folder_is_a_link(scene: Scene) -> Files:
@@ -230,28 +230,55 @@ CHEATS = [
     ),
     _linked("link-to-itself", "the notebook is a link to itself", "scores.ipynb"),
     _linked("link-to-a-folder", "the notebook is a link to the course", "../../.."),
-    Cheat("pipe", "the notebook is a pipe that nobody writes to", "placing", _pipe, honest=NOTHING),
+    Cheat(
+        "pipe",
+        "the notebook is a pipe that nobody writes to",
+        "submission_folder",
+        _pipe,
+        honest=NOTHING,
+    ),
     Cheat(
         "folder-of-another",
         "the folder is a link to another student's",
-        "placing",
+        "submission_folder",
         _folder_is_a_link,
         honest=NOTHING,
     ),
     Cheat(
         "folder-of-the-source",
         "the folder is a link to the course's sources",
-        "placing",
+        "submission_folder",
         _folder_is_the_source,
         honest=NOTHING,
     ),
-    Cheat("links-beside", "links to the solution beside the notebook", "placing", _links_beside),
-    Cheat("zipped-judge", "an autograder of one's own in a zip file", "placing", _zipped_judge),
-    Cheat("nested", "right notebooks of others in folders below", "placing", _nested),
-    Cheat("odd-names", "names that are commands or paths", "placing", _odd_notebook_names),
-    Cheat("names-no-text", "file names that are no text", "placing", _names_without_letters),
-    Cheat("names-that-lead-out", "pictures to be saved elsewhere", "placing", _names_that_lead_out),
-    Cheat("not-a-notebook", "JSON with a score", "placing", _not_a_notebook, honest=NOTHING),
+    Cheat(
+        "links-beside",
+        "links to the solution beside the notebook",
+        "submission_folder",
+        _links_beside,
+    ),
+    Cheat(
+        "zipped-judge",
+        "an autograder of one's own in a zip file",
+        "submission_folder",
+        _zipped_judge,
+    ),
+    Cheat("nested", "right notebooks of others in folders below", "submission_folder", _nested),
+    Cheat(
+        "odd-names", "names that are commands or paths", "submission_folder", _odd_notebook_names
+    ),
+    Cheat(
+        "names-no-text", "file names that are no text", "submission_folder", _names_without_letters
+    ),
+    Cheat(
+        "names-that-lead-out",
+        "pictures to be saved elsewhere",
+        "submission_folder",
+        _names_that_lead_out,
+    ),
+    Cheat(
+        "not-a-notebook", "JSON with a score", "submission_folder", _not_a_notebook, honest=NOTHING
+    ),
     _beside("shadows", "modules and settings that shadow the real ones", SHADOWS),
     _beside(
         "own-profile",

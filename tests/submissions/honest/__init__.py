@@ -6,7 +6,7 @@ stock is wrong.
 
 from __future__ import annotations
 
-from tests.grading.honest import drawn, partial, styles
-from tests.grading.honest.entry import Honest
+from tests.submissions.honest import answer_styles, partial_answers, sampled_answers
+from tests.submissions.honest.honest_submission import Honest
 
-BANK: list[Honest] = [*styles.BANK, *partial.BANK, *drawn.BANK]
+BANK: list[Honest] = [*answer_styles.BANK, *partial_answers.BANK, *sampled_answers.BANK]

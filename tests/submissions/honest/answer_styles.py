@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Callable
 
-from tests.grading.broken.handing import POINTS, SCORES, TRANSLATOR, Handed, reference
-from tests.grading.honest.entry import Bank
+from tests.submissions.honest.honest_submission import Bank
+from tests.submissions.student_notebooks import POINTS, SCORES, TRANSLATOR, Handed, reference
 
 BANK = Bank()
 

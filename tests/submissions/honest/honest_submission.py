@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from tests.grading.broken.handing import ASSIGNMENT, POINTS, Files, Handed
+from tests.submissions.student_notebooks import ASSIGNMENT, POINTS, Files, Handed
 
 
 @dataclass(frozen=True)

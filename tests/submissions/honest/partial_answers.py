@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.grading.broken.handing import POINTS, SCORES, TRANSLATOR, Handed, reference, stub
-from tests.grading.honest.entry import Bank
+from tests.submissions.honest.honest_submission import Bank
+from tests.submissions.student_notebooks import POINTS, SCORES, TRANSLATOR, Handed, reference, stub
 
 BANK = Bank()
 PARTS = "stock nbgrader gives all points of an exercise or none; here a part of the class is right"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.bank import Entry, entries, source
-from tests.grading.broken.handing import POINTS, Handed
-from tests.grading.honest.entry import Honest
+from tests.answers import Entry, entries, source
+from tests.submissions.honest.honest_submission import Honest
+from tests.submissions.student_notebooks import POINTS, Handed
 
 PARTS = "stock nbgrader gives all points of an exercise or none; here a part may be right"
 HAVE_PARTS = ("AttentionDecoder",)

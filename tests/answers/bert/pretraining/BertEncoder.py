@@ -4,7 +4,7 @@ from functools import reduce
 
 import torch
 
-from solutions.stubs import stub
+from tests.answers.stubs import stub
 
 Stub = stub("BertEncoder")
 

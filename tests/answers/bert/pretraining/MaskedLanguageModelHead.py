@@ -6,7 +6,7 @@ import math
 import torch
 import torch.nn.functional as F
 
-from solutions.stubs import stub
+from tests.answers.stubs import stub
 
 Stub = stub("MaskedLanguageModelHead")
 

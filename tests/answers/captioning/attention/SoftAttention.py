@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from tqdm.auto import tqdm
 
-from solutions.stubs import stub
+from tests.answers.stubs import stub
 
 Stub = stub("SoftAttention")
 

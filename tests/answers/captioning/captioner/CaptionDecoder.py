@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from solutions.stubs import stub
+from tests.answers.stubs import stub
 
 Stub = stub("CaptionDecoder")
 

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from solutions.stubs import stub
+from tests.answers.stubs import stub
 
 Stub = stub("NeuralLanguageModel")
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from tqdm.auto import tqdm
 
-from solutions.stubs import stub
+from tests.answers.stubs import stub
 
 
 def read(rnn: nn.Module, x: Tensor, lengths: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from tqdm.auto import tqdm
 
-from solutions.stubs import stub
+from tests.answers.stubs import stub
 
 Stub = stub("StructuredSelfAttention")
 

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from solutions.stubs import stub
+from tests.answers.stubs import stub
 
 Stub = stub("DecoderLayer")
 

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from solutions.stubs import stub
+from tests.answers.stubs import stub
 
 Stub = stub("EncoderLayer")
 
