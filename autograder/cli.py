@@ -24,7 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # a terminal may lack some letters of a name
             stream.reconfigure(errors="backslashreplace")
     try:
-        from autograder.instructor.grading.bubblewrap import Sandbox, SandboxError
+        from autograder.instructor.grading.bubblewrap import Sandbox
+        from autograder.instructor.grading.bwrap_command import SandboxError
     except ModuleNotFoundError as error:
         if error.name is None or not error.name.startswith("autograder."):
             raise
@@ -60,7 +61,7 @@ def _grade(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workers", type=int, metavar="N", help="submissions at a time")
     parser.add_argument("--no-feedback", action="store_true", help="write no feedback pages")
     parser.add_argument(
-        "--unsafe", action="store_true", help="run students' code with all your rights"
+        "--unsafe", action="store_true", help="run students' code with all your permissions"
     )
     parser.add_argument(
         "--scheduler", metavar="ADDRESS", help="of a Dask cluster, such as tcp://10.0.0.1:8786"

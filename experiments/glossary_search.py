@@ -25,7 +25,7 @@ from torch import Tensor
 
 from coursekit.training import device, results
 
-from .minilm import load_published, mean_states
+from .minilm_encoder import load_published, mean_states
 from .run_registry import command
 
 GLOSSARY = Path(__file__).resolve().parent.parent / "book" / "glossary.yml"

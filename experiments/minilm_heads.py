@@ -21,7 +21,8 @@ from coursekit.models.bert import EncodedPair, pad_items
 from coursekit.training import results
 from coursekit.training.metrics import entropy
 
-from .minilm import HEADS, LAYERS, POSITIONS, WIDTH, load_published, weights_of
+from .minilm import weights_of
+from .minilm_encoder import HEADS, LAYERS, POSITIONS, WIDTH, load_published
 from .run_registry import command
 
 

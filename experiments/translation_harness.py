@@ -23,7 +23,7 @@ from coursekit import datasets
 from coursekit.data.batching import TranslationBatch, batches_by_length, source_batch
 from coursekit.models.translation import Translator, attention_weights, translate
 from coursekit.text.vocabulary import BOS, EOS, PAD, SubwordVocabulary, until_eos
-from coursekit.training import device, results, seed_everything, train
+from coursekit.training import History, device, results, seed_everything, train
 from coursekit.training.metrics import bleu, bleu_interval, entropy
 from solutions.seq2seq.decoding import beam_search
 
@@ -145,68 +145,54 @@ def used_states(model: Translator, sources: list[list[int]], targets: list[list[
     }
 
 
+class SubwordPair:
+    """The subwords of both languages, learned from the training pairs.
+
+    Args:
+        pairs: training pairs of texts.
+        size: number of subwords of a language.
+        shared: whether both languages have one vocabulary, learned from both sides.
+    """
+
+    def __init__(self, pairs: Sequence[tuple[str, str]], size: int, shared: bool):
+        if shared:
+            self.source = SubwordVocabulary([text for pair in pairs for text in pair], size)
+            self.target = self.source
+        else:
+            self.source = SubwordVocabulary([source for source, _ in pairs], size)
+            self.target = SubwordVocabulary([target for _, target in pairs], size)
+
+    def encode(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[list[int], list[int]]]:
+        """Return the ids of pairs of texts."""
+        return [(self.source.encode(s), self.target.encode(t)) for s, t in pairs]
+
+    def translate(
+        self, model: Translator, sources: Sequence[str], beam: int = 1, penalty: float = 0.0
+    ) -> list[str]:
+        """Translate texts greedily, or with a beam search."""
+        ids = [self.source.encode(text) for text in sources]
+        found = translate(model, ids) if beam == 1 else search(model, ids, beam, penalty)
+        return [self.target.decode(translation) for translation in found]
+
+
 def run(
     plan: Plan, options: argparse.Namespace, seed: int, corpus: datasets.Corpus[tuple[str, str]]
 ) -> dict:
     """Train once; return the run's seed, metrics, seconds, history and further measurements."""
     seed_everything(seed)
-    if plan.shared:
-        both = SubwordVocabulary([text for pair in corpus.train for text in pair], options.subwords)
-        source_words = target_words = both
-    else:
-        source_words = SubwordVocabulary([s for s, _ in corpus.train], options.subwords)
-        target_words = SubwordVocabulary([t for _, t in corpus.train], options.subwords)
-
-    def encode(pairs: Sequence[tuple[str, str]]) -> list[tuple[list[int], list[int]]]:
-        return [(source_words.encode(s), target_words.encode(t)) for s, t in pairs]
-
+    subwords = SubwordPair(corpus.train, options.subwords, plan.shared)
     short = [pair for pair in corpus.train if len(pair[0].split()) <= options.max_words]
-    training, validation = encode(short), encode(corpus.validation)
-    model = plan.build(len(source_words), len(target_words))
-
-    def translate_all(pairs: Sequence[tuple[str, str]], beam: int = 1) -> list[str]:
-        encoded = [source_words.encode(s) for s, _ in pairs]
-        if beam == 1:
-            translations = translate(model, encoded)
-        else:
-            translations = search(model, encoded, beam, options.length_penalty)
-        return [target_words.decode(ids) for ids in translations]
-
-    def validate(_: nn.Module) -> dict[str, float]:
-        score = bleu(translate_all(corpus.validation), [t for _, t in corpus.validation]).score
-        row = {"bleu": score, "perplexity": perplexity(model, validation)}
-        print(f"seed {seed}: {row}, {time.perf_counter() - started:.0f} s", flush=True)
-        return row
-
-    def batches(epoch: int) -> Iterator[TranslationBatch]:
-        return batches_by_length(training, options.batch_size, seed=1000 * seed + epoch)
-
-    schedule, steps = plan.schedule, options.epochs * sum(1 for _ in batches(1))
-    started = time.perf_counter()
-    history = train(
-        model,
-        batches,
-        loss,
-        epochs=options.epochs,
-        learning_rate=options.learning_rate,
-        decay=schedule is None,
-        schedule=None if schedule is None else lambda step: schedule(step, steps),
-        optimizer=plan.optimizer,
-        validate=validate,
-        select="bleu",
-        patience=options.patience,
-        precision=getattr(torch, options.precision),
-        keep_last=options.average,
-        progress=False,
-    )
+    training = subwords.encode(short)
+    model = plan.build(len(subwords.source), len(subwords.target))
+    history = train_translator(plan, options, seed, model, subwords, training, corpus.validation)
     sources, references = [s for s, _ in corpus.test], [t for _, t in corpus.test]
-    hypotheses = translate_all(corpus.test)  # the one reading of the test set
+    hypotheses = subwords.translate(model, sources)  # the one reading of the test set
     score = bleu(hypotheses, references)
     measured: dict[str, Any] = {
         "seed": seed,
         "metrics": {
             "bleu": score.score,
-            "perplexity": perplexity(model, encode(corpus.test)),
+            "perplexity": perplexity(model, subwords.encode(corpus.test)),
             "validation_bleu": history.epochs[history.best_epoch - 1]["bleu"],
         },
         "seconds": history.seconds,
@@ -223,47 +209,102 @@ def run(
         ],
     }
     if plan.attends:
-        encoded_sources = [source_words.encode(s) for s in sources]
-        measured["used_states"] = used_states(
-            model, encoded_sources, translate(model, encoded_sources)
-        )
-        measured["alignments"] = pictures(
-            model, source_words, target_words, encoded_sources[:400:40]
-        )
+        encoded = [subwords.source.encode(text) for text in sources]
+        measured["used_states"] = used_states(model, encoded, translate(model, encoded))
+        measured["alignments"] = pictures(model, subwords, encoded[:400:40])
     if options.weights:
         torch.save(model.state_dict(), options.weights)
     if options.beam > 1:
-        candidates = {"best epoch": model.state_dict()}
-        if options.average:
-            candidates["mean of the last epochs"] = mean_weights(history.last_weights)
-        wanted = [t for _, t in corpus.validation]
-        scores = choose_weights(
-            model,
-            candidates,
-            lambda: bleu(translate_all(corpus.validation, options.beam), wanted).score,
-        )
-        searched = translate_all(corpus.test, options.beam)
-        measured["validation_bleu_of_weights"] = scores
-        measured["metrics"] |= {
-            "bleu_searched": bleu(searched, references).score,
-            "validation_bleu_searched": max(scores.values()),
-        }
-        measured["intervals"]["bleu_searched"] = bleu_interval(searched, references)
+        last = history.last_weights if options.average else []
+        searched = measure_search(options, model, subwords, corpus, last)
+        for part, found in searched.items():
+            measured[part] = measured.get(part, {}) | found
     return measured
 
 
-def pictures(
+def train_translator(
+    plan: Plan,
+    options: argparse.Namespace,
+    seed: int,
     model: Translator,
-    source_words: SubwordVocabulary,
-    target_words: SubwordVocabulary,
-    sources: list[list[int]],
-) -> list[dict]:
+    subwords: SubwordPair,
+    training: Sequence[tuple[list[int], list[int]]],
+    validation: Sequence[tuple[str, str]],
+) -> History:
+    """Train the model; it is left with the weights of the epoch with the best BLEU."""
+    encoded = subwords.encode(validation)
+    sources, references = [s for s, _ in validation], [t for _, t in validation]
+
+    def validate(_: nn.Module) -> dict[str, float]:
+        score = bleu(subwords.translate(model, sources), references).score
+        row = {"bleu": score, "perplexity": perplexity(model, encoded)}
+        print(f"seed {seed}: {row}, {time.perf_counter() - started:.0f} s", flush=True)
+        return row
+
+    def batches(epoch: int) -> Iterator[TranslationBatch]:
+        return batches_by_length(training, options.batch_size, seed=1000 * seed + epoch)
+
+    schedule, steps = plan.schedule, options.epochs * sum(1 for _ in batches(1))
+    started = time.perf_counter()
+    return train(
+        model,
+        batches,
+        loss,
+        epochs=options.epochs,
+        learning_rate=options.learning_rate,
+        decay=schedule is None,
+        schedule=None if schedule is None else lambda step: schedule(step, steps),
+        optimizer=plan.optimizer,
+        validate=validate,
+        select="bleu",
+        patience=options.patience,
+        precision=getattr(torch, options.precision),
+        keep_last=options.average,
+        progress=False,
+    )
+
+
+def measure_search(
+    options: argparse.Namespace,
+    model: Translator,
+    subwords: SubwordPair,
+    corpus: datasets.Corpus[tuple[str, str]],
+    last_weights: Sequence[dict[str, Tensor]],
+) -> dict[str, dict]:
+    """Return what a beam search adds to a run's measurements.
+
+    The weights of the best epoch compete with the mean of the last ones on the validation set.
+    """
+
+    def translate_all(pairs: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
+        sources, references = [s for s, _ in pairs], [t for _, t in pairs]
+        found = subwords.translate(model, sources, options.beam, options.length_penalty)
+        return found, references
+
+    candidates = {"best epoch": model.state_dict()}
+    if last_weights:
+        candidates["mean of the last epochs"] = mean_weights(last_weights)
+    scores = choose_weights(
+        model, candidates, lambda: bleu(*translate_all(corpus.validation)).score
+    )
+    found, references = translate_all(corpus.test)
+    return {
+        "validation_bleu_of_weights": scores,
+        "metrics": {
+            "bleu_searched": bleu(found, references).score,
+            "validation_bleu_searched": max(scores.values()),
+        },
+        "intervals": {"bleu_searched": bleu_interval(found, references)},
+    }
+
+
+def pictures(model: Translator, subwords: SubwordPair, sources: list[list[int]]) -> list[dict]:
     """Return the weights behind some translations, to be drawn: rows are target subwords."""
     targets = [[*ids, EOS] for ids in translate(model, sources)]
     return [
         {
-            "source": source_words.tokens(source),
-            "target": target_words.tokens(target),
+            "source": subwords.source.tokens(source),
+            "target": subwords.target.tokens(target),
             "weights": [[round(w, 3) for w in row] for row in weights.tolist()],
         }
         for source, target, weights in zip(

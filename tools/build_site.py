@@ -67,7 +67,7 @@ def forget_stale(build: Path, root: Path = ROOT) -> list[str]:
                     removed.append(folder)
             build.mkdir(exist_ok=True)
             mark.write_text(now, encoding="utf-8")
-            if name == "behind":  # pages that show results are written anew, not only executed
+            if name == "behind":  # pages that show results are rewritten, not only executed
                 shutil.rmtree(build / ".doctrees", ignore_errors=True)
     return removed
 

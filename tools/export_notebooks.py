@@ -76,7 +76,7 @@ def make_first_cell(path: str, address: str | None) -> Any:
 
 
 def read_titles(root: Path = ROOT) -> dict[str, str]:
-    """Return the titles of all pages that become notebooks, by path without ending."""
+    """Return the titles of all pages that become notebooks, by path without extension."""
     titles = {}
     for chapter in list_chapters(root):
         text = (root / f"{chapter.page}.md").read_text(encoding="utf-8")
@@ -170,7 +170,7 @@ def write_tree(folder: Path, root: Path = ROOT, address: str | None = None) -> l
 
 
 def main() -> int:
-    """Write the tree anew; say what was written."""
+    """Rewrite the tree; say what was written."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "_build" / "notebooks")
     known = find_repository()
     if folder.exists() and any(folder.iterdir()) and not (folder / "coursekit").is_dir():

@@ -56,8 +56,8 @@ class PlainMarkdown:
 
     Args:
         page: where the page is, such as book/07_han, for the messages and for links.
-        titles: of the pages that are notebooks too, by path without ending; other pages lose their
-            links and keep their words.
+        titles: of the pages that are notebooks too, by path without extension; other pages lose
+            their links and keep their words.
         bibliography: references.bib.
     """
 

@@ -42,7 +42,7 @@ class CannotPrint(Exception):
 class Page:
     """A page of the site and where it belongs in the book."""
 
-    path: str  # without ending, such as book/07_han
+    path: str  # without extension, such as book/07_han
     part: str
     title: str = ""
     html: str = ""

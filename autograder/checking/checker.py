@@ -21,7 +21,9 @@ from autograder.diagnose.method_results import format_method_results
 from autograder.diagnose.trial import Trial
 from autograder.diagnose.verdict import DTYPES, Verdict, find_smallest_failure, judge
 from autograder.run.forbidden_ops import forbid_operators
-from autograder.run.runner import explain_timeout, run_case, use_default_torch_settings
+from autograder.run.global_state import use_default_torch_settings
+from autograder.run.guarded_call import explain_timeout
+from autograder.run.runner import run_case
 from autograder.spec.exercise import Case, Exercise
 from autograder.spec.outcome import Outcome
 
@@ -98,7 +100,7 @@ def _run_all_cases(answer: Any, exercise: Exercise) -> tuple[Verdict, Trial | No
 
             def act(case: Case, dtype: torch.dtype = torch.float64) -> Outcome:
                 try:
-                    with patience.limit():
+                    with patience.enforce():
                         return run_case(answer, exercise, case, dtype, refusal)
                 except TimeLimitExceeded as error:
                     return Outcome(problem=explain_timeout(exercise, error, patience.at_most))
@@ -135,14 +137,14 @@ def _add_methods(
     """Add to the verdict on a class which of its methods are right."""
     if verdict.kind in ("forbidden", "signature", "weights", "protocol", "time"):
         return verdict
-    if all(trial.case.training for trial in trials if trial.difference):
+    if all(trial.case.training_mode for trial in trials if trial.difference):
         return verdict  # the methods are tried without dropout, where all are right
     seed = expected_values.SEEDS[0]
     cases = verdict.exercise.draw(seed)
     pairs = [
         (c, expected_values.read_expected(verdict.exercise, seed, c))
         for c in cases
-        if not c.training
+        if not c.training_mode
     ]
     lines = format_method_results(verdict.exercise, pairs, act)
     right = any("✓" in line for line in lines)

@@ -11,7 +11,9 @@ from typing import Any
 from torch import Tensor
 
 from autograder.diagnose.trial import Trial
-from autograder.run.runner import CaseError, perform_calls, use_default_torch_settings
+from autograder.run.global_state import use_default_torch_settings
+from autograder.run.guarded_call import CaseError
+from autograder.run.runner import perform_calls
 from autograder.spec import plain_codec
 from autograder.spec.exercise import Case, Exercise, Fake
 
@@ -32,7 +34,9 @@ class FailedCase:
         self._answer, self._exercise, self._case, self._dtype = answer, exercise, case, trial.dtype
         self.inputs: dict[str, Any] = {
             **{name: _cast(tensor, trial) for name, tensor in case.inputs.items()},
-            **{n: value for n, value in case.given.items() if not isinstance(value, Fake)},
+            **{
+                n: value for n, value in case.extra_arguments.items() if not isinstance(value, Fake)
+            },
         }
         self.weights = {name: _cast(tensor, trial) for name, tensor in case.weights.items()}
         self.expected = _readable(case, trial.expected.outputs)
@@ -83,7 +87,7 @@ def _readable(case: Case, outputs: Mapping[str, Tensor]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, tensor in outputs.items():
         with contextlib.suppress(ValueError):
-            found[name] = plain_codec.decode_plain(tensor) if name in case.plain else tensor
+            found[name] = plain_codec.decode_plain(tensor) if name in case.non_tensors else tensor
     return found
 
 

@@ -34,7 +34,7 @@ class Watchdog:
         self._out = sys.stdout  # kept here because an answer's output is captured
 
     @contextlib.contextmanager
-    def limit(self) -> Iterator[None]:
+    def enforce(self) -> Iterator[None]:
         """Raise TimeLimitExceeded if the block takes too long, but only in the main thread.
 
         A KeyboardInterrupt stops the running code, because `except Exception` does not catch it.

@@ -23,7 +23,7 @@ class Difference:
         name: name of the output, input or weight.
         expected: the expected tensor, or None.
         actual: the actual tensor, or None.
-        real: bool mask of the part that counts, or None.
+        valid_mask: bool mask of the part that counts, or None.
         sentence: the sentence that the case's relation returned, or "".
     """
 
@@ -31,7 +31,7 @@ class Difference:
     name: str
     expected: Tensor | None = None
     actual: Tensor | None = None
-    real: Tensor | None = None
+    valid_mask: Tensor | None = None
     sentence: str = ""
 
 
@@ -64,16 +64,18 @@ def find_difference(
         wrong = _compare_output(name, outcome.outputs[name], right, case, tolerance, dtype)
         if wrong:
             return wrong
-    if case.relation and (said := case.relation(case, replace(outcome, gradients={}))):
+    if case.check_random_outputs and (
+        said := case.check_random_outputs(case, replace(outcome, gradients={}))
+    ):
         return Difference("random", "", sentence=said)
-    for name in case.random:
+    for name in case.random_outputs:
         if not torch.isfinite(outcome.outputs[name]).all():
             return Difference("finite", name, actual=outcome.outputs[name])
-    if outcome.changed:
-        return Difference("changed", outcome.changed[0])
+    if outcome.mutated:
+        return Difference("changed", outcome.mutated[0])
     if outcome.problem:
         return Difference(outcome.problem[0], "")
-    if case.relation:
+    if case.check_random_outputs:
         return _random_gradients(case, outcome)
     # Compare in the order of the declaration, for the same reason.
     for name in filter(expected.gradients.__contains__, (*case.inputs, *case.weights)):
@@ -95,15 +97,21 @@ def _random_gradients(case: Case, outcome: Outcome) -> Difference | None:
             gradient.shape == leaves[name].shape and torch.isfinite(gradient).all()
         ):
             return Difference("gradient", name, actual=gradient)
-    said = case.relation(case, outcome) if case.relation and outcome.gradients else ""
+    said = (
+        case.check_random_outputs(case, outcome)
+        if case.check_random_outputs and outcome.gradients
+        else ""
+    )
     return Difference("gradient", "", sentence=said) if said else None
 
 
 def _compare_output(
     name: str, actual: Tensor, right: Tensor, case: Case, tolerance: float, dtype: torch.dtype
 ) -> Difference | None:
-    if name in case.plain:  # bytes: their shape depends on the length of the text
-        if name in case.random or (actual.dtype == right.dtype and torch.equal(actual, right)):
+    if name in case.non_tensors:  # bytes: their shape depends on the length of the text
+        if name in case.random_outputs or (
+            actual.dtype == right.dtype and torch.equal(actual, right)
+        ):
             return None
         return Difference("value", name, right, actual)
     if actual.shape != right.shape:
@@ -112,8 +120,8 @@ def _compare_output(
     exactly = not case.floating and name not in numbers
     if not _kind_is_right(actual, right, dtype, exactly):
         return Difference("dtype", name, right, actual)
-    real = case.real.get(name)
-    if name in case.random:  # the relation judges it before anything else
+    real = case.valid_masks.get(name)
+    if name in case.random_outputs:  # the relation judges it before anything else
         return None
     if not torch.isfinite(actual).all():
         return Difference("finite", name, right, actual, real)

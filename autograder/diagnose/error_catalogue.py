@@ -47,7 +47,7 @@ class MutantFingerprints:
     totals: tuple[tuple[str, tuple[float, ...]], ...] = ()
     names: frozenset[str] | None = None
 
-    def name(self, trials: Sequence[Trial]) -> list[str]:
+    def find_matching_phrases(self, trials: Sequence[Trial]) -> list[str]:
         """Return the changes, in words, of the mutants that give exactly what the answer gave."""
         exact = {id(t.case): t for t in trials if t.dtype == torch.float64}
         mine = [exact[id(case)] for case in self.cases if id(case) in exact]

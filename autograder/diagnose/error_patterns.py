@@ -28,36 +28,36 @@ class FailedOutput:
     Attributes:
         trial: the trial.
         name: name of the output.
-        mine: the output of the answer.
-        right: the expected output.
+        actual: the output of the answer.
+        expected: the expected output.
     """
 
     trial: Trial
     name: str
-    mine: Tensor
-    right: Tensor
+    actual: Tensor
+    expected: Tensor
 
     @property
-    def real(self) -> Tensor:
+    def valid_mask(self) -> Tensor:
         """Return a bool mask of the entries that count, in the shape of the expected output."""
-        real = self.trial.case.real.get(self.name)
+        real = self.trial.case.valid_masks.get(self.name)
         if real is None:
-            return torch.ones_like(self.right, dtype=torch.bool)
-        return real.reshape(*real.shape, *[1] * (self.right.dim() - real.dim())).expand_as(
-            self.right
+            return torch.ones_like(self.expected, dtype=torch.bool)
+        return real.reshape(*real.shape, *[1] * (self.expected.dim() - real.dim())).expand_as(
+            self.expected
         )
 
     def is_right_if(self, mine: Tensor) -> bool:
         """Return whether another tensor would be right in place of the answer's output."""
-        return self.mine.shape == self.right.shape == mine.shape and are_close(
-            mine[self.real], self.right[self.real], _TIGHT
+        return self.actual.shape == self.expected.shape == mine.shape and are_close(
+            mine[self.valid_mask], self.expected[self.valid_mask], _TIGHT
         )
 
     @property
     def wrong(self) -> Tensor:
         """Return a bool mask of the wrong entries."""
-        near = torch.isclose(self.mine, self.right, rtol=1e-5, atol=1e-5, equal_nan=True)
-        return ~near & self.real
+        near = torch.isclose(self.actual, self.expected, rtol=1e-5, atol=1e-5, equal_nan=True)
+        return ~near & self.valid_mask
 
 
 def find_error_pattern(exercise: Exercise, trials: Sequence[Trial], whole: bool = False) -> str:
@@ -68,7 +68,7 @@ def find_error_pattern(exercise: Exercise, trials: Sequence[Trial], whole: bool 
         trials: the trials of an answer.
         whole: whether to try only patterns that explain the whole result, such as another order.
     """
-    exact = [t for t in trials if t.dtype == torch.float64 and not t.case.training]
+    exact = [t for t in trials if t.dtype == torch.float64 and not t.case.training_mode]
     failed = [(t, t.difference) for t in exact if t.difference]
     if not failed or any(fault.kind not in ("value", "shape") for _, fault in failed):
         return ""
@@ -77,12 +77,14 @@ def find_error_pattern(exercise: Exercise, trials: Sequence[Trial], whole: bool 
     ] = {}  # by name; a method that is called twice has two result names
     for trial, fault in failed:
         name = fault.name
-        if name in trial.case.plain:
+        if name in trial.case.non_tensors:
             return ""
         mine, right = trial.outcome.outputs[name], trial.expected.outputs[name]
         pair = FailedOutput(trial, name, mine.detach().double(), right.double())
         groups.setdefault(name, []).append(pair)
-    same_shapes = all(p.mine.shape == p.right.shape for pairs in groups.values() for p in pairs)
+    same_shapes = all(
+        p.actual.shape == p.expected.shape for pairs in groups.values() for p in pairs
+    )
     families = _FAMILIES if same_shapes else _SHAPES
     if whole:
         families = _WHOLE if same_shapes else ()
@@ -97,7 +99,7 @@ PatternDetector = Callable[[Exercise, str, "Sequence[FailedOutput]", "Sequence[T
 
 
 def _zero(exercise: Exercise, name: str, pairs: Sequence[FailedOutput], _: Sequence[Trial]) -> str:
-    if all((p.mine[p.real] == 0).all() for p in pairs) and len(pairs) > 1:
+    if all((p.actual[p.valid_mask] == 0).all() for p in pairs) and len(pairs) > 1:
         return f"Your {name} is 0 everywhere."
     return ""
 
@@ -115,9 +117,9 @@ def _exchanged(
 def _are_exchanged(pair: FailedOutput, other: str) -> bool:
     outputs, right = pair.trial.outcome.outputs, pair.trial.expected.outputs
     return (
-        pair.right.numel() > 1
-        and are_close(pair.mine, right[other], _TIGHT)
-        and are_close(outputs[other], pair.right, _TIGHT)
+        pair.expected.numel() > 1
+        and are_close(pair.actual, right[other], _TIGHT)
+        and are_close(outputs[other], pair.expected, _TIGHT)
     )
 
 
@@ -126,15 +128,15 @@ def _scaled(
 ) -> str:
     factors = []
     for pair in pairs:
-        mine, right = pair.mine[pair.real], pair.right[pair.real]
+        mine, right = pair.actual[pair.valid_mask], pair.expected[pair.valid_mask]
         total = float(right.square().sum())
         if not total or not torch.isfinite(mine).all():
             return ""
         factor = float((mine * right).sum()) / total
-        if not factor or not pair.is_right_if(pair.mine / factor):
+        if not factor or not pair.is_right_if(pair.actual / factor):
             return ""
         factors.append(factor)
-    if sum(int(p.real.sum()) for p in pairs) < 4 or len(factors) < 2:
+    if sum(int(p.valid_mask.sum()) for p in pairs) < 4 or len(factors) < 2:
         return ""
     if all(abs(f + 1) < _TIGHT for f in factors):
         return f"Your {name} has the wrong sign: it is the right one times -1."
@@ -171,7 +173,7 @@ def _sizes(exercise: Exercise, pairs: Sequence[FailedOutput]) -> Iterator[tuple[
     for pair in pairs:
         table: dict[str, int] = {}
         case = pair.trial.case
-        for name, tensor in {**case.inputs, **case.weights, pair.name: pair.right}.items():
+        for name, tensor in {**case.inputs, **case.weights, pair.name: pair.expected}.items():
             axes = exercise.axes.get(name, "").split()
             if len(axes) == tensor.dim():
                 table |= dict(zip(axes, tensor.shape, strict=True))
@@ -197,17 +199,18 @@ _LAST: dict[str, Callable[[Tensor], Tensor]] = {
 def _last_step(
     exercise: Exercise, name: str, pairs: Sequence[FailedOutput], _: Sequence[Trial]
 ) -> str:
-    if len({round(value, 6) for p in pairs for value in p.right.flatten().tolist()}) < 4:
+    if len({round(value, 6) for p in pairs for value in p.expected.flatten().tolist()}) < 4:
         return ""  # few distinct numbers fit many functions: 0 is the logarithm of 1
     for step, function in _LAST.items():
-        if all(p.right.dim() and p.is_right_if(function(p.mine)) for p in pairs):
+        if all(p.expected.dim() and p.is_right_if(function(p.actual)) for p in pairs):
             return f"Your {name} lacks a last step: {step} of it is right."
     for step, function in _LAST.items():
         if all(
-            p.right.dim() and are_close(p.mine[p.real], function(p.right)[p.real], _TIGHT)
+            p.expected.dim()
+            and are_close(p.actual[p.valid_mask], function(p.expected)[p.valid_mask], _TIGHT)
             for p in pairs
         ):
-            return f"Your {name} has a step too many: it is {step} of the right one."
+            return f"Your {name} has one step too many: it is {step} of the right one."
     return ""
 
 
@@ -215,7 +218,7 @@ def _detect_shift(
     exercise: Exercise, name: str, pairs: Sequence[FailedOutput], _: Sequence[Trial]
 ) -> str:
     for axis, label in enumerate(exercise.axes.get(name, "").split()):
-        if label not in _TIMES or any(p.right.dim() <= axis for p in pairs):
+        if label not in _TIMES or any(p.expected.dim() <= axis for p in pairs):
             continue
         late = [_after(p, axis, +1) for p in pairs]
         early = [_after(p, axis, -1) for p in pairs]
@@ -226,19 +229,19 @@ def _detect_shift(
                     f"compare position 0 of yours with position {1 if words == 'early' else 0} of "
                     "the expected one."
                 )
-        if all(p.right.shape[axis] > 1 and p.is_right_if(p.mine.flip(axis)) for p in pairs):
+        if all(p.expected.shape[axis] > 1 and p.is_right_if(p.actual.flip(axis)) for p in pairs):
             return f"Your {name} is right, but runs backwards along {label}."
     return ""
 
 
 def _after(pair: FailedOutput, axis: int, by: int) -> bool | None:
     """Return whether an output is the right one shifted along an axis, or None if unclear."""
-    size = pair.right.shape[axis]
+    size = pair.expected.shape[axis]
     if size < 3:
-        return None if size < 2 or pair.real.all() else False
-    mine = pair.mine.narrow(axis, max(by, 0), size - 1)
-    right = pair.right.narrow(axis, max(-by, 0), size - 1)
-    counts = pair.real.narrow(axis, max(-by, 0), size - 1) & pair.real.narrow(
+        return None if size < 2 or pair.valid_mask.all() else False
+    mine = pair.actual.narrow(axis, max(by, 0), size - 1)
+    right = pair.expected.narrow(axis, max(-by, 0), size - 1)
+    counts = pair.valid_mask.narrow(axis, max(-by, 0), size - 1) & pair.valid_mask.narrow(
         axis, max(by, 0), size - 1
     )
     return bool(counts.any()) and are_close(mine[counts], right[counts], _TIGHT)
@@ -250,8 +253,8 @@ def _reordered(
     if exercise.axes.get(name, "").split()[:1] != ["B"]:
         return ""
     for pair in pairs:
-        rows = list(pair.right.masked_fill(~pair.real, 0.0))
-        for row in pair.mine.masked_fill(~pair.real, 0.0):
+        rows = list(pair.expected.masked_fill(~pair.valid_mask, 0.0))
+        for row in pair.actual.masked_fill(~pair.valid_mask, 0.0):
             found = next((i for i, right in enumerate(rows) if are_close(row, right, _TIGHT)), None)
             if found is None:
                 return ""
@@ -266,9 +269,9 @@ def _detect_transpose(
     exercise: Exercise, name: str, pairs: Sequence[FailedOutput], _: Sequence[Trial]
 ) -> str:
     if all(
-        min(p.right.dim(), p.mine.dim()) > 1
-        and are_close(p.mine.mT, p.right, _TIGHT)
-        and not are_close(p.mine, p.right, _TIGHT)
+        min(p.expected.dim(), p.actual.dim()) > 1
+        and are_close(p.actual.mT, p.expected, _TIGHT)
+        and not are_close(p.actual, p.expected, _TIGHT)
         for p in pairs
     ):
         return f"Your {name} is transposed: its last two axes are exchanged."
@@ -278,17 +281,17 @@ def _detect_transpose(
 def _reshaped(
     exercise: Exercise, name: str, pairs: Sequence[FailedOutput], _: Sequence[Trial]
 ) -> str:
-    wrong = [p for p in pairs if p.mine.shape != p.right.shape]
-    if all(are_close(p.mine.squeeze(), p.right.squeeze(), _TIGHT) for p in pairs):
-        more = wrong[0].mine.dim() > wrong[0].right.dim()
+    wrong = [p for p in pairs if p.actual.shape != p.expected.shape]
+    if all(are_close(p.actual.squeeze(), p.expected.squeeze(), _TIGHT) for p in pairs):
+        more = wrong[0].actual.dim() > wrong[0].expected.dim()
         return f"The numbers are right; an axis of size 1 is {'too many' if more else 'missing'}."
     axes = exercise.axes.get(name, "").split()
     for axis, label in enumerate(axes):
-        if label not in _TIMES or any(p.mine.dim() != p.right.dim() for p in wrong):
+        if label not in _TIMES or any(p.actual.dim() != p.expected.dim() for p in wrong):
             continue
-        sizes = [(p.mine.shape[axis], p.right.shape[axis]) for p in wrong]
+        sizes = [(p.actual.shape[axis], p.expected.shape[axis]) for p in wrong]
         if all(
-            n < m and are_close(p.mine, p.right.narrow(axis, 0, n), _TIGHT)
+            n < m and are_close(p.actual, p.expected.narrow(axis, 0, n), _TIGHT)
             for p, (n, m) in zip(wrong, sizes, strict=True)
         ):
             return (
@@ -306,7 +309,7 @@ def _padded_rows(
         return ""
     for words in sorted({n for p in pairs for n in p.trial.case.inputs if _count_real(p, n)}):
         rows = [(p, _count_real(p, words)) for p in pairs]
-        if any(count is None or len(count[0]) != p.right.shape[0] for p, count in rows):
+        if any(count is None or len(count[0]) != p.expected.shape[0] for p, count in rows):
             continue
         wrong = torch.cat(
             [p.wrong.flatten(1).any(-1) if p.wrong.dim() > 1 else p.wrong for p in pairs]
@@ -368,7 +371,7 @@ def _size(exercise: Exercise, trial: Trial, label: str) -> int | None:
         axes = exercise.axes.get(name, "").split()
         if label in axes and len(axes) == tensor.dim():
             return int(tensor.shape[axes.index(label)])
-    value = trial.case.construct.get(label)
+    value = trial.case.init_arguments.get(label)
     return value if isinstance(value, int) else None
 
 
@@ -378,7 +381,7 @@ def _first_steps(
     """Return a sentence about the time steps at which a result is wrong, or ""."""
     axes = exercise.axes.get(name, "").split()
     for axis, label in enumerate(axes):
-        if label != "T" or any(p.right.dim() != len(axes) for p in pairs):
+        if label != "T" or any(p.expected.dim() != len(axes) for p in pairs):
             continue
         steps = [p.wrong.movedim(axis, 0).flatten(1).any(-1) for p in pairs]  # (T,)
         steps = [step for step in steps if len(step) > 1]

@@ -38,10 +38,10 @@ def compute_fingerprint(case: Case, outcome: Outcome, complaint: FailureSignatur
     total = 0.0
     if outcome.problem and outcome.problem[0] != "gradient":
         total += _of_words(outcome.problem[0])
-    for name in outcome.changed:
+    for name in outcome.mutated:
         total += _of_words("changed", name)
     for name, tensor in outcome.outputs.items():
-        real = case.real.get(name)
+        real = case.valid_masks.get(name)
         if real is not None and tensor.shape[: real.dim()] == real.shape:
             if not torch.isfinite(tensor).all():  # not even padding may have such values
                 total += _of_words("not finite", name)

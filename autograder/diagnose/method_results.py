@@ -79,7 +79,7 @@ def _try_together(
     (method, *others) = [name for name, state in found.items() if state == "not tried"]
     for case, right in pairs:
         fault = find_difference(case, act(case), right, torch.float64)
-        if others or not fault or case.after is not None:
+        if others or not fault or case.preceding_case is not None:
             continue
         if fault.kind == "raised":
             return {method: "stopped with an error"}
@@ -90,10 +90,8 @@ def _try_together(
 
 def _alone(case: Case, right: Expected, method: str) -> Iterator[Pair]:
     """Yield a case for each call of a method alone, with inputs from the expected values."""
-    wholes = {
-        name for call in case.calls for bundle in call.returns for name in list_named_dicts(bundle)
-    }
-    if case.after is not None or case.relation is not None:
+    wholes = {whole.name for call in case.calls for whole in list_named_dicts(call.returns)}
+    if case.preceding_case is not None or case.check_random_outputs is not None:
         return
     for call in case.calls:
         if call.method != method or wholes.intersection(call.needed) or call.raises:
@@ -103,7 +101,9 @@ def _alone(case: Case, right: Expected, method: str) -> Iterator[Pair]:
             case,
             inputs=dict(case.inputs) | {name: right.outputs[name] for name in made},
             calls=(call,),
-            real={name: mask for name, mask in case.real.items() if name in call.returned},
+            valid_masks={
+                name: mask for name, mask in case.valid_masks.items() if name in call.returned
+            },
             upstream={},
         )
         yield one, Expected({name: right.outputs[name] for name in call.returned}, {})

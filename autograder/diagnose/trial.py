@@ -35,7 +35,7 @@ class Trial:
 
     @property
     def _complaint(self) -> FailureSignature | None:
-        return make_failure_signature(self.difference) if self.case.relation else None
+        return make_failure_signature(self.difference) if self.case.check_random_outputs else None
 
     @cached_property
     def fingerprint(self) -> float:

@@ -22,9 +22,14 @@ def add_training_cases(case: Case, where: str) -> list[Case]:
     acts = f"In training, dropout acts on {where}."
 
     def dropping(p: float, name: str, training: str, note: str) -> Case:
-        construct = {**case.construct, "dropout": p}
+        construct = {**case.init_arguments, "dropout": p}
         return replace(
-            case, name=name, construct=construct, upstream={}, training=training, note=note
+            case,
+            name=name,
+            init_arguments=construct,
+            upstream={},
+            training_mode=training,
+            note=note,
         )
 
     return [

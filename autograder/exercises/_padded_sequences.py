@@ -22,10 +22,10 @@ def make_second_batch_case(
     return replace(
         second,
         name=name,
-        construct=first.construct,
+        init_arguments=first.init_arguments,
         weights=first.weights,
         note=_KEPT,
-        after=replace(first, construct={}, weights={}, real={}, upstream={}),
+        preceding_case=replace(first, init_arguments={}, weights={}, valid_masks={}, upstream={}),
     )
 
 

@@ -13,7 +13,8 @@ from tqdm import tqdm
 
 from autograder.instructor.grading import result_records
 from autograder.instructor.grading.assignment_run import AssignmentRun, Summary
-from autograder.instructor.grading.bubblewrap import Sandbox, SandboxError
+from autograder.instructor.grading.bubblewrap import Sandbox
+from autograder.instructor.grading.bwrap_command import SandboxError
 from autograder.instructor.grading.course_folder import Course, CourseError
 from autograder.instructor.grading.gradebook_writer import LockRetrier, explain_errors
 from autograder.instructor.grading.result_records import NotebookResult
@@ -68,16 +69,16 @@ def _grade(given: argparse.Namespace, course: Course, started: Sandbox | None) -
     began = time.monotonic()
     work = AssignmentRun(course, given.assignment, given.student, given.exercise, given.force)
     if course.settings.unsafe:
-        print("Students' code runs without a sandbox, with all your rights.", file=sys.stderr)
+        print("Students' code runs without a sandbox, with all your permissions.", file=sys.stderr)
     with _Progress(work) as progress:
         if given.scheduler:
             from autograder.instructor.grading.dask_cluster import DaskExecutor
 
             with DaskExecutor(given.scheduler, work) as cluster:
-                summary = work.start(cluster, progress.tick, progress.busy, progress.say)
+                summary = work.grade_all(cluster, progress.tick, progress.busy, progress.say)
         else:
-            with work.here(started) as machine:
-                summary = work.start(machine, progress.tick, progress.busy, progress.say)
+            with work.open_local_executor(started) as machine:
+                summary = work.grade_all(machine, progress.tick, progress.busy, progress.say)
     print(text(work, summary, time.monotonic() - began))
     if not given.no_feedback:  # also for students whom an interrupted run graded
         graded = set(course.graded_students(given.assignment))
@@ -195,7 +196,7 @@ def show(given: argparse.Namespace) -> int:
     course = Course(given.course.resolve(), given.db)
     with explain_errors(course.db_url):
         course.check_gradebook()
-        results = LockRetrier(_say).until_done(
+        results = LockRetrier(_say).retry_until_done(
             lambda: result_records.read(course.db_url, student=given.student)
         )
     wanted = [r for r in results if given.assignment in ("", r.assignment)]
@@ -279,7 +280,7 @@ def report(given: argparse.Namespace) -> int:
     with explain_errors(course.db_url):
         course.check_gradebook()
         about = course.directory, given.assignment, course.exercises
-        write(LockRetrier(_say).until_done(lambda: collect_statistics(*about)), to)
+        write(LockRetrier(_say).retry_until_done(lambda: collect_statistics(*about)), to)
     print(f"Written: {to}")
     return 0
 

@@ -30,7 +30,10 @@ from autograder.spec.exercise import Exercise
 
 
 def write(
-    exercise: Exercise, exercises: Mapping[str, Exercise], folder: Path = FOLDER, anew: bool = False
+    exercise: Exercise,
+    exercises: Mapping[str, Exercise],
+    folder: Path = FOLDER,
+    recompute: bool = False,
 ) -> bool:
     """Write the two files of an exercise, and tell whether its values were recomputed.
 
@@ -41,14 +44,14 @@ def write(
         exercise: the exercise.
         exercises: all exercises; a solution may call others.
         folder: destination folder.
-        anew: recompute the values in any case.
+        recompute: recompute the values even if nothing has changed.
     """
     path = folder / exercise.assignment / exercise.name
     path.parent.mkdir(parents=True, exist_ok=True)
     page = path.with_suffix(".json")
     digest = compute_digest(exercise, SEEDS)
     before = json.loads(page.read_text(encoding="utf-8")) if page.is_file() else {}
-    stale = anew or before.get("made_from") != digest
+    stale = recompute or before.get("made_from") != digest
     phrases = before.get("mutants", [])
     if stale:
         tensors, phrases = _compute(exercise, exercises)
@@ -78,14 +81,14 @@ def _compute(
     for key, (case, right) in cases.items():
         prefix = f"{key}/expected"
         outputs = dict(right.outputs)
-        for name in case.random:  # a random text does not even have a fixed length
+        for name in case.random_outputs:  # a random text does not even have a fixed length
             outputs[name] = torch.zeros_like(
-                outputs[name][:0] if name in case.plain else outputs[name]
+                outputs[name][:0] if name in case.non_tensors else outputs[name]
             )
         _keep(tensors, f"{prefix}/outputs", outputs, torch.float64)
-        if not case.relation:
+        if not case.check_random_outputs:
             _keep(tensors, f"{prefix}/gradients", dict(right.gradients), torch.float64)
-    exact = [(case, right) for case, right in cases.values() if not case.training]
+    exact = [(case, right) for case, right in cases.values() if not case.training_mode]
     for mistake in load_mistakes(exercise):
         trials = [
             Trial(case, torch.float64, right, run_case(mistake.code, exercise, case))
@@ -97,7 +100,7 @@ def _compute(
             kept["gradients"] = [trial.gradient_fingerprint for trial in trials]
         for kind, fingerprints in kept.items():
             tensors[f"{mistake.slug}/{kind}"] = torch.tensor(fingerprints, dtype=torch.float64)
-    steady = [(case, right) for case, right in cases.values() if case.training != "random"]
+    steady = [(case, right) for case, right in cases.values() if case.training_mode != "random"]
     first = [pair for pair in steady if any(pair[0] is c for c in drawn[SEEDS[0]])]
     mutants = compute_mutant_fingerprints(
         exercise, exercises, [c for c, _ in first], [right for _, right in first]
@@ -125,16 +128,16 @@ def main(arguments: Sequence[str]) -> None:
     from autograder.exercises import EXERCISES
 
     known = {*EXERCISES, *(exercise.assignment for exercise in EXERCISES.values())}
-    anew = "--all" in arguments
+    recompute = "--all" in arguments
     asked = {name for name in arguments if name != "--all"} or known
     if unknown := asked - known:
         sys.exit(f"There is no {', '.join(sorted(unknown))}: name assignments or exercises.")
     chosen = [e for e in EXERCISES.values() if {e.name, e.assignment} & asked]
     torch.set_num_threads(1)
     with ProcessPoolExecutor() as pool:
-        done = pool.map(write, chosen, repeat(EXERCISES), repeat(FOLDER), repeat(anew))
+        done = pool.map(write, chosen, repeat(EXERCISES), repeat(FOLDER), repeat(recompute))
         computed = [exercise.name for exercise, stale in zip(chosen, done, strict=True) if stale]
-    print(f"Computed anew: {', '.join(computed) or 'nothing'}.")
+    print(f"Recomputed: {', '.join(computed) or 'nothing'}.")
 
 
 if __name__ == "__main__":

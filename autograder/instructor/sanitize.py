@@ -80,7 +80,7 @@ def _write(match: re.Match[str]) -> str:
 def is_slow_to_highlight(source: str) -> bool:
     """Tell whether code should be shown without colours.
 
-    Pygments' regular expressions for Python start anew at every position: 4,000 blanks or dotted
+    Pygments' regular expressions for Python start again at every position: 4,000 blanks or dotted
     names in a row take seconds, and ten times as many take minutes.
     """
     return len(source) > _COLOURED_CELL or _LONG_FOR_PYGMENTS.search(source) is not None
@@ -151,7 +151,7 @@ class OutputBudget:
     def __init__(self) -> None:
         self._characters, self._pixels = _PAGE_AT_MOST, _PAGE_PIXELS_AT_MOST
 
-    def fit(self, outputs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    def admit(self, outputs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         """Return a cell's outputs, as `clean_outputs` gives them, or a sentence in their place."""
         pictures = [o["data"]["image/png"] for o in outputs if "image/png" in o.get("data", ())]
         characters = len(json.dumps(outputs))

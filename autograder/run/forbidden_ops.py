@@ -124,7 +124,7 @@ class ForbiddenCallRecorder:
             "is to write it yourself.",
         )
 
-    def note(self, shown: str) -> None:
+    def record(self, shown: str) -> None:
         """Record a call and abort it by raising an error."""
         self._called.append(shown)
         raise _Refused(self.problem[1] if self.problem else "")
@@ -233,7 +233,7 @@ def _make_kernel(shown: str, family: _Family, refusal: ForbiddenCallRecorder) ->
     def kernel(*given: Any, **named: Any) -> Any:
         allowed = family.otherwise(*given, **named)
         if allowed is None:
-            refusal.note(shown)
+            refusal.record(shown)
         return allowed
 
     return kernel
@@ -251,7 +251,7 @@ def _note_function(*given: Any, **named: Any) -> None:
     # This code runs with the globals of another module.
     from autograder.run.forbidden_ops import _refusals
 
-    _refusals[-1].note(_refusals[-1].forbidden[0])
+    _refusals[-1].record(_refusals[-1].forbidden[0])
 
 
 @functools.cache

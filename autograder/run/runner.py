@@ -9,18 +9,9 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import io
-import linecache
-import os
 import random
-import sys
-import sysconfig
-import traceback
-import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import torch
@@ -28,35 +19,25 @@ from torch import Tensor, nn
 
 from autograder.run.deterministic_dropout import DeterministicDropout
 from autograder.run.forbidden_ops import ForbiddenCallRecorder
-from autograder.spec import plain_codec
+from autograder.run.global_state import (
+    capture_output,
+    keep_random_state,
+    use_default_torch_settings,
+)
+from autograder.run.guarded_call import CaseError, call_guarded, get_first_line, get_message
+from autograder.run.returned_values import convert_to_tensors, keep_named_dicts
 from autograder.spec.exercise import (
     Call,
     Case,
     Exercise,
-    NamedDict,
     NameTree,
     SelectedRows,
     accepts_positional_arguments,
     format_name_tree,
-    list_members,
-    list_names,
     resolve_names,
 )
 from autograder.spec.fakes import build_argument, find_usage_hint
 from autograder.spec.outcome import Outcome
-
-_HERE = f"{Path(__file__).parents[1]}{os.sep}"
-_STDLIB = sysconfig.get_paths()["stdlib"]
-_PRINTED_AT_MOST = 2_000
-
-
-class CaseError(Exception):
-    """Raised when a case cannot run to its end; the message is one sentence for the student."""
-
-    def __init__(self, kind: str, sentence: str):
-        super().__init__(sentence)
-        self.kind = kind
-        self.sentence = sentence
 
 
 def run_case(
@@ -79,17 +60,17 @@ def run_case(
     try:
         with (
             use_default_torch_settings(torch.float32 if case.floating else dtype),
-            _keep_random_state(),
-            _capture_output(outcome),
-            DeterministicDropout() if case.training == "certain" else contextlib.nullcontext(),
+            keep_random_state(),
+            capture_output(outcome),
+            DeterministicDropout() if case.training_mode == "certain" else contextlib.nullcontext(),
         ):
-            outcome.outputs, outcome.changed = _values(answer, exercise, case, dtype)
+            outcome.outputs, outcome.mutated = _values(answer, exercise, case, dtype)
             # A tensor that is written into changes the second run, so report only the writing.
-            values = {} if outcome.changed else outcome.outputs
+            values = {} if outcome.mutated else outcome.outputs
             outcome.gradients = _gradients(answer, exercise, case, dtype, values)
     except CaseError as problem:
         sentence = problem.sentence
-        passed = [*case.given.values(), *case.construct.values()]
+        passed = [*case.extra_arguments.values(), *case.init_arguments.values()]
         if problem.kind == "raised" and (use := find_usage_hint(passed, sentence)):
             sentence += f"\nThe check passes {use}, and use nothing else of it."
         outcome.problem = (problem.kind, sentence)
@@ -128,9 +109,11 @@ class _CompletedCase:
     def list_changed(self) -> list[str]:
         """Return the names of inputs and results that have been written into since."""
         # Results that are not tensors are kept as bytes, to which an answer has no reference.
-        plain, known = self.case.plain, self.known
+        plain, known = self.case.non_tensors, self.known
         changed = [n for n, t in self.before.items() if n not in plain and not _same(known[n], t)]
-        lists = {n: value for n, value in self.case.given.items() if isinstance(value, list)}
+        lists = {
+            n: value for n, value in self.case.extra_arguments.items() if isinstance(value, list)
+        }
         changed += [name for name, value in lists.items() if not _equal(known[name], value)]
         return [*changed, *self.altered]
 
@@ -168,7 +151,9 @@ def _run_with_preceding_case(
 ) -> list[_CompletedCase]:
     """Make the calls of a case, after the calls of the case that precedes it, if any."""
     played = (
-        _run_with_preceding_case(answer, module, exercise, case.after, dtype) if case.after else []
+        _run_with_preceding_case(answer, module, exercise, case.preceding_case, dtype)
+        if case.preceding_case
+        else []
     )
     if inputs is None:
         inputs = {name: _cast(tensor, dtype).clone() for name, tensor in case.inputs.items()}
@@ -208,15 +193,15 @@ def _gradients(
                 f"{problem.sentence}\nThis happened with inputs that require gradients, as they do "
                 "in training. Use torch's operations all the way.",
             ) from problem
-        if not case.random and not _same_again(outputs, values):
+        if not case.random_outputs and not _same_again(outputs, values):
             raise CaseError("unsteady", _explain_unsteady(answer, exercise, case, dtype))
         if any(outputs[name].shape != upstream.shape for name, upstream in case.upstream.items()):
             return {}  # the shapes are wrong, which the comparison of values reports
         total = torch.zeros((), dtype=dtype)
         for name, upstream in case.upstream.items():
             product = outputs[name] * _cast(upstream, outputs[name].dtype)
-            if name in case.real:
-                product = product[case.real[name]]
+            if name in case.valid_masks:
+                product = product[case.valid_masks[name]]
             total = total + product.sum()
         if not total.requires_grad:
             return dict.fromkeys(leaves)
@@ -226,7 +211,7 @@ def _gradients(
             raise CaseError(
                 "gradient",
                 f"The values are right, but backward() raised {type(error).__name__}: "
-                f"{_first_line(error)}",
+                f"{get_first_line(error)}",
             ) from error
     return {
         name: None if gradient is None else gradient.detach().clone()
@@ -256,7 +241,7 @@ def _explain_unsteady(answer: Any, exercise: Exercise, case: Case, dtype: torch.
             f"{head}: it keeps something from the call before, in a global variable, an attribute "
             "of the class, or a list or dict as a default argument."
         )
-    if exercise.is_class and not case.training:
+    if exercise.is_class and not case.training_mode:
         return (
             f"{head}, in evaluation mode: something is drawn at random. A dropout is applied that "
             "does not look at self.training; use nn.Dropout, or F.dropout(x, p, self.training)."
@@ -265,16 +250,16 @@ def _explain_unsteady(answer: Any, exercise: Exercise, case: Case, dtype: torch.
 
 
 def _construct(answer: Any, exercise: Exercise, case: Case, dtype: torch.dtype) -> nn.Module:
-    arguments = [build_argument(value) for value in case.construct.values()]
-    given = {n: a for n, a in zip(case.construct, arguments, strict=True) if n in case.tied}
-    names = ", ".join(case.construct)
+    arguments = [build_argument(value) for value in case.init_arguments.values()]
+    given = {n: a for n, a in zip(case.init_arguments, arguments, strict=True) if n in case.tied}
+    names = ", ".join(case.init_arguments)
     if not accepts_positional_arguments(answer, len(arguments)):
         raise CaseError(
             "signature",
             f"{exercise.name}(...) must be constructed with ({names}); keep the __init__ of the "
             "stub.",
         )
-    module = _call_guarded(answer, arguments, f"{exercise.name}({names})")
+    module = call_guarded(answer, arguments, f"{exercise.name}({names})")
     if not isinstance(module, nn.Module):
         raise CaseError("signature", f"{exercise.name} must be a class derived from nn.Module.")
     mine, wanted = dict(module.state_dict()), case.weights
@@ -308,7 +293,7 @@ def _construct(answer: Any, exercise: Exercise, case: Case, dtype: torch.dtype) 
             )
     module.to(dtype)
     module.load_state_dict({n: _cast(t, dtype) for n, t in wanted.items()}, strict=False)
-    return module.train(bool(case.training))
+    return module.train(bool(case.training_mode))
 
 
 def _call_all(
@@ -323,7 +308,9 @@ def _call_all(
     copies: dict[str, Tensor] = {}
     altered: list[str] = []
     dtype = next((t.dtype for t in known.values() if _is_floating(t)), torch.get_default_dtype())
-    known = dict(known) | {name: build_argument(value, dtype) for name, value in case.given.items()}
+    known = dict(known) | {
+        name: build_argument(value, dtype) for name, value in case.extra_arguments.items()
+    }
     for call in case.calls:
         function, shown = _find_callable(answer, module, exercise, call, known)
         # A module's own signature is (*args, **kwargs); its forward has the real one.
@@ -340,12 +327,12 @@ def _call_all(
         if call.raises:
             _expect_error(function, arguments, shown, call)
         else:
-            returned = _call_guarded(function, arguments, shown)
-            tensors = _as_tensors(returned, call, shown, dtype)
+            returned = call_guarded(function, arguments, shown)
+            tensors = convert_to_tensors(returned, call, shown, dtype)
             for name, tensor in zip(call.returned, tensors, strict=True):
                 copies[name] = tensor.detach().clone()
                 known[name] = tensor
-            known |= _keep_wholes(returned, _wanted(call))
+            known |= keep_named_dicts(returned, call.result)
         if call.intact:
             for bundle, argument in zip(call.arguments, arguments, strict=True):
                 altered += _list_altered(bundle, argument, known)
@@ -368,14 +355,16 @@ def _expect_error(function: Any, arguments: list[Any], shown: str, call: Call) -
     """Make a call that must raise an error."""
     error = call.raises
     try:
-        _call_guarded(function, arguments, shown)
+        call_guarded(function, arguments, shown)
     except CaseError as problem:
         if isinstance(problem.__cause__, getattr(builtins, error)):
-            if call.mentions and not any(m in _text(problem.__cause__) for m in call.mentions):
+            if call.mentions and not any(
+                m in get_message(problem.__cause__) for m in call.mentions
+            ):
                 raise CaseError(
                     "returned",
                     f"{shown} raises {error}, as it must, but its sentence does not name what it "
-                    f"is about: {_first_line(problem.__cause__)}",
+                    f"is about: {get_first_line(problem.__cause__)}",
                 ) from problem.__cause__
             return
         if problem.kind == "raised":
@@ -408,23 +397,6 @@ def _fill_arguments(call: Call, known: Mapping[str, Any], shown: str) -> list[An
         ) from error
 
 
-def _wanted(call: Call) -> NameTree:
-    return call.returns if len(call.returns) > 1 else call.returns[0]
-
-
-def _keep_wholes(returned: Any, wanted: NameTree) -> dict[str, Any]:
-    """Return the dicts that have their own names, exactly as the answer returned them."""
-    if isinstance(wanted, str):
-        return {}
-    kept: dict[str, Any] = {}
-    if isinstance(wanted, NamedDict):
-        kept[wanted.name], wanted = returned, wanted.members
-    keys = list(wanted) if isinstance(wanted, Mapping) else range(len(list_members(wanted)))
-    for key, part in zip(keys, list_members(wanted), strict=True):
-        kept |= _keep_wholes(returned[key], part)
-    return kept
-
-
 def _method(module: nn.Module, exercise: Exercise, call: Call) -> Any:
     # Call the module itself, as its users do, so that hooks work.
     if call.method == "forward":
@@ -441,160 +413,6 @@ def _method(module: nn.Module, exercise: Exercise, call: Call) -> Any:
 
 def _is_floating(thing: Any) -> bool:
     return isinstance(thing, Tensor) and thing.is_floating_point()
-
-
-def _as_tensors(returned: Any, call: Call, shown: str, dtype: torch.dtype) -> tuple[Tensor, ...]:
-    if returned is None:
-        raise CaseError("returned", f"{shown} returned None; does it end in a return statement?")
-    wanted = _wanted(call)
-    members = tuple(_members(returned, wanted, call, shown, dtype))
-    for name, member in zip(list_names(wanted), members, strict=True):
-        if not isinstance(member, Tensor):
-            raise CaseError(
-                "returned",
-                f"{shown} must return {name} as a torch.Tensor; it returned a "
-                f"{_type_name(member)}.",
-            )
-    return members
-
-
-def _members(
-    returned: Any, wanted: NameTree, call: Call, shown: str, dtype: torch.dtype
-) -> Iterator[Any]:
-    """Yield the returned values in the order of the names, with plain numbers as tensors."""
-    if isinstance(wanted, str):
-        number = wanted in call.numbers and isinstance(returned, (int, float))
-        if wanted in call.plain:
-            yield _pack_plain(returned, wanted, call, shown)
-        else:
-            yield torch.tensor(returned, dtype=dtype) if number else returned
-        return
-    if isinstance(wanted, NamedDict):
-        wanted = wanted.members
-    if isinstance(wanted, Mapping):
-        if not isinstance(returned, dict) or not returned.keys() >= wanted.keys():
-            said = " and ".join(", ".join(map(repr, wanted)).rsplit(", ", 1))
-            got = f"a {_type_name(returned)}"
-            if isinstance(returned, dict):
-                got = f"one with {', '.join(map(repr, returned)) or 'nothing'}"
-            raise CaseError("returned", f"{shown} must return a dict with {said}, not {got}.")
-        for key, part in wanted.items():
-            yield from _members(returned[key], part, call, f"{shown}, under {key!r},", dtype)
-        return
-    parts = list_members(wanted)
-    if not (isinstance(returned, (tuple, list)) and len(returned) == len(parts)):
-        got = (
-            f"{len(returned)} thing{'' if len(returned) == 1 else 's'}"
-            if isinstance(returned, (tuple, list))
-            else f"one {_type_name(returned)}"
-        )
-        nested = not all(isinstance(part, str) for part in parts)
-        things = format_name_tree(wanted) if nested else ", ".join(list_names(wanted))
-        if not list_names(wanted):  # only their number is compared
-            raise CaseError(
-                "returned", f"{shown} must return {len(parts)} of these; it returned {got}."
-            )
-        raise CaseError(
-            "returned", f"{shown} must return {len(parts)} tensors: {things}; it returned {got}."
-        )
-    for member, part in zip(returned, parts, strict=True):
-        yield from _members(member, part, call, shown, dtype)
-
-
-def _pack_plain(returned: Any, name: str, call: Call, shown: str) -> Tensor:
-    try:
-        return plain_codec.encode_plain(returned)
-    except TypeError as error:
-        inside = isinstance(returned, (list, tuple))
-        got = f"a {_type_name(returned)}{f' that holds a {error}' if inside else ''}"
-        raise CaseError(
-            "returned", f"{shown} must return {name} as {call.plain[name]}; it returned {got}."
-        ) from error
-
-
-def _type_name(thing: Any) -> str:
-    kind = type(thing)
-    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
-
-
-def _call_guarded(function: Any, arguments: list[Any], shown: str) -> Any:
-    try:
-        return function(*arguments)
-    except (KeyboardInterrupt, CaseError):
-        raise
-    except SystemExit as error:
-        raise CaseError(
-            "raised",
-            f"{shown} calls exit() or quit(), which would end the whole notebook; return the "
-            f"result instead.{_locate_student_line(error.__traceback__)}",
-        ) from error
-    except NotImplementedError as error:
-        if _text(error):  # raised by torch, for a dtype or a missing forward; the stub's is empty
-            raise CaseError("raised", _explain_error(shown, error)) from error
-        raise CaseError(
-            "unwritten",
-            f"{_find_stub(error, shown)} is not written yet: replace raise NotImplementedError() "
-            "by your code, run the cell, and check again.",
-        ) from error
-    except BaseException as error:
-        raise CaseError("raised", _explain_error(shown, error)) from error
-
-
-def explain_timeout(exercise: Exercise, error: BaseException, seconds: float) -> tuple[str, str]:
-    """Return the problem of an answer that was interrupted."""
-    cause = error.__cause__ or error
-    return "time", (
-        f"{exercise.name} did not come to its end in {seconds:g} seconds; is there a loop without "
-        f"end?{_locate_student_line(cause.__traceback__)}"
-    )
-
-
-def _find_stub(error: BaseException, shown: str) -> str:
-    """Return the name of the function that raises, which may be a function the answer calls."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None or not _is_students(trace.tb_frame.f_code.co_filename):
-        return shown
-    inner = trace.tb_frame.f_code.co_name
-    if inner == shown.rpartition(".")[2] or not inner.isidentifier() or inner == "__init__":
-        return shown
-    owner = trace.tb_frame.f_locals.get("self")
-    return inner if owner is None else f"{type(owner).__name__}.{inner}"
-
-
-def _is_students(filename: str) -> bool:
-    return not filename.startswith((_HERE, _STDLIB)) and not any(
-        folder in filename
-        for folder in ("site-packages", "dist-packages")  # Debian and Colab use the latter
-    )
-
-
-def _explain_error(shown: str, error: BaseException) -> str:
-    where = _locate_student_line(error.__traceback__)
-    return f"{shown} raised {type(error).__name__}: {_first_line(error)}{where}"
-
-
-def _first_line(error: BaseException) -> str:
-    lines = _text(error).strip().splitlines()
-    return lines[0] if lines else "(no message)"
-
-
-def _text(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception:  # an error class of the student's own whose __str__ is wrong
-        return ""
-
-
-def _locate_student_line(trace: TracebackType | None) -> str:
-    """Return the line of the student's own code, not of torch's or ours, that raised the error."""
-    frames = [f for f in traceback.extract_tb(trace) if _is_students(f.filename)]
-    if not frames or frames[-1].lineno is None:
-        return ""
-    line = linecache.getline(frames[-1].filename, frames[-1].lineno).strip()
-    place = "its cell" if "ipykernel" in frames[-1].filename else "its file"
-    return f"\nin {frames[-1].name}, line {frames[-1].lineno} of {place}: {line}" if line else ""
 
 
 def _cast(tensor: Tensor, dtype: torch.dtype) -> Tensor:
@@ -614,64 +432,3 @@ def _same(one: Tensor, other: Tensor) -> bool:
     if one.is_floating_point():
         return torch.allclose(one, other, rtol=0.0, atol=0.0, equal_nan=True)
     return torch.equal(one, other)
-
-
-def _default_device() -> torch.device:
-    try:
-        return torch.get_default_device()
-    except (RuntimeError, AssertionError):  # set to a GPU that does not exist
-        torch.set_default_device("cpu")
-        return torch.device("cpu")
-
-
-@contextlib.contextmanager
-def use_default_torch_settings(default: torch.dtype = torch.float32) -> Iterator[None]:
-    """Use torch's default settings in the block, whatever a cell has changed permanently."""
-    dtype, device = torch.get_default_dtype(), _default_device()
-    anomaly = torch.is_anomaly_enabled()
-    elsewhere = device.type != "cpu"
-    torch.set_default_dtype(default)
-    if elsewhere:
-        torch.set_default_device("cpu")
-    if anomaly:
-        torch.autograd.set_detect_anomaly(False)
-    try:
-        with torch.inference_mode(False), torch.enable_grad():
-            yield
-    finally:
-        torch.set_default_dtype(dtype)
-        if elsewhere:
-            torch.set_default_device(device)
-        if anomaly:
-            torch.autograd.set_detect_anomaly(True)
-
-
-@contextlib.contextmanager
-def _keep_random_state() -> Iterator[None]:
-    """Restore the random generators: an answer may draw numbers, but a check leaves no trace."""
-    numpy = sys.modules.get("numpy")
-    states = torch.random.get_rng_state(), random.getstate()
-    numpy_state = numpy.random.get_state() if numpy else None
-    try:
-        yield
-    finally:
-        torch.random.set_rng_state(states[0])
-        random.setstate(states[1])
-        if numpy and numpy_state:
-            numpy.random.set_state(numpy_state)
-
-
-@contextlib.contextmanager
-def _capture_output(outcome: Outcome) -> Iterator[None]:
-    """Keep the answer's output and warnings out of the notebook, because it is run many times."""
-    page = io.StringIO()
-    try:
-        with (
-            contextlib.redirect_stdout(page),
-            contextlib.redirect_stderr(page),
-            warnings.catch_warnings(),
-        ):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        outcome.printed = page.getvalue()[:_PRINTED_AT_MOST]

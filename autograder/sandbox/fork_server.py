@@ -49,12 +49,13 @@ class _Prepared:
     allowed: bytes = b""
 
 
-def main(control: int, walls_inside: bool) -> None:
+def main(control: int, isolate_submissions: bool) -> None:
     """Serve until the grader closes the connection.
 
     Args:
         control: descriptor of a connected Unix socket.
-        walls_inside: whether submissions get their own isolation; without a sandbox they do not.
+        isolate_submissions: whether submissions get their own isolation; without a sandbox they do
+            not.
     """
     from autograder.sandbox import cell_runner, framing, serialization, worker
 
@@ -63,9 +64,9 @@ def main(control: int, walls_inside: bool) -> None:
     worker.reset_process_state()
     # Modules that answers often import, and modules that torch imports late.
     _import("torch.optim", "torch._dynamo", "torch.nn.functional", "numpy", "tqdm.auto")
-    own_walls = walls_inside and _can_separate()
+    own_walls = isolate_submissions and _can_separate()
     line.sendall(b"+" if own_walls else b"-")
-    prepared = _Prepared(made, worker.ExerciseCases(), walls_inside, own_walls)
+    prepared = _Prepared(made, worker.ExerciseCases(), isolate_submissions, own_walls)
     while True:
         message, descriptors, _, _ = socket.recv_fds(line, 1, 2)
         if not message:
@@ -79,7 +80,7 @@ def main(control: int, walls_inside: bool) -> None:
             header, tensors = frame
             if message == b"M":
                 _import(*header["modules"])
-                prepared.allowed = bytes(tensors["filter"].tolist()) if walls_inside else b""
+                prepared.allowed = bytes(tensors["filter"].tolist()) if isolate_submissions else b""
             else:
                 prepared.tests.cases = serialization.deserialize_cases(header["cases"], tensors)
                 if header["exercises"]:

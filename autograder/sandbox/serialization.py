@@ -13,7 +13,11 @@ from autograder.spec.exercise import Call, Case, Fake, NamedDict, SelectedRows
 from autograder.spec.outcome import Outcome
 
 DTYPES = {"float64": torch.float64, "float32": torch.float32}
-_HOST_ONLY_FIELDS = ("note", "random", "relation")  # fields of a case for the judge alone
+_HOST_ONLY_FIELDS = (
+    "note",
+    "random_outputs",
+    "check_random_outputs",
+)  # fields of a case for the judge alone
 _DECLARED = {kind.__name__: kind for kind in (Case, Call, SelectedRows, NamedDict, Fake)}
 # The kinds of problems that end a case; the process of an answer can report no other kind.
 KINDS = frozenset(
@@ -107,7 +111,7 @@ def serialize_outcomes(
                 "case": number,
                 "dtype": dtype,
                 "problem": [problem[0], problem[1][:SENTENCE_AT_MOST]] if problem else None,
-                "changed": list(outcome.changed),
+                "changed": list(outcome.mutated),
                 "printed": outcome.printed[:PRINTED_AT_MOST],
             }
         )
@@ -159,9 +163,9 @@ def _outcome(
     if len(outputs) < len(returned):  # all or none
         outputs = {}
         problem = problem or NO_USABLE_OUTPUT
-    could_change = [*case.inputs, *case.given, *returned]
-    if case.after:  # results of the preceding case may be changed, too
-        could_change += [name for call in case.after.calls for name in call.returned]
+    could_change = [*case.inputs, *case.extra_arguments, *returned]
+    if case.preceding_case:  # results of the preceding case may be changed, too
+        could_change += [name for call in case.preceding_case.calls for name in call.returned]
     known = tuple(name for name in could_change if name in entry["changed"])
     printed = to_plain_text(entry["printed"], PRINTED_AT_MOST)
     return Outcome(outputs, gradients if case.upstream else {}, problem, known, printed)

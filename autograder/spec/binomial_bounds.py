@@ -1,6 +1,6 @@
 """Tests whether an observed count is plausible for a given probability (Chernoff bound).
 
-The relations of cases with random outputs (`Case.relation`) use it.
+The relations of cases with random outputs (`Case.check_random_outputs`) use it.
 """
 
 from __future__ import annotations

@@ -50,28 +50,28 @@ NameTree: TypeAlias = (
 )
 
 
-def list_members(bundle: NameTree) -> list[NameTree]:
-    """Return the members of a bundle, or an empty list for a single name."""
-    if isinstance(bundle, str):
+def list_members(tree: NameTree) -> list[NameTree]:
+    """Return the members of a tree, or an empty list for a single name."""
+    if isinstance(tree, str):
         return []
-    if isinstance(bundle, SelectedRows):
-        return [bundle.state, bundle.rows]
-    if isinstance(bundle, NamedDict):
-        bundle = bundle.members
-    return list(bundle.values() if isinstance(bundle, Mapping) else bundle)
+    if isinstance(tree, SelectedRows):
+        return [tree.state, tree.rows]
+    if isinstance(tree, NamedDict):
+        tree = tree.members
+    return list(tree.values() if isinstance(tree, Mapping) else tree)
 
 
-def list_names(bundle: NameTree) -> list[str]:
-    """Return the names in a bundle, in order, without the names of whole dicts."""
-    if isinstance(bundle, str):
-        return [bundle]
-    return [name for member in list_members(bundle) for name in list_names(member)]
+def list_names(tree: NameTree) -> list[str]:
+    """Return the names in a tree, in order, without the names of whole dicts."""
+    if isinstance(tree, str):
+        return [tree]
+    return [name for member in list_members(tree) for name in list_names(member)]
 
 
-def list_named_dicts(bundle: NameTree) -> list[str]:
-    """Return the names of whole dicts in a bundle."""
-    own = [bundle.name] if isinstance(bundle, NamedDict) else []
-    return own + [name for member in list_members(bundle) for name in list_named_dicts(member)]
+def list_named_dicts(tree: NameTree) -> list[NamedDict]:
+    """Return the whole dicts in a tree, in order."""
+    own = [tree] if isinstance(tree, NamedDict) else []
+    return own + [whole for member in list_members(tree) for whole in list_named_dicts(member)]
 
 
 def select_rows(state: Any, rows: Tensor) -> Any:
@@ -86,28 +86,28 @@ def select_rows(state: Any, rows: Tensor) -> Any:
     return state
 
 
-def resolve_names(bundle: NameTree, known: Mapping[str, Any]) -> Any:
-    """Return the values that the names stand for, in the structure of the bundle."""
-    if isinstance(bundle, str):
-        return known[bundle]
-    if isinstance(bundle, SelectedRows):
-        return select_rows(known[bundle.state], known[bundle.rows])
-    if isinstance(bundle, Mapping):
-        return {key: resolve_names(member, known) for key, member in bundle.items()}
-    return tuple(resolve_names(member, known) for member in list_members(bundle))
+def resolve_names(tree: NameTree, known: Mapping[str, Any]) -> Any:
+    """Return the values that the names stand for, in the structure of the tree."""
+    if isinstance(tree, str):
+        return known[tree]
+    if isinstance(tree, SelectedRows):
+        return select_rows(known[tree.state], known[tree.rows])
+    if isinstance(tree, Mapping):
+        return {key: resolve_names(member, known) for key, member in tree.items()}
+    return tuple(resolve_names(member, known) for member in list_members(tree))
 
 
-def format_name_tree(bundle: NameTree) -> str:
-    """Return a bundle as it is written in code: (log_probs, (h, c))."""
-    if isinstance(bundle, str):
-        return bundle
-    if isinstance(bundle, SelectedRows):
-        return f"{bundle.state}[{bundle.rows}]"
-    if isinstance(bundle, NamedDict):
-        bundle = bundle.members
-    if isinstance(bundle, Mapping):
-        return "{" + ", ".join(f"{k!r}: {format_name_tree(v)}" for k, v in bundle.items()) + "}"
-    return f"({', '.join(map(format_name_tree, bundle))})"
+def format_name_tree(tree: NameTree) -> str:
+    """Return a tree as it is written in code: (log_probs, (h, c))."""
+    if isinstance(tree, str):
+        return tree
+    if isinstance(tree, SelectedRows):
+        return f"{tree.state}[{tree.rows}]"
+    if isinstance(tree, NamedDict):
+        tree = tree.members
+    if isinstance(tree, Mapping):
+        return "{" + ", ".join(f"{k!r}: {format_name_tree(v)}" for k, v in tree.items()) + "}"
+    return f"({', '.join(map(format_name_tree, tree))})"
 
 
 @dataclass(frozen=True)
@@ -123,8 +123,8 @@ class Call:
         returns: names of the results; one name for a tensor, several names for a tuple, and a
             nested tuple or dict of names for a nested tuple or dict.
         numbers: names of results that may be plain numbers.
-        plain: names of results that are not tensors, such as strings, with their descriptions in
-            words, "a list of strings"; `plain_codec` stores them as tensors.
+        non_tensors: names of results that are not tensors, such as strings, with their descriptions
+            in words, "a list of strings"; `plain_codec` stores them as tensors.
         raises: the built-in error that a right answer raises here, or ""; the call then returns
             nothing.
         mentions: texts of which the error's message must contain at least one.
@@ -136,7 +136,7 @@ class Call:
     arguments: tuple[NameTree, ...]
     returns: tuple[NameTree, ...]
     numbers: tuple[str, ...] = ()
-    plain: Mapping[str, str] = field(default_factory=dict)
+    non_tensors: Mapping[str, str] = field(default_factory=dict)
     raises: str = ""
     intact: bool = False
     mentions: tuple[str, ...] = ()
@@ -156,9 +156,14 @@ class Call:
         return tuple(list_names(self.returns))
 
     @property
-    def known(self) -> tuple[str, ...]:
+    def result(self) -> NameTree:
+        """Return the names of the results in the structure in which the answer returns them."""
+        return self.returns if len(self.returns) > 1 else self.returns[0]
+
+    @property
+    def available_names(self) -> tuple[str, ...]:
         """Return the names that later calls may use: names of tensors and of whole dicts."""
-        return (*self.returned, *list_named_dicts(self.returns))
+        return (*self.returned, *(whole.name for whole in list_named_dicts(self.returns)))
 
 
 @dataclass(frozen=True)
@@ -178,24 +183,25 @@ class Case:
         inputs: tensors by name; floating ones are drawn so that float32 holds them exactly, and
             the answer gets them in float32 and in float64.
         calls: the calls, in order.
-        given: arguments that are not tensors, by name: numbers, strings, None, lists of these, or a
-            `Fake`.
-        construct: the constructor's arguments by name, for classes.
+        extra_arguments: arguments that are not tensors, by name: numbers, strings, None, lists of
+            these, or a `Fake`.
+        init_arguments: the constructor's arguments by name, for classes.
         weights: tensors to load into the module, by their names in its state_dict.
-        real: for an output that counts only in part, a bool mask over its leading axes.
+        valid_masks: for an output that counts only in part, a bool mask over its leading axes.
         upstream: the gradient at each output from which gradients are propagated back.
         note: a sentence for the student that says what it means if only this case fails, or "".
-        random: outputs that depend on chance. Their shape, kind and finiteness are compared with
-            the solution's, but their values and the case's gradients are not.
-        relation: judges random outputs instead: it gets the case and the outcome, and returns "" or
-            one sentence about what cannot be right. The sentence has no numbers, so that two draws
-            of the same mistake get the same sentence. When it is called, outputs have the right
-            shapes and kinds but may hold NaN. It is called once without gradients and then, if it
-            returned "", once with them. It must (almost) never object to a right answer, however
-            that answer draws; see `binomial_bounds`. It stays where answers are judged.
-        after: a case that runs before this one in the same module. Its results must stay unchanged;
-            nothing else about it is compared.
-        training: "" is evaluation mode; "certain" is training mode in which nothing is left to
+        random_outputs: outputs that depend on chance. Their shape, kind and finiteness are compared
+            with the solution's, but their values and the case's gradients are not.
+        check_random_outputs: judges random outputs instead: it gets the case and the outcome, and
+            returns "" or one sentence about what cannot be right. The sentence has no numbers, so
+            that two draws of the same mistake get the same sentence. When it is called, outputs
+            have the right shapes and kinds but may hold NaN. It is called once without gradients
+            and then, if it returned "", once with them. It must (almost) never object to a right
+            answer, however that answer draws; see `binomial_bounds`. It stays where answers are
+            judged.
+        preceding_case: a case that runs before this one in the same module. Its results must stay
+            unchanged; nothing else about it is compared.
+        training_mode: "" is evaluation mode; "certain" is training mode in which nothing is left to
             chance, see `deterministic_dropout`; "random" is ordinary training mode.
         tied: names of constructor arguments that are modules whose parameters the answer must use
             directly, not copy.
@@ -204,31 +210,33 @@ class Case:
     name: str
     inputs: Mapping[str, Tensor]
     calls: tuple[Call, ...]
-    given: Mapping[str, Any] = field(default_factory=dict)
-    construct: Mapping[str, Any] = field(default_factory=dict)
+    extra_arguments: Mapping[str, Any] = field(default_factory=dict)
+    init_arguments: Mapping[str, Any] = field(default_factory=dict)
     weights: Mapping[str, Tensor] = field(default_factory=dict)
-    real: Mapping[str, Tensor] = field(default_factory=dict)
+    valid_masks: Mapping[str, Tensor] = field(default_factory=dict)
     upstream: Mapping[str, Tensor] = field(default_factory=dict)
     note: str = ""
-    random: tuple[str, ...] = ()
-    relation: Callable[[Case, Outcome], str] | None = None
-    after: Case | None = None
-    training: str = ""
+    random_outputs: tuple[str, ...] = ()
+    check_random_outputs: Callable[[Case, Outcome], str] | None = None
+    preceding_case: Case | None = None
+    training_mode: str = ""
     tied: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         returned = {name for call in self.calls for name in call.returned}
-        for name in (*self.real, *self.upstream, *self.random):
+        for name in (*self.valid_masks, *self.upstream, *self.random_outputs):
             if name not in returned:
                 raise ValueError(f"Case {self.name!r}: no call returns {name!r}.")
-        if bool(self.random) != bool(self.relation):
-            raise ValueError(f"Case {self.name!r}: random outputs and a relation go together.")
+        if bool(self.random_outputs) != bool(self.check_random_outputs):
+            raise ValueError(
+                f"Case {self.name!r}: random_outputs and check_random_outputs go together."
+            )
 
     @property
     def elements(self) -> int:
         """Return the size of all inputs, by which the smallest failing case is found."""
-        plain = sum(_length(value) for value in self.given.values())
-        before = self.after.elements if self.after else 0
+        plain = sum(_length(value) for value in self.extra_arguments.values())
+        before = self.preceding_case.elements if self.preceding_case else 0
         return before + plain + sum(tensor.numel() for tensor in self.inputs.values())
 
     @property
@@ -237,9 +245,9 @@ class Case:
         return any(t.is_floating_point() for t in (*self.inputs.values(), *self.weights.values()))
 
     @property
-    def plain(self) -> frozenset[str]:
+    def non_tensors(self) -> frozenset[str]:
         """Return the names of results that are not tensors."""
-        return frozenset(name for call in self.calls for name in call.plain)
+        return frozenset(name for call in self.calls for name in call.non_tensors)
 
 
 def _length(value: Any) -> int:
@@ -263,30 +271,30 @@ class Part:
     methods: tuple[str, ...]
     points: float
 
-    def of(self, case: Case) -> Case | None:
+    def restrict_case(self, case: Case) -> Case | None:
         """Return the case with only this part's calls, or None if no such call can be made.
 
-        A relation needs all random outputs, so a case that would keep only some is left out.
+        `check_random_outputs` needs all of them, so a case that would keep only some is left out.
         """
-        known, calls = {*case.inputs, *case.given}, []
+        known, calls = {*case.inputs, *case.extra_arguments}, []
         for call in case.calls:
             if call.method in self.methods and known.issuperset(call.needed):
                 calls.append(call)
-                known.update(call.known)
+                known.update(call.available_names)
         if not calls:
             return None
         left = {name for call in calls for name in call.returned}
-        random = tuple(name for name in case.random if name in left)
-        if random and random != case.random:
+        random = tuple(name for name in case.random_outputs if name in left)
+        if random and random != case.random_outputs:
             return None
         return replace(
             case,
             calls=tuple(calls),
-            real={name: mask for name, mask in case.real.items() if name in left},
+            valid_masks={name: mask for name, mask in case.valid_masks.items() if name in left},
             upstream={name: tensor for name, tensor in case.upstream.items() if name in left},
-            random=random,
-            relation=case.relation if random else None,
-            after=self.of(case.after) if case.after else None,
+            random_outputs=random,
+            check_random_outputs=case.check_random_outputs if random else None,
+            preceding_case=self.restrict_case(case.preceding_case) if case.preceding_case else None,
         )
 
 
@@ -302,7 +310,7 @@ class Exercise:
         signature: signature of the stub, as text: "(query, keys, W, U, v)".
         axes: names of the axes of each input and output: {"keys": "B N d_k"}.
         cases: draws the cases of a seed.
-        weights_over: outputs whose rows sum to 1, each with the input that masks it.
+        normalized_outputs: outputs whose rows sum to 1, each with the input that masks it.
         is_class: True if the answer is a module.
         parts: parts that earn points by themselves if only some methods are right.
         forbidden: operators that are the whole answer, by their names in
@@ -326,7 +334,7 @@ class Exercise:
     signature: str
     axes: Mapping[str, str]
     cases: Callable[[SeededInputs], list[Case]]
-    weights_over: Mapping[str, str] = field(default_factory=dict)
+    normalized_outputs: Mapping[str, str] = field(default_factory=dict)
     is_class: bool = False
     parts: tuple[Part, ...] = ()
     forbidden: tuple[str, ...] = ()

@@ -15,7 +15,7 @@ class Outcome:
         outputs: tensors by the names that the calls give them.
         gradients: the gradient of each floating input and each weight; None if none arrived.
         problem: kind and sentence of the problem, if the case could not run to its end.
-        changed: names of inputs that the answer wrote into and of results that a later call wrote
+        mutated: names of inputs that the answer wrote into and of results that a later call wrote
             into.
         printed: the beginning of what the answer printed to stdout and stderr.
     """
@@ -23,5 +23,5 @@ class Outcome:
     outputs: dict[str, Tensor] = field(default_factory=dict)
     gradients: dict[str, Tensor | None] = field(default_factory=dict)
     problem: tuple[str, str] | None = None
-    changed: tuple[str, ...] = ()
+    mutated: tuple[str, ...] = ()
     printed: str = ""

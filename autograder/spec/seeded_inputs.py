@@ -60,7 +60,7 @@ class SeededInputs:
             lengths[0] = max(1, min(lengths[0], longest - 1))
         return torch.tensor(lengths)
 
-    def holes(self, *shape: int) -> Tensor:
+    def random_mask(self, *shape: int) -> Tensor:
         """Return a bool mask in which about two thirds are True, at least one in each row."""
         rows = 1
         for size in shape[:-1]:

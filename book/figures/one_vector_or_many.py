@@ -48,4 +48,4 @@ def _kept(axes: Axes) -> None:
     for j, weight in enumerate(WEIGHTS):
         x = 1.1 + 1.75 * j
         arrow(axes, (x, 1.65), (11.0, 3.75 + 0.12 * (2 - j)), ORANGE, width=0.8 + 5 * weight)
-    axes.text(4.6, 4.2, "chosen anew for each word", ha="center", fontsize=11)
+    axes.text(4.6, 4.2, "chosen again for each word", ha="center", fontsize=11)

@@ -66,7 +66,7 @@ class WholeModel(SphinxDirective):
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Add the directive; pages are made anew when the switch is turned."""
+    """Add the directive; pages are rebuilt when the switch is turned."""
     app.add_directive("whole-model", WholeModel)
     app.add_config_value("course_answers", answers_shown(), "env")
     app.connect("source-read", leave_out)

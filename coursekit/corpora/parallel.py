@@ -10,7 +10,8 @@ from coursekit.corpora.grammar import english, french, korean
 from coursekit.corpora.grammar.aligned_tokens import Token, antecedents, links
 from coursekit.corpora.grammar.korean_morphology import PARTICLES
 from coursekit.corpora.grammar.meaning_tree import Sentence
-from coursekit.corpora.grammar.sentence_sampler import SHORTEST, sample_sentence
+from coursekit.corpora.grammar.sentence_sampler import sample_sentence
+from coursekit.corpora.grammar.word_choice import SHORTEST
 from coursekit.corpora.sentence_pair import SentencePair
 
 REALISE: dict[str, Callable[[Sentence], list[Token]]] = {

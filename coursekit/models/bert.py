@@ -87,7 +87,7 @@ def pad_items(items: Sequence[EncodedPair], pad_id: int = 0) -> tuple[Tensor, Te
 def pretraining_batches(
     items: Sequence[EncodedPair], batch_size: int, seed: int, mask: Mask, special: Sequence[int]
 ) -> Iterator[BertBatch]:
-    """Yield all pairs once, in random batches of similar length, masked anew.
+    """Yield all pairs once, in random batches of similar length, masked again.
 
     Args:
         items: (ids, segments, 1 if the second text is the next one else 0).

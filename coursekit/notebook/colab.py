@@ -15,7 +15,7 @@ def prepare(folder: str | Path) -> None:
     """Install what the course needs and the machine lacks, and let Colab show our explorers.
 
     Colab's torch stays as it is: it fits the machine's GPU, and another one would be a download of
-    gigabytes. What is there already and new enough stays too.
+    gigabytes. What is installed already and new enough stays, too.
 
     Args:
         folder: of the course's files.

@@ -1,8 +1,8 @@
 """Checkpoints that let an interrupted training resume.
 
-with kept_in(folder):
-    train(model, ...)  # keeps its state after each epoch, and goes on from what is kept there
-    told = once(model, lambda: predict(model))  # not again, if it is kept there
+with save_checkpoints_to(folder):
+    train(model, ...)  # saves its state after each epoch, and resumes from what is saved there
+    predictions = load_or_compute(model, lambda: predict(model))  # computed once
 """
 
 from __future__ import annotations
@@ -111,10 +111,10 @@ def _read(path: Path | None, began: str) -> dict[str, Any] | None:
     try:
         kept = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch names no error of its own for a broken file
-        print(f"{path} cannot be read ({type(error).__name__}); this part begins anew.")
+        print(f"{path} cannot be read ({type(error).__name__}); this part starts over.")
         return None
     if kept["began"] != began:
-        print(f"{path} is of a model with other first weights; this part begins anew.")
+        print(f"{path} is of a model with other first weights; this part starts over.")
         return None
     return kept
 

@@ -77,7 +77,7 @@ def train(
 ) -> History:
     """Train with Adam and leave the model with the weights of its best epoch.
 
-    Inside `checkpoints.kept_in(folder)` it goes on after the last epoch that is kept there.
+    Inside `save_checkpoints_to(folder)` it resumes after the last epoch that is saved there.
 
     Args:
         model: moved to `device()` first.
@@ -110,91 +110,116 @@ def train(
             return the metric, or `decay` and `schedule` are both given.
         FloatingPointError: the loss is no longer a finite number.
     """
+    _check_options(decay, schedule, validate, select, patience)
+    where = device()
+    model.to(where)
+    if optimizer is None:
+        fused = where.type in ("cpu", "cuda")
+        updater: torch.optim.Optimizer
+        updater = torch.optim.Adam(model.parameters(), lr=learning_rate, fused=fused)
+    else:
+        updater = optimizer(model.parameters())
+    checkpoint = Checkpoint(model, updater)
+    state = _State(**(checkpoint.load() or {}))
+    if state.history:
+        print(f"Resumes after epoch {len(state.history)} of {epochs}, from {checkpoint.path}.")
+
+    def set_learning_rate() -> None:
+        if schedule is not None:
+            rate = schedule(state.step + 1)
+        elif decay and state.steps_per_epoch:
+            first = state.steps_per_epoch
+            rest = 1 - (state.step - first) / (first * max(1, epochs - 1))
+            rate = learning_rate * max(rest, 0.0)
+        else:
+            return
+        for group in updater.param_groups:
+            group["lr"] = rate
+
+    def update(batch: Any) -> float:
+        with torch.autocast(where.type, torch.bfloat16, enabled=precision == torch.bfloat16):
+            value = loss(model, batch.to(where))
+        updater.zero_grad(set_to_none=True)
+        value.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), clip)
+        set_learning_rate()
+        updater.step()
+        state.step += 1
+        return value.item()
+
+    bar = tqdm(total=epochs, unit="epoch", disable=not progress, leave=True)
+    bar.update(len(state.history))
+    while not state.ended and len(state.history) < epochs:
+        epoch = len(state.history) + 1
+        started = time.perf_counter()
+        model.train()
+        total, count = 0.0, 0
+        for batch in batches(epoch):
+            value = update(batch)
+            if not np.isfinite(value):
+                raise FloatingPointError(
+                    f"The loss became {value} in epoch {epoch}; use a smaller learning rate."
+                )
+            total, count = total + value, count + 1
+            bar.set_postfix(loss=f"{total / count:.3f}")
+        state.steps_per_epoch = state.steps_per_epoch or count
+        row: dict[str, Any] = {"epoch": epoch, "loss": total / max(count, 1)}
+        if validate is not None:
+            model.eval()
+            with torch.no_grad():
+                row |= validate(model)
+        row["seconds"] = time.perf_counter() - started
+        state.record(row, model, select, keep_last)
+        state.ended = patience is not None and epoch - state.best_epoch >= max(patience, 1)
+        checkpoint.save(**vars(state))
+        bar.update()
+    bar.close()
+    if state.best_weights is not None:
+        model.load_state_dict(state.best_weights)
+    else:  # also if the metric was never a number
+        state.best_epoch = len(state.history)
+    model.eval()
+    return History(state.history, state.best_epoch, state.last_weights)
+
+
+def _check_options(
+    decay: bool, schedule: object, validate: object, select: str | None, patience: int | None
+) -> None:
     if select is not None and validate is None:
         raise ValueError("select names a metric of validate(model); pass validate too.")
     if patience is not None and select is None:
         raise ValueError("patience counts epochs without a better metric; pass select too.")
     if decay and schedule is not None:
         raise ValueError("decay and schedule both set the learning rate; pass one of them.")
-    where = device()
-    model.to(where)
-    updater: torch.optim.Optimizer
-    if optimizer is None:
-        fused = where.type in ("cpu", "cuda")
-        updater = torch.optim.Adam(model.parameters(), lr=learning_rate, fused=fused)
-    else:
-        updater = optimizer(model.parameters())
-    history = History()
-    best, best_weights = -float("inf"), None
-    steps_per_epoch, step = 0, 0  # known after the first epoch
-    ended = False
-    checkpoint = Checkpoint(model, updater)
-    if kept := checkpoint.load():
-        history.epochs, history.best_epoch, best, best_weights, steps_per_epoch, step, ended = (
-            kept["history"], kept["best_epoch"], kept["best"], kept["best_weights"],
-            kept["steps_per_epoch"], kept["step"], kept["ended"],
-        )  # fmt: skip
-        history.last_weights = kept.get("last_weights", [])
-        print(f"Goes on after epoch {len(history.epochs)} of {epochs}, from {checkpoint.path}.")
-    bar = tqdm(total=epochs, unit="epoch", disable=not progress, leave=True)
-    bar.update(len(history.epochs))
-    while not ended and len(history.epochs) < epochs:
-        epoch = len(history.epochs) + 1
-        started = time.perf_counter()
-        model.train()
-        total, count = 0.0, 0
-        for batch in batches(epoch):
-            with torch.autocast(where.type, torch.bfloat16, enabled=precision == torch.bfloat16):
-                value = loss(model, batch.to(where))
-            updater.zero_grad(set_to_none=True)
-            value.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), clip)
-            rate = None
-            if schedule is not None:
-                rate = schedule(step + 1)
-            elif decay and steps_per_epoch:
-                rest = 1 - (step - steps_per_epoch) / (steps_per_epoch * max(1, epochs - 1))
-                rate = learning_rate * max(rest, 0.0)
-            if rate is not None:
-                for group in updater.param_groups:
-                    group["lr"] = rate
-            updater.step()
-            total, count, step = total + value.item(), count + 1, step + 1
-            if not np.isfinite(total):
-                raise FloatingPointError(
-                    f"The loss became {value.item()} in epoch {epoch}; use a smaller learning rate."
+
+
+@dataclass
+class _State:
+    """What a checkpoint keeps of a training, beside the model and the optimizer."""
+
+    history: list[dict[str, Any]] = field(default_factory=list)
+    best_epoch: int = 0
+    best: float = -float("inf")
+    best_weights: dict[str, Tensor] | None = None
+    steps_per_epoch: int = 0  # known after the first epoch
+    step: int = 0
+    ended: bool = False
+    last_weights: list[dict[str, Tensor]] = field(default_factory=list)
+
+    def record(
+        self, row: dict[str, Any], model: nn.Module, select: str | None, keep_last: int
+    ) -> None:
+        """Record an epoch, and the model's weights if they are the best or among the last ones."""
+        self.history.append(row)
+        if select is not None:
+            if select not in row:
+                raise ValueError(
+                    f"select is {select!r}, but validate(model) returned only: "
+                    f"{', '.join(row.keys() - {'epoch', 'loss', 'seconds'}) or 'nothing'}."
                 )
-            bar.set_postfix(loss=f"{total / count:.3f}")
-        steps_per_epoch = steps_per_epoch or count
-        record: dict[str, Any] = {"epoch": epoch, "loss": total / max(count, 1)}
-        if validate is not None:
-            model.eval()
-            with torch.no_grad():
-                record |= validate(model)
-        record["seconds"] = time.perf_counter() - started
-        history.epochs.append(record)
-        bar.update()
-        if select is not None and select not in record:
-            raise ValueError(
-                f"select is {select!r}, but validate(model) returned only: "
-                f"{', '.join(record.keys() - {'epoch', 'loss', 'seconds'}) or 'nothing'}."
-            )
-        if select is not None and record[select] > best:
-            best, history.best_epoch = record[select], epoch
-            best_weights = copy.deepcopy(model.state_dict())
+            if row[select] > self.best:
+                self.best, self.best_epoch = row[select], row["epoch"]
+                self.best_weights = copy.deepcopy(model.state_dict())
         if keep_last:
             now = copy.deepcopy(model.state_dict())
-            history.last_weights = [*history.last_weights, now][-keep_last:]
-        ended = patience is not None and epoch - history.best_epoch >= max(patience, 1)
-        checkpoint.save(
-            history=history.epochs, best_epoch=history.best_epoch, best=best, ended=ended,
-            best_weights=best_weights, steps_per_epoch=steps_per_epoch, step=step,
-            last_weights=history.last_weights,
-        )  # fmt: skip
-    bar.close()
-    if best_weights is not None:
-        model.load_state_dict(best_weights)
-    else:  # also if the metric was never a number
-        history.best_epoch = len(history.epochs)
-    model.eval()
-    return history
+            self.last_weights = [*self.last_weights, now][-keep_last:]

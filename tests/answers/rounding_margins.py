@@ -43,7 +43,7 @@ def worst(exercise: Exercise, draws: int, answers: int) -> Share:
             Share(share.used, f"{case.name}, {name(dtype)}, {share.where}, draw {seed}")
             for seed in range(draws)
             for case in exercise.draw(seed)
-            if case.relation is None  # what chance may do is told by the relation
+            if case.check_random_outputs is None  # what chance may do is told by the relation
             for oracle in (compute_expected(exercise, case),)
             for entry in right
             for dtype in DTYPES
@@ -57,8 +57,8 @@ def shares(case: Case, outcome: Outcome, oracle: Expected, dtype: torch.dtype) -
     """Yield what share of the tolerance each floating output and gradient used."""
     for output, value in oracle.outputs.items():
         actual = outcome.outputs.get(output)
-        if actual is not None and output not in case.plain and value.is_floating_point():
-            real = case.real.get(output, ...)
+        if actual is not None and output not in case.non_tensors and value.is_floating_point():
+            real = case.valid_masks.get(output, ...)
             yield Share(_share(actual[real], value[real], TOLERANCE[dtype]), output)
     for leaf, value in oracle.gradients.items():
         gradient = outcome.gradients.get(leaf)

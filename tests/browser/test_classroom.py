@@ -183,7 +183,7 @@ def test_an_assignment_goes_through_the_pages_of_teacher_and_student(classroom: 
     points.evaluate("e => e.scrollIntoView({block: 'center'})")
     formgrader.frame.locator(".save-icon:visible").first.wait_for(state="hidden")
     top = formgrader.frame.locator("#additive_score-comment").bounding_box()["y"] - 15
-    # The numbers further down in the card are drawn anew each time.
+    # The numbers further down in the card are drawn again each time.
     screens.take(teacher.page, "graded", top, card.bounding_box()["y"] + 75)
     assert classroom.grades("scores") == NOT_WRITTEN | {"masked_softmax": 2, "additive_score": 1}
 

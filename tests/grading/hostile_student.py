@@ -15,13 +15,13 @@ from traitlets.config import Config
 from autograder.diagnose.verdict import Verdict
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.notebook_builder import SOLUTIONS
-from autograder.instructor.grading.bubblewrap import (
+from autograder.instructor.grading.notebook_grader import GradedNotebook, NotebookGrader
+from autograder.instructor.grading.notebook_run import (
     NotebookRun,
     ProcessEnd,
     TimeLimits,
     clean_outputs,
 )
-from autograder.instructor.grading.notebook_grader import GradedNotebook, NotebookGrader
 from autograder.instructor.grading.result_records import OUTCOMES
 from autograder.instructor.grading.source_notebook import read_sources
 from autograder.instructor.grading.submission_parser import (

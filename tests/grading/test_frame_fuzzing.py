@@ -20,8 +20,9 @@ from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.notebook_builder import SOLUTIONS
 from autograder.instructor.authoring.reference_solution import load_solution
 from autograder.instructor.grading import secret_cases
-from autograder.instructor.grading.bubblewrap import Sandbox, TimeLimits
+from autograder.instructor.grading.bubblewrap import Sandbox
 from autograder.instructor.grading.notebook_grader import NotebookGrader
+from autograder.instructor.grading.notebook_run import TimeLimits
 from autograder.instructor.grading.secret_cases import SecretCases
 from autograder.instructor.grading.source_notebook import list_exercises, read_sources
 from autograder.instructor.grading.submission_parser import NotebookSubmission, read_cells
@@ -67,7 +68,7 @@ class Replayed(Sandbox):
     """A sandbox out of which comes what a test has made up, through a real socket."""
 
     def __init__(self, cases):
-        self.equip("", (), cases, isolation.Limits(), TimeLimits(total=5.0))
+        self.configure("", (), cases, isolation.Limits(), TimeLimits(total=5.0))
         self.frames: list[tuple[int | None, bytes]] = []
         self.went: list[object] = []
 
@@ -105,7 +106,7 @@ def desk():
     mine = {DECLARED.notebook: sources[DECLARED.notebook]}
     secret = SecretCases(list_exercises(mine), [1])
     sandbox = Replayed(secret.cases)
-    tests = dict.fromkeys(mine[DECLARED.notebook].names.exercises, "")
+    tests = dict.fromkeys(mine[DECLARED.notebook].identifiers.exercises, "")
     released = ROOT / "exercises" / DECLARED.assignment / f"{DECLARED.notebook}.ipynb"
     handed = NotebookSubmission(tuple(read_cells(released.read_bytes())))
     return NotebookGrader(DECLARED.assignment, mine, sandbox, secret, tests), sandbox, handed

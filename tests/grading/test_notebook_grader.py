@@ -13,15 +13,12 @@ import pytest
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.notebook_builder import SOLUTIONS
 from autograder.instructor.authoring.reference_solution import load_solution
-from autograder.instructor.grading.bubblewrap import NotebookRun, ProcessEnd, TimeLimits
-from autograder.instructor.grading.notebook_grader import (
-    NotebookGrader,
-    _imports_solutions,
-    _keep_definitions,
-    open_grader,
-)
+from autograder.instructor.grading.notebook_grader import NotebookGrader, open_grader
+from autograder.instructor.grading.notebook_run import NotebookRun, ProcessEnd, TimeLimits
+from autograder.instructor.grading.repeated_runs import keep_definitions
 from autograder.instructor.grading.result_records import ExerciseResult
 from autograder.instructor.grading.settings import Grading
+from autograder.instructor.grading.solution_imports import imports_solutions
 from autograder.instructor.grading.source_notebook import read_sources
 from autograder.instructor.grading.submission_parser import (
     NotebookSubmission,
@@ -44,7 +41,7 @@ def open_for() -> Iterator[Callable[[str, str], NotebookGrader]]:
         def open_for(assignment: str, notebook: str) -> NotebookGrader:
             sources = read_sources(SOLUTIONS / assignment, "raise NotImplementedError()", EXERCISES)
             mine = {notebook: sources[notebook]}
-            tests = dict.fromkeys(mine[notebook].names.exercises, "")
+            tests = dict.fromkeys(mine[notebook].identifiers.exercises, "")
             return stack.enter_context(open_grader(assignment, mine, Grading(), tests=tests))
 
         yield open_for
@@ -102,8 +99,8 @@ def test_points_do_not_depend_on_the_wording_of_an_exception(open_for):
 
 @pytest.mark.parametrize("body", ["+".join("a" * 5_000), "0x" + "f" * 5_000, "-" * 5_000 + "1"])
 def test_a_cell_that_can_be_parsed_and_not_be_written_again_keeps_nothing(body):
-    assert _keep_definitions(f"def f(a):\n    return {body}") == ""
-    assert _keep_definitions("x = 1\ndef f(a):\n    return a") == "def f(a):\n    return a"
+    assert keep_definitions(f"def f(a):\n    return {body}") == ""
+    assert keep_definitions("x = 1\ndef f(a):\n    return a") == "def f(a):\n    return a"
 
 
 EVERY_WAY = WAYS | IN_A_CELL
@@ -143,7 +140,7 @@ class HangingSandbox:
 @pytest.mark.parametrize(("slow", "reached"), [(3, True), (4, False)])
 def test_what_comes_after_slow_cells_is_tried_or_looked_at(slow, reached):
     sources = read_sources(SOLUTIONS / "bahdanau", "raise NotImplementedError()", EXERCISES)
-    tests = dict.fromkeys(sources["scores"].names.exercises, "")
+    tests = dict.fromkeys(sources["scores"].identifiers.exercises, "")
     grader = NotebookGrader("bahdanau", sources, HangingSandbox(), None, tests)
     handed = NotebookSubmission(tuple(StudentCell("code", f"endless({n})") for n in range(slow)))
     result = grader.grade("ada", "scores", handed, {}).result
@@ -152,9 +149,9 @@ def test_what_comes_after_slow_cells_is_tried_or_looked_at(slow, reached):
 
 
 def test_a_students_own_module_is_not_the_courses():
-    assert not _imports_solutions("from solutions import helper")
+    assert not imports_solutions("from solutions import helper")
     for text in ("from solutions import bahdanau", "import solutions.bahdanau.scores as s"):
-        assert _imports_solutions(text)
+        assert imports_solutions(text)
 
 
 OFF = "import autograder.run.forbidden_ops as look\nlook._FAMILIES[{!r}] = look._Family('x^')"

@@ -26,7 +26,7 @@ from tests.conftest import ROOT
 RELEASED = ROOT / "exercises" / "bahdanau" / "scores.ipynb"
 ALL = read_sources(SOLUTIONS / "bahdanau", "raise NotImplementedError()", EXERCISES)
 SOURCE = ALL["scores"]
-NAMES = {name: source.names for name, source in ALL.items()}
+NAMES = {name: source.identifiers for name, source in ALL.items()}
 ANSWER = "def context_vector(weights, values):\n    return values.sum(1)\n"
 
 
@@ -230,7 +230,7 @@ def test_links_are_not_followed(tmp_path):
     found = read_submission(path, NAMES)
     assert found.notebooks["scores"].cells is None
     assert "is a link" in found.notebooks["scores"].review
-    assert found.beside == {}
+    assert found.other_files == {}
     (tmp_path / "bora").mkdir()
     (tmp_path / "bora" / "bahdanau").symlink_to(path)
     linked = read_submission(tmp_path / "bora" / "bahdanau", NAMES)

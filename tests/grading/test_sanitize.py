@@ -32,8 +32,8 @@ from autograder.instructor import commands, sanitize
 from autograder.instructor.exports import Canvas, Gradescope, Moodle
 from autograder.instructor.exports.base import ExportedGrades
 from autograder.instructor.grading.assignment_run import Summary
-from autograder.instructor.grading.bubblewrap import clean_outputs
 from autograder.instructor.grading.course_folder import CourseError
+from autograder.instructor.grading.notebook_run import clean_outputs
 from autograder.instructor.grading.result_records import ExerciseResult, NotebookResult
 from autograder.instructor.grading.submission_parser import NotebookSubmission, read_submission
 from autograder.instructor.nbgrader.preprocessors import SanitizingLogFormatter
@@ -213,16 +213,16 @@ def test_a_terminal_need_not_have_every_letter_of_a_name(monkeypatch, tmp_path):
 def test_a_page_has_room_for_so_many_characters_and_pixels():
     text = [{"output_type": "stream", "name": "stdout", "text": "x" * (1 << 20)}]
     room = OutputBudget()
-    shown = [room.fit(text) == text for _ in range(10)]
+    shown = [room.admit(text) == text for _ in range(10)]
     assert shown == [True] * 7 + [False] * 3
-    assert "not shown" in room.fit(text)[0]["text"]
+    assert "not shown" in room.admit(text)[0]["text"]
     small = [{"output_type": "stream", "name": "stdout", "text": "x"}]
-    assert room.fit(small) == small, "there is some room left"
+    assert room.admit(small) == small, "there is some room left"
     head = b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR" + (1 << 12).to_bytes(4, "big") * 2
     picture = sanitize.sanitize_png(base64.b64encode(head + bytes(9)).decode())
     drawn = [{"output_type": "display_data", "data": {"image/png": picture}, "metadata": {}}]
     room = OutputBudget()
-    assert [room.fit(drawn) == drawn for _ in range(6)] == [True] * 4 + [False] * 2
+    assert [room.admit(drawn) == drawn for _ in range(6)] == [True] * 4 + [False] * 2
 
 
 SLOW_TO_COLOUR = {
@@ -275,7 +275,9 @@ def handed_in(folder: Path, *names: bytes) -> NotebookSubmission:
     answer = RELEASED.read_bytes().replace(b"raise NotImplementedError()", b"return 1")
     for name in names:
         Path(folder, os.fsdecode(name)).write_bytes(answer)
-    return read_submission(folder, {n: s.names for n, s in SOURCES.items()}).notebooks["scores"]
+    return read_submission(folder, {n: s.identifiers for n, s in SOURCES.items()}).notebooks[
+        "scores"
+    ]
 
 
 def test_the_name_of_a_file_is_no_link(tmp_path):

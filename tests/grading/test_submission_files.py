@@ -32,7 +32,7 @@ from tests.conftest import copy_course
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = read_sources(ROOT / "solutions" / "bahdanau", "raise NotImplementedError()", EXERCISES)
-NAMES = {name: source.names for name, source in SOURCES.items()}
+NAMES = {name: source.identifiers for name, source in SOURCES.items()}
 SCORES = SOURCES["scores"]
 KOREAN = os.fsdecode("과제_김철수.ipynb".encode("cp949"))  # as an unpacked zip of Windows has it
 ANSWER = "def masked_softmax(scores, mask):\n    return scores"
@@ -61,7 +61,7 @@ def test_nbgraders_own_files_are_read_whatever_else_is_there(folder, monkeypatch
     for number in range(FILES_AT_MOST):
         (folder / f"a{number:03}.png").write_bytes(b"")
     (folder / "a000.png").write_bytes(bytes(3000))
-    beside = read_submission(folder, NAMES).beside
+    beside = read_submission(folder, NAMES).other_files
     assert beside["timestamp.txt"] == beside["submission_secret.txt"] == b"2030"
     assert len(beside["a000.png"]) == 3000
 
@@ -71,7 +71,7 @@ def test_a_large_notebook_takes_no_room_from_its_data(folder, monkeypatch):
     (folder / "scores.ipynb").write_bytes(notebook(ANSWER, "#" * 2000))
     (folder / "vectors.txt").write_bytes(bytes(2900))
     submission = read_submission(folder, NAMES)
-    assert len(submission.beside["vectors.txt"]) == 2900
+    assert len(submission.other_files["vectors.txt"]) == 2900
     assert submission.notebooks["scores"].review == ""
 
 
@@ -104,7 +104,7 @@ def test_anything_else_of_such_a_name_is_named(folder, kind):
     submission = read_submission(folder, NAMES)
     for handed in submission.notebooks.values():
         assert all(remark.encode() for remark in handed.remarks)
-        assert compute_digest(handed, submission.beside)
+        assert compute_digest(handed, submission.other_files)
 
 
 def test_a_link_to_itself_hides_no_other_file(folder):
@@ -297,7 +297,7 @@ def test_a_name_that_is_too_long_as_text_is_not_kept(folder, tmp_path, name):
     (folder / os.fsdecode(name)).write_bytes(b"x")
     (folder / "notes.txt").write_bytes(b"y")
     copy_course(tmp_path)
-    kept = Course(tmp_path).kept(folder, read_submission(folder, NAMES).beside)
+    kept = Course(tmp_path).list_files_to_keep(folder, read_submission(folder, NAMES).other_files)
     replace_folder_contents(tmp_path / "autograded", kept, 0o644)
     assert [path.name for path in (tmp_path / "autograded").iterdir()] == ["notes.txt"]
 

@@ -29,7 +29,8 @@ from autograder.instructor.mutation.operators import (
     generate_mutants,
     load_notebook_module,
 )
-from autograder.run.runner import run_case, use_default_torch_settings
+from autograder.run.global_state import use_default_torch_settings
+from autograder.run.runner import run_case
 from autograder.spec.exercise import Exercise
 
 LIST = Path(__file__).with_name("mutation_equivalents.txt")

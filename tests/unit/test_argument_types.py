@@ -39,7 +39,9 @@ CALL = Call(
     ("near", ("total", "position"), "score"),
     numbers=("score",),
 )
-CASE = Case("one", INPUTS, (CALL,), given={"K": 2}, upstream={"total": torch.ones(2).double()})
+CASE = Case(
+    "one", INPUTS, (CALL,), extra_arguments={"K": 2}, upstream={"total": torch.ones(2).double()}
+)
 RIGHT = Expected(
     {
         "near": torch.tensor([True, False]),
@@ -113,22 +115,22 @@ def test_what_is_given_stands_in_the_details():
 def test_a_part_needs_all_that_its_calls_take():
     first = Call("first", ("x", "K"), ("y",))
     second = Call("second", (("x", "y"),), ("z",))
-    case = Case("two", INPUTS, (first, second), given={"K": 1})
-    assert Part("both", ("first", "second"), 1).of(case).calls == (first, second)
-    assert Part("second", ("second",), 1).of(case) is None  # y comes from the first
+    case = Case("two", INPUTS, (first, second), extra_arguments={"K": 1})
+    assert Part("both", ("first", "second"), 1).restrict_case(case).calls == (first, second)
+    assert Part("second", ("second",), 1).restrict_case(case) is None  # y comes from the first
 
 
 def test_cases_cross_the_wire_as_they_are():
     stand_in = Fake("TableStep", ("dict",))
     given = {"K": 2, "D": 1.5, "none": None, "step": stand_in}
     before = Case("before", {"x": INPUTS["x"]}, (BEGIN,))
-    case = Case("one", INPUTS, (CALL, STEP), given=given, after=before)
+    case = Case("one", INPUTS, (CALL, STEP), extra_arguments=given, preceding_case=before)
     (back,) = crossed({"kinds": [case]})["kinds"]
     assert back.calls == case.calls
-    assert back.given == case.given
+    assert back.extra_arguments == case.extra_arguments
     assert torch.equal(back.inputs["h"], case.inputs["h"])
-    assert back.after is not None and back.after.calls == before.calls
-    assert torch.equal(back.after.inputs["x"], INPUTS["x"])
+    assert back.preceding_case is not None and back.preceding_case.calls == before.calls
+    assert torch.equal(back.preceding_case.inputs["x"], INPUTS["x"])
 
 
 def test_names_of_a_bundle():
@@ -168,8 +170,8 @@ def test_a_dict_that_comes_back_is_handed_on_with_all_that_is_in_it():
     assert outcome.outputs["y"].tolist() == [1 + 2 + 4 + 3, 2 + 2 + 4 + 3]  # row 1, twice
     assert outcome.outputs["z"].tolist() == [1 + 10 + 4 + 3, 2 + 11 + 4 + 3]
     assert list(outcome.outputs) == ["sums", "y", "z"]
-    assert list_named_dicts(STEP.returns) == ["next"]
-    part = Part("all", ("",), 1).of(Case("one", {"x": INPUTS["x"]}, (BEGIN, STEP, LAST)))
+    assert [whole.name for whole in list_named_dicts(STEP.returns)] == ["next"]
+    part = Part("all", ("",), 1).restrict_case(Case("one", {"x": INPUTS["x"]}, (BEGIN, STEP, LAST)))
     assert part.calls == (BEGIN,)  # without rows there is nothing to go on with
 
 
@@ -204,13 +206,13 @@ def test_a_state_that_is_written_into_is_noticed():
         return x, state
 
     step = Call("", ("x", "state"), ("y", {}))
-    assert carried(code, (BEGIN, step)).changed == ("sums",)
+    assert carried(code, (BEGIN, step)).mutated == ("sums",)
 
 
 @pytest.mark.parametrize("tried", [torch.float32, torch.float64])
 @pytest.mark.parametrize("dtype", [None, torch.float32, torch.float64])
 def test_what_is_made_of_whole_numbers_has_torchs_default_dtype(dtype, tried):
-    case = Case("one", {}, (Call("", ("n",), ("y",)),), given={"n": 3})
+    case = Case("one", {}, (Call("", ("n",), ("y",)),), extra_arguments={"n": 3})
     right = Expected({"y": torch.arange(3).double()}, {})
 
     def answer(n):
@@ -273,7 +275,7 @@ def test_an_outcome_without_gradients_is_right_where_none_are_asked():
     ids=lambda thing: getattr(thing, "name", ""),
 )
 def test_who_uses_a_stand_in_in_another_way_is_told_how(stand_in, misuse):
-    case = Case("one", {}, (Call("", ("thing",), ("y",)),), given={"thing": stand_in})
+    case = Case("one", {}, (Call("", ("thing",), ("y",)),), extra_arguments={"thing": stand_in})
     outcome = run_case(misuse, KINDS, case)
     assert outcome.problem[0] == "raised"
     use = f"The check passes {FAKES[stand_in.name].use}, and use nothing else of it."
@@ -315,7 +317,7 @@ LATER = Case(
     weights={"b": INPUTS["c"]},
     upstream={"y": torch.ones(2).double()},
     note="The first batch is right, a second one is not.",
-    after=Case("first", {"x": INPUTS["h"]}, FORWARD),
+    preceding_case=Case("first", {"x": INPUTS["h"]}, FORWARD),
 )
 ADDS = Exercise("Adds", 1, 1, 5, "(x)", {}, lambda draw: [LATER], is_class=True)
 
@@ -344,9 +346,9 @@ def test_a_result_of_the_case_before_stays_as_it_is():
 
 
 def test_a_part_keeps_its_calls_of_the_case_before():
-    part = Part("forward", ("forward",), 1).of(LATER)
-    assert part.after.calls == FORWARD
-    assert Part("other", ("other",), 1).of(LATER) is None
+    part = Part("forward", ("forward",), 1).restrict_case(LATER)
+    assert part.preceding_case.calls == FORWARD
+    assert Part("other", ("other",), 1).restrict_case(LATER) is None
     assert LATER.elements == 4
 
 
@@ -358,7 +360,7 @@ def test_what_cannot_work_with_parameters_that_ask_for_gradients_is_refused():
         "one",
         {"x": torch.zeros(3, 2).double()},
         (Call("", ("model", "x"), ("y",)),),
-        given={"model": Fake("Embedding", (3, 2))},
+        extra_arguments={"model": Fake("Embedding", (3, 2))},
     )
 
     def bare(model, x):

@@ -239,7 +239,7 @@ def earned(answer) -> dict[str, bool]:
     for part in DECODER.parts:
         trials = []
         for case in DECODER.draw("parts"):
-            some = part.of(case)
+            some = part.restrict_case(case)
             if some is not None:
                 outcome = run_case(answer, DECODER, some)
                 trials.append(Trial(some, torch.float64, compute_expected(DECODER, some), outcome))
@@ -278,8 +278,8 @@ def test_parts_must_add_up():
 
 def test_a_part_keeps_what_it_needs_and_no_more():
     case = DECODER.draw(1)[0]
-    part = Part("readout", ("readout",), 1).of(case)
+    part = Part("readout", ("readout",), 1).restrict_case(case)
     assert part is not None
     assert [call.method for call in part.calls] == ["readout", "readout"]
     assert set(part.upstream) == {"step_logits", "all_logits"}
-    assert Part("none", ("nothing",), 1).of(case) is None
+    assert Part("none", ("nothing",), 1).restrict_case(case) is None

@@ -7,7 +7,7 @@ import torch
 
 from coursekit import datasets
 from coursekit.text.wordpiece import SPECIAL, WordPieceVocabulary
-from experiments import minilm, minilm_heads
+from experiments import minilm, minilm_encoder, minilm_heads
 from experiments.bert import encoder_of, judge
 from solutions.bert.inputs import BertEmbeddings
 from solutions.bert.pretraining import BertEncoder, BertLayer
@@ -19,18 +19,18 @@ class Counts(torch.nn.Module):
     """Stands for an encoder: the state of a token is its id, in all places."""
 
     def forward(self, tokens, segments):
-        return tokens.unsqueeze(-1).expand(*tokens.shape, minilm.WIDTH).float()
+        return tokens.unsqueeze(-1).expand(*tokens.shape, minilm_encoder.WIDTH).float()
 
 
 def test_a_pair_is_cut_into_what_each_text_alone_is_encoded_to():
     pair = (*PIECES.encode("a dog sleeps .", "a cat ."), 1)
-    assert minilm.split_pair(pair, 0) == (*PIECES.encode("a dog sleeps ."), 1)
-    assert minilm.split_pair(pair, 1) == (*PIECES.encode("a cat ."), 1)
+    assert minilm_encoder.split_pair(pair, 0) == (*PIECES.encode("a dog sleeps ."), 1)
+    assert minilm_encoder.split_pair(pair, 1) == (*PIECES.encode("a cat ."), 1)
 
 
 def test_means_are_over_real_tokens_and_in_the_order_given():
     items = [(*PIECES.encode(text), 0) for text in ("a dog sleeps .", "a", "a cat .")]
-    means = minilm.mean_states(Counts(), items)[:, 0]
+    means = minilm_encoder.mean_states(Counts(), items)[:, 0]
     assert torch.allclose(means, torch.tensor([sum(ids) / len(ids) for ids, _, _ in items]))
 
 
@@ -39,11 +39,12 @@ def test_features_of_pairs_are_symmetric_and_those_of_texts_are_the_means():
         (*PIECES.encode(*texts), 0) for texts in (("a dog .", "a cat"), ("a cat", "a dog ."))
     )
     assert (
-        minilm.compute_features(Counts(), [there]) == minilm.compute_features(Counts(), [back])
+        minilm_encoder.compute_features(Counts(), [there])
+        == minilm_encoder.compute_features(Counts(), [back])
     ).all()
     single = [(*PIECES.encode("a dog ."), 0)]
-    means = minilm.mean_states(Counts(), single)
-    assert (minilm.compute_features(Counts(), single) == means.numpy()).all()
+    means = minilm_encoder.mean_states(Counts(), single)
+    assert (minilm_encoder.compute_features(Counts(), single) == means.numpy()).all()
 
 
 SENTENCES = [("a dog sleeps .", 1), ("dog sleeps", 1), ("a cat .", 0), ("a cat", 0), ("cat", 0)]
@@ -143,7 +144,7 @@ def test_a_correction_of_low_rank_changes_nothing_at_first_and_is_all_that_is_tr
     encoder = BertEncoder(BertEmbeddings(9, 8, 6), [BertLayer(8, 2, 12) for _ in range(2)]).eval()
     tokens, segments = torch.tensor([[2, 5, 6, 3]]), torch.zeros(1, 4, dtype=torch.long)
     before = encoder(tokens, segments)
-    minilm.add_corrections(encoder, rank=2)
+    minilm_encoder.add_corrections(encoder, rank=2)
     assert torch.equal(encoder(tokens, segments), before)
     trained = {name for name, p in encoder.named_parameters() if p.requires_grad}
     assert len(trained) == 2 * 2 * 2  # A and B, of queries and values, in two layers
@@ -196,7 +197,7 @@ def test_what_a_head_looks_at():
 @pytest.mark.real_data
 def test_real_weights_give_the_states_of_the_library():
     pytest.importorskip("transformers")
-    model, pieces, _ = minilm.load_published()
+    model, pieces, _ = minilm_encoder.load_published()
     texts = ["a gripping film.", "not that it matters, but the ending is dull and long."]
     items = [(*pieces.encode(text), 0) for text in texts]
     state = dict(datasets.load("minilm-l6").split("weights"))
@@ -208,9 +209,9 @@ def test_real_weights_give_the_states_of_the_library():
 
 @pytest.mark.real_data
 def test_real_sentence_vectors_know_what_is_alike():
-    model, pieces, _ = minilm.load_published()
+    model, pieces, _ = minilm_encoder.load_published()
     texts = ["A man plays a guitar.", "Somebody makes music.", "The stock market fell sharply."]
-    vectors = minilm.mean_states(model.encoder, [(*pieces.encode(t), 0) for t in texts])
+    vectors = minilm_encoder.mean_states(model.encoder, [(*pieces.encode(t), 0) for t in texts])
     vectors = torch.nn.functional.normalize(vectors, dim=-1)
     alike = vectors @ vectors.T
     assert alike[0, 1] > alike[0, 2] + 0.2

@@ -16,7 +16,7 @@ from autograder.diagnose.compare import Expected
 from autograder.diagnose.trial import Trial
 from autograder.diagnose.verdict import judge
 from autograder.exercises import EXERCISES
-from autograder.exercises._fakes import BertShell
+from autograder.exercises._bert_fakes import BertShell
 from autograder.instructor.grading.hidden_tests import judge_answer
 from autograder.run.runner import run_case
 from autograder.sandbox.serialization import deserialize_outcomes, serialize_outcomes
@@ -86,13 +86,16 @@ CALL = Call(
     "",
     ("words", "sign", {"one": "x", "two": "y"}),
     ("pieces", "doubled"),
-    plain={"pieces": "a list of strings"},
+    non_tensors={"pieces": "a list of strings"},
     intact=True,
 )
 REFUSED = Call("", ("nothing", "sign", {"one": "x"}), (), raises="ValueError")
 INPUTS = {"x": torch.tensor([1.0, 2.0]).double(), "y": torch.tensor([3.0]).double()}
 CASE = Case(
-    "two words", INPUTS, (REFUSED, CALL), given={"words": WORDS, "nothing": [], "sign": "-"}
+    "two words",
+    INPUTS,
+    (REFUSED, CALL),
+    extra_arguments={"words": WORDS, "nothing": [], "sign": "-"},
 )
 RIGHT = Expected(
     {
@@ -218,8 +221,8 @@ def test_a_dict_that_was_changed_is_told(spoil):
 
 
 def test_where_a_dict_may_be_changed_it_may():
-    loose = Call("", CALL.arguments, CALL.returns, plain=CALL.plain)
-    case = Case("one", INPUTS, (loose,), given=CASE.given)
+    loose = Call("", CALL.arguments, CALL.returns, non_tensors=CALL.non_tensors)
+    case = Case("one", INPUTS, (loose,), extra_arguments=CASE.extra_arguments)
 
     def changed(words, sign, table):
         found = cut(words, sign, table)
@@ -230,8 +233,8 @@ def test_where_a_dict_may_be_changed_it_may():
 
 
 def test_more_to_read_is_a_larger_case():
-    longer = Case("longer", INPUTS, (CALL,), given={"words": [*WORDS, "d"], "sign": "-"})
-    shorter = Case("shorter", INPUTS, (CALL,), given={"words": WORDS, "sign": "-"})
+    longer = Case("longer", INPUTS, (CALL,), extra_arguments={"words": [*WORDS, "d"], "sign": "-"})
+    shorter = Case("shorter", INPUTS, (CALL,), extra_arguments={"words": WORDS, "sign": "-"})
     assert shorter.elements < longer.elements
 
 
@@ -243,11 +246,11 @@ FILLING = Case(
     "a model",
     {"x": torch.full((4,), 0.5).double()},
     (
-        Call("", ("model", "x"), ("filled",), plain={"filled": "a list of names"}),
+        Call("", ("model", "x"), ("filled",), non_tensors={"filled": "a list of names"}),
         Call("model.copy_parameters", (), NAMES),
         Call("model.take_step", (), ("still_trainable", "still_tied")),
     ),
-    given={"model": Fake("BertShell", SHELL)},
+    extra_arguments={"model": Fake("BertShell", SHELL)},
 )
 FILL = Exercise("fill", 1, 1, 5, "(model, x)", {}, lambda draw: [FILLING])
 
@@ -262,7 +265,7 @@ def fill(model, x):
 def test_a_given_model_has_the_inputs_type_and_is_new_each_time(dtype):
     for _ in range(2):
         found = run_case(fill, FILL, FILLING, dtype)
-        assert found.problem is None and found.changed == ()
+        assert found.problem is None and found.mutated == ()
         assert found.outputs["encoder.embeddings.token.weight"].dtype == dtype
         assert found.outputs["encoder.embeddings.norm.bias"].tolist() == [0.5] * 4
         assert plain_codec.decode_plain(found.outputs["filled"]) == ["encoder.embeddings.norm.bias"]
@@ -282,7 +285,7 @@ def test_a_tensor_that_the_model_took_over_is_told_when_it_is_trained():
         model.encoder.embeddings.norm.bias.data = x
         return ["encoder.embeddings.norm.bias"]
 
-    assert run_case(shares, FILL, FILLING).changed == ("x",)
+    assert run_case(shares, FILL, FILLING).mutated == ("x",)
 
 
 def test_a_head_that_is_no_longer_tied_is_told():
@@ -296,7 +299,9 @@ def test_a_head_that_is_no_longer_tied_is_told():
 def test_whoever_takes_the_stand_in_for_more_is_told_what_it_is():
     outcome = run_case(lambda model, x: model.encoder.embeddings.words, FILL, FILLING)
     assert outcome.problem[0] == "raised"
-    case = Case("one", {}, (Call("", ("v",), ("y",)),), given={"v": Fake("PieceSet", ("a",))})
+    case = Case(
+        "one", {}, (Call("", ("v",), ("y",)),), extra_arguments={"v": Fake("PieceSet", ("a",))}
+    )
     for wrong in (lambda v: list(v), lambda v: len(v), lambda v: v["a"], lambda v: v.index("a")):
         said = run_case(wrong, CUT, case).problem[1]
         assert "a vocabulary of its own: ask whether a piece is `in` it, and use nothing" in said
@@ -315,7 +320,7 @@ def test_what_a_card_says_of_given_things():
 def test_cases_cross_the_wire_as_they_are():
     back = crossed({"cut": [CASE], "fill": [FILLING]})
     assert back["cut"][0].calls == CASE.calls
-    assert back["cut"][0].given == CASE.given
+    assert back["cut"][0].extra_arguments == CASE.extra_arguments
     assert back["fill"][0].calls == FILLING.calls
     assert run_case(cut, CUT, back["cut"][0]).problem is None
     assert run_case(fill, FILL, back["fill"][0]).problem is None
@@ -330,7 +335,7 @@ def test_what_comes_back_is_data_and_what_is_changed_is_told():
     header, tensors = serialize_outcomes([(0, "float64", run_case(emptied, CUT, CASE))])
     json.dumps(header)
     (outcome,) = deserialize_outcomes(header, tensors, [CASE]).values()
-    assert outcome.changed == ("words",)
+    assert outcome.mutated == ("words",)
     assert plain_codec.decode_plain(outcome.outputs["pieces"]) == ["a-", "bc-"]
 
 
@@ -416,4 +421,8 @@ def test_right_draws_pass_with_every_seed(name):
         for case in exercise.draw(seed):
             for answer in BANK[name].RIGHT[:3]:
                 found = run_case(answer, exercise, case)
-                assert case.relation(case, found) == "", (seed, case.name, answer.__name__)
+                assert case.check_random_outputs(case, found) == "", (
+                    seed,
+                    case.name,
+                    answer.__name__,
+                )

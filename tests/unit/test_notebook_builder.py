@@ -144,7 +144,7 @@ def test_every_question_has_an_answer_that_only_who_learns_alone_sees(master):
     asked, told = read_questions(master)
     numbers = re.findall(r"^(\d+)\. ", asked, re.M)
     assert numbers == re.findall(r"^(\d+)\. ", told, re.M)
-    alone = {c.id: c.source for c in make_notebook(master, EXERCISES, alone=True).cells}
+    alone = {c.id: c.source for c in make_notebook(master, EXERCISES, self_study=True).cells}
     for_all = {c.id: c.source for c in make_notebook(master, EXERCISES).cells}
     assert alone.get("text-questions", "").count("<summary>Answer") == len(numbers)
     assert alone.keys() == for_all.keys()
@@ -168,7 +168,7 @@ def test_the_switch_leaves_answers_out_of_a_release(tmp_path, monkeypatch):
 
 
 def test_the_switch_leaves_answers_out_of_a_site(monkeypatch):
-    page = nbformat.writes(make_notebook(MASTERS[0], EXERCISES, alone=True))
+    page = nbformat.writes(make_notebook(MASTERS[0], EXERCISES, self_study=True))
     solved = make_pages(EXERCISES)["book/solved/bahdanau.md"]
 
     def read(name, text):

@@ -56,10 +56,10 @@ CASE = Case(
     "one",
     {"x": X},
     (Call("", ("x", "generator"), ("signed", "square")),),
-    given={"generator": Fake("Generator", (5,))},
+    extra_arguments={"generator": Fake("Generator", (5,))},
     upstream={"signed": torch.ones(3).double()},
-    random=("signed",),
-    relation=signs_only,
+    random_outputs=("signed",),
+    check_random_outputs=signs_only,
 )
 RIGHT = Expected({"signed": X, "square": X * X}, {"x": torch.ones(3).double()})
 NOISY = Exercise(
@@ -142,7 +142,7 @@ def test_shape_and_kind_are_compared_as_ever(change, sentence):
 
 
 def test_an_entry_that_is_not_finite_is_refused_if_the_relation_says_nothing():
-    case = replace(CASE, relation=lambda case, outcome: "", upstream={})
+    case = replace(CASE, check_random_outputs=lambda case, outcome: "", upstream={})
     outcome = run_case(lambda x, g: (coins(x, g) * x / 0, x * x), NOISY, case)
     found = judge(NOISY, [Trial(case, torch.float64, RIGHT, outcome)], [])
     assert found.headline.startswith("signed has NaN or infinite entries")
@@ -166,22 +166,30 @@ def test_gradients_that_nobody_could_compare_do_not_reach_the_relation():
 
 
 def test_random_outputs_and_a_relation_go_together():
-    for change in ({"relation": None}, {"random": ()}):
+    for change in ({"check_random_outputs": None}, {"random_outputs": ()}):
         with pytest.raises(ValueError, match="go together"):
             replace(CASE, **change)
     with pytest.raises(ValueError, match="no call returns 'missing'"):
-        replace(CASE, random=("missing",))
+        replace(CASE, random_outputs=("missing",))
 
 
 def test_a_part_keeps_the_relation_only_with_all_it_is_about():
     first = Call("first", ("x",), ("signed",))
     second = Call("second", ("x",), ("other",))
-    both = Case("two", {"x": X}, (first, second), random=("signed", "other"), relation=signs_only)
-    assert Part("both", ("first", "second"), 1).of(both).relation is signs_only
-    assert Part("first", ("first",), 1).of(both) is None
-    one = replace(both, random=("signed",))
-    assert Part("first", ("first",), 1).of(one).random == ("signed",)
-    assert Part("second", ("second",), 1).of(one).relation is None
+    both = Case(
+        "two",
+        {"x": X},
+        (first, second),
+        random_outputs=("signed", "other"),
+        check_random_outputs=signs_only,
+    )
+    assert (
+        Part("both", ("first", "second"), 1).restrict_case(both).check_random_outputs is signs_only
+    )
+    assert Part("first", ("first",), 1).restrict_case(both) is None
+    one = replace(both, random_outputs=("signed",))
+    assert Part("first", ("first",), 1).restrict_case(one).random_outputs == ("signed",)
+    assert Part("second", ("second",), 1).restrict_case(one).check_random_outputs is None
 
 
 # Naming mistakes: two draws of one mistake have their complaint in common
@@ -225,10 +233,10 @@ def cut_outcome():
 
 def test_the_relation_stays_where_answers_are_judged():
     text = json.dumps(serialize_cases({"noisy": [CASE]})[0])
-    assert "relation" not in text and "signs_only" not in text and "random" not in text
+    assert "random" not in text and "signs_only" not in text
     (case,) = crossed({"noisy": [CASE]})["noisy"]
-    assert case.given == CASE.given
-    assert (case.random, case.relation) == ((), None)
+    assert case.extra_arguments == CASE.extra_arguments
+    assert (case.random_outputs, case.check_random_outputs) == ((), None)
     assert torch.equal(
         run_case(noisy, NOISY, case).outputs["signed"],
         run_case(noisy, NOISY, CASE).outputs["signed"],
@@ -282,16 +290,19 @@ def test_what_was_sent_to_break_a_relation_is_refused():
 def test_expected_values_keep_only_the_shape_of_what_depends_on_chance():
     for case in HARD.draw(1):
         kept = expected_values.read_expected(HARD, 1, case)
-        for name in case.random:
+        for name in case.random_outputs:
             assert not kept.outputs[name].any()
-        if case.relation:
+        if case.check_random_outputs:
             assert not kept.gradients
 
 
 def test_a_corrected_relation_is_another_test():
     def cases(draw):
         drawn = HARD.cases(draw)
-        return [replace(case, relation=signs_only) if case.relation else case for case in drawn]
+        return [
+            replace(case, check_random_outputs=signs_only) if case.check_random_outputs else case
+            for case in drawn
+        ]
 
     assert hash_tests(HARD) == hash_tests(HARD)
     assert hash_tests(HARD) != hash_tests(replace(HARD, cases=cases))
@@ -325,9 +336,9 @@ def test_right_draws_pass_with_every_seed(code):
     for seed in range(300, 312):
         for case in HARD.draw(seed):
             for dtype in (torch.float64, torch.float32):
-                if case.relation:
+                if case.check_random_outputs:
                     outcome = run_case(code, HARD, case, dtype)
-                    assert case.relation(case, outcome) == "", (seed, case.name)
+                    assert case.check_random_outputs(case, outcome) == "", (seed, case.name)
 
 
 @pytest.mark.parametrize("power", [0.0, 0.5, 0.7, 1.4, 2.0])
@@ -343,9 +354,9 @@ def test_other_frequencies_are_refused_with_every_seed(power):
     for seed in range(1, 9):
         case = replace(
             case_of["many pictures with the same weights"],
-            given={"generator": Fake("Generator", (seed,))},
+            extra_arguments={"generator": Fake("Generator", (seed,))},
         )
-        said = case.relation(case, run_case(bent, HARD, case))
+        said = case.check_random_outputs(case, run_case(bent, HARD, case))
         assert f"too {'seldom' if power < 1 else 'often'}" in said, seed
 
 
@@ -391,7 +402,9 @@ def test_gradients_of_torchs_distribution_are_right_too():
 # The exercises of the course
 
 DEPEND_ON_CHANCE = [
-    name for name, exercise in EXERCISES.items() if any(case.relation for case in exercise.draw(1))
+    name
+    for name, exercise in EXERCISES.items()
+    if any(case.check_random_outputs for case in exercise.draw(1))
 ]
 
 
@@ -401,9 +414,9 @@ def with_other_seeds(case: Case, turn: int) -> Case:
         name: replace(value, arguments=(value.arguments[0] + 7919 * turn,))
         if isinstance(value, Fake) and value.name == "Generator"
         else value
-        for name, value in case.given.items()
+        for name, value in case.extra_arguments.items()
     }
-    return replace(case, given=given)
+    return replace(case, extra_arguments=given)
 
 
 @pytest.mark.parametrize("name", DEPEND_ON_CHANCE)
@@ -411,7 +424,7 @@ def test_what_is_wrong_with_a_known_mistake_does_not_depend_on_chance(name):
     """Else a student's mistake would be named in one class and not in the next."""
     exercise = EXERCISES[name]
     for case in exercise.draw(1):
-        if not case.relation:
+        if not case.check_random_outputs:
             continue
         right = compute_expected(exercise, case)
         for mistake in load_mistakes(exercise):

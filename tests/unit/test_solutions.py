@@ -29,7 +29,7 @@ STEP = 1e-6
 def test_gradients_agree_with_finite_differences(exercise):
     """Along one direction, drawn for each case, in which all inputs and weights move."""
     for number, case in enumerate(exercise.draw(41)):
-        if not case.upstream or case.relation:
+        if not case.upstream or case.check_random_outputs:
             continue
         draw, gradients = (
             SeededInputs(f"direction {number}"),
@@ -47,7 +47,8 @@ def test_gradients_agree_with_finite_differences(exercise):
                 exercise, replace(case, inputs=moved[0], weights=moved[1])
             ).outputs
             parts = [
-                (outputs[n] * up)[case.real.get(n, ...)].sum() for n, up in case.upstream.items()
+                (outputs[n] * up)[case.valid_masks.get(n, ...)].sum()
+                for n, up in case.upstream.items()
             ]
             return sum(parts)
 
@@ -81,11 +82,11 @@ def test_a_solution_that_does_not_get_through_is_told():
 @BY_NAME
 def test_empty_rows_have_zeros_and_zero_gradients(exercise):
     """What the course promises about rows without any real position."""
-    if not exercise.weights_over:
+    if not exercise.normalized_outputs:
         return
     for case in exercise.draw(51):
         right = compute_expected(exercise, case)
-        for output, mask_name in exercise.weights_over.items():
+        for output, mask_name in exercise.normalized_outputs.items():
             if output in right.outputs and mask_name in case.inputs:
                 mask = case.inputs[mask_name]
                 weights = right.outputs[output]
@@ -115,7 +116,9 @@ def test_draws_repeat_and_differ_between_seeds(exercise):
         for name in case.inputs
         if case.inputs[name].shape == twin.inputs[name].shape
     ) or any(
-        case.given != twin.given for case, twin in zip(one, other, strict=True) if not case.inputs
+        case.extra_arguments != twin.extra_arguments
+        for case, twin in zip(one, other, strict=True)
+        if not case.inputs
     )
 
 
@@ -128,7 +131,7 @@ def test_no_axis_can_be_mistaken_for_another(exercise):
             sizes: dict[str, int] = {}
             tensors = {**case.inputs, **compute_expected(exercise, case).outputs}
             for name, tensor in tensors.items():
-                if name in case.plain:  # no tensor
+                if name in case.non_tensors:  # no tensor
                     continue
                 axes = exercise.axes[name].split()
                 if axes[:1] == ["..."]:
@@ -151,7 +154,7 @@ def _longest(case):
     for name in ("source", "tokens"):
         if name in case.inputs:
             return case.inputs[name].shape[1]
-    return case.given.get("N", 0)
+    return case.extra_arguments.get("N", 0)
 
 
 def test_lengths_are_ragged_and_a_row_is_empty():

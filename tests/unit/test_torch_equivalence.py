@@ -20,7 +20,7 @@ WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 def heads(i, w, c):
     """The outputs have other names where there is no mask, or one for all."""
-    size, count = c.construct["model_size"], c.construct["heads"]
+    size, count = c.init_arguments["model_size"], c.init_arguments["heads"]
     torch_own = nn.MultiheadAttention(size, count, batch_first=True).double()
     kinds = ("query", "key", "value")
     theirs = {
@@ -57,7 +57,7 @@ def general_score(i, w, c):
 
 def recurrent(i, w, c, name, bidirectional=False):
     """Embeddings, packed, through torch's own GRU: all states, and the last of each direction."""
-    size, hidden = c.construct["embedding_size"], c.construct["hidden_size"]
+    size, hidden = c.init_arguments["embedding_size"], c.init_arguments["hidden_size"]
     gru = nn.GRU(size, hidden, batch_first=True, bidirectional=bidirectional).double()
     theirs = {n.removeprefix("rnn."): t for n, t in w.items() if n.startswith("rnn.")}
     words = F.embedding(i["tokens"], w["embedding.weight"])
@@ -88,7 +88,7 @@ def negative_sampling(i, w, c):
 
 
 def cross_entropy(i, w, c):
-    kept, smoothed = c.given.get("pad_id", 0), c.given.get("smoothing", 0.0)
+    kept, smoothed = c.extra_arguments.get("pad_id", 0), c.extra_arguments.get("smoothing", 0.0)
     flat = i["logits"].flatten(0, 1), i["targets"].flatten()
     return {"loss": F.cross_entropy(*flat, ignore_index=kept, label_smoothing=smoothed)}
 
@@ -99,7 +99,7 @@ def pretraining(i, w, c):
 
 
 def gaussian(i, w, c):
-    bell = torch.distributions.Normal(i["position"].unsqueeze(1), c.given["D"] / 2)
+    bell = torch.distributions.Normal(i["position"].unsqueeze(1), c.extra_arguments["D"] / 2)
     places = torch.arange(i["weights"].shape[1]).double()
     density = (bell.log_prob(places) - bell.log_prob(bell.mean)).exp()
     return {"weighted": i["weights"] * density}
@@ -110,7 +110,7 @@ def embeddings(i, w, c):
     ids = {"token": i["tokens"], "segment": segments}
     ids["position"] = torch.arange(i["tokens"].shape[1])
     total = sum(F.embedding(which, w[f"{part}.weight"]) for part, which in ids.items())
-    eps = c.construct.get("eps", 1e-12)
+    eps = c.init_arguments.get("eps", 1e-12)
     norm = w["norm.weight"], w["norm.bias"], eps
     return {"embedded": F.layer_norm(total, total.shape[-1:], *norm)}
 
@@ -153,15 +153,17 @@ OPERATORS = {
         / len(i["A"])
     },
     "scaled_dot_product_attention": attention,
-    "padding_mask": lambda i, w, c: {"real": i["tokens"].ne(c.given.get("pad_id", 0))},
-    "causal_mask": lambda i, w, c: {"mask": torch.ones(2 * (c.given["length"],)).tril().bool()},
+    "padding_mask": lambda i, w, c: {"real": i["tokens"].ne(c.extra_arguments.get("pad_id", 0))},
+    "causal_mask": lambda i, w, c: {
+        "mask": torch.ones(2 * (c.extra_arguments["length"],)).tril().bool()
+    },
     "split_heads": lambda i, w, c: {
-        "split": i["x"].unflatten(-1, (c.given["heads"], -1)).transpose(1, 2)
+        "split": i["x"].unflatten(-1, (c.extra_arguments["heads"], -1)).transpose(1, 2)
     },
     "MultiHeadAttention": heads,
     "layer_norm": lambda i, w, c: {
         "y": F.layer_norm(
-            i["x"], i["x"].shape[-1:], i["weight"], i["bias"], c.given.get("eps", 1e-5)
+            i["x"], i["x"].shape[-1:], i["weight"], i["bias"], c.extra_arguments.get("eps", 1e-5)
         )
     },
     "PositionwiseFeedForward": feed_forward,
@@ -182,10 +184,12 @@ def comparable(case):
     ids = [t for n, t in case.inputs.items() if n in ("targets", "labels")]
     return (
         all(mask.any(-1).all() for mask in masks)
-        and all((i != case.given.get("pad_id", 0)).any() and (i != -100).any() for i in ids)
+        and all(
+            (i != case.extra_arguments.get("pad_id", 0)).any() and (i != -100).any() for i in ids
+        )
         and "given_keys" not in case.inputs
-        and "dropout" not in case.given
-        and not case.training
+        and "dropout" not in case.extra_arguments
+        and not case.training_mode
         and all(tensor.numel() for tensor in case.inputs.values())
     )
 
@@ -203,7 +207,7 @@ def test_solution_gives_what_torchs_operator_gives(name):
         )
         right, total = compute_expected(exercise, case), 0
         for output, tensor in theirs.items():
-            real = case.real.get(output, ...)
+            real = case.valid_masks.get(output, ...)
             torch.testing.assert_close(tensor[real], right.outputs[output][real], msg=case.name)
             if output in case.upstream:
                 total = total + (tensor * case.upstream[output])[real].sum()
@@ -250,7 +254,7 @@ def copy(layer, weight, bias):
 
 
 def drawn(layer):
-    """All weights drawn anew: torch begins with norms of 1 and biases of 0."""
+    """All weights redrawn: torch begins with norms of 1 and biases of 0."""
     for parameter in layer.parameters():
         nn.init.normal_(parameter, std=0.4)
     return layer.double().eval()

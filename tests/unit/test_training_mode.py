@@ -55,9 +55,11 @@ def test_without_chance_all_dropouts_agree(p):
 @pytest.mark.parametrize("exercise", DROPPING.values(), ids=list(DROPPING))
 def test_every_class_with_dropout_is_tried_in_training_mode(exercise):
     cases = exercise.draw(1)
-    trained = [case.construct["dropout"] for case in cases if case.training == "certain"]
+    trained = [case.init_arguments["dropout"] for case in cases if case.training_mode == "certain"]
     assert trained == [0.25, 0.75]
-    assert any(case.construct.get("dropout", 0) > 0 for case in cases if not case.training)
+    assert any(
+        case.init_arguments.get("dropout", 0) > 0 for case in cases if not case.training_mode
+    )
 
 
 @pytest.mark.parametrize("exercise", DROPPING.values(), ids=list(DROPPING))
@@ -115,5 +117,5 @@ def test_a_copy_of_what_must_be_shared_is_told(side):
 def test_mode_and_shared_parts_go_into_the_sandbox():
     drawn = [*EXERCISES["Encoder"].draw(1), *EXERCISES["MaskedLanguageModelHead"].draw(1)]
     there = crossed({"all": drawn})["all"]
-    assert [(c.training, c.tied) for c in there] == [(c.training, c.tied) for c in drawn]
-    assert any(c.training for c in there) and any(c.tied for c in there)
+    assert [(c.training_mode, c.tied) for c in there] == [(c.training_mode, c.tied) for c in drawn]
+    assert any(c.training_mode for c in there) and any(c.tied for c in there)

@@ -23,7 +23,7 @@ def _softmax_cases(draw: SeededInputs) -> list[Case]:
     lengths = draw.lengths(b, n)
     empty = length_mask(lengths, n)
     empty[0] = False
-    zeros = draw.tensor(b, n) * draw.holes(b, n)
+    zeros = draw.tensor(b, n) * draw.random_mask(b, n)
     zeros[-1, 0], zeros[-1, 1] = 0.0, 1.5  # the last row has no padding
     return [
         case("one row of one position", draw.tensor(1, 1), torch.ones(1, 1, dtype=torch.bool)),
@@ -32,7 +32,7 @@ def _softmax_cases(draw: SeededInputs) -> list[Case]:
             "sentences of different length", draw.tensor(b, n, scale=1.5), length_mask(lengths, n)
         ),
         case("a row without any real position", draw.tensor(b, n), empty),
-        case("masks with holes", draw.tensor(b, n), draw.holes(b, n)),
+        case("masks with holes", draw.tensor(b, n), draw.random_mask(b, n)),
         case(
             "three axes, one mask for all target words",
             draw.tensor(b, t, n),
@@ -64,7 +64,7 @@ def _softmax_cases(draw: SeededInputs) -> list[Case]:
         case(
             "three axes, a mask for each target word",
             draw.tensor(2, 3, 4),
-            draw.holes(2, 3, 4),
+            draw.random_mask(2, 3, 4),
             "The mask may differ from target word to target word.",
         ),
     ]
@@ -78,7 +78,7 @@ MASKED_SOFTMAX = Exercise(
     signature="(scores, mask)",
     axes={"scores": "... N", "mask": "... N", "weights": "... N"},
     cases=_softmax_cases,
-    weights_over={"weights": "mask"},
+    normalized_outputs={"weights": "mask"},
 )
 
 
@@ -198,7 +198,7 @@ def _attention_cases(draw: SeededInputs) -> list[Case]:
             name,
             {"query": draw.tensor(b, d_q), "keys": keys, "mask": mask},
             calls,
-            construct={"query_size": d_q, "key_size": d_k, "hidden_size": d},
+            init_arguments={"query_size": d_q, "key_size": d_k, "hidden_size": d},
             weights={
                 "W": draw.tensor(d, d_q, scale=0.7),
                 "U": draw.tensor(d, d_k, scale=0.7),
@@ -263,6 +263,6 @@ ADDITIVE_ATTENTION = Exercise(
         "weights_given": "B N",
     },
     cases=_attention_cases,
-    weights_over={"weights": "mask", "weights_again": "mask", "weights_given": "mask"},
+    normalized_outputs={"weights": "mask", "weights_again": "mask", "weights_given": "mask"},
     is_class=True,
 )

@@ -27,14 +27,14 @@ def _encoder_cases(draw: SeededInputs) -> list[Case]:
             name,
             {"tokens": padded_tokens(draw, lengths, longest, v), "lengths": lengths},
             (call,),
-            construct={"vocabulary_size": v, "embedding_size": e, "hidden_size": d},
+            init_arguments={"vocabulary_size": v, "embedding_size": e, "hidden_size": d},
             weights={
                 "embedding.weight": draw.tensor(v, e),  # the row of padding is not 0 either
                 **both_directions(draw, "rnn.", 3, e, d),
                 "first_state.weight": draw.tensor(d, d, scale=0.7),
                 "first_state.bias": draw.tensor(d, scale=0.3),
             },
-            real={"annotations": length_mask(lengths, longest)},
+            valid_masks={"annotations": length_mask(lengths, longest)},
             upstream={
                 "annotations": draw.tensor(b, longest, 2 * d),
                 "first_state": draw.tensor(b, d),
@@ -109,7 +109,7 @@ def _decoder_cases(draw: SeededInputs) -> list[Case]:
                 "all_contexts": draw.tensor(b, t, a),
             },
             calls,
-            construct={
+            init_arguments={
                 "vocabulary_size": v,
                 "embedding_size": e,
                 "hidden_size": d,
@@ -196,7 +196,7 @@ ATTENTION_DECODER = Exercise(
         "projected_keys": "B S d",
     },
     cases=_decoder_cases,
-    weights_over={"weights": "mask", "step_weights": "mask"},
+    normalized_outputs={"weights": "mask", "step_weights": "mask"},
     is_class=True,
     parts=(
         Part("step", ("step",), 3),

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from autograder.exercises._fakes import BertShell
+from autograder.exercises._bert_fakes import BertShell
 from autograder.spec.exercise import Call, Case, Fake
 from autograder.spec.seeded_inputs import SeededInputs
 
@@ -155,7 +155,7 @@ def draw_cases(draw: SeededInputs) -> list[Case]:
             checkpoint[renamed(odd)] = "odd"
         shell = (layers, *sizes, *parts)
         names = _parameters(shell)
-        load = Call("", ("model", checkpoint), ("missing",), plain=_MISSING, intact=True)
+        load = Call("", ("model", checkpoint), ("missing",), non_tensors=_MISSING, intact=True)
         if refused:
             # By its name in the model or in the checkpoint, whichever one comes to first.
             named = (*names, *_layers(layers), *entries, *base)
@@ -170,7 +170,7 @@ def draw_cases(draw: SeededInputs) -> list[Case]:
                 Call("model.copy_parameters", (), names),
                 Call("model.take_step", (), ("still_trainable", "still_tied")),
             ),
-            given={"model": Fake("BertShell", shell)},
+            extra_arguments={"model": Fake("BertShell", shell)},
             note=note,
         )
 

@@ -65,8 +65,12 @@ def _classifier_cases(draw: SeededInputs, each_token: bool) -> list[Case]:
             name,
             inputs,
             (Call("forward", arguments, ("logits",)),),
-            given=given or {},
-            construct={"encoder": Fake("TintedEncoder", (v, d)), "hidden_size": d, "classes": c},
+            extra_arguments=given or {},
+            init_arguments={
+                "encoder": Fake("TintedEncoder", (v, d)),
+                "hidden_size": d,
+                "classes": c,
+            },
             weights=weights,
             upstream={"logits": draw.tensor(*shape)},
             note=note,
@@ -184,8 +188,8 @@ def _span_cases(draw: SeededInputs) -> list[Case]:
             name,
             inputs,
             tuple(calls),
-            given={} if longest is None else {"longest": longest},
-            construct={"encoder": Fake("TintedEncoder", (v, d)), "hidden_size": d},
+            extra_arguments={} if longest is None else {"longest": longest},
+            init_arguments={"encoder": Fake("TintedEncoder", (v, d)), "hidden_size": d},
             weights={**_encoder(draw, v, d), "start": draw.tensor(d), "end": draw.tensor(d)},
             upstream={"start_scores": draw.tensor(b, n), "end_scores": draw.tensor(b, n)},
             note=note,
@@ -217,7 +221,7 @@ def _span_cases(draw: SeededInputs) -> list[Case]:
     _tempted(long, [(0, n - 1), (1, n - 1), *[(0, n - 2)] * b][:b])
     exact = _untied(draw, b, n)
     _tempted(exact, [(i % 2, i % 2 + 2 + i % 2) for i in range(b)])  # 3 and 4 tokens in turn
-    holes = draw.holes(b, n)
+    holes = draw.random_mask(b, n)
     holes[:, 0], holes[:, n - 1], holes[:, n // 2] = True, True, False
     across = _untied(draw, b, n)
     _tempted(across, [(0, n - 1)] * b)

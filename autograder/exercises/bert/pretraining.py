@@ -71,10 +71,10 @@ def _encoder_cases(draw: SeededInputs) -> list[Case]:
             name,
             inputs,
             (Call("forward", arguments, ("states",)),),
-            given=given,
-            construct=construct,
+            extra_arguments=given,
+            init_arguments=construct,
             weights=weights,
-            real={"states": inputs["tokens"] != pad},  # on padding, what comes out is free
+            valid_masks={"states": inputs["tokens"] != pad},  # on padding, what comes out is free
             upstream={"states": draw.tensor(b, n, d)},
             note=note,
         )
@@ -83,7 +83,7 @@ def _encoder_cases(draw: SeededInputs) -> list[Case]:
     lengths = draw.lengths(b, n)
     empty = lengths.clone()
     empty[0] = 0
-    blind = draw.holes(b, n)
+    blind = draw.random_mask(b, n)
     blind[0] = False
     at_will = "A mask that is given says everything: padding is then not looked for."
     whose = "What counts as padding is said by pad_id; 0 is then a token like any other."
@@ -109,7 +109,7 @@ def _encoder_cases(draw: SeededInputs) -> list[Case]:
             8,
             d,
             2,
-            mask=draw.holes(b, n).unsqueeze(1),
+            mask=draw.random_mask(b, n).unsqueeze(1),
             note=at_will,
         ),
         case(
@@ -119,7 +119,7 @@ def _encoder_cases(draw: SeededInputs) -> list[Case]:
             8,
             d,
             2,
-            mask=draw.holes(b, n, n),
+            mask=draw.random_mask(b, n, n),
             segments=False,
             note=at_will,
         ),
@@ -227,7 +227,7 @@ def _head_cases(draw: SeededInputs) -> list[Case]:
             name,
             inputs,
             calls,
-            construct=construct,
+            init_arguments=construct,
             tied=("embedding",),
             weights={
                 "embedding.weight": draw.tensor(v, d),
@@ -320,7 +320,7 @@ def _loss_cases(draw: SeededInputs) -> list[Case]:
 
     def some(b: int, n: int) -> Tensor:
         """Chosen positions, more in one sentence than in another, the last of the first too."""
-        chosen = length_mask(draw.lengths(b, n - 1), n) & draw.holes(b, n)
+        chosen = length_mask(draw.lengths(b, n - 1), n) & draw.random_mask(b, n)
         chosen[0] = False
         chosen[0, -1] = True
         chosen[-1, :2] = True

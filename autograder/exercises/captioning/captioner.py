@@ -37,7 +37,7 @@ def _decoder_cases(draw: SeededInputs) -> list[Case]:
             name,
             inputs,
             calls,
-            construct={
+            init_arguments={
                 "vocabulary_size": v,
                 "embedding_size": e,
                 "hidden_size": d,

@@ -77,7 +77,12 @@ def _model_cases(draw: SeededInputs) -> list[Case]:
             name,
             {"context": context},
             (call,),
-            construct={"vocabulary_size": v, "embedding_size": m, "window": n, "hidden_size": h},
+            init_arguments={
+                "vocabulary_size": v,
+                "embedding_size": m,
+                "window": n,
+                "hidden_size": h,
+            },
             weights={
                 "embedding.weight": draw.tensor(v, m),
                 "hidden.weight": draw.tensor(h, n * m, scale=0.5),

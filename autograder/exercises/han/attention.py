@@ -22,7 +22,7 @@ def _pooling_cases(draw: SeededInputs) -> list[Case]:
             name,
             {"states": states, "mask": mask},
             (call,),
-            construct={"input_size": d, "attention_size": a},
+            init_arguments={"input_size": d, "attention_size": a},
             weights={
                 "projection.weight": draw.tensor(a, d, scale=0.7),
                 "projection.bias": draw.tensor(a, scale=0.6),
@@ -51,7 +51,7 @@ def _pooling_cases(draw: SeededInputs) -> list[Case]:
         case("two sentences without any word", torch.zeros(2, 3, dtype=torch.bool), 2, 4),
         case(
             "masks with holes",
-            draw.holes(b, n),
+            draw.random_mask(b, n),
             d,
             a,
             note="The mask may have holes: a document may have an empty sentence in its middle.",
@@ -81,6 +81,6 @@ ATTENTION_POOLING = Exercise(
     signature="(states, mask)",
     axes={"states": "B N d", "mask": "B N", "pooled": "B d", "weights": "B N"},
     cases=_pooling_cases,
-    weights_over={"weights": "mask"},
+    normalized_outputs={"weights": "mask"},
     is_class=True,
 )

@@ -53,7 +53,7 @@ def _network_cases(draw: SeededInputs) -> list[Case]:
             name,
             {"documents": _documents(draw, words, sentences, longest, v)},
             (call,),
-            construct={
+            init_arguments={
                 "vocabulary_size": v,
                 "embedding_size": e,
                 "hidden_size": d,

@@ -100,8 +100,8 @@ def _decoder_cases(draw: SeededInputs) -> list[Case]:
             name,
             inputs,
             calls,
-            given={"position": position},
-            construct=construct,
+            extra_arguments={"position": position},
+            init_arguments=construct,
             weights={
                 "attention.P": draw.tensor(3, d),
                 "attention.R": draw.tensor(3, a),
@@ -189,7 +189,7 @@ LUONG_DECODER = Exercise(
     signature="(tokens, keys, mask, first_state)",
     axes=_AXES,
     cases=_decoder_cases,
-    weights_over={"weights": "mask", "step_weights": "mask"},
+    normalized_outputs={"weights": "mask", "step_weights": "mask"},
     is_class=True,
     parts=(Part("step", ("step",), 4), Part("forward", ("forward",), 2)),
 )

@@ -30,7 +30,7 @@ def _window_cases(draw: SeededInputs) -> list[Case]:
         name: str, position: Tensor, lengths: Tensor, D: float, n: int, note: str = ""
     ) -> Case:
         inputs = {"position": position, "lengths": lengths}
-        return Case(name, inputs, call, given={"D": D, "N": n}, note=note)
+        return Case(name, inputs, call, extra_arguments={"D": D, "N": n}, note=note)
 
     b, n = draw.integer(3, 5), draw.integer(7, 9)
     lengths = draw.lengths(b, n)
@@ -147,10 +147,10 @@ def _gaussian_cases(draw: SeededInputs) -> list[Case]:
     def case(name: str, weights: Tensor, position: Tensor, D: float, note: str = "") -> Case:
         inputs = {"weights": weights, "position": position}
         upstream = {"weighted": draw.tensor(*weights.shape)}
-        return Case(name, inputs, call, given={"D": D}, upstream=upstream, note=note)
+        return Case(name, inputs, call, extra_arguments={"D": D}, upstream=upstream, note=note)
 
     b, n = draw.integer(3, 5), draw.integer(6, 8)
-    cut = _rows_of_weights(draw.tensor(b, n)) * draw.holes(b, n)
+    cut = _rows_of_weights(draw.tensor(b, n)) * draw.random_mask(b, n)
     cut[0] = 0.0
     outside = torch.tensor([-1.25, -3.5, n + 0.5, n + 2.0], dtype=torch.float64)
 
@@ -222,8 +222,8 @@ def _attention_cases(draw: SeededInputs) -> list[Case]:
             f"{kind}: {name}",
             {"query": draw.tensor(b, d_q), "keys": keys, "mask": mask},
             (call,),
-            given={"position": position},
-            construct={
+            extra_arguments={"position": position},
+            init_arguments={
                 "kind": kind,
                 "score": Fake("RippleScore", (d_q, d_k, 3)),
                 "query_size": d_q,

@@ -205,15 +205,15 @@ def _attention_cases(draw: SeededInputs) -> list[Case]:
             returned[1]: draw.tensor(*query.shape[:-1], n),
         }
         calls = (Call("", arguments, returned),)
-        return Case(name, inputs, calls, given=given, upstream=upstream, note=note)
+        return Case(name, inputs, calls, extra_arguments=given, upstream=upstream, note=note)
 
     b, t, n, d_q, d_k, d_v = _sizes(draw)
     lengths = draw.lengths(b, n)
     ragged = length_mask(lengths, n)
     empty = ragged.clone()
     empty[0] = False
-    tall = draw.holes(b, t, n)
-    gone = draw.holes(b, t, n)
+    tall = draw.random_mask(b, t, n)
+    gone = draw.random_mask(b, t, n)
     gone[0, 1] = False
     gone[-1, 0] = False
 
@@ -246,17 +246,22 @@ def _attention_cases(draw: SeededInputs) -> list[Case]:
             "no mask (left out), several target words", several(), None, n, d_k, d_v, left_out=True
         ),
         case("sentences of different length", one(), ragged, n, d_k, d_v),
-        case("a mask with holes", one(), draw.holes(b, n), n, d_k, d_v),
+        case("a mask with holes", one(), draw.random_mask(b, n), n, d_k, d_v),
         case("a sentence without any real word", one(), empty, n, d_k, d_v),
         case("query, keys and values of one size", one(), ragged, n, d_q, d_q),
-        case("as many words as sentences", one(), draw.holes(b, b), b, d_k, d_v),
+        case("as many words as sentences", one(), draw.random_mask(b, b), b, d_k, d_v),
         case("several target words", several(), ragged, n, d_k, d_v),
         case(
             "one target word, with an axis of its own", several(1), ragged, n, d_k, d_v, note=_ONE
         ),
         case("as many target words as sentences", several(b), ragged, n, d_k, d_v, note=rows),
         case(
-            "several target words, all sizes equal", draw.tensor(3, 3, 3), draw.holes(3, 3), 3, 3, 3
+            "several target words, all sizes equal",
+            draw.tensor(3, 3, 3),
+            draw.random_mask(3, 3),
+            3,
+            3,
+            3,
         ),
         case(
             "several target words, a sentence without any real word", several(), empty, n, d_k, d_v
@@ -285,5 +290,5 @@ ATTENTION = Exercise(
         unmasked_weights="... N",
     ),
     cases=_attention_cases,
-    weights_over={"weights": "mask"},
+    normalized_outputs={"weights": "mask"},
 )

@@ -30,7 +30,7 @@ def _norm_cases(draw: SeededInputs) -> list[Case]:
                 "weight": draw.tensor(shape[-1], scale=0.4, shift=1.0),
             },
             (Call("", arguments, ("y",)),),
-            given={} if eps is None else {"eps": eps},
+            extra_arguments={} if eps is None else {"eps": eps},
             upstream={"y": draw.tensor(*shape)},
             note=note,
         )
@@ -84,7 +84,7 @@ def _rotary_cases(draw: SeededInputs) -> list[Case]:
             name,
             {"x": draw.tensor(*shape), "positions": torch.tensor(places)},
             (Call("", arguments, ("y",)),),
-            given={} if base is None else {"base": base},
+            extra_arguments={} if base is None else {"base": base},
             upstream={"y": draw.tensor(*shape)},
             note=note,
         )
@@ -149,7 +149,7 @@ def _grouped_cases(draw: SeededInputs) -> list[Case]:
             name,
             inputs,
             (Call("", arguments, ("output", "weights")),),
-            given=given,
+            extra_arguments=given,
             upstream={"output": draw.tensor(b, h, t, d_v), "weights": draw.tensor(b, h, t, n)},
             note=note,
         )
@@ -162,9 +162,9 @@ def _grouped_cases(draw: SeededInputs) -> list[Case]:
     places = torch.arange(n)
     earlier = places <= places[-t:].unsqueeze(1)  # (T, N)
     ragged = length_mask(draw.lengths(b, n), n)[:, None, None]  # (B, 1, 1, N)
-    gone = draw.holes(b, 1, t, n)
+    gone = draw.random_mask(b, 1, t, n)
     gone[0, 0, 1] = False
-    per_head = draw.holes(2, 4, 3, 5)
+    per_head = draw.random_mask(2, 4, 3, 5)
     per_head[1, 2, 0] = False
     neighbours = (
         "Neighbouring heads of queries share a head: with h = 4 and G = 2 they are 0, 0, 1, 1."
@@ -279,7 +279,7 @@ def _lora_cases(draw: SeededInputs) -> list[Case]:
             name,
             inputs,
             (Call("", ("x", "weight", "bias", "A", "B", "scale"), ("y",)),),
-            given=given,
+            extra_arguments=given,
             upstream={"y": draw.tensor(*leading, m)},
             note=note,
         )

@@ -65,7 +65,7 @@ def _masks(draw: SeededInputs, b: int, n: int) -> dict[str, Tensor]:
     lengths = draw.lengths(b, n)
     empty = length_mask(lengths, n)
     empty[0] = False
-    holes = draw.holes(b, n)
+    holes = draw.random_mask(b, n)
     holes[0, 0], holes[0, -1] = False, True  # not a sentence with padding behind it
     return {
         "one sentence of one word": torch.ones(1, 1, dtype=torch.bool),
@@ -187,7 +187,7 @@ def _classifier_cases(draw: SeededInputs) -> list[Case]:
             name,
             {"tokens": padded_tokens(draw, lengths, n, v), "lengths": lengths},
             (call,),
-            construct={
+            init_arguments={
                 "vocabulary_size": v,
                 "embedding_size": e,
                 "hidden_size": d,

@@ -30,7 +30,7 @@ def _attention_cases(draw: SeededInputs) -> list[Case]:
             name,
             {"states": states, "mask": mask},
             (call,),
-            construct={"hidden_size": d, "attention_size": a, "hops": r},
+            init_arguments={"hidden_size": d, "attention_size": a, "hops": r},
             weights={"W_s1": draw.tensor(a, d, scale=0.7), "W_s2": draw.tensor(r, a)},
             upstream={"matrix": draw.tensor(b, r, d), "weights": draw.tensor(b, r, n)},
             note=note,
@@ -54,7 +54,7 @@ def _attention_cases(draw: SeededInputs) -> list[Case]:
             r,
             note="A sentence without any word has weights of 0 in every hop, and a matrix of 0.",
         ),
-        case("masks with holes", draw.holes(b, n), d, a, r),
+        case("masks with holes", draw.random_mask(b, n), d, a, r),
         case("as many hops as words", length_mask(draw.lengths(b, n), n), d, a, n),
         case("all sizes equal", length_mask(draw.lengths(b, b), b), b, b, b),
         make_second_batch_case(
@@ -72,7 +72,7 @@ STRUCTURED_SELF_ATTENTION = Exercise(
     signature="(states, mask)",
     axes={"states": "B N d", "mask": "B N", "matrix": "B r d", "weights": "B r N"},
     cases=_attention_cases,
-    weights_over={"weights": "mask"},
+    normalized_outputs={"weights": "mask"},
     is_class=True,
 )
 
@@ -151,7 +151,7 @@ def _classifier_cases(draw: SeededInputs) -> list[Case]:
             name,
             {"tokens": padded_tokens(draw, lengths, n, v), "lengths": lengths},
             (call,),
-            construct={
+            init_arguments={
                 "vocabulary_size": v,
                 "embedding_size": e,
                 "hidden_size": d,

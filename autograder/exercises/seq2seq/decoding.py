@@ -120,7 +120,7 @@ def _beam_cases(draw: SeededInputs) -> list[Case]:
         names = ("beam_size", "bos_id", "eos_id", "max_length", "length_penalty")
         arguments = ("step", _STATES[kind], *(name for name in names if name in given))
         call = Call("", arguments, ("tokens", "score"), numbers=("score",))
-        return Case(name, inputs, (call,), given=given, note=note)
+        return Case(name, inputs, (call,), extra_arguments=given, note=note)
 
     return [
         case("three words, two hypotheses", 3, 2, 3),

@@ -19,12 +19,12 @@ def _encoder_cases(draw: SeededInputs) -> list[Case]:
             name,
             {"tokens": padded_tokens(draw, lengths, longest, v), "lengths": lengths},
             (call,),
-            construct={"vocabulary_size": v, "embedding_size": e, "hidden_size": d},
+            init_arguments={"vocabulary_size": v, "embedding_size": e, "hidden_size": d},
             weights={
                 "embedding.weight": draw.tensor(v, e),  # the row of padding is not 0 either
                 **recurrent(draw, "rnn.", 3, e, d, "_l0"),
             },
-            real={"states": length_mask(lengths, longest)},
+            valid_masks={"states": length_mask(lengths, longest)},
             upstream={
                 "states": draw.tensor(len(lengths), longest, d),
                 "final": draw.tensor(len(lengths), d),
@@ -81,7 +81,7 @@ def _decoder_cases(draw: SeededInputs) -> list[Case]:
             name,
             inputs,
             calls,
-            construct={"vocabulary_size": v, "embedding_size": e, "hidden_size": d},
+            init_arguments={"vocabulary_size": v, "embedding_size": e, "hidden_size": d},
             weights={
                 "embedding.weight": draw.tensor(v, e),
                 "first_state.weight": draw.tensor(d, d, scale=0.7),
@@ -234,7 +234,7 @@ def _seq2seq_cases(draw: SeededInputs) -> list[Case]:
             name,
             inputs,
             calls,
-            construct={
+            init_arguments={
                 "source_size": v_s,
                 "target_size": v_t,
                 "embedding_size": e,
@@ -330,7 +330,7 @@ def _loss_cases(draw: SeededInputs) -> list[Case]:
             name,
             {"logits": logits, "targets": targets},
             (Call("", names, ("loss",)),),
-            given={} if pad_id is None else {"pad_id": pad_id},
+            extra_arguments={} if pad_id is None else {"pad_id": pad_id},
             upstream={"loss": draw.tensor(shift=3.0)},
             note=note,
         )
@@ -348,7 +348,7 @@ def _loss_cases(draw: SeededInputs) -> list[Case]:
 
     b, t, v = draw.sizes(3, 3, 7)
     lengths = draw.lengths(b, t)
-    middle = ids(torch.full((b,), t), t, v).masked_fill(~draw.holes(b, t), 0)
+    middle = ids(torch.full((b,), t), t, v).masked_fill(~draw.random_mask(b, t), 0)
     middle[0, 0] = 0
     empty = ids(lengths, t, v)
     empty[0] = 0

@@ -18,8 +18,8 @@ from autograder.spec.exercise import Call, Case, Exercise, Fake, Part
 from autograder.spec.outcome import Outcome
 from autograder.spec.seeded_inputs import SeededInputs, length_mask
 
-# Weights under a mask that has fewer axes than they have need a name of their own: `weights_over`
-# puts a missing axis behind the batch.
+# Weights under a mask that has fewer axes than they have need a name of their own, because
+# `normalized_outputs` puts a missing axis behind the batch.
 _DROPPED = (
     "`dropout` is called with the weights, and the values are averaged with what it returns; the "
     "weights that are returned are those before it."
@@ -100,7 +100,7 @@ def _dot_product_cases(draw: SeededInputs) -> list[Case]:
             name,
             inputs,
             (Call("", arguments, returned),),
-            given=given,
+            extra_arguments=given,
             upstream={} if shift else upstream,
             note=note,
         )
@@ -110,36 +110,40 @@ def _dot_product_cases(draw: SeededInputs) -> list[Case]:
     ragged = length_mask(draw.lengths(b, n), n)
     empty = ragged.clone()
     empty[0] = False
-    gone = draw.holes(b, t, n)
+    gone = draw.random_mask(b, t, n)
     gone[0, 1] = False
     gone[-1, 0] = False
-    per_head = draw.holes(2, 3, 2, 4)
+    per_head = draw.random_mask(2, 3, 2, 4)
     per_head[0, 0, 1] = False
     padded = length_mask(torch.tensor([3, 4]), 4)
     leading = "Leading axes (...) may be none, (B,) or (B, h): work on the last two axes alone."
     return [
         case("one query, one key", (1,), 1, 1, 2, 3, _everything(1, 1, 1)),
-        case("no batch axis", (), 2, 3, 4, 5, draw.holes(2, 3), note=leading),
+        case("no batch axis", (), 2, 3, 4, 5, draw.random_mask(2, 3), note=leading),
         case("no mask (None)", (b,), t, n, d_k, d_v),
         case("no mask (left out), several heads", (2, 3), 4, 5, 3, 2, left_out=True),
         case("sentences of different length", (b,), t, n, d_k, d_v, ragged.unsqueeze(1)),
-        case("a mask for each query", (b,), t, n, d_k, d_v, draw.holes(b, t, n)),
+        case("a mask for each query", (b,), t, n, d_k, d_v, draw.random_mask(b, t, n)),
         case("a query that may attend to nothing", (b,), t, n, d_k, d_v, gone),
         case("a sentence without any real word", (b,), t, n, d_k, d_v, empty.unsqueeze(1)),
         case("query, key and value of one size", (b,), t, n, d_k, d_k, ragged.unsqueeze(1)),
         case("several heads", (2, 3), 2, 4, 5, 3, padded[:, None, None], note=leading),
         case("a mask for each head", (2, 3), 2, 4, 5, 3, per_head, note=leading),
-        case("one mask for all sentences", (b,), t, n, d_k, d_v, draw.holes(t, n), note=_SHARED),
+        case(
+            "one mask for all sentences", (b,), t, n, d_k, d_v, draw.random_mask(t, n), note=_SHARED
+        ),
         case("one mask for all heads", (2, 2), 3, 3, 5, 4, _earlier(3), note=_SHARED),
         case("as many queries as keys", (2,), 4, 4, 5, 3, _earlier(4).expand(2, 4, 4).clone()),
-        case("all sizes equal", (3,), 3, 3, 3, 3, draw.holes(3, 3, 3)),
+        case("all sizes equal", (3,), 3, 3, 3, 3, draw.random_mask(3, 3, 3)),
         # Roots and other functions of a small d_k are too much alike.
         case("one query, long vectors", (1,), 1, 2, 20, 3),
         # exp(800) is too large for float64, exp(-800) too small.
         case("large scores", (b,), t, n, d_k, d_v, ragged.unsqueeze(1), shift=800.0),
         case("very negative scores", (b,), t, n, d_k, d_v, ragged.unsqueeze(1), shift=-800.0),
         case("large scores without a mask", (1,), 2, 3, d_k, 2, shift=800.0),
-        case("dropout", (b,), t, n, d_k, d_v, draw.holes(b, t, n), dropping=True, note=_DROPPED),
+        case(
+            "dropout", (b,), t, n, d_k, d_v, draw.random_mask(b, t, n), dropping=True, note=_DROPPED
+        ),
         case("dropout without a mask", (2, 3), 2, 4, 5, 3, dropping=True, note=_DROPPED),
     ]
 
@@ -174,7 +178,7 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
         "weights",
     ),
     cases=_dot_product_cases,
-    weights_over={"weights": "mask"},
+    normalized_outputs={"weights": "mask"},
     forbidden=("scaled_dot_product_attention",),
     operator=_by_attention,
 )
@@ -196,7 +200,7 @@ def _split_cases(draw: SeededInputs) -> list[Case]:
             name,
             {"x": draw.tensor(b, t, h * piece)},
             call,
-            given={"heads": h},
+            extra_arguments={"heads": h},
             upstream={"split": draw.tensor(b, h, t, piece)},
             note=note,
         )
@@ -267,7 +271,7 @@ def _whole_values_dropped(case: Case, outcome: Outcome) -> str:
     """The weight of the only key is 1 or dropped: a head finds the whole value or nothing of it."""
     mixed = outcome.outputs["unmasked_output"].double() - case.weights["output.bias"]
     found = torch.linalg.solve(case.weights["output.weight"], mixed.flatten(0, 1).T).T
-    kept = found.abs().unflatten(1, (case.construct["heads"], -1)) > 0.3  # (B T, h, d / h)
+    kept = found.abs().unflatten(1, (case.init_arguments["heads"], -1)) > 0.3  # (B T, h, d / h)
     if (kept.any(-1) != kept.all(-1)).any():
         return (
             "In training, dropout acts on the weights: where the weight of the only key is "
@@ -339,8 +343,8 @@ def _heads_cases(draw: SeededInputs) -> list[Case]:
             name,
             inputs,
             calls,
-            given=plain,
-            construct={"model_size": d, "heads": h},
+            extra_arguments=plain,
+            init_arguments={"model_size": d, "heads": h},
             weights=weights,
             upstream=upstream,
             note=note,
@@ -348,9 +352,9 @@ def _heads_cases(draw: SeededInputs) -> list[Case]:
 
     b, t, n, h, piece = _apart(draw)
     ragged = length_mask(draw.lengths(b, n), n)
-    empty = draw.holes(2, 1, 4)
+    empty = draw.random_mask(2, 1, 4)
     empty[0] = False
-    gone = draw.holes(2, 3, 4)
+    gone = draw.random_mask(2, 3, 4)
     gone[0, 1] = False
     gone[-1, 0] = False
     all_heads = "A mask (B, T, N) or (B, 1, N) holds for all heads: it lacks their axis."
@@ -367,16 +371,18 @@ def _heads_cases(draw: SeededInputs) -> list[Case]:
         case("one query, two keys, two heads", 1, 1, 2, 2, 2),
         case("no mask (None)", b, t, n, h, piece),
         case("no mask (left out)", 2, 3, 4, 3, 2, form="left out"),
-        case("all sizes different", b, t, n, h, piece, draw.holes(b, t, n)),
+        case("all sizes different", b, t, n, h, piece, draw.random_mask(b, t, n)),
         case("sentences of different length", b, t, n, h, piece, ragged.unsqueeze(1)),
-        case("one mask for all sentences", 2, 3, 4, 3, 2, draw.holes(3, 4), note=_SHARED),
+        case("one mask for all sentences", 2, 3, 4, 3, 2, draw.random_mask(3, 4), note=_SHARED),
         case("a query that may attend to nothing", 2, 3, 4, 2, 3, gone),
         case("a sentence without any real word", 2, 3, 4, 2, 3, empty),
         case("one tensor three times", 2, 4, 4, 3, 2, _earlier(4), form="self"),
-        case("one head", 2, 3, 4, 1, 5, draw.holes(2, 3, 4)),
-        case("one component for each head", 2, 3, 4, 5, 1, draw.holes(2, 1, 4)),
-        case("as many heads as sentences", 3, 2, 4, 3, 2, draw.holes(3, 2, 4), note=all_heads),
-        case("all sizes equal", 3, 3, 3, 3, 3, draw.holes(3, 3, 3), note=all_heads),
+        case("one head", 2, 3, 4, 1, 5, draw.random_mask(2, 3, 4)),
+        case("one component for each head", 2, 3, 4, 5, 1, draw.random_mask(2, 1, 4)),
+        case(
+            "as many heads as sentences", 3, 2, 4, 3, 2, draw.random_mask(3, 2, 4), note=all_heads
+        ),
+        case("all sizes equal", 3, 3, 3, 3, 3, draw.random_mask(3, 3, 3), note=all_heads),
         case(
             "keys and values that were projected before",
             2,
@@ -384,24 +390,24 @@ def _heads_cases(draw: SeededInputs) -> list[Case]:
             4,
             3,
             2,
-            draw.holes(2, 1, 4),
+            draw.random_mask(2, 1, 4),
             "kept",
             note=before,
         ),
         case("projected keys and values beside others", 2, 3, 4, 3, 2, form="both", note=before),
         make_second_batch_case(
-            case("", 2, 2, 3, 2, 3, draw.holes(2, 1, 3), "projected"),
-            case("", 2, 2, 3, 2, 3, draw.holes(2, 2, 3), "projected"),
+            case("", 2, 2, 3, 2, 3, draw.random_mask(2, 1, 3), "projected"),
+            case("", 2, 2, 3, 2, 3, draw.random_mask(2, 2, 3), "projected"),
         ),
-        *add_training_cases(case("", 2, 2, 3, 2, 2, draw.holes(2, 2, 3)), "the weights"),
+        *add_training_cases(case("", 2, 2, 3, 2, 2, draw.random_mask(2, 2, 3)), "the weights"),
         replace(
             one_key,
             name="training mode, a dropout of 0.5 of the weights of a single key",
-            construct={**one_key.construct, "dropout": 0.5},
+            init_arguments={**one_key.init_arguments, "dropout": 0.5},
             upstream={},
-            random=("unmasked_output",),
-            relation=_whole_values_dropped,
-            training="random",
+            random_outputs=("unmasked_output",),
+            check_random_outputs=_whole_values_dropped,
+            training_mode="random",
         ),
     ]
 
@@ -428,7 +434,7 @@ MULTI_HEAD_ATTENTION = Exercise(
     signature="(query, key, value, mask=None, projected=None)",
     axes=_under_each_mask(_HEADS_AXES, "output", "weights"),
     cases=_heads_cases,
-    weights_over={"weights": "mask"},
+    normalized_outputs={"weights": "mask"},
     is_class=True,
     parts=(Part("project", ("project",), 1), Part("forward", ("forward",), 4)),
 )

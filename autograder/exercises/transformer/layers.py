@@ -35,7 +35,7 @@ def _positions_cases(draw: SeededInputs) -> list[Case]:
     call = (Call("", ("length", "size"), ("positions",)),)
 
     def case(name: str, length: int, size: int, note: str = "") -> Case:
-        return Case(name, {}, call, given={"length": length, "size": size}, note=note)
+        return Case(name, {}, call, extra_arguments={"length": length, "size": size}, note=note)
 
     half, length = draw.sizes(2, 3, 9)
     return [
@@ -81,7 +81,7 @@ def _norm_cases(draw: SeededInputs) -> list[Case]:
             name,
             inputs,
             plain if eps is None else with_eps,
-            given={} if eps is None else {"eps": eps},
+            extra_arguments={} if eps is None else {"eps": eps},
             upstream={"y": draw.tensor(*shape)},
             note=note,
         )
@@ -105,7 +105,7 @@ def _norm_cases(draw: SeededInputs) -> list[Case]:
 
 
 def _by_layer_norm(case: Case) -> Sequence[Tensor]:
-    i, eps = case.inputs, case.given.get("eps", 1e-5)
+    i, eps = case.inputs, case.extra_arguments.get("eps", 1e-5)
     return [F.layer_norm(i["x"], i["x"].shape[-1:], i["weight"], i["bias"], eps)]
 
 
@@ -130,7 +130,7 @@ def _feed_forward_cases(draw: SeededInputs) -> list[Case]:
             name,
             {"x": draw.tensor(*leading, d)},
             call,
-            construct={"model_size": d, "inner_size": m},
+            init_arguments={"model_size": d, "inner_size": m},
             weights={
                 "inner.weight": draw.tensor(m, d),
                 "inner.bias": draw.tensor(m, scale=0.5),
@@ -195,14 +195,14 @@ def _encoder_cases(draw: SeededInputs) -> list[Case]:
             name,
             inputs,
             (bare if mask is None else masked,),
-            construct=construct,
+            init_arguments=construct,
             weights={
                 **_attention(draw, "attention", d, n),
                 **_norm(draw, "attention_norm", d),
                 "feed_forward.A": draw.tensor(d, d, scale=0.4),
                 **_norm(draw, "feed_forward_norm", d),
             },
-            real=real,
+            valid_masks=real,
             upstream={"y": draw.tensor(b, s, d)},
             note=note,
         )
@@ -210,7 +210,7 @@ def _encoder_cases(draw: SeededInputs) -> list[Case]:
     b, s, n, d = sorted(draw.sizes(4, 3, 7), key=lambda size: size >= 6)
     empty = length_mask(draw.lengths(b, s), s).unsqueeze(1)
     empty[0] = False
-    holes = draw.holes(b, s, s)
+    holes = draw.random_mask(b, s, s)
     holes[0, 1] = False
     return [
         case("one sentence of one word, no mask", None, 1, 1, 6, 3),
@@ -332,7 +332,7 @@ def _decoder_cases(draw: SeededInputs) -> list[Case]:
             name,
             inputs,
             calls,
-            construct={
+            init_arguments={
                 "model_size": d,
                 "attention": Fake("PairAttention", (d, n[0])),
                 "memory_attention": Fake("PairAttention", (d, n[1])),
@@ -360,7 +360,7 @@ def _decoder_cases(draw: SeededInputs) -> list[Case]:
     empty = _row([1, 3, 4], 4)
     empty[0] = False
     # Also a mask that looks at nothing in one row and at later words in another: it is handed on.
-    free = draw.holes(2, 4, 4)
+    free = draw.random_mask(2, 4, 4)
     free[-1, 0] = False
     padded = _causal(t) & _row(draw.lengths(b, t), t)
     return [

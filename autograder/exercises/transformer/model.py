@@ -20,7 +20,7 @@ def _padding_cases(draw: SeededInputs) -> list[Case]:
         """Without a `pad_id` it is left out."""
         given = {} if pad_id is None else {"pad_id": pad_id}
         call = Call("", ("tokens", *given), ("real",))
-        return Case(name, {"tokens": tokens}, (call,), given=given, note=note)
+        return Case(name, {"tokens": tokens}, (call,), extra_arguments=given, note=note)
 
     b, s = draw.integer(3, 4), draw.integer(5, 7)
     real = length_mask(draw.lengths(b, s), s)
@@ -36,7 +36,7 @@ def _padding_cases(draw: SeededInputs) -> list[Case]:
         case("a sentence without any real word", words * nothing, None),
         case(
             "padding before the words and among them",
-            words * draw.holes(b, s),
+            words * draw.random_mask(b, s),
             None,
             "Padding is where its id stands, wherever that is.",
         ),
@@ -63,7 +63,7 @@ def _causal_cases(draw: SeededInputs) -> list[Case]:
     lengths = [1, 2, 3, draw.integer(4, 6), draw.integer(7, 12), draw.integer(13, 30)]
     names = ["one word", "two words", "three words", "a few words", "a sentence", "a long sentence"]
     return [
-        Case(name, {}, call, given={"length": length})
+        Case(name, {}, call, extra_arguments={"length": length})
         for name, length in zip(names, lengths, strict=True)
     ]
 
@@ -186,10 +186,10 @@ def _model_cases(draw: SeededInputs) -> list[Case]:
             name,
             inputs,
             made,
-            given={"at": draw.integer(2, 5)},
-            construct=construct,
+            extra_arguments={"at": draw.integer(2, 5)},
+            init_arguments=construct,
             weights=weights,
-            real=real,
+            valid_masks=real,
             upstream={
                 "embedded": draw.tensor(b, t, d),
                 "memory": draw.tensor(b, s, d),
@@ -345,7 +345,7 @@ def _loss_cases(draw: SeededInputs) -> list[Case]:
                 "targets": targets,
             },
             (Call("", names[: 2 + len(given)], ("loss",)),),
-            given=given,
+            extra_arguments=given,
             upstream={"loss": draw.tensor(shift=1.5, scale=0.3)},
             note=note,
         )
@@ -389,7 +389,10 @@ def _loss_cases(draw: SeededInputs) -> list[Case]:
 
 def _by_cross_entropy(case: Case) -> Sequence[Tensor]:
     logits, targets = case.inputs["logits"], case.inputs["targets"]
-    real, smoothing = targets != case.given.get("pad_id", 0), case.given["smoothing"]
+    real, smoothing = (
+        targets != case.extra_arguments.get("pad_id", 0),
+        case.extra_arguments["smoothing"],
+    )
     return [F.cross_entropy(logits[real], targets[real], label_smoothing=smoothing)]
 
 
@@ -416,7 +419,7 @@ def _rate_cases(draw: SeededInputs) -> list[Case]:
     def case(name: str, step: int, model_size: int, warmup: int, note: str = "") -> Case:
         # Small numbers: rates of a real training are smaller than what is compared.
         given = dict(zip(names, (step, model_size, warmup), strict=True))
-        return Case(name, {}, call, given=given, note=note)
+        return Case(name, {}, call, extra_arguments=given, note=note)
 
     size, warmup = draw.integer(2, 6), draw.integer(5, 9)
     return [

@@ -94,21 +94,21 @@ def strip_answers(text: str, links: bool = False) -> str:
 
 
 def make_notebook(
-    master: Path, exercises: Mapping[str, Exercise], alone: bool = False
+    master: Path, exercises: Mapping[str, Exercise], self_study: bool = False
 ) -> NotebookNode:
     """Return a master's notebook, which never varies because its `grade_id`s are its cell ids.
 
     Args:
         master: the text master.
         exercises: the course's exercises, by name.
-        alone: make the self-study edition, not the edition for a class.
+        self_study: make the self-study edition, not the edition for a class.
 
     Raises:
         SourceError: a code cell has no name, two cells share a name, an exercise is not declared,
             or the file cannot be read as a master.
     """
     with add_path_to_errors(master):
-        return _notebook(master, exercises, alone)
+        return _notebook(master, exercises, self_study)
 
 
 def _notebook(master: Path, exercises: Mapping[str, Exercise], alone: bool) -> NotebookNode:

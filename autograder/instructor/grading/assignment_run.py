@@ -118,7 +118,7 @@ class AssignmentRun:
                 f"{course.submitted(assignment, missing[0])}."
             )
         self.students = list(students) or there
-        self.others = [] if students else course.others(assignment)
+        self.others = [] if students else course.list_folders_without_submission(assignment)
         if not self.students and not self.skipped:
             raise CourseError(
                 f"Nobody has handed in {assignment}: put each student's notebooks into "
@@ -127,7 +127,7 @@ class AssignmentRun:
         self.tests = digest_tests(self.sources)
 
     @contextmanager
-    def here(self, started: Sandbox | None = None) -> Iterator[LocalExecutor]:
+    def open_local_executor(self, started: Sandbox | None = None) -> Iterator[LocalExecutor]:
         """Provide an executor on this machine, with a sandbox.
 
         Args:
@@ -140,12 +140,12 @@ class AssignmentRun:
         with open_grader(
             self.assignment, self.sources, settings, sandbox=started, tests=self.tests
         ) as grader:
-            yield LocalExecutor(self, grader, settings.at_a_time())
+            yield LocalExecutor(self, grader, settings.count_workers())
 
-    def start(
+    def grade_all(
         self,
         machine: Executor,
-        tick: Callable[[str], object] = lambda student: None,
+        on_finished: Callable[[str], object] = lambda student: None,
         busy: Callable[[Sequence[str]], object] = lambda students: None,
         say: Callable[[str], object] = print,
     ) -> Summary:
@@ -153,7 +153,7 @@ class AssignmentRun:
 
         Args:
             machine: executor that grades the submissions.
-            tick: called with each student whose submission is done.
+            on_finished: called with each student whose submission is done.
             busy: called now and then with the students whose submissions are being graded.
             say: called with a sentence if the gradebook is locked and has to be waited for.
 
@@ -167,20 +167,22 @@ class AssignmentRun:
             waiting = LockRetrier(say)
             course.check_gradebook()
             pages = len(course.graded_students(self.assignment))
-            waiting.until_done(lambda: course.know(self.assignment, self.sources))
+            waiting.retry_until_done(
+                lambda: course.register_assignment(self.assignment, self.sources)
+            )
             about = course.db_url, course.course_id, self.assignment, course.penalties()
-            with waiting.until_done(lambda: GradebookWriter(*about)) as writer:
+            with waiting.retry_until_done(lambda: GradebookWriter(*about)) as writer:
                 # A killed run leaves one student's pages without a record.
-                if pages > 1 and not waiting.until_done(writer.count_submissions):
+                if pages > 1 and not waiting.retry_until_done(writer.count_submissions):
                     raise CourseError(course.lost_gradebook(pages))
-                summary.results = waiting.until_done(writer.records)
+                summary.results = waiting.retry_until_done(writer.records)
                 given = ((s, self._before(summary, s)) for s in self.students)
                 for student, outcome in machine.run(given, busy):
                     if outcome is None:
                         summary.unchanged.append(student)
                     else:
                         self._record(writer, waiting, summary, student, outcome)
-                    tick(student)
+                    on_finished(student)
         return summary
 
     def _record(
@@ -201,7 +203,7 @@ class AssignmentRun:
                     self.course.autograded(self.assignment, student), done.files, self._permissions
                 )
                 given = student, done.results, done.untouched, done.timestamp
-                waiting.until_done(functools.partial(writer.write, *given))
+                waiting.retry_until_done(functools.partial(writer.write, *given))
                 break
             except (CourseError, DatabaseError):
                 raise  # fatal for the whole run, not just this student
@@ -254,9 +256,9 @@ class AssignmentRun:
             return result, _as_bytes(failed.page)
         return replace(before, digest="", review=result.review), path.read_bytes()
 
-    def read(self, student: str, before: PreviousResults) -> SubmissionTask | None:
+    def plan_task(self, student: str, before: PreviousResults) -> SubmissionTask | None:
         """Return the task for a student, or None if there is nothing to do."""
-        names = {name: source.names for name, source in self.sources.items()}
+        names = {name: source.identifiers for name, source in self.sources.items()}
         try:
             submission = read_submission(self.course.submitted(self.assignment, student), names)
         except PermissionError as error:  # it affects only this student
@@ -272,12 +274,12 @@ class AssignmentRun:
     ) -> SubmissionTask:
         notebooks: dict[str, NotebookSubmission] = {}
         only: dict[str, frozenset[str] | None] = {}
-        for name, now in self.course.identify(submission).items():
+        for name, now in self.course.attach_digests(submission).items():
             old = before.get(name)
             wanted = self._choose_exercises(name, now, old, student)
             if wanted is None or wanted:
                 notebooks[name], only[name] = now, wanted
-        return SubmissionTask(student, notebooks, submission.beside, only, before)
+        return SubmissionTask(student, notebooks, submission.other_files, only, before)
 
     def _choose_exercises(
         self, notebook: str, now: NotebookSubmission, old: NotebookResult | None, student: str
@@ -295,10 +297,14 @@ class AssignmentRun:
         changed = {name for name in mine if kept.get(name) != self.tests[name]}
         return None if changed == mine else frozenset(changed)
 
-    def finish(self, task: SubmissionTask, graded: Sequence[GradedNotebook]) -> GradedSubmission:
+    def build_record(
+        self, task: SubmissionTask, graded: Sequence[GradedNotebook]
+    ) -> GradedSubmission:
         """Return what to record for a submission: its results, and the files of its folder."""
         folder = self.course.autograded(self.assignment, task.student)
-        files = self.course.kept(self.course.submitted(self.assignment, task.student), task.beside)
+        files = self.course.list_files_to_keep(
+            self.course.submitted(self.assignment, task.student), task.beside
+        )
         results = []
         for name in self.sources:
             path = folder / f"{name}.ipynb"

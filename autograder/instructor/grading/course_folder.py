@@ -162,7 +162,7 @@ class Course:
             if path.name not in excluded and _is_there(self._path(folder, path.name, assignment))
         )
 
-    def others(self, assignment: str) -> list[str]:
+    def list_folders_without_submission(self, assignment: str) -> list[str]:
         """Return students without a folder for an assignment, with any similar file or folder."""
         parent = self.root / self.directory.submitted_directory
         if not parent.is_dir():
@@ -199,7 +199,7 @@ class Course:
         return (
             f"There are graded pages of {pages} students, but the gradebook {url} knows "
             "nothing of them. Put a copy of it back in its place: points given by hand are in it "
-            "alone. To begin anew, move the graded pages away."
+            "alone. To start over, move the graded pages away."
         )
 
     def _has_lost_gradebook(self) -> bool:
@@ -212,19 +212,23 @@ class Course:
 
     def timestamp(self, submission: Submission) -> datetime | None:
         """Return the UTC time at which a submission was handed in, if its folder records it."""
-        text = submission.beside.get("timestamp.txt", b"")[:100].decode("utf-8", "replace").strip()
+        text = (
+            submission.other_files.get("timestamp.txt", b"")[:100]
+            .decode("utf-8", "replace")
+            .strip()
+        )
         try:
             return parse_utc(text) if text else None
         except Exception:  # the parser raises errors of many kinds
             return None
 
-    def identify(self, submission: Submission) -> dict[str, NotebookSubmission]:
+    def attach_digests(self, submission: Submission) -> dict[str, NotebookSubmission]:
         """Return what was handed in for each notebook, with a digest that identifies it."""
-        untimed = "timestamp.txt" in submission.beside and not self.timestamp(submission)
+        untimed = "timestamp.txt" in submission.other_files and not self.timestamp(submission)
         found = {}
         for name, handed in submission.notebooks.items():
             handed = add_review(handed, _UNTIMED) if untimed else handed
-            found[name] = replace(handed, digest=compute_digest(handed, submission.beside))
+            found[name] = replace(handed, digest=compute_digest(handed, submission.other_files))
         return found
 
     def penalties(self) -> BasePlugin:
@@ -233,7 +237,7 @@ class Course:
         preprocessor.init_plugin()
         return preprocessor.plugin_inst
 
-    def know(self, assignment: str, sources: Mapping[str, SourceNotebook]) -> None:
+    def register_assignment(self, assignment: str, sources: Mapping[str, SourceNotebook]) -> None:
         """Make sure that the gradebook knows the assignment with all its notebooks and cells.
 
         nbgrader writes the cells one by one, so a killed run may have left only some of them.
@@ -245,7 +249,9 @@ class Course:
         Raises:
             CourseError: nbgrader cannot read the sources.
         """
-        cells = {(name, *cell) for name, source in sources.items() for cell in source.recorded}
+        cells = {
+            (name, *cell) for name, source in sources.items() for cell in source.gradebook_cells
+        }
         with Gradebook(self.db_url, self.course_id) as gradebook:
             try:
                 known = gradebook.find_assignment(assignment)
@@ -288,7 +294,7 @@ class Course:
         for step in (LockCells, ClearSolutions, ComputeChecksums, _AddCells):
             page, _ = step(parent=self.app).preprocess(page, {"nbgrader": about})
 
-    def kept(self, folder: Path, beside: Mapping[str, bytes]) -> dict[str, bytes]:
+    def list_files_to_keep(self, folder: Path, beside: Mapping[str, bytes]) -> dict[str, bytes]:
         """Return the files beside the notebooks that nbgrader would copy too.
 
         A name whose bytes are not valid text becomes longer when it is written as text, and may be

@@ -19,7 +19,7 @@ from typing import Any
 import nbformat
 
 from autograder.instructor.grading.assignment_run import AssignmentRun
-from autograder.instructor.grading.bubblewrap import SandboxError
+from autograder.instructor.grading.bwrap_command import SandboxError
 from autograder.instructor.grading.course_folder import CourseError
 from autograder.instructor.grading.executors import (
     FailedSubmission,
@@ -187,13 +187,13 @@ class DaskExecutor:
 
     def _finish(self, sent: _Sent, guard: WorkerPool) -> SubmissionOutcome:
         if sent.late:
-            return FailedSubmission(guard.explain(futures.TimeoutError()))
+            return FailedSubmission(guard.explain_failure(futures.TimeoutError()))
         try:
             graded = sent.future.result()
         except SandboxError:
             raise  # fatal for the whole run, not just this student
         except Exception as error:  # the workers that tried it died, or its pages are unusable
-            return FailedSubmission(guard.explain(error))
+            return FailedSubmission(guard.explain_failure(error))
         return read_outcome(guard.submit(write_pages, sent.task, graded), guard)
 
     def _room(self) -> int:

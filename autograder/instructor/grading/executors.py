@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from autograder.instructor.grading.bubblewrap import SandboxError
+from autograder.instructor.grading.bwrap_command import SandboxError
 from autograder.instructor.grading.course_folder import Course
 from autograder.instructor.grading.notebook_grader import GradedNotebook, NotebookGrader
 from autograder.instructor.grading.result_records import NotebookResult
@@ -28,10 +28,12 @@ class GradingJob(Protocol):
     def course(self) -> Course:
         """Return the course."""
 
-    def read(self, student: str, before: PreviousResults) -> SubmissionTask | None:
+    def plan_task(self, student: str, before: PreviousResults) -> SubmissionTask | None:
         """Return the task for a student, or None if there is nothing to do."""
 
-    def finish(self, task: SubmissionTask, graded: Sequence[GradedNotebook]) -> GradedSubmission:
+    def build_record(
+        self, task: SubmissionTask, graded: Sequence[GradedNotebook]
+    ) -> GradedSubmission:
         """Return what to record for a submission."""
 
 
@@ -179,7 +181,7 @@ def read_outcome(future: Future[SubmissionOutcome], guard: WorkerPool) -> Submis
     except Exception as error:
         if is_disk_error(error):
             raise
-        return FailedSubmission(guard.explain(error))
+        return FailedSubmission(guard.explain_failure(error))
 
 
 def is_disk_error(error: BaseException) -> bool:
@@ -205,7 +207,7 @@ def open_worker_pool(
     def begin() -> None:
         _worker_context.append((work, grader))
         if grader is not None:
-            grader.begin()
+            grader.start_in_worker()
 
     if grader is not None:
         grader.prepare()
@@ -219,15 +221,15 @@ def _grade_here(student: str, before: PreviousResults) -> SubmissionOutcome:
     work, grader = _worker_context[-1]
     assert grader is not None
     until = time.monotonic() + work.course.settings.submission_seconds
-    task = work.read(student, before)
-    return work.finish(task, grade_notebooks(grader, task, until)) if task else None
+    task = work.plan_task(student, before)
+    return work.build_record(task, grade_notebooks(grader, task, until)) if task else None
 
 
 def read_submission(student: str, before: PreviousResults) -> SubmissionTask | None:
     """Read a submission that is graded elsewhere."""
-    return _worker_context[-1][0].read(student, before)
+    return _worker_context[-1][0].plan_task(student, before)
 
 
 def write_pages(task: SubmissionTask, graded: Sequence[GradedNotebook]) -> GradedSubmission:
     """Write the pages of a submission that was graded elsewhere."""
-    return _worker_context[-1][0].finish(task, graded)
+    return _worker_context[-1][0].build_record(task, graded)

@@ -43,7 +43,7 @@ class LockRetrier:
         self._say = say
         self._said = False
 
-    def until_done(self, action: Callable[[], T]) -> T:
+    def retry_until_done(self, action: Callable[[], T]) -> T:
         """Return the result of an all-or-nothing action, repeated while the gradebook is locked."""
         until = time.monotonic() + WAIT_AT_MOST
         while True:
@@ -93,7 +93,7 @@ def _explain_database(db_url: str, said: str) -> str:
             return f"{what} {sentence}, {again}"
     return (
         f"{what} is damaged ({said}): put a copy of it back in its place. Points given by hand are "
-        "in it alone; without a copy, move it and the folder of graded pages away to begin anew."
+        "in it alone; without a copy, move it and the folder of graded pages away to start over."
     )
 
 

@@ -55,7 +55,7 @@ class SecretCases:
             drawn = [case for seed in self._seeds for case in exercise.draw(seed)]
             self.cases[exercise.name] = drawn
             for number, part in enumerate(exercise.parts):
-                some = [found for case in drawn if (found := part.of(case)) is not None]
+                some = [found for case in drawn if (found := part.restrict_case(case)) is not None]
                 self.cases[name_part(exercise, number)] = some
         self._expected: dict[int, Expected] = {}
         self._mistakes: dict[str, list[KnownMistake]] = {}
@@ -91,7 +91,7 @@ class SecretCases:
             cases = self.cases[name_part(exercise, part)]
             return self._judge(exercise, cases, header, tensors, []).passed
 
-    def looks_called(
+    def matches_operator(
         self, exercise: Exercise, header: Mapping[str, Any], tensors: Mapping[str, Tensor]
     ) -> bool:
         """Tell whether a right answer equals the forbidden operator's result to the last bit."""
@@ -176,7 +176,7 @@ def hash_tests(exercise: Exercise) -> str:
         exercise.points,
         exercise.signature,
         exercise.forbidden,
-        dict(exercise.weights_over),
+        dict(exercise.normalized_outputs),
         HIDDEN_DRAWS,
     )
     add([(part.name, part.methods, part.points) for part in exercise.parts])
@@ -186,8 +186,8 @@ def hash_tests(exercise: Exercise) -> str:
         add(describe(cases))
         for case in cases:
             right = compute_expected(exercise, case)
-            if case.relation:
-                for module in (inspect.getmodule(case.relation), binomial_bounds):
+            if case.check_random_outputs:
+                for module in (inspect.getmodule(case.check_random_outputs), binomial_bounds):
                     add(read_code(inspect.getsource(module or binomial_bounds)))
             # Rounded, so that another processor's last digits do not change the fingerprint.
             for values in (right.outputs, right.gradients):

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from traitlets import Bool, Float, Integer, Unicode
 from traitlets.config import Configurable
 
-from autograder.instructor.grading.bubblewrap import TimeLimits
+from autograder.instructor.grading.notebook_run import TimeLimits
 from autograder.sandbox.isolation import Limits
 from autograder.spec.exercise import Exercise
 
@@ -59,7 +59,7 @@ class Grading(Configurable):
             processes=self.threads,
         )
 
-    def at_a_time(self) -> int:
+    def count_workers(self) -> int:
         """Return how many submissions are run at a time."""
         if self.workers:
             return self.workers

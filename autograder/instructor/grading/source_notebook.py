@@ -69,7 +69,7 @@ class SourceNotebook:
         return tuple(cell for cell in self.cells if cell.role == "graded")
 
     @cached_property
-    def recorded(self) -> frozenset[tuple[str, str]]:
+    def gradebook_cells(self) -> frozenset[tuple[str, str]]:
         """Return kind and grade_id of each cell that nbgrader's gradebook keeps."""
         found = set()
         for cell in self.cells:
@@ -89,7 +89,7 @@ class SourceNotebook:
         }
 
     @cached_property
-    def names(self) -> NotebookIdentifiers:
+    def identifiers(self) -> NotebookIdentifiers:
         """Return what identifies a file as a submission of this notebook."""
         own = [cell for cell in self.cells if cell.role in ("solution", "graded")]
         return NotebookIdentifiers(

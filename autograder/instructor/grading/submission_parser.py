@@ -77,11 +77,11 @@ class Submission:
 
     Attributes:
         notebooks: submitted notebooks, by name of the source notebook.
-        beside: contents of the other files as bytes, by name.
+        other_files: contents of the other files as bytes, by name.
     """
 
     notebooks: Mapping[str, NotebookSubmission]
-    beside: Mapping[str, bytes] = field(default_factory=dict)
+    other_files: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

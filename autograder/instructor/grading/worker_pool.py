@@ -1,6 +1,6 @@
 """Pool of processes with limits on time and memory, for work on one submission at a time.
 
-Reading, rebuilding, judging or writing a submission may raise an error, loop without end or use all
+Reading, rebuilding, judging or writing a submission may raise an error, infinite loop or use all
 memory. In the worker pool, this costs only that one submission.
 """
 
@@ -31,11 +31,13 @@ class WorkerPool:
     Args:
         count: number of processes.
         seconds: wall time after which the work on a submission is ended.
-        begin: called first in each process.
+        initializer: called first in each process.
     """
 
-    def __init__(self, count: int, seconds: float, begin: Callable[[], object] = lambda: None):
-        self._count, self.seconds, self._begin = count, seconds, begin
+    def __init__(
+        self, count: int, seconds: float, initializer: Callable[[], object] = lambda: None
+    ):
+        self._count, self.seconds, self._initializer = count, seconds, initializer
         self._pool = self._open()
         # Fork now, before the caller has threads and connections that must not be shared.
         self._pool.schedule(_nothing).result()
@@ -43,7 +45,7 @@ class WorkerPool:
     def _open(self) -> ProcessPool:
         context = multiprocessing.get_context("fork")
         return ProcessPool(
-            self._count, initializer=_prepare, initargs=[self._begin], context=context
+            self._count, initializer=_prepare, initargs=[self._initializer], context=context
         )
 
     def __enter__(self) -> WorkerPool:
@@ -60,7 +62,7 @@ class WorkerPool:
         future: Future[Any] = self._pool.schedule(function, args=given, timeout=self.seconds)
         return future
 
-    def explain(self, error: BaseException) -> str:
+    def explain_failure(self, error: BaseException) -> str:
         """Return a sentence for the instructor about what went wrong."""
         if isinstance(error, futures.TimeoutError):
             return (
@@ -84,7 +86,7 @@ def _nothing() -> None:
     """Do nothing."""
 
 
-def _prepare(begin: Callable[[], object]) -> None:
+def _prepare(initializer: Callable[[], object]) -> None:
     """Limit the memory of this process, and make it end with its parent."""
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(_ON_PARENTS_DEATH, signal.SIGKILL, 0, 0, 0)
@@ -95,4 +97,4 @@ def _prepare(begin: Callable[[], object]) -> None:
         most = measure_address_space() + MEMORY
         with contextlib.suppress(ValueError, OSError):  # the machine already allows less
             resource.setrlimit(resource.RLIMIT_AS, (most, hard))
-    begin()
+    initializer()

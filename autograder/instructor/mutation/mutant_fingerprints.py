@@ -116,7 +116,7 @@ def _generate_all(
         yield phrase, partial(_perform_other, answer, exercise, change)
     for phrase, changed in _wrong_helpers(exercise, exercises):
         yield phrase, partial(run_case, changed, exercise)
-    for place, code in generate_mutants(exercise, slips=True):
+    for place, code in generate_mutants(exercise, diagnostic=True):
         if not place.phrase:
             continue
         space = dict(vars(load_notebook_module(exercise)))

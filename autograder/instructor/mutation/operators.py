@@ -104,14 +104,14 @@ class Mutation:
 
 
 def generate_mutants(
-    exercise: Exercise, slips: bool = False
+    exercise: Exercise, diagnostic: bool = False
 ) -> Iterator[tuple[Mutation, CodeType]]:
     """Yield each mutation of an exercise's solution, with the compiled cell; no code occurs twice.
 
     Args:
         exercise: the exercise.
-        slips: also make the changes of `diagnostic_operators.py`, and change all identical places
-            at once, for example where `forward` and `step` contain the same code.
+        diagnostic: also make the changes of `diagnostic_operators.py`, and change all identical
+            places at once, for example where `forward` and `step` contain the same code.
     """
     module = load_notebook_module(exercise)
     cell, solution = _find_cell(inspect.getsource(module), exercise.name)
@@ -122,13 +122,13 @@ def generate_mutants(
         for place in _walk(cell, exercise.name)
         if getattr(place[1][place[2]], "lineno", 0) in solution
     ]
-    twins = _pair(places) if slips else [[place] for place in places]
+    twins = _pair(places) if diagnostic else [[place] for place in places]
     for group in twins:
         _, holder, key, statement, where = group[0]
         node = holder[key]
         before = ast.unparse(statement)
         changes = [_mutate_node(held[at], owner) for owner, held, at, _, _ in group]
-        if slips:
+        if diagnostic:
             changes = [
                 chain(
                     usual,

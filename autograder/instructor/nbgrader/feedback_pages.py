@@ -423,7 +423,7 @@ class _Class:
     def _list_pages(self, students: Iterable[str], written: FeedbackSummary) -> Iterator[Page]:
         """Yield the pages that should exist, and remove those that should not."""
         about = self._course.db_url, self._course.course_id, self._assignment
-        known = self._waiting.until_done(lambda: read_grades(*about))
+        known = self._waiting.retry_until_done(lambda: read_grades(*about))
         for student in students:
             if not student.isprintable():
                 written.failed.append(
@@ -449,12 +449,12 @@ class _Class:
     def _run(self, pages: Sequence[Page]) -> Iterator[tuple[Page, str]]:
         """Write pages in processes; yield each with a sentence that is empty if it succeeded."""
         exporter, settings = self._open_exporter(), self._course.settings
-        count = min(settings.at_a_time(), len(pages))
+        count = min(settings.count_workers(), len(pages))
         with WorkerPool(count, settings.page_seconds, lambda: _exporters.append(exporter)) as guard:
             waiting = {guard.submit(_write, self._assignment, page): page for page in pages}
             for future in as_completed(waiting):
                 error = future.exception()
-                yield waiting[future], guard.explain(error) if error else ""
+                yield waiting[future], guard.explain_failure(error) if error else ""
 
     def _open_exporter(self) -> PageExporter:
         exporter = PageExporter(parent=self._nbgrader, config=self._nbgrader.config)

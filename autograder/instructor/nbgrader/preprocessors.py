@@ -58,7 +58,7 @@ class _Assignment:
 
     def read(self, student: str) -> Submission:
         """Read a student's folder."""
-        names = {name: source.names for name, source in self.sources.items()}
+        names = {name: source.identifiers for name, source in self.sources.items()}
         return read_submission(self.course.submitted(self._assignment, student), names)
 
 
@@ -94,9 +94,9 @@ class GradeInSandbox(NbGraderPreprocessor):
         prepared = _assignment(resources)
         submission = prepared.read(about["student"])
         course = prepared.course
-        handed = course.identify(submission)[about["notebook"]]
+        handed = course.attach_digests(submission)[about["notebook"]]
         graded = prepared.grader.grade(
-            about["student"], about["notebook"], handed, submission.beside
+            about["student"], about["notebook"], handed, submission.other_files
         )
         untouched = prepared.sources[about["notebook"]].list_untouched(graded.page)
         with GradebookWriter(

@@ -68,7 +68,7 @@ know torch; half to one and a half times the minutes here is usual.
 
 ## Check
 
-Replace `raise NotImplementedError()` by your code, run the cell, then run the `check(...)` below
+Replace `raise NotImplementedError()` with your code, run the cell, then run the `check(...)` below
 it. A green card means that your answer is right. Otherwise the card shows what is wrong, with the
 smallest case that fails. You may check as often as you like, and any way of computing the right
 values is right.
@@ -105,7 +105,7 @@ def write(folder: Path, course: Path = ROOT, last: str = "") -> Path:
     folder = Path(folder)
     packed = folder.suffix == ".zip"
     if packed and folder.exists():
-        raise BundleError(f"{folder} is there already: delete it or choose another name.")
+        raise BundleError(f"{folder} already exists: delete it or choose another name.")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BundleError(f"{folder} is not empty: choose a new folder for the bundle.")
     files = collect_files(Path(course), last)

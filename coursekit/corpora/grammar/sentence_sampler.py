@@ -10,16 +10,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from coursekit.corpora.grammar.lexicon import (
     ADJECTIVES,
     FREQUENCIES,
     MANNERS,
-    NOUNS,
     NUMBERS,
     PLACES,
-    TIMES,
     VERBS,
     Adjective,
     Noun,
@@ -29,12 +26,16 @@ from coursekit.corpora.grammar.lexicon import (
     tags,
 )
 from coursekit.corpora.grammar.meaning_tree import Clause, NounPhrase, Sentence, Unit
-
-SHORTEST = 3  # the dog sleeps
-OWNED = tags("thing vehicle animal food")
-PERSON = tags("person")
-TIMES_BY_LENGTH = {n: [t for t in TIMES if len(t.english) == n] for n in (1, 2)}
-SIZES = [a for a in ADJECTIVES if a.english in ("big", "small")]
+from coursekit.corpora.grammar.word_choice import (
+    OWNED,
+    PERSON,
+    SIZES,
+    TIMES_BY_LENGTH,
+    is_durative,
+    list_adjectives,
+    list_nouns,
+    list_verbs,
+)
 
 
 @dataclass
@@ -48,32 +49,6 @@ class _Growth:
 
 class _DeadEnd(Exception):
     """The draw cannot be completed to the length asked for; the next one may."""
-
-
-@cache
-def _nouns(suitable: Tags) -> list[Noun]:
-    return [noun for noun in NOUNS if noun.tags & suitable]
-
-
-@cache
-def _adjectives(noun: Noun, before: bool) -> list[Adjective]:
-    return [a for a in ADJECTIVES if a.before == before and a.tags & noun.tags]
-
-
-@cache
-def _verbs(noun: Noun, role: str, frame: str) -> list[Verb]:
-    """Return verbs of a frame that may have the noun as subject or object."""
-    return [
-        verb
-        for verb in VERBS
-        if verb.frame == frame
-        and noun.tags & (verb.subjects if role == "subject" else verb.objects)
-    ]
-
-
-def _lasts(verb: Verb) -> bool:
-    """Return whether something can happen while it goes on: sleep, but not arrive or like."""
-    return "place" in verb.adverbials
 
 
 def sample_sentence(random_source: random.Random, words: int) -> Sentence:
@@ -117,7 +92,7 @@ class _SentenceSampler:
 
     def noun(self, suitable: Tags, taboo: Tags = frozenset()) -> Noun:
         """Return an unused noun with one of the tags `suitable` and none of `taboo`."""
-        candidates = _nouns(suitable)
+        candidates = list_nouns(suitable)
         for _ in range(8):
             noun = self.random.choice(candidates)
             if noun not in self.used and not noun.tags & taboo:
@@ -180,7 +155,7 @@ class _SentenceSampler:
         if room >= 8:
             frames += ["ditransitive", "motion"]
         frame = self.random.choice(frames)
-        verb = self.verb([v for v in VERBS if v.frame == frame and (not lasting or _lasts(v))])
+        verb = self.verb([v for v in VERBS if v.frame == frame and (not lasting or is_durative(v))])
         clause = Clause(self.phrase(verb.subjects), verb)
         self.spend(1)
         self.complete(clause)
@@ -243,14 +218,14 @@ class _SentenceSampler:
         noun = antecedent.noun
         options: list[tuple[str, Verb | Adjective]] = [
             ("object", verb)
-            for verb in _verbs(noun, "object", "transitive")
-            if room >= 4 and only_one(verb.objects) and (not lasting or _lasts(verb))
+            for verb in list_verbs(noun, "object", "transitive")
+            if room >= 4 and only_one(verb.objects) and (not lasting or is_durative(verb))
         ]
         subjects: list[tuple[str, Verb | Adjective]] = [
             ("subject", verb)
             for frame, words in (("intransitive", 2), ("transitive", 4), ("motion", 5))
-            for verb in _verbs(noun, "subject", frame)
-            if room >= words and only_one(verb.subjects) and (not lasting or _lasts(verb))
+            for verb in list_verbs(noun, "subject", frame)
+            if room >= words and only_one(verb.subjects) and (not lasting or is_durative(verb))
         ]
         adjectives: list[tuple[str, Verb | Adjective]] = [
             ("predicate", adjective)
@@ -406,7 +381,7 @@ class _SentenceSampler:
         has_before = any(a.before for a in phrase.adjectives)
         has_after = any(not a.before for a in phrase.adjectives)
         for before, present in ((True, has_before), (False, has_after)):
-            words = [a for a in _adjectives(phrase.noun, before) if a not in self.used_words]
+            words = [a for a in list_adjectives(phrase.noun, before) if a not in self.used_words]
             if words and not present:
                 yield _Growth(1, 1 if phrase.adjectives else 3, self.adding(phrase, words))
         bare = not (phrase.relative or phrase.possessor or phrase.joined)
@@ -422,11 +397,11 @@ class _SentenceSampler:
             and not (phrase is clause.object and clause.recipient)
         )
         if relative_allowed:
-            if _verbs(phrase.noun, "subject", "intransitive"):
+            if list_verbs(phrase.noun, "subject", "intransitive"):
                 yield _Growth(2, 1, self.relating(phrase, clause, "subject", "intransitive"))
-            if _verbs(phrase.noun, "subject", "transitive"):
+            if list_verbs(phrase.noun, "subject", "transitive"):
                 yield _Growth(4, 4, self.relating(phrase, clause, "subject", "transitive"))
-            if _verbs(phrase.noun, "object", "transitive"):
+            if list_verbs(phrase.noun, "object", "transitive"):
                 yield _Growth(4, 4, self.relating(phrase, clause, "object", "transitive"))
         for inside in (phrase.possessor, phrase.joined):
             if inside:
@@ -441,7 +416,7 @@ class _SentenceSampler:
     def inner_growths(self, phrase: NounPhrase) -> Iterator[_Growth]:
         """Return an adjective on a noun inside another noun phrase."""
         for before in (True, False):
-            words = [a for a in _adjectives(phrase.noun, before) if a not in self.used_words]
+            words = [a for a in list_adjectives(phrase.noun, before) if a not in self.used_words]
             if words and not any(a.before == before for a in phrase.adjectives):
                 yield _Growth(1, 2, self.adding(phrase, words))
 
@@ -501,7 +476,7 @@ class _SentenceSampler:
         """Add a relative clause in which the noun is the subject or the object."""
 
         def apply() -> None:
-            verb = self.verb(_verbs(phrase.noun, gap, frame))
+            verb = self.verb(list_verbs(phrase.noun, gap, frame))
             relative = Clause(None, verb, gap=gap, head=phrase)
             if frame == "transitive":
                 self.left += 2

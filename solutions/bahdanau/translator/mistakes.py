@@ -182,7 +182,7 @@ class DecoderReadsOldState(_Decoder):
 class DecoderLooksOnce(_Decoder):
     """Your context is computed once and used for all words.
 
-    Attention is computed anew in each step, from the state before that step; one context for all
+    Attention is recomputed in each step, from the state before that step; one context for all
     words is the model that Bahdanau et al. set out to improve.
     """
 

@@ -342,7 +342,7 @@ def pretraining_loss(
 # what one does with a book, what a butcher cuts. Training takes one to three minutes on a CPU.
 #
 # `pretrain` is a function because `finetuning.ipynb` will call it, too. Each epoch flips the coins of
-# the pairs anew and hides other words, so that the model never sees the same input twice.
+# the pairs again and hides other words, so that the model never sees the same input twice.
 
 # %% notebook pretrain
 # from coursekit.models.bert import PretrainingModel, initialise, pretraining_batches

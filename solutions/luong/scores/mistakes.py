@@ -259,7 +259,7 @@ def matrix_forgotten(query, keys, W):
 def matrix_reshaped(query, keys, W):
     """You reshape W where it must be transposed.
 
-    reshape keeps the numbers in their order and only counts them off anew; in the transposed matrix
+    reshape keeps the numbers in their order and only counts them off again; in the transposed matrix
     rows become columns.
     """
     return right.dot_score(query @ W.reshape(W.shape[::-1]).T, keys)
@@ -513,7 +513,7 @@ def location_transposed(query, W):
 def location_reshaped(query, W):
     """You reshape W where it must be transposed.
 
-    reshape keeps the numbers in their order and only counts them off anew; in the transposed matrix
+    reshape keeps the numbers in their order and only counts them off again; in the transposed matrix
     rows become columns.
     """
     return query @ W.reshape(W.shape[::-1])

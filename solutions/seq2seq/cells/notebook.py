@@ -12,7 +12,7 @@
 # **Before you begin.** You need nothing of the notebooks before; vectors of words from `embeddings/vectors.ipynb` help. The ideas are explained in [Chapter 2](../../book/02_seq2seq.md). Minutes are half to one
 # and a half times those of the table, as you know torch better or less well.
 #
-# **How to work.** Replace `raise NotImplementedError()` by your code, run the cell, then run the
+# **How to work.** Replace `raise NotImplementedError()` with your code, run the cell, then run the
 # `check(...)` below it. A check says what is wrong, by name where the mistake is a known one. Any
 # way of computing the right values is right: loops, `einsum`, one matrix product or six.
 #
@@ -38,10 +38,10 @@ from torch import Tensor
 # %% [markdown]
 # ## `gru_cell`
 #
-# A plain recurrent cell, $h_t = \tanh(W x_t + U h_{t-1} + b)$, writes its whole state anew at every
+# A plain recurrent cell, $h_t = \tanh(W x_t + U h_{t-1} + b)$, writes its whole state again at every
 # word. What it read ten words ago has gone through ten matrices and ten tanh, and so has its
 # gradient on the way back. The gated recurrent unit decides, for each of its $d$ numbers, how much
-# to write anew:
+# to write:
 #
 # $$r = \sigma(W_{r} x + b_{r} + U_{r} h + b'_{r})$$
 #

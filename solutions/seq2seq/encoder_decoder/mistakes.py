@@ -781,7 +781,7 @@ def reshaped_for_transposed(logits, targets, pad_id=0):
     """Your logits are reshaped where they should be transposed.
 
     torch's cross entropy wants the classes on axis 1, (B, V, T). view and reshape keep the numbers
-    in their order and only cut them anew, so that the scores of different words and positions get
+    in their order and only cut them differently, so that the scores of different words and positions get
     mixed. Transpose, or flatten B and T into one axis.
     """
     b, t, v = logits.shape

@@ -651,7 +651,7 @@ class weights_averaged_over_heads(_Steps):
 
 
 class projected_not_used(_Steps):
-    """`projected` is not used: keys and values are always computed anew.
+    """`projected` is not used: keys and values are always recomputed.
 
     A decoder that writes word by word computes the keys and values of the source once and hands
     them in. If `projected` is given, key and value are not looked at; they may be None.

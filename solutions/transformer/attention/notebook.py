@@ -15,7 +15,7 @@
 #
 # All sections and equations are those of Vaswani et al. (2017).
 #
-# **How to work.** Replace `raise NotImplementedError()` by your code, run the cell, then run the
+# **How to work.** Replace `raise NotImplementedError()` with your code, run the cell, then run the
 # `check(...)` below it. A check says what is wrong, by name where the mistake is a known one. Any
 # way of computing the right values is right: loops, `einsum`, `bmm`.
 #
@@ -363,7 +363,7 @@ class MultiHeadAttention(nn.Module):
 # It is the same attention. Now three things to see with it, all without training.
 #
 # **Keys kept.** What `project` returns can be used again: the output is the same as if keys and
-# values were computed anew.
+# values were recomputed.
 #
 # **Nobody reads the answer.** Change the last word of a sentence. Where no word may look at a later
 # one, as under a decoder's *causal mask*, no output before it may change.
@@ -377,7 +377,7 @@ class MultiHeadAttention(nn.Module):
 # with torch.no_grad():
 #     keys, values = mine.project(key, value)
 #     kept, _ = mine(query, None, None, real, (keys, values))
-#     print(f"keys kept, or computed anew: {apart(kept, mine(query, key, value, real)[0]):.0e}")
+#     print(f"keys kept, or recomputed: {apart(kept, mine(query, key, value, real)[0]):.0e}")
 #
 #     before, _ = mine(words, words, words, no_look_ahead)
 #     changed = words.clone()

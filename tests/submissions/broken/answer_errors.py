@@ -107,7 +107,7 @@ _changed(
 )
 _syntax(
     "left-over-stub",
-    "the raise of the stub stands below, indented anew",
+    "the raise of the stub stands below, indented again",
     lambda r: r + "\n  raise NotImplementedError()",
 )
 

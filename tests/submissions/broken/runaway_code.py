@@ -47,11 +47,11 @@ def _in_an_answer(slug: str, title: str, source: str, **more: Any) -> None:
 
 # Without end
 
-_put("above below inside", "endless-loop", "a loop without end", "while True:\n    pass", slow=True)
+_put("above below inside", "endless-loop", "a infinite loop", "while True:\n    pass", slow=True)
 _put(
     "above inside",
     "endless-loop-that-catches-all",
-    "a loop without end that catches every exception",
+    "a infinite loop that catches every exception",
     """
 while True:
     try:
@@ -65,7 +65,7 @@ while True:
 _put(
     "above inside",
     "endless-loop-deaf-to-signals",
-    "a loop without end that ignores all signals",
+    "a infinite loop that ignores all signals",
     """
 import signal
 for number in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:

