@@ -95,10 +95,10 @@ margins: $(VENV)/.test ## Print how near rounding brings right answers to being 
 	$(RUN) -m tests.answers.rounding_margins
 
 processors: $(VENV)/.book ## Execute all chapters as other processors compute, and print which claims then fail (half an hour)
-	$(RUN) -m tools.check_processors
+	$(RUN) -m tools.check_other_processors
 
 mutants: $(VENV)/.test ## Change every place of every solution, and print what the checks say
-	$(RUN) -m tests.mutation.survivors
+	$(RUN) -m tests.mutation.run_mutants
 
 bench: $(VENV)/.test ## Measure training and attention against torch's, and grading and feedback against stock nbgrader's
 	$(RUN) -m experiments --all bench

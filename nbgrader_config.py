@@ -32,8 +32,8 @@ c.GenerateFeedback.preprocessors = [GetGrades, ClearHiddenTests, CSSHTMLHeaderPr
 if (root / "solutions").is_dir():  # not in the students' bundle
     from autograder.exercises import EXERCISES
     from autograder.instructor.authoring.notebook_builder import write_sources
-    from autograder.instructor.nbgrader.hide_tracebacks import HideOwnTracebacks
     from autograder.instructor.nbgrader.preprocessors import configure
+    from autograder.instructor.nbgrader.shorten_tracebacks import HideOwnTracebacks
 
     # `nbgrader autograde` runs submissions in a sandbox and judges them outside, as `autograder
     # grade` does, one after the other. Without these two lines it is stock nbgrader again.

@@ -24,8 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # a terminal may lack some letters of a name
             stream.reconfigure(errors="backslashreplace")
     try:
-        from autograder.instructor.grading.bubblewrap import Sandbox
         from autograder.instructor.grading.bwrap_command import SandboxError
+        from autograder.instructor.grading.sandbox_launcher import Sandbox
     except ModuleNotFoundError as error:
         if error.name is None or not error.name.startswith("autograder."):
             raise

@@ -1,6 +1,6 @@
 """Measure what it costs to write the Transformer's parts by hand: ours against torch's, as ratios.
 
-    python -m experiments bench_attention
+    python -m experiments bench_against_torch
 
 Times `scaled_dot_product_attention`, `MultiHeadAttention` and `EncoderLayer` in turn with torch's
 own, which have the same weights, forward and forward with backward, and records the median ratio of
@@ -133,7 +133,7 @@ def main(options: argparse.Namespace) -> None:
         ],
         parameters=sum(p.numel() for p in layer.parameters()),
         data_sha256="none: random numbers",
-        command=command("bench_attention", options),
+        command=command("bench_against_torch", options),
         scorer="median of (time of ours) / (time of torch's); backward is with its forward",
         settings=vars(options) | {"threads": torch.get_num_threads()},
     )

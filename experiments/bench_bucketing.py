@@ -31,7 +31,7 @@ from coursekit.data.documents import (
     text_batches,
     words,
 )
-from coursekit.models.classifiers import classification_loss
+from coursekit.models.baseline_classifiers import classification_loss
 from coursekit.text.vocabulary import WordVocabulary
 from coursekit.training import results
 from solutions.sentences.pooling import AttentionClassifier

@@ -1,6 +1,6 @@
 """Measure what computing U h_j once per sentence saves, as a ratio within one run.
 
-    python -m experiments bench_projection
+    python -m experiments bench_precomputed_keys
 
 Trains the chapter's decoder and the same decoder with the projection inside the loop, in turn, on
 the same random batch, and records the median ratio of the times of their steps.
@@ -85,7 +85,7 @@ def main(options: argparse.Namespace) -> None:
         ],
         parameters=sum(p.numel() for p in decoders[0].parameters()),
         data_sha256="none: random numbers in the shapes of a batch of Multi30k",
-        command=command("bench_projection", options),
+        command=command("bench_precomputed_keys", options),
         scorer="median over the rounds of (step with projection inside) / (step with it once)",
         settings=vars(options),
     )

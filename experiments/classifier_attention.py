@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from coursekit import datasets
 from coursekit.data.documents import DocumentBatch, document_batch, text_batch
-from coursekit.models.classifiers import compute_outputs
+from coursekit.models.baseline_classifiers import compute_outputs
 from coursekit.training import device
 from coursekit.training.metrics import entropy
 

@@ -31,7 +31,7 @@ from coursekit.data.documents import (
     text_batches,
     words,
 )
-from coursekit.models.classifiers import (
+from coursekit.models.baseline_classifiers import (
     ConvolutionalClassifier,
     PooledClassifier,
     accuracy,
@@ -49,7 +49,7 @@ from solutions.sentences.structured import (
     redundancy_penalty,
 )
 
-from . import attention_statistics
+from . import classifier_attention
 from .run_registry import command
 
 MODELS = (
@@ -237,7 +237,7 @@ def run(corpus: datasets.Corpus[tuple[str, int]], options: argparse.Namespace, s
     }
     if options.weights:
         torch.save(model.state_dict(), options.weights)
-    return measured | attention_statistics.look_at(model.to(device()), task, corpus, options)
+    return measured | classifier_attention.look_at(model.to(device()), task, corpus, options)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -1,6 +1,6 @@
 """Train models of one size on the made-up stories and record which word each would fill in.
 
-    python -m experiments story_cloze
+    python -m experiments cloze_comparison
 
 Writes book/results/<model>.stories.json for a left-to-right and a right-to-left model, both side by
 side (of the same width as BERT, and narrower, so that they are of its size), BERT without next
@@ -65,7 +65,7 @@ class Task:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
-        self.command = command("story_cloze", options)
+        self.command = command("cloze_comparison", options)
         self.data = splits(TRAIN, VALIDATION, TEST, DATA_SEED)
         self.words = story_vocabulary(self.data.train)
         self.generator = torch.Generator()

@@ -1,9 +1,10 @@
 """Train the sources' classifier of film reviews as it stands, and with its faults mended.
 
-    python -m experiments keras_recipe --keras   # as Keras computes it: the LSTMs skip padding,
-                                                 # the softmax does not; the test set validates
-    python -m experiments keras_recipe           # padding is read by the LSTMs, too
-    python -m experiments keras_recipe --masked  # padding is masked, own validation data
+    python -m experiments keras_review_classifier [--keras | --masked]
+
+With --keras as Keras computes it: the LSTMs skip padding, the softmax does not, and the test set
+validates. Without an option the LSTMs read padding, too. With --masked padding is masked, and the
+validation data are its own.
 
 The recipe, known from a Korean course on Keras: the 10,000 most frequent words, the last 500 of a
 review with padding in front, two bidirectional LSTMs of 64, attention of size 64 whose query is the
@@ -25,7 +26,7 @@ from torch import Tensor, nn
 from coursekit import datasets
 from coursekit.data.batching import length_mask
 from coursekit.data.documents import TextBatch, text_batches, words
-from coursekit.models.classifiers import accuracy, classification_loss
+from coursekit.models.baseline_classifiers import accuracy, classification_loss
 from coursekit.text.vocabulary import PAD, WordVocabulary
 from coursekit.training import results, seed_everything, train
 from solutions.bahdanau.scores import AdditiveAttention
@@ -231,7 +232,7 @@ def main(options: argparse.Namespace) -> None:
         ],
         parameters=sum(p.numel() for p in model.parameters()),
         data_sha256=corpus.data_sha256,
-        command=command("keras_recipe", options),
+        command=command("keras_review_classifier", options),
         scorer="share of texts that get their class",
         validation="taken out of the training part" if options.masked else "the test set itself",
         padding="masked"

@@ -1,8 +1,8 @@
 """Fine-tune published weights in the course's own BERT, and record what they are worth.
 
-    python -m experiments minilm --labels 500        # SST-2 with 500 labels
-    python -m experiments minilm --data mrpc
-    python -m experiments minilm --labels 500 --rank 8 --learning-rate 2e-3    # LoRA
+    python -m experiments minilm_finetuning --labels 500        # SST-2 with 500 labels
+    python -m experiments minilm_finetuning --data mrpc
+    python -m experiments minilm_finetuning --labels 500 --rank 8 --learning-rate 2e-3    # LoRA
 
 The weights are those of all-MiniLM-L6-v2, in BERT's architecture: 6 layers, d = 384. They were
 trained so that the mean of the states says what a text says, and the mean is what is classified
@@ -315,7 +315,7 @@ def parser() -> argparse.ArgumentParser:
 
 def main(options: argparse.Namespace) -> None:
     """Train with each seed, record."""
-    repeat = command("minilm", options, leave=("progress", "width", "layers", "heads"))
+    repeat = command("minilm_finetuning", options, leave=("progress", "width", "layers", "heads"))
     model, pieces, weights_sha256 = load_published()
     corpus = datasets.load(options.data)
     texts = divide(corpus)

@@ -21,8 +21,8 @@ from coursekit.models.bert import EncodedPair, pad_items
 from coursekit.training import results
 from coursekit.training.metrics import entropy
 
-from .minilm import weights_of
 from .minilm_encoder import HEADS, LAYERS, POSITIONS, WIDTH, load_published
+from .minilm_finetuning import weights_of
 from .run_registry import command
 
 

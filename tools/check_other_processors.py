@@ -1,6 +1,6 @@
 """Do the pages' claims hold on other processors?
 
-    python -m tools.check_processors [PAGE ...]
+    python -m tools.check_other_processors [PAGE ...]
 
 The book is built with instructions that nearly all have, so that every build is the same.
 Who executes a page elsewhere gets other last digits; training makes other models of them, and what

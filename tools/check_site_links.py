@@ -1,7 +1,7 @@
 """Checks the links of the built site; the exit status says whether something is broken.
 
-python -m tools.check_links [FOLDER]                 pages, files and anchors; no network
-python -m tools.check_links [FOLDER] --external      also other people's sites, politely
+python -m tools.check_site_links [FOLDER]                 pages, files and anchors; no network
+python -m tools.check_site_links [FOLDER] --external      also other people's sites, politely
 """
 
 from __future__ import annotations
@@ -130,7 +130,9 @@ def ask(addresses: dict[str, list[str]], visitor: Visitor) -> Iterator[Answer]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Print a table of what is broken; return 1 if something is, and 2 where there is no site."""
-    parser = argparse.ArgumentParser(prog="python -m tools.check_links", description=main.__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.check_site_links", description=main.__doc__
+    )
     parser.add_argument("folder", nargs="?", type=Path, default=SITE)
     parser.add_argument("--external", action="store_true", help="also ask other people's sites")
     given = parser.parse_args(arguments)

@@ -26,7 +26,7 @@ from typing import Any
 import yaml
 
 from book.site.toc import read_toc
-from tools.chromium import FLAGS, find_chromium, open_page, serve
+from tools.site_browser import FLAGS, find_chromium, open_page, serve
 
 ROOT = Path(__file__).resolve().parents[1]
 HERE = Path(__file__).resolve().parent

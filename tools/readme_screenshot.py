@@ -14,7 +14,7 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from tools.chromium import FLAGS, find_chromium, open_page, serve
+from tools.site_browser import FLAGS, find_chromium, open_page, serve
 
 ROOT = Path(__file__).resolve().parents[1]
 WIDTH, HEIGHT = 760, 880

@@ -8,10 +8,10 @@ from typing import Any
 
 import torch
 
+from autograder.diagnose.case_formatting import format_failing_case
 from autograder.diagnose.compare import Difference, are_close
 from autograder.diagnose.error_catalogue import NO_MUTANTS, KnownMistake, MutantFingerprints
 from autograder.diagnose.error_patterns import find_error_pattern
-from autograder.diagnose.failing_case import format_failing_case
 from autograder.diagnose.fingerprints import do_fingerprints_match
 from autograder.diagnose.headline import format_headline
 from autograder.diagnose.trial import Trial

@@ -13,11 +13,11 @@ from tqdm import tqdm
 
 from autograder.instructor.grading import result_records
 from autograder.instructor.grading.assignment_run import AssignmentRun, Summary
-from autograder.instructor.grading.bubblewrap import Sandbox
 from autograder.instructor.grading.bwrap_command import SandboxError
 from autograder.instructor.grading.course_folder import Course, CourseError
 from autograder.instructor.grading.gradebook_writer import LockRetrier, explain_errors
 from autograder.instructor.grading.result_records import NotebookResult
+from autograder.instructor.grading.sandbox_launcher import Sandbox
 from autograder.instructor.sanitize import LINE_AT_MOST, sanitize_line, sanitize_lines
 
 

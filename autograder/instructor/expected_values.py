@@ -22,7 +22,7 @@ from torch import Tensor
 from autograder.diagnose.trial import Trial
 from autograder.expected_values import FOLDER, SEEDS
 from autograder.instructor.authoring.digest import compute_digest
-from autograder.instructor.authoring.known_mistakes import load_mistakes
+from autograder.instructor.authoring.mistake_loader import load_mistakes
 from autograder.instructor.authoring.reference_solution import compute_expected
 from autograder.instructor.mutation.mutant_fingerprints import compute_mutant_fingerprints
 from autograder.run.runner import run_case

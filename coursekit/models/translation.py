@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from coursekit.data.batching import length_mask, source_batch, translation_batch
-from coursekit.models.decoding import greedy_decode
+from coursekit.models.greedy_decoding import greedy_decode
 from coursekit.text.vocabulary import BOS, EOS, until_eos
 
 Prepare = Callable[[Tensor, Tensor], Tensor]

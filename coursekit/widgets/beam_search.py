@@ -12,7 +12,7 @@ import torch
 import traitlets
 from torch import Tensor
 
-from coursekit.models.decoding import Step, device_of
+from coursekit.models.greedy_decoding import Step, device_of
 from coursekit.widgets.assets import script, stylesheet
 
 FATES = ("kept", "cut", "finished")

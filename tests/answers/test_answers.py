@@ -14,7 +14,7 @@ from autograder import expected_values
 from autograder.checking.card import format_card_text
 from autograder.diagnose.verdict import Verdict
 from autograder.exercises import EXERCISES
-from autograder.instructor.authoring.known_mistakes import group_by_heading, load_mistakes
+from autograder.instructor.authoring.mistake_loader import group_by_heading, load_mistakes
 from autograder.instructor.grading import hidden_tests
 from tests.answers import Entry, cached_verdicts, entries, handed_in, source
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.helpers.built_site import SITE, read_page
 from tests.helpers.local_web_server import Reply, Web
-from tools import check_links
+from tools import check_site_links
 from tools.polite_http import Visitor, table
 
 pytestmark = pytest.mark.book
@@ -28,12 +28,12 @@ def visitor():
     return Visitor(timeout=0.5, tries=2, pause=0.01, between=0.0)
 
 
-def site(folder: Path, **pages: str) -> check_links.Site:
+def site(folder: Path, **pages: str) -> check_site_links.Site:
     for name, body in pages.items():
         path = folder / f"{name.replace('__', '/')}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"<html><body>\n{body}\n</body></html>", encoding="utf-8")
-    return check_links.Site(folder)
+    return check_site_links.Site(folder)
 
 
 # Inside
@@ -41,7 +41,7 @@ def site(folder: Path, **pages: str) -> check_links.Site:
 
 def test_the_built_site_has_no_broken_link():
     read_page("index.html")
-    built = check_links.Site(SITE)
+    built = check_site_links.Site(SITE)
     assert len(built.pages) > 30
     assert sum(len(page.links) for page in built.pages.values()) > 1000
     assert built.inside() == []
@@ -83,12 +83,12 @@ def test_what_leads_nowhere(tmp_path, body, why):
 
 
 def test_the_table_names_the_page_and_the_exit_status_tells(tmp_path, capsys):
-    assert check_links.main([str(tmp_path)]) == 2
+    assert check_site_links.main([str(tmp_path)]) == 2
     site(tmp_path, one='<a href="gone.html">x</a>')
-    assert check_links.main([str(tmp_path)]) == 1
+    assert check_site_links.main([str(tmp_path)]) == 1
     assert "| one.html:2 | gone.html | there is no gone.html |" in capsys.readouterr().out
     site(tmp_path, one='<a href="one.html">x</a>')
-    assert check_links.main([str(tmp_path)]) == 0
+    assert check_site_links.main([str(tmp_path)]) == 0
     assert "0 broken" in capsys.readouterr().out
 
 
@@ -164,10 +164,10 @@ def test_a_host_is_given_time_between_two_requests(web, monkeypatch):
 
 @pytest.mark.parametrize(("status", "returned"), [(200, 0), (403, 0), (404, 1)])
 def test_only_what_is_broken_fails(tmp_path, web, monkeypatch, capsys, status, returned):
-    monkeypatch.setattr(check_links, "Visitor", lambda: Visitor(0.5, 1, 0.0, 0.0))
+    monkeypatch.setattr(check_site_links, "Visitor", lambda: Visitor(0.5, 1, 0.0, 0.0))
     web.replies = {"/page": Reply(status=status)}
     site(tmp_path, one=f'<a href="{web.address}/page#part">x</a>')
-    assert check_links.main([str(tmp_path), "--external"]) == returned
+    assert check_site_links.main([str(tmp_path), "--external"]) == returned
     told = f"{web.address}/page | status {status}" in (said := capsys.readouterr().out)
     assert told == (status != 200)
     assert (status == 200) or "one.html |" in said

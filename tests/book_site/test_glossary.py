@@ -6,7 +6,7 @@ import pytest
 from docutils.nodes import make_id
 from sphinx.search.en import SearchEnglish
 
-from book.site.glossary import list_entries, list_symbols, list_terms
+from book.site.glossary_page import list_entries, list_symbols, list_terms
 from tests.helpers.built_site import ROOT
 
 TERMS, SYMBOLS = list_terms(), list_symbols()

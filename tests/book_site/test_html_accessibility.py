@@ -1,4 +1,4 @@
-"""The faults of the written pages that mending.py mends, and what it leaves alone."""
+"""The faults of the written pages that html_accessibility.py mends, and what it leaves alone."""
 
 import pytest
 from PIL import Image

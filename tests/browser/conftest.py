@@ -15,7 +15,7 @@ import pytest
 
 from tests.helpers.built_site import ROOT as ROOT  # tests take it from here
 from tests.helpers.built_site import SITE
-from tools.chromium import FLAGS, find_chromium, open_page, serve
+from tools.site_browser import FLAGS, find_chromium, open_page, serve
 
 LIGHT = """
   const canvas = document.createElement("canvas").getContext("2d");

@@ -15,7 +15,7 @@ from coursekit.data.batching import source_batch
 from coursekit.data.lesson_data import translation_data
 from coursekit.models.bert import PretrainingModel
 from coursekit.models.cloze import Filler, story_vocabulary, texts_of
-from coursekit.models.decoding import greedy_decode
+from coursekit.models.greedy_decoding import greedy_decode
 from coursekit.models.translation import AttentionTranslator, FixedContext
 from coursekit.text.vocabulary import BOS, EOS, WordVocabulary, until_eos
 from coursekit.widgets.assets import script

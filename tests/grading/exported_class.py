@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from traitlets.config import Config
 
-from tests.grading.graded_class import ASSIGNMENT, POINTS, Class, Found
+from tests.grading.filled_gradebook import ASSIGNMENT, POINTS, Class, Found
 
 EVIL = "=cmd|'/c calc'!A1"
 WRONG = {

@@ -16,21 +16,21 @@ from autograder.diagnose.verdict import Verdict
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.notebook_builder import SOLUTIONS
 from autograder.instructor.grading.notebook_grader import GradedNotebook, NotebookGrader
-from autograder.instructor.grading.notebook_run import (
+from autograder.instructor.grading.result_records import OUTCOMES
+from autograder.instructor.grading.run_result import (
     NotebookRun,
     ProcessEnd,
     TimeLimits,
     clean_outputs,
 )
-from autograder.instructor.grading.result_records import OUTCOMES
 from autograder.instructor.grading.source_notebook import read_sources
 from autograder.instructor.grading.submission_parser import (
     NotebookSubmission,
     StudentCell,
     read_cells,
 )
-from autograder.instructor.nbgrader.hide_tracebacks import HideOwnTracebacks
 from autograder.instructor.nbgrader.preprocessors import configure
+from autograder.instructor.nbgrader.shorten_tracebacks import HideOwnTracebacks
 from autograder.instructor.report.class_statistics import (
     ClassStatistics,
     CommonMistake,

@@ -18,7 +18,7 @@ from autograder.instructor.grading.result_records import ExerciseResult, Noteboo
 from autograder.instructor.report.gradebook_scores import Person
 from tests.grading.exported_class import EVIL, export, results_of, rows_of
 from tests.grading.exported_class import graded as graded
-from tests.grading.graded_class import ALL_POINTS, ASSIGNMENT, MINE, POINTS, Class, Found
+from tests.grading.filled_gradebook import ALL_POINTS, ASSIGNMENT, MINE, POINTS, Class, Found
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 

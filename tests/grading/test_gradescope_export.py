@@ -10,7 +10,7 @@ import pytest
 from autograder.instructor.exports import Gradescope
 from tests.grading.exported_class import export, results_of
 from tests.grading.exported_class import graded as graded
-from tests.grading.graded_class import ALL_POINTS, ASSIGNMENT, MINE, POINTS, Class
+from tests.grading.filled_gradebook import ALL_POINTS, ASSIGNMENT, MINE, POINTS, Class
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 

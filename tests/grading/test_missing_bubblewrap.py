@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from autograder.instructor.grading import bwrap_command
-from autograder.instructor.grading.bubblewrap import Sandbox
 from autograder.instructor.grading.bwrap_command import SandboxError
+from autograder.instructor.grading.sandbox_launcher import Sandbox
 from tests.conftest import needs_bubblewrap
 from tests.grading.test_sandbox import TIMES, needs_fork, shown
 

@@ -20,7 +20,7 @@ from nbgrader.apps.baseapp import NbGrader
 from autograder.checking.checker import CheckFailed
 from autograder.exercises import EXERCISES
 from autograder.instructor import examine
-from autograder.instructor.authoring.known_mistakes import load_mistakes
+from autograder.instructor.authoring.mistake_loader import load_mistakes
 from autograder.instructor.authoring.notebook_builder import list_masters, make_notebook
 from autograder.instructor.grading import hidden_tests
 from tests.conftest import ROOT, Course

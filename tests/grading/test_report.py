@@ -11,7 +11,7 @@ import pytest
 
 from autograder.exercises import EXERCISES
 from autograder.instructor import formatting
-from autograder.instructor.authoring.known_mistakes import load_mistakes
+from autograder.instructor.authoring.mistake_loader import load_mistakes
 from autograder.instructor.grading.course_folder import CourseError
 from autograder.instructor.grading.result_records import OUTCOMES
 from autograder.instructor.report.class_statistics import (
@@ -22,8 +22,16 @@ from autograder.instructor.report.class_statistics import (
 from autograder.instructor.report.html_page import make_page, write
 from autograder.instructor.report.similarity import Pair
 from coursekit.plots.style import DARK, LIGHT
-from tests.grading import independent_class
-from tests.grading.graded_class import ALL_POINTS, ASSIGNMENT, MINE, POINTS, Class, Found, directory
+from tests.grading import independent_students
+from tests.grading.filled_gradebook import (
+    ALL_POINTS,
+    ASSIGNMENT,
+    MINE,
+    POINTS,
+    Class,
+    Found,
+    directory,
+)
 from tests.grading.test_similarity import everything, hand_in
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
@@ -42,7 +50,7 @@ def without(exercise: str, mistake) -> dict[str, Found]:
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Class:
     made = Class(tmp_path_factory.mktemp("course"))
-    answers = independent_class.students(8, 41)
+    answers = independent_students.students(8, 41)
     answers["s0005"] = {name: everything(text) for name, text in answers["s0002"].items()}
     for student, mine in answers.items():
         hand_in(made.folder, student, mine)

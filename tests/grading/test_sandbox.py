@@ -16,8 +16,8 @@ import pytest
 import autograder
 import solutions
 from autograder.exercises import EXERCISES
-from autograder.instructor.grading.bubblewrap import Sandbox, SubmissionRejectedError
-from autograder.instructor.grading.notebook_run import TimeLimits, clean_outputs
+from autograder.instructor.grading.run_result import TimeLimits, clean_outputs
+from autograder.instructor.grading.sandbox_launcher import Sandbox, SubmissionRejectedError
 from autograder.sandbox.framing import HEADER_AT_MOST
 from autograder.sandbox.isolation import Limits
 from autograder.sandbox.seccomp_filter import REFUSED
@@ -155,7 +155,7 @@ class TestWalls:
         for folder, _, names in os.walk("/course"):
             for name in names:
                 text = open(os.path.join(folder, name), "rb").read()
-                if b"BEGIN SOL" + b"UTION" in text or b"def known_mistakes(" in text:
+                if b"BEGIN SOL" + b"UTION" in text or b"def load_mistakes(" in text:
                     print(folder, name)
         """
         assert shown(sandbox, "if True:\n" + code) == ""

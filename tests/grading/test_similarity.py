@@ -20,8 +20,8 @@ from autograder.exercises import EXERCISES
 from autograder.instructor.report import similarity
 from autograder.instructor.report.similarity import compare_course, find_pairs, split_statements
 from tests.answers import entries, source
-from tests.grading import independent_class
-from tests.grading.graded_class import directory
+from tests.grading import independent_students
+from tests.grading.filled_gradebook import directory
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENT = "bahdanau"
@@ -168,7 +168,7 @@ def test_stylists_are_left_in_peace():
 
 @pytest.mark.parametrize(("size", "seed"), [(2, 1), (3, 2), (10, 3), (30, 4), (100, 5)])
 def test_a_class_that_thinks_of_the_obvious_is_left_in_peace(size, seed):
-    assert find_pairs(independent_class.students(size, seed), STUBS) == []
+    assert find_pairs(independent_students.students(size, seed), STUBS) == []
 
 
 def test_untouched_stubs_are_nobodys_work():
@@ -224,14 +224,14 @@ def test_one_copied_exercise_is_found_if_it_is_long(exercise, answer, disguise):
 
 @pytest.mark.parametrize("size", [2, 3, 10, 100])
 def test_copy_is_found_in_a_class_that_thinks_of_the_obvious(size):
-    answers = independent_class.students(size, 11)
+    answers = independent_students.students(size, 11)
     answers["zoe"] = {name: everything(text) for name, text in answers["s0001"].items()}
     reported = find_pairs(answers, STUBS)
     assert [(pair.first, pair.second) for pair in reported] == [("s0001", "zoe")]
 
 
 def test_ring_of_five_in_a_class_of_ten():
-    answers = independent_class.students(10, 12)
+    answers = independent_students.students(10, 12)
     ring = ["s0002", "s0003", "s0005", "s0007", "s0008"]
     answers |= {name: {e: renamed(t) for e, t in answers["s0002"].items()} for name in ring[1:]}
     reported = find_pairs(answers, STUBS)
@@ -274,7 +274,7 @@ def test_a_statement_of_any_length_is_counted():
 
 
 def test_large_class():
-    answers = independent_class.students(200, 21)
+    answers = independent_students.students(200, 21)
     planted = plant(answers)
     named = {(pair.first, pair.second) for pair in find_pairs(answers, STUBS)}
     assert named >= planted

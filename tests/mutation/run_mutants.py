@@ -4,7 +4,7 @@ A changed solution is a *mutant*. One that the check lets pass shows a case that
 promise of the stub that no case holds, or a line of the solution that does nothing. The mutants
 that are right all the same are listed in `mutation_equivalents.txt`, each with its reason.
 
-python -m tests.mutation.survivors [EXERCISE ...]
+python -m tests.mutation.run_mutants [EXERCISE ...]
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import pytest
 
 from autograder.exercises import EXERCISES
 from autograder.instructor.mutation.operators import generate_mutants
-from tests.mutation import survivors
+from tests.mutation import run_mutants
 
 pytestmark = pytest.mark.skipif(
     not hasattr(signal, "setitimer"), reason="a change that never ends cannot be stopped here"
@@ -21,16 +21,16 @@ BY_NAME = pytest.mark.parametrize("exercise", EXERCISES.values(), ids=list(EXERC
 
 @BY_NAME
 def test_changes_of_some_lines_are_refused_or_listed(exercise):
-    _, passed = survivors.find_survivors(exercise, sample=True)
-    assert not [change for change in passed if change.key not in survivors.read_list()]
+    _, passed = run_mutants.find_survivors(exercise, sample=True)
+    assert not [change for change in passed if change.key not in run_mutants.read_list()]
 
 
 @pytest.mark.slow
 @BY_NAME
 def test_changes_of_all_lines_are_refused_or_listed_and_no_others_are_listed(exercise):
-    _, passed = survivors.find_survivors(exercise)
+    _, passed = run_mutants.find_survivors(exercise)
     mine = {
-        k: c for k, c in survivors.read_list().items() if c.where.split(".")[0] == exercise.name
+        k: c for k, c in run_mutants.read_list().items() if c.where.split(".")[0] == exercise.name
     }
     assert not [change for change in passed if change.key not in mine], "accepted, not listed"
     found = {change.key for change in passed}
@@ -38,7 +38,7 @@ def test_changes_of_all_lines_are_refused_or_listed_and_no_others_are_listed(exe
 
 
 def test_every_entry_of_the_list_has_an_exercise_a_kind_and_a_reason():
-    for change in survivors.read_list().values():
+    for change in run_mutants.read_list().values():
         assert change.where.split(".")[0] in EXERCISES, change
         assert change.heading in ("equivalent", "missing case", "superfluous line"), change
         assert change.reason, change
@@ -68,4 +68,4 @@ def test_all_kinds_of_places_are_changed():
 
 def test_a_change_that_never_ends_is_refused():
     code = compile("def wordpiece(word, vocabulary, unknown=''):\n    while True: pass", "", "exec")
-    assert survivors.is_refused(code, EXERCISES["wordpiece"])
+    assert run_mutants.is_refused(code, EXERCISES["wordpiece"])

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.submissions.broken import BANK, KINDS, Broken
-from tests.submissions.grading_results import Marked, grade, marks
+from tests.submissions.grade_by_command import Marked, grade, marks
 from tests.submissions.student_notebooks import (
     ASSIGNMENT,
     POINTS,

@@ -11,7 +11,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from tests.grading import stock_nbgrader
-from tests.submissions.grading_results import Marked, grade, marks
+from tests.submissions.grade_by_command import Marked, grade, marks
 from tests.submissions.honest import BANK, Honest
 from tests.submissions.student_notebooks import ASSIGNMENT, POINTS, ROOT, lay
 

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from coursekit.data.documents import document_batch, text_batch
-from coursekit.models.classifiers import (
+from coursekit.models.baseline_classifiers import (
     ConvolutionalClassifier,
     PooledClassifier,
     accuracy,

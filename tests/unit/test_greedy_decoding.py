@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from autograder.exercises._fakes import TableStep
-from coursekit.models.decoding import choose, device_of, greedy_decode
+from coursekit.models.greedy_decoding import choose, device_of, greedy_decode
 from coursekit.text.vocabulary import BOS, EOS, PAD
 from solutions.seq2seq.decoding import beam_search
 

@@ -7,7 +7,8 @@ import torch
 
 from coursekit import datasets
 from coursekit.text.wordpiece import SPECIAL, WordPieceVocabulary
-from experiments import minilm, minilm_encoder, minilm_heads
+from experiments import minilm_encoder, minilm_heads
+from experiments import minilm_finetuning as finetuning
 from experiments.bert import encoder_of, judge
 from solutions.bert.inputs import BertEmbeddings
 from solutions.bert.pretraining import BertEncoder, BertLayer
@@ -64,11 +65,11 @@ def test_regularisation_is_chosen_by_labels_that_were_not_seen(validation):
 
         return tell
 
-    best, strength = minilm.fit_best(fit, labels, training)
+    best, strength = finetuning.fit_best(fit, labels, training)
     assert strength == 3.0
     held_out = range(training, len(labels)) if validation else range(training)
     assert all(sorted(rows) == list(held_out) for rows in asked.values())
-    assert len(asked) == len(minilm.REGULARISATIONS)
+    assert len(asked) == len(finetuning.REGULARISATIONS)
     with pytest.raises(AssertionError):
         best([0])  # it has seen all rows to train on
 
@@ -77,11 +78,14 @@ def test_a_run_says_how_much_of_the_texts_it_reads():
     texts = [("a dog sleeps .", 1), ("a cat .", 0), ("a dog .", "a cat .", 1)]
     items = [(*PIECES.encode(*text[:-1], longest=5), text[-1]) for text in texts]
     assert [len(ids) for ids, _, _ in items] == [5, 5, 5]
-    assert minilm.measure_reading(items, texts, PIECES) == {"whole_texts": 1 / 3, "pieces": 15 / 20}
+    assert finetuning.measure_reading(items, texts, PIECES) == {
+        "whole_texts": 1 / 3,
+        "pieces": 15 / 20,
+    }
 
 
 def small(**changed):
-    options = minilm.parser().parse_args(["--updates", "120", "--turn", "40", "--dropout", "0"])
+    options = finetuning.parser().parse_args(["--updates", "120", "--turn", "40", "--dropout", "0"])
     vars(options).update(width=16, layers=1, heads=2, learning_rate=0.01, rate_from_nothing=0.01)
     vars(options).update(changed)
     return options
@@ -96,9 +100,9 @@ def small_parts(validation):
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_an_encoder_is_tuned_from_weights_that_are_given_and_from_nothing(validation, precision):
     options = small(precision=precision)
-    start = minilm.encoder_of(options, len(PIECES)).state_dict()
+    start = finetuning.encoder_of(options, len(PIECES)).state_dict()
     for state in (None, {name: weight.clone() for name, weight in start.items()}):
-        _, told, run = minilm.tune(small_parts(validation), state, len(PIECES), options, seed=1)
+        _, told, run = finetuning.tune(small_parts(validation), state, len(PIECES), options, seed=1)
         assert told == [label for _, label in SENTENCES]
         assert run["updates"] == 120 and len(run["history"]) == 3 * validation
         assert run["best_update"] in ((40, 80, 120) if validation else (120,))
@@ -107,12 +111,12 @@ def test_an_encoder_is_tuned_from_weights_that_are_given_and_from_nothing(valida
 def test_the_table_of_published_word_pieces_stays_as_it_is(monkeypatch):
     made = []
     monkeypatch.setattr(
-        minilm, "encoder_of", lambda *given: made.append(encoder_of(*given)) or made[-1]
+        finetuning, "encoder_of", lambda *given: made.append(encoder_of(*given)) or made[-1]
     )
     options = small()
     start = encoder_of(options, len(PIECES)).state_dict()
     for state in (None, start):
-        minilm.tune(small_parts(False), state, len(PIECES), options, seed=1)
+        finetuning.tune(small_parts(False), state, len(PIECES), options, seed=1)
     table, other = "embeddings.token.weight", "layers.0.inner.weight"
     nothing, published = (encoder.cpu().state_dict() for encoder in made)
     assert torch.equal(published[table], start[table])
@@ -123,10 +127,10 @@ def test_the_table_of_published_word_pieces_stays_as_it_is(monkeypatch):
 def test_a_run_names_what_each_way_reaches_and_shows_what_changed():
     options = small(labels=10, ways=["bag", "fine-tuned"], length=512, looks=3)
     model = torch.nn.Module()
-    model.encoder = minilm.encoder_of(options, len(PIECES))
+    model.encoder = finetuning.encoder_of(options, len(PIECES))
     texts = dict.fromkeys(("train", "validation", "test"), SENTENCES * 4)
     parts = {part: small_parts(False)["train"] for part in texts}
-    run = minilm.run_seed(model, texts, parts, PIECES, options, 1)
+    run = finetuning.run_seed(model, texts, parts, PIECES, options, 1)
     assert run["labels"] == 10 and run["test_texts"] == 20
     assert run["metrics"]["commonest_class"] == 0.6
     assert {"accuracy_bag", "accuracy"} <= set(run["metrics"])
@@ -173,13 +177,13 @@ def test_an_interval_holds_what_is_measured_and_narrows_with_more_texts():
     for number in (100, 2500):
         labels = torch.randint(2, (number,), generator=rng).tolist()
         told = [label ^ (i % 5 == 0) for i, label in enumerate(labels)]
-        measured, found = judge(told, labels), minilm.bootstrap_intervals(told, labels)
+        measured, found = judge(told, labels), finetuning.bootstrap_intervals(told, labels)
         for name, (low, high) in found.items():
             assert low < measured[name] < high
         widths.append(found["accuracy"][1] - found["accuracy"][0])
     assert widths[0] == pytest.approx(2 * 1.96 * 0.4 / 10, rel=0.15)  # of a binomial share
     assert widths[1] == pytest.approx(widths[0] / 5, rel=0.2)
-    assert minilm.bootstrap_intervals([0, 0], [0, 0])["f1"] == [0.0, 0.0]
+    assert finetuning.bootstrap_intervals([0, 0], [0, 0])["f1"] == [0.0, 0.0]
 
 
 def test_what_a_head_looks_at():

@@ -21,7 +21,7 @@ from autograder.instructor.authoring.notebook_builder import (
 )
 from autograder.instructor.authoring.solution_pages import make_pages
 from autograder.instructor.nbgrader.release import release
-from book.site import model_listings
+from book.site import complete_model_code
 
 ROOT = Path(__file__).resolve().parents[2]
 MASTERS = list_masters()
@@ -173,7 +173,7 @@ def test_the_switch_leaves_answers_out_of_a_site(monkeypatch):
 
     def read(name, text):
         source = [text]
-        model_listings.leave_out(None, name, source)
+        complete_model_code.leave_out(None, name, source)
         return source[0]
 
     assert read("exercises/bahdanau/scores", page) == page

@@ -41,7 +41,7 @@ try:
     check(lambda scores, mask: scores)
 except Exception as error:
     print(type(error).__name__)
-from autograder.instructor.grading.bubblewrap import Sandbox
+from autograder.instructor.grading.sandbox_launcher import Sandbox
 from autograder.instructor.grading.bwrap_command import SandboxError
 try:
     Sandbox(unsafe=True)

@@ -22,7 +22,7 @@ from autograder.diagnose.fingerprints import compute_fingerprint, compute_gradie
 from autograder.diagnose.trial import Trial
 from autograder.diagnose.verdict import judge
 from autograder.exercises import EXERCISES
-from autograder.instructor.authoring.known_mistakes import load_mistakes
+from autograder.instructor.authoring.mistake_loader import load_mistakes
 from autograder.instructor.authoring.reference_solution import compute_expected
 from autograder.instructor.grading.hidden_tests import judge_answer
 from autograder.instructor.grading.secret_cases import hash_tests

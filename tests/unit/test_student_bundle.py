@@ -23,7 +23,7 @@ import nbformat
 import pytest
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.authoring.known_mistakes import load_mistakes
+from autograder.instructor.authoring.mistake_loader import load_mistakes
 from autograder.instructor.authoring.notebook_builder import strip_answers
 from autograder.instructor.grading.course_folder import CourseError
 from autograder.instructor.nbgrader import student_bundle

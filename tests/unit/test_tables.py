@@ -1,3 +1,5 @@
+"""Tables of results: rows, columns, provenance."""
+
 import pytest
 
 from coursekit.notebook.tables import Table, provenance

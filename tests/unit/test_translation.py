@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from coursekit.data.batching import batches_by_length, length_mask, translation_batch
-from coursekit.models.decoding import choose
+from coursekit.models.greedy_decoding import choose
 from coursekit.models.translation import (
     AttentionTranslator,
     ContextTranslator,

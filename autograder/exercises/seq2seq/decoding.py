@@ -182,5 +182,5 @@ BEAM_SEARCH = Exercise(
 
 _NESTED = (
     "Every tensor in the state has the hypotheses on its axis 0, also inside a tuple or dict: all "
-    "of them have to be put into the new order, as coursekit.models.decoding.choose does."
+    "of them have to be put into the new order, as coursekit.models.greedy_decoding.choose does."
 )

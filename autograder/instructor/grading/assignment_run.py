@@ -14,7 +14,6 @@ import nbformat
 from nbformat import NotebookNode
 from sqlalchemy.exc import DatabaseError
 
-from autograder.instructor.grading.bubblewrap import Sandbox
 from autograder.instructor.grading.course_folder import (
     Course,
     CourseError,
@@ -43,6 +42,7 @@ from autograder.instructor.grading.notebook_grader import (
     open_grader,
 )
 from autograder.instructor.grading.result_records import NotebookResult, merge
+from autograder.instructor.grading.sandbox_launcher import Sandbox
 from autograder.instructor.grading.source_notebook import SourceNotebook, list_exercises
 from autograder.instructor.grading.submission_parser import (
     NotebookSubmission,

@@ -15,7 +15,7 @@ from autograder.checking.checker import CheckFailed, find_exercise
 from autograder.diagnose.error_catalogue import KnownMistake
 from autograder.diagnose.trial import Trial
 from autograder.diagnose.verdict import DTYPES, Verdict, judge
-from autograder.instructor.authoring.known_mistakes import load_mistakes
+from autograder.instructor.authoring.mistake_loader import load_mistakes
 from autograder.instructor.authoring.reference_solution import compute_expected
 from autograder.run.runner import run_case
 from autograder.spec.exercise import Case, Exercise

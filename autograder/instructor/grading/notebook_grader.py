@@ -12,11 +12,11 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.diagnose.verdict import Verdict
-from autograder.instructor.grading.bubblewrap import Sandbox
-from autograder.instructor.grading.graded_page import add_note, finish_page
+from autograder.instructor.grading.crash_recovery import WHY_LEFT_OUT, RepeatedRuns, is_unwritten
+from autograder.instructor.grading.graded_notebook_page import add_note, finish_page
 from autograder.instructor.grading.notebook_rebuilder import RebuiltNotebook, rebuild
-from autograder.instructor.grading.repeated_runs import WHY_LEFT_OUT, RepeatedRuns, is_unwritten
 from autograder.instructor.grading.result_records import ExerciseResult, NotebookResult
+from autograder.instructor.grading.sandbox_launcher import Sandbox
 from autograder.instructor.grading.secret_cases import (
     SecretCases,
     hash_tests,

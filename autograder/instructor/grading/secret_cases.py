@@ -25,7 +25,7 @@ from autograder.diagnose.error_catalogue import KnownMistake
 from autograder.diagnose.trial import Trial
 from autograder.diagnose.verdict import DTYPES, Verdict, judge
 from autograder.instructor.authoring.digest import describe, read_code
-from autograder.instructor.authoring.known_mistakes import load_mistakes
+from autograder.instructor.authoring.mistake_loader import load_mistakes
 from autograder.instructor.authoring.reference_solution import compute_expected
 from autograder.instructor.grading import forbidden_op_detection
 from autograder.instructor.grading.hidden_tests import HIDDEN_DRAWS, load_known_mistakes

@@ -16,7 +16,7 @@ import torch
 from autograder.diagnose.compare import Expected
 from autograder.diagnose.fingerprints import combine_fingerprints, do_fingerprints_match
 from autograder.diagnose.trial import Trial
-from autograder.instructor.authoring.known_mistakes import load_mistakes
+from autograder.instructor.authoring.mistake_loader import load_mistakes
 from autograder.instructor.authoring.reference_solution import load_solution
 from autograder.instructor.mutation.input_perturbations import list_input_perturbations
 from autograder.instructor.mutation.operators import (

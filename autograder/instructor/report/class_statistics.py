@@ -15,7 +15,7 @@ from sqlalchemy import create_engine, inspect
 from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
 
-from autograder.instructor.authoring.known_mistakes import load_mistakes
+from autograder.instructor.authoring.mistake_loader import load_mistakes
 from autograder.instructor.grading import result_records
 from autograder.instructor.grading.course_folder import CourseError
 from autograder.instructor.grading.result_records import OUTCOMES, ExerciseResult, NotebookResult

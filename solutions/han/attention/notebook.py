@@ -127,7 +127,7 @@ class AttentionPooling(nn.Module):
 
 # %% demo train
 # from coursekit.data.batching import length_mask
-# from coursekit.models.classifiers import accuracy, classification_loss
+# from coursekit.models.baseline_classifiers import accuracy, classification_loss
 # from coursekit.corpora.reviews import splits
 # from coursekit.data.documents import text_batches
 # from coursekit.training import seed_everything, train

@@ -183,7 +183,7 @@ class HierarchicalAttentionNetwork(nn.Module):
 # import_answers("attention.ipynb")
 
 # %% demo train
-# from coursekit.models.classifiers import accuracy, classification_loss
+# from coursekit.models.baseline_classifiers import accuracy, classification_loss
 # from coursekit.corpora.reviews import reviews as make_reviews
 # from coursekit.data.documents import document_batch, document_batches
 # from coursekit.training import device, seed_everything, train

@@ -292,7 +292,7 @@ class AttentionClassifier(nn.Module):
 # `PooledClassifier`, the same network with a function in place of the attention.)
 
 # %% demo train
-# from coursekit.models.classifiers import PooledClassifier, accuracy, classification_loss
+# from coursekit.models.baseline_classifiers import PooledClassifier, accuracy, classification_loss
 # from coursekit.corpora.reviews import splits
 # from coursekit.data.documents import text_batch, text_batches
 # from coursekit.training import device, seed_everything, train

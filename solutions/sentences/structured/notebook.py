@@ -244,7 +244,7 @@ class StructuredClassifier(nn.Module):
 # %% demo train
 # import torch.nn.functional as F
 #
-# from coursekit.models.classifiers import accuracy
+# from coursekit.models.baseline_classifiers import accuracy
 # from coursekit.corpora.reviews import splits
 # from coursekit.data.documents import text_batch, text_batches
 # from coursekit.training import device, seed_everything, train

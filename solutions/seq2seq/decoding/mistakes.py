@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from coursekit.models.decoding import choose, device_of
+from coursekit.models.greedy_decoding import choose, device_of
 
 # %% beam_search
 

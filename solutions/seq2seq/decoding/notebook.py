@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from coursekit.models.decoding import choose, device_of
+from coursekit.models.greedy_decoding import choose, device_of
 
 # %% notebook setup-check
 # from autograder import check
@@ -78,7 +78,7 @@ from coursekit.models.decoding import choose, device_of
 # * `step` is any function `step(tokens (K,), state) -> (log_probs (K, V), state)`. The state is a
 #   tensor, or a tuple or dict of such, also one inside the other; all its tensors have the
 #   hypotheses on axis 0. It comes in with one row.
-# * **`choose(state, rows)`** from `coursekit.models.decoding` picks rows out of such a state, whatever its
+# * **`choose(state, rows)`** from `coursekit.models.greedy_decoding` picks rows out of such a state, whatever its
 #   form: with `rows = torch.tensor([2, 0, 2])` the new state has three rows, copies of rows 2, 0
 #   and 2 of the old one. `device_of(state)` says where the tokens have to be (`device=...`); on a
 #   CPU you need not care.
@@ -196,7 +196,7 @@ def beam_search(
 
 # %% demo one
 # from coursekit.data.batching import source_batch
-# from coursekit.models.decoding import greedy_decode
+# from coursekit.models.greedy_decoding import greedy_decode
 # from coursekit.text.vocabulary import BOS, EOS
 #
 # shown = [i for i, (source, _) in enumerate(data.test) if len(source) <= longest + 1][:150]

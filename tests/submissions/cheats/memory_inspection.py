@@ -157,7 +157,7 @@ for name in ("masked_softmax", "additive_score", "AdditiveAttention"):
         """
 import gc
 for name in (
-    "autograder.instructor.authoring.known_mistakes", "solutions.bahdanau.scores.mistakes"
+    "autograder.instructor.authoring.mistake_loader", "solutions.bahdanau.scores.mistakes"
 ):
     try:
         __import__(name)

@@ -6,7 +6,7 @@ import math
 import torch
 from torch import Tensor
 
-from coursekit.models.decoding import choose
+from coursekit.models.greedy_decoding import choose
 
 # Right
 
