@@ -17,9 +17,11 @@ c.CourseDirectory.root = str(root)
 c.CourseDirectory.course_id = "attention"
 c.CourseDirectory.source_directory = "solutions"
 c.CourseDirectory.release_directory = "exercises"
-# nbgrader copies whatever else lies beside a notebook into the release and into the folder where a
-# submission runs; there, a solution's .py would earn full marks by an import.
-c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.py", "*.pyc", "__pycache__", "feedback"]
+# nbgrader copies all other files of an assignment's folder into the release and into the folder
+# where a submission runs. There, a solution's .py would earn full marks by an import.
+c.CourseDirectory.ignore = [
+    ".ipynb_checkpoints", "*.py", "*.pyc", "__pycache__", "mistakes.md", "feedback",
+]  # fmt: skip
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError()"}
 c.Execute.timeout = 120
 c.Execute.kernel_name = "python3"

@@ -1,7 +1,7 @@
-"""Every right answer of the bank passes, every wrong one is refused, every known mistake is named.
+"""Tests of the bank: right answers pass, wrong ones fail, known mistakes are recognised.
 
 Both sides judge: the student's by the expected values, the instructor's by the solution on a fixed
-seed and on one that nobody has seen, which a failure shows.
+seed and on a new one, which is part of a failure's message.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from autograder import expected_values
 from autograder.checking.card import format_card_text
 from autograder.diagnose.verdict import Verdict
 from autograder.exercises import EXERCISES
+from autograder.instructor.authoring.mistake_cards import read_cards
 from autograder.instructor.authoring.mistake_loader import group_by_heading, load_mistakes
+from autograder.instructor.authoring.notebook_builder import SOLUTIONS
 from autograder.instructor.grading import hidden_tests
 from tests.answers import Entry, cached_verdicts, entries, handed_in, source
 
@@ -24,7 +26,7 @@ WIDE = [entry for entry in RIGHT if entry.answer.__name__ in ("float64_kept", "W
 
 
 def _wrong(name: str, *given: object, label: str) -> object:
-    """Return the parameters of a wrong answer; models take their time: `make check` has theirs."""
+    """Return the parameters of a wrong answer; slow models are tested only in `make check`."""
     marks = [pytest.mark.slow] * EXERCISES[name].is_class
     return pytest.param(*given, id=label, marks=marks)
 
@@ -36,12 +38,12 @@ MISTAKES = [
     for mistake in load_mistakes(exercise)
 ]
 
-# On their side instructors see the same outputs through the same judge: `make check` has it too.
+# The instructor's side judges the same outputs with the same judge, so it is left to `make check`.
 SIDES = ["student", pytest.param("instructor", marks=pytest.mark.slow)]
 
 
 def _judge(side: str, entry: Entry) -> tuple[Verdict, str]:
-    """Return what one side says of the answer's cell, run on its own, and the card."""
+    """Return one side's verdict on the answer's cell, run on its own, and the card."""
     answer = handed_in(entry)
     assert answer.__name__ == entry.exercise
     verdict = cached_verdicts.SIDES[side](answer, entry.exercise)
@@ -98,11 +100,16 @@ def test_there_are_enough_answers_and_not_too_many(exercise):
 
 def test_mistakes_stand_below_the_headings_of_their_notebook():
     for place in {(e.assignment, e.notebook) for e in EXERCISES.values()}:
-        headings = group_by_heading(
+        mine = [e.name for e in EXERCISES.values() if (e.assignment, e.notebook) == place]
+        page = SOLUTIONS.joinpath(*place, "mistakes.md")
+        if page.exists():
+            headings = list(read_cards(page))[1:]
+            assert headings == mine and all(len(read_cards(page)[name]) > 1 for name in mine)
+            continue
+        grouped = group_by_heading(
             importlib.import_module(".".join(("solutions", *place, "mistakes")))
         )
-        mine = [e.name for e in EXERCISES.values() if (e.assignment, e.notebook) == place]
-        assert list(headings) == mine and all(headings.values())
+        assert list(grouped) == mine and all(grouped.values())
 
 
 def test_a_mistake_without_a_heading_is_an_error(tmp_path, monkeypatch):
@@ -119,7 +126,7 @@ def test_every_exercise_with_a_precision_has_an_answer_that_returns_float64():
     for name, exercise in EXERCISES.items():
         case = exercise.draw(seed)[0]
         outputs = expected_values.read_expected(exercise, seed, case).outputs.values()
-        # Ids and masks have no precision; where no number goes in, the default is a promise.
+        # Ids and masks have no precision; without float inputs, the default dtype is required.
         if case.floating or case.calls[0].numbers:
             floating |= {name} if any(o.is_floating_point() for o in outputs) else set()
     assert {entry.exercise for entry in WIDE} == floating

@@ -1,4 +1,4 @@
-"""The students' bundle: everything that a student needs, and nothing with an answer in it."""
+"""Tests of the students' bundle: everything that a student needs, and no answers."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ import nbformat
 import pytest
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.authoring.mistake_loader import load_mistakes
+from autograder.instructor.authoring.mistake_cards import read_cards
+from autograder.instructor.authoring.mistake_loader import SolutionText, load_mistakes
 from autograder.instructor.authoring.notebook_builder import strip_answers
 from autograder.instructor.grading.course_folder import CourseError
 from autograder.instructor.nbgrader import student_bundle
 
 ROOT = Path(__file__).resolve().parents[2]
 SOLVED = re.compile(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", re.S)
-SHORTEST = 15  # a line of fewer characters says nothing: `return x`
-# Longer ones that say nothing either: any code has such a loop, such an index.
+SHORTEST = 15  # shorter lines reveal nothing: `return x`
+# Longer lines that reveal nothing either: any code has such loops and indices.
 SAYS_NOTHING = {
     "mask=mask.unsqueeze(1)",
     "forlengthinrange(1,max_length+1):",
@@ -43,7 +44,7 @@ SAYS_NOTHING = {
     "fornumberinrange(count):",
     "mask=length_mask(lengths,tokens.shape[1])",
     "states=self.encoder(tokens,segments)",
-    # Hints name them: what to write instead, and what the mistake was.
+    # Named in hints, as a replacement or as the mistake.
     "parameter.copy_(tensor)",
     "parameter.data=tensor",
 }
@@ -61,7 +62,7 @@ def packed(tmp_path_factory):
 
 @pytest.fixture
 def course(tmp_path):
-    """The folder of a course in which the exercises of the clone have been released."""
+    """Return the folder of a course in which the clone's exercises are released."""
     folder = tmp_path / "course"
     shutil.copytree(ROOT / "exercises", folder / "exercises")
     shutil.copytree(ROOT / "solutions", folder / "solutions")
@@ -69,11 +70,11 @@ def course(tmp_path):
     return folder
 
 
-# What must not be in it
+# Forbidden content
 
 
 def squeezed(text: str) -> str:
-    """Leave no comment and no white space, so that another layout does not hide an answer."""
+    """Remove comments and white space, so that a different layout cannot hide an answer."""
     lines = [line.split("  #")[0] for line in text.splitlines() if not line.strip().startswith("#")]
     return re.sub(r"\s+", "", "".join(lines))
 
@@ -89,7 +90,7 @@ ORDER = list(dict.fromkeys(exercise.assignment for exercise in EXERCISES.values(
 
 @functools.cache
 def lines_of_solutions(first: str = ORDER[0]) -> set[str]:
-    """Return what only the answers to an assignment and to those after it say."""
+    """Return the lines that occur only in the answers to an assignment and to later ones."""
     secret, known = set(), ""
     for assignment in ORDER:
         for master in sorted((ROOT / "solutions" / assignment).glob("*/notebook.py")):
@@ -121,12 +122,24 @@ def lines_of_mistakes() -> set[str]:
             for cell in nbformat.read(path, 4).cells
         )
     )
-    codes = [m.code for exercise in EXERCISES.values() for m in load_mistakes(exercise)]
-    return telling([line for code in codes for line in body(code)], stubs)
+    lines = []
+    for exercise in EXERCISES.values():
+        folder = ROOT / "solutions" / exercise.assignment / exercise.notebook
+        page = folder / "mistakes.md"
+        if page.exists():
+            text = SolutionText((folder / "notebook.py").read_text("utf-8"), exercise.name)
+            right = text.text.splitlines()
+            for card in read_cards(page)[exercise.name]:
+                wrong = text.change(card.arrows, [f for f in card.fences if f.method])
+                own = "\n".join(fence.code for fence in card.fences)
+                lines += [x for x in f"{wrong}\n{own}".splitlines() if x not in right]
+        else:
+            lines += [line for m in load_mistakes(exercise) for line in body(m.code)]
+    return telling(lines, stubs)
 
 
 def texts(name: str, content: bytes) -> list[str]:
-    """Return everything in a file that can be read, also what is packed or in a notebook."""
+    """Return all readable text in a file, including archives and notebooks."""
     if name.endswith(".gz"):
         content = gzip.decompress(content)
     if name.endswith(".zip"):
@@ -152,7 +165,7 @@ def strings(value: object) -> list[str]:
 
 @functools.cache
 def everything(place: Path) -> dict[str, str]:
-    """Return what is in each file of a bundle, squeezed."""
+    """Return the squeezed content of each file of a bundle."""
     if place.is_dir():
         files = {p.relative_to(place).as_posix(): p for p in place.rglob("*") if p.is_file()}
         return {name: squeezed("\n".join(texts(name, p.read_bytes()))) for name, p in files.items()}
@@ -207,7 +220,7 @@ def test_the_search_finds_an_answer_in_every_kind_of_file(written, tmp_path):
     (leaky / "autograder/expected_values/x.json").write_text(json.dumps({"odd": [answer]}))
     with zipfile.ZipFile(leaky / "more.zip", "w") as archive:
         archive.writestr("x.txt", answer)
-    given = found_in(everything(written), lines_of_solutions())  # in notebooks that come later
+    given = found_in(everything(written), lines_of_solutions())  # in later notebooks
     leaked = found_in(everything(leaky), lines_of_solutions())
     assert len({name for name, _ in leaked} - {name for name, _ in given}) == 5
 
@@ -225,7 +238,7 @@ def test_it_has_no_hidden_test_and_no_grade_to_read(written):
     assert not [name for name in files if name.endswith((".db", ".pyc", ".log"))]
 
 
-# What must be in it
+# Required content
 
 
 def test_it_has_what_a_student_needs(written):
@@ -296,12 +309,12 @@ def test_what_the_students_install_is_declared(written):
     assert names == declared | {"jupyterlab"}
 
 
-# It works by itself
+# The bundle works on its own
 
 
 def run_with_only(bundle_folder: Path, code: str) -> subprocess.CompletedProcess:
-    """Run code in a fresh interpreter that sees the bundle and what is installed, but not us."""
-    # -S leaves out the .pth files, and with them the clone, which is installed as editable.
+    """Run code in a fresh interpreter with the bundle and installed packages, not this clone."""
+    # -S skips the .pth files, and with them the clone, which is an editable install.
     start = "import sys; sys.path[:0] = [{!r}]; sys.path += {!r}\n".format(
         str(bundle_folder), [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
     )
@@ -449,7 +462,7 @@ def test_it_is_refused_when_a_notebook_is_missing_broken_or_nothing_is_released(
 def test_what_is_not_released_stays_out(course):
     shutil.copytree(course / "solutions/bahdanau", course / "solutions/later")
     leftovers = course / "exercises" / "bahdanau"
-    shutil.copy(course / "solutions/bahdanau/scores/mistakes.py", leftovers)
+    shutil.copy(course / "solutions/transformer/layers/mistakes.md", leftovers)
     shutil.copy(course / "solutions/bahdanau/scores/notebook.py", leftovers / "notes.txt")
     (leftovers / ".ipynb_checkpoints").mkdir()
     shutil.copy(leftovers / "scores.ipynb", leftovers / ".ipynb_checkpoints")

@@ -21,6 +21,8 @@ from typing import Any
 
 from torch import Tensor
 
+from autograder.instructor.authoring.mistake_cards import read_cards
+from autograder.instructor.authoring.notebook_builder import SOLUTIONS
 from autograder.spec.exercise import Exercise
 
 FORMAT = 1  # increase it when values are computed from the same cases in another way
@@ -33,7 +35,7 @@ def compute_digest(exercise: Exercise, seeds: tuple[int, ...]) -> str:
         FORMAT,
         [describe(exercise.draw(seed)) for seed in seeds],
         _read_solution(f"{where}.notebook"),
-        _read_mistakes(f"{where}.mistakes", exercise.name),
+        _describe_mistakes(exercise),
     ]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
@@ -101,6 +103,17 @@ def _read_solution(module: str) -> tuple[str, ...]:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("solutions."):
             code += _read_solution(f"{node.module}.notebook")
     return tuple(code)
+
+
+def _describe_mistakes(exercise: Exercise) -> Any:
+    """Return the code of an exercise's mistakes, without their titles and hints."""
+    path = SOLUTIONS / exercise.assignment / exercise.notebook / "mistakes.md"
+    if not path.exists():
+        where = f"solutions.{exercise.assignment}.{exercise.notebook}.mistakes"
+        return _read_mistakes(where, exercise.name)
+    page = read_cards(path)
+    cards = [*page[""], *page.get(exercise.name, [])]
+    return describe([[c.slug, c.arrows, [(f.method, f.code) for f in c.fences]] for c in cards])
 
 
 def _read_mistakes(module: str, exercise: str) -> list[str]:

@@ -1,8 +1,8 @@
 """Builds the students' bundle: exercises, `coursekit` and the checks, without answers.
 
-The bundle contains what nbgrader released. Each file is compared with a fresh release made here, so
-that neither an old exercise nor a notebook that somebody has solved in place gets into the bundle.
-If the self-study edition was released, its answers and its links to solutions are left out.
+The bundle contains what nbgrader released. Each file is compared with a fresh release, so that
+neither an outdated exercise nor a notebook solved in place gets into the bundle. If the self-study
+edition was released, its answers and its links to solutions are left out.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PACKAGES = ("coursekit", "autograder")
 EXCLUDED_PATHS = {
     f"autograder/{name}" for name in ("instructor", "sandbox", "cli.py", "__main__.py")
 }
-# What opens the notebooks; everything else that a student needs is a dependency.
+# Packages that open notebooks; everything else that a student needs is a dependency.
 TOOLS = {"jupyterlab"}
 
 README = """\
@@ -82,25 +82,25 @@ locked. To try something in one of them, copy it and change the copy.
 
 
 class BundleError(CourseError):
-    """Raised if no bundle was written; the message says in one sentence what to do."""
+    """Raised if the bundle cannot be written; the message says in one sentence what to do."""
 
 
 def write(folder: Path, course: Path = ROOT, last: str = "") -> Path:
     """Write the students' bundle.
 
     Args:
-        folder: an empty or new folder to write to; or a new file that ends in ".zip", for one
-            archive with the same bytes each time.
-        course: the folder with nbgrader_config.py, the sources and what was released from them.
-        last: the last assignment in the bundle, since the notebooks of a later one contain the
-            answers to earlier ones; "" for all assignments.
+        folder: an empty or new folder to write to; or a new file that ends in ".zip", for a
+            reproducible archive.
+        course: the folder with nbgrader_config.py, the sources and the release.
+        last: the last assignment in the bundle, because later notebooks contain the answers to
+            earlier ones; "" for all assignments.
 
     Returns:
         folder.
 
     Raises:
-        BundleError: the destination is taken, or a released file does not match its source.
-        CourseError: there is no course in the folder.
+        BundleError: if the destination is taken, or a released file does not match its source.
+        CourseError: if there is no course in the folder.
     """
     folder = Path(folder)
     packed = folder.suffix == ".zip"
@@ -123,7 +123,7 @@ def collect_files(course: Path = ROOT, last: str = "") -> dict[str, bytes]:
     """Return the bundle's files, sorted by name; see `write` for the arguments.
 
     Raises:
-        BundleError: a released file does not match its source, or there is no such assignment.
+        BundleError: if a released file does not match its source, or the assignment is unknown.
     """
     if not (ROOT / "pyproject.toml").is_file():
         raise BundleError(
@@ -147,7 +147,7 @@ def collect_files(course: Path = ROOT, last: str = "") -> dict[str, bytes]:
 
 
 def _released(course: Path, later: Collection[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of each released file, except for the assignments in `later`."""
+    """Yield name and content of each released file, except those of the assignments in `later`."""
     # Loading the settings also writes the notebooks of all text masters, as for nbgrader.
     app = Course(course).app
     directory, config = app.coursedir, app.config
@@ -160,6 +160,8 @@ def _released(course: Path, later: Collection[str]) -> Iterator[tuple[str, bytes
         if assignment.name in later or not (released / assignment.name).is_dir():
             continue  # not yet for students
         for source in sorted(map(Path, find_all_files(str(assignment), directory.ignore))):
+            if (source.parent / "notebook.py").exists():
+                continue  # the folder of a master is private, whatever the settings ignore
             name = source.relative_to(sources).as_posix()
             given = released / name
             content = given.read_bytes() if given.is_file() else None
@@ -289,7 +291,7 @@ def _pack(path: Path, files: dict[str, bytes]) -> None:
     partial = path.with_name(path.name + ".part")
     with zipfile.ZipFile(partial, "w") as archive:
         for name, content in files.items():
-            # One folder at the top, and no time, owner or system of the packing machine.
+            # One top-level folder, and no time, owner or system of the packing machine.
             entry = zipfile.ZipInfo(f"attention-course/{name}", date_time=(1980, 1, 1, 0, 0, 0))
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.create_system = 3
