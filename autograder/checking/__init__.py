@@ -1,1 +1,1 @@
-"""Provides what a learner calls and sees: check(), its card, the failed case, the time limit."""
+"""The learner's interface: check(), its card, the failed case and the time limit."""

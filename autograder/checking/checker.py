@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from autograder import expected_values
 from autograder.checking import card
 from autograder.checking.failed_case import FailedCase
-from autograder.checking.timeout import CASE_TIMEOUT_SECONDS, TimeLimitExceeded, Watchdog
+from autograder.checking.timeout import CASE_TIMEOUT_SECONDS, Watchdog
 from autograder.diagnose.identifiers import collect_identifiers
 from autograder.diagnose.method_results import format_method_results
 from autograder.diagnose.trial import Trial
@@ -32,8 +32,8 @@ class CheckFailed(AssertionError):
     """Raised when an answer is wrong; the message is the text of the card."""
 
     def _render_traceback_(self) -> list[str]:
-        # IPython shows this line below the card, in place of a traceback. nbgrader's Validate shows
-        # only errors, and so shows this line alone.
+        # IPython shows this line below the card in place of a traceback. nbgrader's Validate, which
+        # shows only errors, shows this line alone.
         return [f"CheckFailed: {str(self).splitlines()[0]}"]
 
 
@@ -41,16 +41,16 @@ _failed: list[FailedCase] = []
 
 
 def check(answer: Any, exercises: Mapping[str, Exercise]) -> None:
-    """Check an answer and show a card that says that it passed, or what is wrong and where.
+    """Check an answer and show a card: either it is right, or what is wrong and where.
 
     Args:
-        answer: the function or class itself; its `__name__` is the name of the exercise.
+        answer: the function or class itself; its `__name__` must be the name of an exercise.
         exercises: all exercises, by name.
 
     Raises:
         CheckFailed: if the answer is wrong; the message is the text of the card.
-        TypeError: if the argument is not a function or class.
-        LookupError: if no exercise has that name.
+        TypeError: if the argument is not the function or class that the exercise asks for.
+        LookupError: if no exercise has this name.
     """
     _failed.clear()
     exercise = find_exercise(answer, exercises)
@@ -72,10 +72,10 @@ def find_failed_case() -> FailedCase:
     """Return the smallest case that the last checked answer failed.
 
     Raises:
-        LookupError: if the last check found nothing wrong, or if there was no check.
+        LookupError: if the last check had no failing case to show, or there was no check.
     """
     if not _failed:
-        raise _sentence(
+        raise _make_plain_error(
             LookupError,
             "There is no failing case: check an answer first, as in check(masked_softmax).",
         )
@@ -83,7 +83,7 @@ def find_failed_case() -> FailedCase:
 
 
 def verify(answer: Any, exercise: Exercise) -> Verdict:
-    """Judge an answer by the expected values, without showing anything.
+    """Return the verdict on an answer without showing a card.
 
     An answer that is wrong in float64 is not tried in float32.
     """
@@ -91,19 +91,21 @@ def verify(answer: Any, exercise: Exercise) -> Verdict:
 
 
 def _run_all_cases(answer: Any, exercise: Exercise) -> tuple[Verdict, Trial | None]:
-    """Return the verdict on an answer, and the trial that shows what is wrong, if any."""
+    """Return the verdict on an answer, and its smallest failing trial or None."""
     trials: list[Trial] = []
-    patience = Watchdog(exercise.name, CASE_TIMEOUT_SECONDS)
-    with use_default_torch_settings(), _one_thread():  # also while the cases are drawn
+    watchdog = Watchdog(exercise.name, CASE_TIMEOUT_SECONDS)
+    with use_default_torch_settings(), _use_one_thread():  # also while the cases are drawn
         seeds = {seed: exercise.draw(seed) for seed in expected_values.SEEDS}
-        with forbid_operators(exercise) as refusal:
+        with forbid_operators(exercise) as recorder:
 
             def act(case: Case, dtype: torch.dtype = torch.float64) -> Outcome:
                 try:
-                    with patience.enforce():
-                        return run_case(answer, exercise, case, dtype, refusal)
-                except TimeLimitExceeded as error:
-                    return Outcome(problem=explain_timeout(exercise, error, patience.at_most))
+                    return run_case(answer, exercise, case, dtype, recorder, watchdog.enforce)
+                except KeyboardInterrupt as error:
+                    watchdog.stop()
+                    if not watchdog.fired:
+                        raise  # the user pressed Ctrl-C
+                    return Outcome(problem=explain_timeout(exercise, error, watchdog.at_most))
 
             for dtype in DTYPES:
                 if any(trial.difference for trial in trials):
@@ -134,11 +136,11 @@ def _is_hopeless(trial: Trial) -> bool:
 def _add_methods(
     verdict: Verdict, trials: Sequence[Trial], act: Callable[[Case], Outcome]
 ) -> Verdict:
-    """Add to the verdict on a class which of its methods are right."""
+    """Return the verdict with a list of which methods of a class are right."""
     if verdict.kind in ("forbidden", "signature", "weights", "protocol", "time"):
         return verdict
     if all(trial.case.training_mode for trial in trials if trial.difference):
-        return verdict  # the methods are tried without dropout, where all are right
+        return verdict  # methods are tried without dropout, and there all are right
     seed = expected_values.SEEDS[0]
     cases = verdict.exercise.draw(seed)
     pairs = [
@@ -152,8 +154,8 @@ def _add_methods(
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
-    """Use one thread, which is faster for small tensors and leaves the other threads free."""
+def _use_one_thread() -> Iterator[None]:
+    """Use one thread, which is faster for small tensors and leaves the other cores free."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -170,9 +172,11 @@ def find_exercise(answer: Any, exercises: Mapping[str, Exercise]) -> Exercise:
         LookupError: if no exercise has the answer's name; the message names similar exercises.
     """
     if isinstance(answer, str):
-        raise _sentence(TypeError, f"Pass the function itself, without quotes: check({answer}).")
+        raise _make_plain_error(
+            TypeError, f"Pass the function itself, without quotes: check({answer})."
+        )
     if isinstance(answer, Tensor) or not callable(answer):
-        raise _sentence(
+        raise _make_plain_error(
             TypeError,
             f"check takes a function or class, not a {type(answer).__name__}: write its name "
             "without parentheses, as in check(masked_softmax).",
@@ -181,19 +185,21 @@ def find_exercise(answer: Any, exercises: Mapping[str, Exercise]) -> Exercise:
     if name not in exercises:
         near = _guess_names(name, exercises)
         guess = f" Did you mean {' or '.join(near)}?" if near else ""
-        raise _sentence(
+        raise _make_plain_error(
             LookupError, f"There is no exercise named {name!r}; keep the name of the stub.{guess}"
         )
     exercise = exercises[name]
     if exercise.is_class and isinstance(answer, nn.Module):
-        raise _sentence(TypeError, f"Pass the class itself, not an object of it: check({name}).")
+        raise _make_plain_error(
+            TypeError, f"Pass the class itself, not an object of it: check({name})."
+        )
     if sentence := explain_unusable(answer, exercise):
-        raise _sentence(TypeError, sentence)
+        raise _make_plain_error(TypeError, sentence)
     return exercise
 
 
 def _guess_names(name: str, exercises: Mapping[str, Exercise]) -> list[str]:
-    """Return up to three exercises that may be meant, preferring names that share words."""
+    """Return up to three exercises that the name may mean; shared words count first."""
     words = set(_words(name))
     shared = {other: len(words.intersection(_words(other))) for other in exercises}
     most = max(shared.values(), default=0)
@@ -204,7 +210,7 @@ def _guess_names(name: str, exercises: Mapping[str, Exercise]) -> list[str]:
 
 
 def _words(name: str) -> list[str]:
-    """Return the words of a name in lower case, which are the same for my_mask and MyMask."""
+    """Return a name's words in lower case; my_mask and MyMask give the same words."""
     return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
 
 
@@ -215,11 +221,11 @@ def explain_unusable(answer: Any, exercise: Exercise) -> str:
         return f"{name} must be a class, as in the stub: class {name}(nn.Module)."
     if not callable(answer):
         kind = type(answer).__name__
-        return f"{name} is a {kind} here, not a function; is the name used for something else?"
+        return f"{name} is a {kind}, not a function; did you reuse the name for something else?"
     return ""
 
 
-def _sentence(kind: type[Exception], sentence: str) -> Exception:
+def _make_plain_error(kind: type[Exception], sentence: str) -> Exception:
     """Return an error that a notebook shows as one sentence, without a traceback."""
     shown = type(
         kind.__name__,

@@ -22,10 +22,10 @@ class FailedCase:
     """The smallest case that an answer failed.
 
     Attributes:
-        inputs: what the answer gets, by name; tensors have the dtype in which it failed.
-        expected: what a right answer returns, by name, in float64, without random outputs, for
-            which more than one result is right.
-        yours: what the answer returned, by name; empty if it stopped with an error.
+        inputs: the answer's inputs, by name; tensors have the dtype in which it failed.
+        expected: the results of a right answer, by name, in float64; a random output, which has
+            many right values, is zeros of the right shape.
+        yours: the results of the answer, by name; empty if it stopped with an error.
         weights: tensors that are loaded into the module, by name; empty for a function.
     """
 
@@ -39,26 +39,26 @@ class FailedCase:
             },
         }
         self.weights = {name: _cast(tensor, trial) for name, tensor in case.weights.items()}
-        self.expected = _readable(case, trial.expected.outputs)
-        self.yours = _readable(case, trial.outcome.outputs)
+        self.expected = _decode_outputs(case, trial.expected.outputs)
+        self.yours = _decode_outputs(case, trial.outcome.outputs)
 
     def run(self) -> dict[str, Any]:
-        """Call the answer again, as it is defined now, and return its results by name.
+        """Call the answer again, as it is now defined, and return its results by name.
 
-        Errors are raised unchanged, so that a debugger can inspect them.
+        Errors propagate unchanged, so that a debugger can inspect them.
         """
         case = replace(self._case, upstream={})
         with use_default_torch_settings():
             try:
-                outputs = perform_calls(self._newest(), self._exercise, case, self._dtype)
+                outputs = perform_calls(self._current_answer(), self._exercise, case, self._dtype)
             except CaseError as problem:
                 if problem.__cause__ is not None:
                     raise problem.__cause__ from None
                 raise
-        return _readable(case, outputs)
+        return _decode_outputs(case, outputs)
 
-    def _newest(self) -> Any:
-        """Return the answer, or in a notebook the object that now has its name."""
+    def _current_answer(self) -> Any:
+        """Return the answer's current definition, which a notebook may have changed."""
         if "IPython" in sys.modules:
             shell = sys.modules["IPython"].get_ipython()
             if shell is not None:
@@ -72,7 +72,7 @@ class FailedCase:
             ("expected", self.expected),
             ("yours", self.yours),
         ):
-            named = ", ".join(f"{name} {_tell(thing)}" for name, thing in things.items())
+            named = ", ".join(f"{name} {_summarize(thing)}" for name, thing in things.items())
             nothing = "nothing came back" if label == "yours" else "none"
             lines.append(f"  .{label}: {named or nothing}")
         return "\n".join([*lines, "  .run() calls your answer once more."])
@@ -82,7 +82,7 @@ def _cast(tensor: Tensor, trial: Trial) -> Tensor:
     return tensor.to(trial.dtype).clone() if tensor.is_floating_point() else tensor.clone()
 
 
-def _readable(case: Case, outputs: Mapping[str, Tensor]) -> dict[str, Any]:
+def _decode_outputs(case: Case, outputs: Mapping[str, Tensor]) -> dict[str, Any]:
     """Return the outputs with plain data decoded, leaving out what cannot be decoded."""
     found: dict[str, Any] = {}
     for name, tensor in outputs.items():
@@ -91,5 +91,5 @@ def _readable(case: Case, outputs: Mapping[str, Tensor]) -> dict[str, Any]:
     return found
 
 
-def _tell(thing: Any) -> str:
+def _summarize(thing: Any) -> str:
     return str(tuple(thing.shape)) if isinstance(thing, Tensor) else plain_codec.show(thing, 40)

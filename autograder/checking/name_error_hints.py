@@ -9,7 +9,7 @@ from autograder.checking.card import is_in_notebook
 
 
 def install_name_error_hints(exercises: Container[str]) -> None:
-    """Explain NameErrors about exercises in this notebook; do nothing elsewhere."""
+    """Explain NameErrors about exercises in a notebook; do nothing elsewhere."""
 
     def explain(
         shell: Any, kind: type, error: NameError, trace: Any, tb_offset: Any = None

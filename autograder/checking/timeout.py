@@ -11,75 +11,78 @@ import time
 from collections.abc import Iterator
 
 PROGRESS_AFTER_SECONDS = 1.0  # s
-CASE_TIMEOUT_SECONDS = 10.0  # s for one case; the slowest right answer takes a hundredth of this
-
-
-class TimeLimitExceeded(Exception):
-    """Raised when an answer is interrupted because it takes too long."""
+CASE_TIMEOUT_SECONDS = 10.0  # s per case; the slowest right answer takes a hundredth of this
 
 
 class Watchdog:
-    """Interrupts code that takes too long, wherever it is, and prints progress before that.
+    """Interrupts code that takes too long, and prints a progress message before that.
 
     Args:
         name: name of the exercise that is being checked.
         at_most: time limit for one case, in s.
+
+    Attributes:
+        fired: whether the last block was interrupted because it took too long.
     """
 
     def __init__(self, name: str, at_most: float):
         self._name = name
         self.at_most = at_most
+        self.fired = False
+        self._over = threading.Event()
+        self._watcher: threading.Thread | None = None
         self._began = time.monotonic()
-        self._said = False
+        self._progress_shown = False
         self._out = sys.stdout  # kept here because an answer's output is captured
 
     @contextlib.contextmanager
     def enforce(self) -> Iterator[None]:
-        """Raise TimeLimitExceeded if the block takes too long, but only in the main thread.
+        """Interrupt the block if it takes too long; do nothing outside the main thread.
 
-        A KeyboardInterrupt stops the running code, because `except Exception` does not catch it.
+        A KeyboardInterrupt stops the running code, because `except Exception` does not catch it. It
+        may come at any line, even at the last one here, so code that catches it must call `stop`.
         """
+        self.fired = False
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        over, fired = threading.Event(), threading.Event()
+        self._over = threading.Event()
+        self._watcher = threading.Thread(target=self._watch, args=[self._over], daemon=True)
+        self._watcher.start()
+        with _interruptible():
+            try:
+                yield
+            finally:
+                self.stop()
 
-        def watch() -> None:
-            until = time.monotonic() + self.at_most
-            while not over.wait(self._next_look(until)):
-                if time.monotonic() >= until:
-                    fired.set()
-                    until = time.monotonic() + 1.0  # again, as a bare `except:` may swallow it
-                    _thread.interrupt_main()
+    def stop(self) -> None:
+        """Stop interrupting."""
+        self._over.set()
+        if self._watcher is not None:
+            self._watcher.join()
+        if self.fired:
+            time.sleep(0.05)  # let a pending interrupt arrive
 
-        watcher = threading.Thread(target=watch, daemon=True)
-        watcher.start()
-        try:
-            with _interruptible():
-                try:
-                    yield
-                finally:
-                    over.set()
-                    watcher.join()
-                    if fired.is_set():
-                        time.sleep(0.05)  # let an interrupt that is still on its way arrive
-        except KeyboardInterrupt as error:
-            if not fired.is_set():
-                raise
-            raise TimeLimitExceeded from error
+    def _watch(self, over: threading.Event) -> None:
+        until = time.monotonic() + self.at_most
+        while not over.wait(self._seconds_until_next_check(until)):
+            if time.monotonic() >= until:
+                self.fired = True
+                until = time.monotonic() + 1.0  # retry: a bare `except:` may swallow it
+                _thread.interrupt_main()
 
-    def _next_look(self, until: float) -> float:
+    def _seconds_until_next_check(self, until: float) -> float:
         now = time.monotonic()
         sign = self._began + PROGRESS_AFTER_SECONDS
-        if not self._said and now >= sign:
-            self._said = True
+        if not self._progress_shown and now >= sign:
+            self._progress_shown = True
             print(f"Checking {self._name} ...", file=self._out, flush=True)
-        return max(0.0, (until if self._said else min(until, sign)) - now)
+        return max(0.0, (until if self._progress_shown else min(until, sign)) - now)
 
 
 @contextlib.contextmanager
 def _interruptible() -> Iterator[None]:
-    """Let interrupts arrive even in a process that was started to ignore them, as by `nohup`."""
+    """Enable interrupts even in a process that was started to ignore them, as by `nohup`."""
     before = signal.getsignal(signal.SIGINT)
     if before not in (signal.SIG_IGN, signal.SIG_DFL):
         yield

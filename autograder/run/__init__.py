@@ -1,1 +1,1 @@
-"""Runs an answer on a case, with forbidden operators disabled."""
+"""Runs answers on cases, with forbidden operators disabled."""

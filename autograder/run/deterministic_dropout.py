@@ -1,31 +1,60 @@
 """Makes dropout deterministic, so that correct answers agree in training mode.
 
-Two right answers do not drop the same components: one calls dropout once for a sentence, the other
-once for each word. They agree if nothing is left to chance. Here, dropout with a probability p
-below 1/2 keeps every component and multiplies it by 1 / (1 - p); otherwise it keeps none.
+Two right answers may drop different components: one calls dropout once per sentence, the other once
+per word. They agree if nothing is left to chance. Here, dropout with a probability p below 1/2
+keeps every component and multiplies it by 1 / (1 - p); otherwise it keeps none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, overrides
 from torch.overrides import TorchFunctionMode
 
 
 class DeterministicDropout(TorchFunctionMode):
-    """Replaces torch's dropout and the random numbers from which answers make their own."""
+    """Replaces torch's dropout, and the random numbers from which answers build their own.
+
+    Attributes:
+        active: whether it replaces anything.
+    """
+
+    active = True
 
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        """Call the replacement for the function's name, or the function if there is none."""
-        made = _MADE.get(getattr(func, "__name__", ""))
-        if made is None or getattr(func, "__module__", "") == "torch.nn.init":  # initial weights
+        """Call the function's replacement, or the function itself if it has none."""
+        made = _REPLACEMENTS.get(getattr(func, "__name__", ""))
+        initial = getattr(func, "__module__", "") == "torch.nn.init"  # weights are drawn
+        if made is None or initial or not self.active:
             return func(*args, **(kwargs or {}))
         return made(func, *args, **(kwargs or {}))
+
+
+@contextmanager
+def make_dropout_deterministic(enabled: bool = True) -> Iterator[None]:
+    """Replace dropout in the block if `enabled`.
+
+    While a mode runs, torch takes it off its stack, and puts it back in a generator. An interrupt
+    at that moment leaves the stack without the mode, until the traceback is deleted and the mode
+    put back. So the whole stack is restored, and a mode that comes back later does nothing.
+    """
+    before, mode = overrides._get_current_function_mode_stack(), DeterministicDropout()
+    if enabled:
+        overrides._push_mode(mode)
+    try:
+        yield
+    finally:
+        mode.active = False
+        while overrides._get_current_function_mode_stack():
+            overrides._pop_mode()
+        for outer in before:
+            overrides._push_mode(outer)
 
 
 def _factor(p: float) -> float:
@@ -65,7 +94,7 @@ def _bernoulli(func: Any, x: Tensor, p: Any = None, **_: Any) -> Tensor:
     return (torch.as_tensor(x if p is None else p) > 0.5).to(x).expand_as(x)
 
 
-_MADE: dict[str, Callable[..., Tensor]] = {
+_REPLACEMENTS: dict[str, Callable[..., Tensor]] = {
     "dropout": _drop,
     "dropout_": _drop,
     "scaled_dot_product_attention": _attend,

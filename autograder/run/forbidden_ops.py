@@ -1,10 +1,10 @@
-"""Disables torch operators that an exercise forbids while its answers are tested.
+"""Disables the torch operators that an exercise forbids while its answers are tested.
 
-Every call of an operator ends up in torch's dispatcher, whether it comes from a module, another
-thread, a scripted function or an internal name. So the operator's kernels are replaced there, for
-the whole process, by a kernel that records the call and raises an error. The record decides, even
-if the answer catches the error. Afterwards the kernels are restored, because other cells may
-compare their results with the operator's.
+Every call of an operator goes through torch's dispatcher, whether it comes from a module, another
+thread, a scripted function or an internal name. The operator's kernels are therefore replaced
+there, for the whole process, by a kernel that records the call and raises an error. The record
+decides, even if the answer catches the error. Afterwards the kernels are restored, because other
+cells may compare their results with the operator's.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class _Family:
     Attributes:
         operators: regular expression that matches a part of the operators' names.
         functions: Python functions that compute it without these operators, as "module:name".
-        shown: name of what was called, for a message; the operator's name if empty.
-        otherwise: computes the result of a call that is allowed nevertheless, or returns None.
+        shown: name to show in a message; if empty, the operator's own name.
+        otherwise: computes the result of a call that is still allowed; returns None for others.
     """
 
     operators: str
@@ -101,7 +101,7 @@ class _Refused(RuntimeError):
 
 
 class ForbiddenCallRecorder:
-    """Names the forbidden operators and records the calls to them.
+    """Records calls of forbidden operators.
 
     Args:
         who: name of the code that may not call them.
@@ -130,41 +130,41 @@ class ForbiddenCallRecorder:
         raise _Refused(self.problem[1] if self.problem else "")
 
 
-# The active recorders; there are several only if a check calls a check.
-_refusals: list[ForbiddenCallRecorder] = []
+# The active recorders; there are several only if checks are nested.
+_active_recorders: list[ForbiddenCallRecorder] = []
 
 
 @contextlib.contextmanager
 def forbid_operators(exercise: Exercise) -> Iterator[ForbiddenCallRecorder]:
     """Disable the operators that an exercise forbids, until the block ends."""
-    with _override_operators(ForbiddenCallRecorder(exercise.name, exercise.forbidden)) as refusal:
-        yield refusal
+    with _override_operators(ForbiddenCallRecorder(exercise.name, exercise.forbidden)) as recorder:
+        yield recorder
 
 
 @contextlib.contextmanager
-def _override_operators(refusal: ForbiddenCallRecorder) -> Iterator[ForbiddenCallRecorder]:
+def _override_operators(recorder: ForbiddenCallRecorder) -> Iterator[ForbiddenCallRecorder]:
     with contextlib.ExitStack() as stack:
-        for name in refusal.forbidden:
-            _take_operators(_FAMILIES[name], refusal, stack)
+        for name in recorder.forbidden:
+            _disable_operators(_FAMILIES[name], recorder, stack)
             for path in _FAMILIES[name].functions:
-                _take_function(path, stack)
-        if refusal.forbidden:
-            _refusals.append(refusal)
-            stack.callback(_refusals.remove, refusal)
+                _disable_function(path, stack)
+        if recorder.forbidden:
+            _active_recorders.append(recorder)
+            stack.callback(_active_recorders.remove, recorder)
             if "torch._dynamo" in sys.modules and hasattr(torch.compiler, "set_stance"):
                 # Compiled code contains other operators, so make it run as it was written.
                 stack.enter_context(torch.compiler.set_stance("force_eager"))
-        yield refusal
+        yield recorder
 
 
-# Functions that return a kernel itself, which code could then call without the dispatcher.
-_GIVE_KERNELS = (
+# Functions that return a kernel, which code could then call without the dispatcher.
+_KERNEL_GETTERS = (
     "_dispatch_get_computed_kernel_for_dispatch_key",
     "_jit_to_static_module",
     "_fuse_to_static_module",
 )
-# Functions that record an operator as the smaller operators that it consists of.
-_RECORD = (
+# Functions that trace an operator as the smaller operators that it consists of.
+_TRACERS = (
     "torch._C:_create_graph_by_tracing",
     "torch._C:_create_function_from_trace",
     "torch._C:_create_function_from_trace_with_dict",
@@ -175,12 +175,12 @@ _RECORD = (
 
 
 def disable_kernel_access() -> None:
-    """Prepare a process permanently for forks in which answers are tried.
+    """Permanently remove access to kernels, before processes that try answers are forked.
 
-    In these forks no cell can store an operator in another form for a later cell that may not call
+    In the forks, no cell can save an operator in another form for a later cell that may not call
     it.
     """
-    for name in _GIVE_KERNELS:
+    for name in _KERNEL_GETTERS:
         if hasattr(torch._C, name):
             delattr(torch._C, name)
     for family in _FAMILIES.values():
@@ -188,7 +188,7 @@ def disable_kernel_access() -> None:
             with contextlib.suppress(ImportError):  # missing in this version of torch
                 importlib.import_module(path.partition(":")[0])
         _list_kernels(family.operators)
-    for path in _RECORD:
+    for path in _TRACERS:
         importlib.import_module(path.partition(":")[0])
         owner, name, recorder = _find(path)
         if recorder is not None:
@@ -213,8 +213,8 @@ def _find(path: str) -> tuple[Any, str, Any]:
     return owner, name, found
 
 
-def _take_operators(
-    family: _Family, refusal: ForbiddenCallRecorder, stack: contextlib.ExitStack
+def _disable_operators(
+    family: _Family, recorder: ForbiddenCallRecorder, stack: contextlib.ExitStack
 ) -> None:
     libraries: dict[str, torch.library.Library] = {}
     with warnings.catch_warnings():
@@ -225,33 +225,35 @@ def _take_operators(
                 library = torch.library._scoped_library(space, "IMPL")
                 libraries[space] = stack.enter_context(library)
             shown = family.shown or name.partition(".")[0]
-            with contextlib.suppress(RuntimeError):  # a key that this torch knows only by name
-                libraries[space].impl(name, _make_kernel(shown, family, refusal), key)
+            with contextlib.suppress(RuntimeError):  # this torch knows the key only by name
+                libraries[space].impl(name, _make_kernel(shown, family, recorder), key)
 
 
-def _make_kernel(shown: str, family: _Family, refusal: ForbiddenCallRecorder) -> Callable[..., Any]:
+def _make_kernel(
+    shown: str, family: _Family, recorder: ForbiddenCallRecorder
+) -> Callable[..., Any]:
     def kernel(*given: Any, **named: Any) -> Any:
         allowed = family.otherwise(*given, **named)
         if allowed is None:
-            refusal.record(shown)
+            recorder.record(shown)
         return allowed
 
     return kernel
 
 
-def _take_function(path: str, stack: contextlib.ExitStack) -> None:
+def _disable_function(path: str, stack: contextlib.ExitStack) -> None:
     """Replace the code of a function in place, so that every reference to it is affected."""
     function = _find(path)[2]
     if hasattr(function, "__code__"):  # imported, and present in this version of torch
         stack.callback(setattr, function, "__code__", function.__code__)
-        function.__code__ = _note_function.__code__
+        function.__code__ = _record_forbidden_call.__code__
 
 
-def _note_function(*given: Any, **named: Any) -> None:
+def _record_forbidden_call(*given: Any, **named: Any) -> None:
     # This code runs with the globals of another module.
-    from autograder.run.forbidden_ops import _refusals
+    from autograder.run.forbidden_ops import _active_recorders
 
-    _refusals[-1].record(_refusals[-1].forbidden[0])
+    _active_recorders[-1].record(_active_recorders[-1].forbidden[0])
 
 
 @functools.cache

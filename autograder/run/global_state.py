@@ -26,7 +26,7 @@ def _default_device() -> torch.device:
 
 @contextlib.contextmanager
 def use_default_torch_settings(default: torch.dtype = torch.float32) -> Iterator[None]:
-    """Use torch's default settings in the block, whatever a cell has changed permanently."""
+    """Use torch's default settings in the block, whatever a cell has changed."""
     dtype, device = torch.get_default_dtype(), _default_device()
     anomaly = torch.is_anomaly_enabled()
     elsewhere = device.type != "cpu"
@@ -48,7 +48,7 @@ def use_default_torch_settings(default: torch.dtype = torch.float32) -> Iterator
 
 @contextlib.contextmanager
 def keep_random_state() -> Iterator[None]:
-    """Restore the random generators: an answer may draw numbers, but a check leaves no trace."""
+    """Restore the random generators after the block, so that a check leaves no trace."""
     numpy = sys.modules.get("numpy")
     states = torch.random.get_rng_state(), random.getstate()
     numpy_state = numpy.random.get_state() if numpy else None
@@ -63,7 +63,7 @@ def keep_random_state() -> Iterator[None]:
 
 @contextlib.contextmanager
 def capture_output(outcome: Outcome) -> Iterator[None]:
-    """Keep the answer's output and warnings out of the notebook, because it is run many times."""
+    """Keep the answer's output and warnings out of the notebook, because it runs many times."""
     page = io.StringIO()
     try:
         with (

@@ -29,12 +29,12 @@ def call_guarded(function: Any, arguments: list[Any], shown: str) -> Any:
     """Call the function and return its result.
 
     Args:
-        function: function, method or class of the student's.
+        function: the student's function, method or class.
         arguments: its arguments.
-        shown: its name for a message.
+        shown: its name in messages.
 
     Raises:
-        CaseError: whatever the call raised, as a sentence; its cause is the original error.
+        CaseError: if the call raised an error; the message explains it, the cause is the error.
     """
     try:
         return function(*arguments)
@@ -60,15 +60,14 @@ def call_guarded(function: Any, arguments: list[Any], shown: str) -> Any:
 
 def explain_timeout(exercise: Exercise, error: BaseException, seconds: float) -> tuple[str, str]:
     """Return the problem of an answer that was interrupted."""
-    cause = error.__cause__ or error
     return "time", (
         f"{exercise.name} did not finish within {seconds:g} seconds; is there an infinite "
-        f"loop?{locate_student_line(cause.__traceback__)}"
+        f"loop?{locate_student_line(error.__traceback__)}"
     )
 
 
 def _find_stub(error: BaseException, shown: str) -> str:
-    """Return the name of the function that raises, which may be a function the answer calls."""
+    """Return the name of the unwritten function, which may be one that the answer calls."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -103,12 +102,12 @@ def get_message(error: BaseException) -> str:
     """Return an error's message, or "" if it cannot be read."""
     try:
         return str(error)
-    except Exception:  # an error class of the student's own whose __str__ is wrong
+    except Exception:  # the student's own error class has a faulty __str__
         return ""
 
 
 def locate_student_line(trace: TracebackType | None) -> str:
-    """Return the line of the student's own code, not of torch's or ours, that raised the error."""
+    """Return the line of the student's code, not of torch's or ours, that raised the error."""
     frames = [f for f in traceback.extract_tb(trace) if _is_students(f.filename)]
     if not frames or frames[-1].lineno is None:
         return ""

@@ -1,4 +1,4 @@
-"""Reads what a call returned as tensors, or says what it should have returned."""
+"""Converts what a call returned to tensors, or explains what it should have returned."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from autograder.spec.exercise import (
 
 
 def keep_named_dicts(returned: Any, wanted: NameTree) -> dict[str, Any]:
-    """Return the dicts that have their own names, exactly as the answer returned them."""
+    """Return the `NamedDict`s among the results, by name, exactly as the answer returned them."""
     if isinstance(wanted, str):
         return {}
     kept: dict[str, Any] = {}
@@ -41,11 +41,11 @@ def convert_to_tensors(
     Args:
         returned: what the call returned.
         call: the call.
-        shown: name of the called function for a message.
-        dtype: dtype of results that are plain numbers.
+        shown: name of the called function in messages.
+        dtype: dtype for results that are plain numbers.
 
     Raises:
-        CaseError: something else was returned than the call promises.
+        CaseError: if the call returned something other than it must.
     """
     if returned is None:
         raise CaseError("returned", f"{shown} returned None; does it end in a return statement?")

@@ -1,8 +1,8 @@
 """Runs an answer on a test case and returns its outputs and gradients as plain data.
 
-An answer is run twice: first plainly, for its values, then with inputs and weights that require
-gradients. So the message for an answer that computes the right numbers outside torch's graph says
-exactly that.
+An answer is run twice: first without gradients, for its values, then with inputs and weights that
+require gradients. An answer that computes the right numbers outside torch's graph thus gets a
+message that says exactly that.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ from __future__ import annotations
 import builtins
 import contextlib
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from autograder.run.deterministic_dropout import DeterministicDropout
+from autograder.run.deterministic_dropout import make_dropout_deterministic
 from autograder.run.forbidden_ops import ForbiddenCallRecorder
 from autograder.run.global_state import (
     capture_output,
@@ -45,7 +46,8 @@ def run_case(
     exercise: Exercise,
     case: Case,
     dtype: torch.dtype = torch.float64,
-    refusal: ForbiddenCallRecorder | None = None,
+    recorder: ForbiddenCallRecorder | None = None,
+    limit: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext,
 ) -> Outcome:
     """Run the answer on one case and return the outcome.
 
@@ -54,7 +56,10 @@ def run_case(
         exercise: the exercise that it answers.
         case: the case to run.
         dtype: dtype of all floating inputs and weights, float32 or float64.
-        refusal: recorder of forbidden calls, if the exercise's forbidden operators are disabled.
+        recorder: recorder of forbidden calls, if forbidden operators are disabled.
+        limit: returns a context manager that may interrupt the answer at any line. Only the
+            answer's code runs in it: an interrupt in code that restores torch's state would leave
+            it unrestored.
     """
     outcome = Outcome()
     try:
@@ -62,20 +67,21 @@ def run_case(
             use_default_torch_settings(torch.float32 if case.floating else dtype),
             keep_random_state(),
             capture_output(outcome),
-            DeterministicDropout() if case.training_mode == "certain" else contextlib.nullcontext(),
+            make_dropout_deterministic(case.training_mode == "certain"),
+            limit(),
         ):
-            outcome.outputs, outcome.mutated = _values(answer, exercise, case, dtype)
-            # A tensor that is written into changes the second run, so report only the writing.
+            outcome.outputs, outcome.mutated = _run_for_values(answer, exercise, case, dtype)
+            # A modified tensor changes the second run, so report only the modification.
             values = {} if outcome.mutated else outcome.outputs
-            outcome.gradients = _gradients(answer, exercise, case, dtype, values)
+            outcome.gradients = _run_for_gradients(answer, exercise, case, dtype, values)
     except CaseError as problem:
         sentence = problem.sentence
         passed = [*case.extra_arguments.values(), *case.init_arguments.values()]
         if problem.kind == "raised" and (use := find_usage_hint(passed, sentence)):
-            sentence += f"\nThe check passes {use}, and use nothing else of it."
+            sentence += f"\nThe check passes {use}; use nothing else of it."
         outcome.problem = (problem.kind, sentence)
-    if refusal and refusal.problem:
-        return Outcome(problem=refusal.problem, printed=outcome.printed)
+    if recorder and recorder.problem:
+        return Outcome(problem=recorder.problem, printed=outcome.printed)
     return outcome
 
 
@@ -87,7 +93,7 @@ def perform_calls(
     Raises:
         CaseError: if the case cannot run to its end; its cause is the original error.
     """
-    return _values(answer, exercise, case, dtype)[0]
+    return _run_for_values(answer, exercise, case, dtype)[0]
 
 
 @dataclass
@@ -96,9 +102,9 @@ class _CompletedCase:
 
     Attributes:
         case: the case.
-        before: its inputs as they were, and copies of the results.
-        known: inputs, given arguments and results, as they are now.
-        altered: names of members of dicts that are no longer in their place.
+        before: the original inputs, and copies of the results as they were returned.
+        known: inputs, extra arguments and results, as they are now.
+        altered: names of dict members that the answer replaced.
     """
 
     case: Case
@@ -107,8 +113,8 @@ class _CompletedCase:
     altered: list[str]
 
     def list_changed(self) -> list[str]:
-        """Return the names of inputs and results that have been written into since."""
-        # Results that are not tensors are kept as bytes, to which an answer has no reference.
+        """Return the names of inputs and results that have been modified since."""
+        # Results that are not tensors are kept as bytes, which an answer cannot reach.
         plain, known = self.case.non_tensors, self.known
         changed = [n for n, t in self.before.items() if n not in plain and not _same(known[n], t)]
         lists = {
@@ -118,26 +124,26 @@ class _CompletedCase:
         return [*changed, *self.altered]
 
 
-def _values(
+def _run_for_values(
     answer: Any, exercise: Exercise, case: Case, dtype: torch.dtype
 ) -> tuple[dict[str, Tensor], tuple[str, ...]]:
     module = _construct(answer, exercise, case, dtype) if exercise.is_class else None
-    # Even where no gradients are compared, an answer has to work with tensors that require them.
+    # Even if no gradients are compared, an answer must work with tensors that require them.
     with torch.set_grad_enabled(not case.upstream):
         try:
-            played = _run_with_preceding_case(answer, module, exercise, case, dtype)
+            completed = _run_with_preceding_case(answer, module, exercise, case, dtype)
         except CaseError as problem:
             if not case.upstream and problem.kind == "raised" and "grad" in problem.sentence:
                 problem.sentence += _ASKS_FOR_GRADIENTS
             raise
-    changed = dict.fromkeys(name for one in played for name in one.list_changed())
+    changed = dict.fromkeys(name for one in completed for name in one.list_changed())
     returned = [name for call in case.calls for name in call.returned]
-    return {name: played[-1].before[name] for name in returned}, tuple(changed)
+    return {name: completed[-1].before[name] for name in returned}, tuple(changed)
 
 
 _ASKS_FOR_GRADIENTS = (
-    "\nThis happened with parameters that require gradients, as they do in training: what only "
-    "fills them or reads their numbers belongs under torch.no_grad()."
+    "\nThis happened with parameters that require gradients, as they do in training: put code "
+    "that only fills or reads them under torch.no_grad()."
 )
 
 
@@ -149,8 +155,8 @@ def _run_with_preceding_case(
     dtype: torch.dtype,
     inputs: dict[str, Tensor] | None = None,
 ) -> list[_CompletedCase]:
-    """Make the calls of a case, after the calls of the case that precedes it, if any."""
-    played = (
+    """Make the calls of a case, after those of its preceding case, if any."""
+    completed = (
         _run_with_preceding_case(answer, module, exercise, case.preceding_case, dtype)
         if case.preceding_case
         else []
@@ -159,10 +165,10 @@ def _run_with_preceding_case(
         inputs = {name: _cast(tensor, dtype).clone() for name, tensor in case.inputs.items()}
     copies, known, altered = _call_all(answer, module, exercise, case, inputs)
     before = {name: _cast(tensor, dtype) for name, tensor in case.inputs.items()} | copies
-    return [*played, _CompletedCase(case, before, known, altered)]
+    return [*completed, _CompletedCase(case, before, known, altered)]
 
 
-def _gradients(
+def _run_for_gradients(
     answer: Any, exercise: Exercise, case: Case, dtype: torch.dtype, values: Mapping[str, Tensor]
 ) -> dict[str, Tensor | None]:
     if not case.upstream:
@@ -172,7 +178,7 @@ def _gradients(
         for name, tensor in case.inputs.items()
         if tensor.is_floating_point()
     }
-    # The answer gets copies, not leaves: writing into a leaf raises an incomprehensible error.
+    # The answer gets copies, not leaves: writing into a leaf raises an obscure error.
     given = {
         name: leaves[name].clone() if name in leaves else tensor.clone()
         for name, tensor in case.inputs.items()
@@ -193,7 +199,7 @@ def _gradients(
                 f"{problem.sentence}\nThis happened with inputs that require gradients, as they do "
                 "in training. Use torch's operations all the way.",
             ) from problem
-        if not case.random_outputs and not _same_again(outputs, values):
+        if not case.random_outputs and not _are_outputs_equal(outputs, values):
             raise CaseError("unsteady", _explain_unsteady(answer, exercise, case, dtype))
         if any(outputs[name].shape != upstream.shape for name, upstream in case.upstream.items()):
             return {}  # the shapes are wrong, which the comparison of values reports
@@ -219,7 +225,7 @@ def _gradients(
     }
 
 
-def _same_again(outputs: Mapping[str, Any], values: Mapping[str, Tensor]) -> bool:
+def _are_outputs_equal(outputs: Mapping[str, Any], values: Mapping[str, Tensor]) -> bool:
     """Return whether the second run gave the same values as the first."""
     return all(
         outputs[name].shape == value.shape
@@ -234,12 +240,14 @@ def _explain_unsteady(answer: Any, exercise: Exercise, case: Case, dtype: torch.
     for _ in range(2):
         torch.manual_seed(1)
         random.seed(1)
-        runs.append(_values(answer, exercise, case, dtype)[0])
-    head = f"Your {exercise.name} gives other results when it is called again with the same inputs"
-    if not _same_again(*runs):
+        runs.append(_run_for_values(answer, exercise, case, dtype)[0])
+    head = (
+        f"Your {exercise.name} gives different results when it is called again with the same inputs"
+    )
+    if not _are_outputs_equal(*runs):
         return (
-            f"{head}: it keeps something from the call before, in a global variable, an attribute "
-            "of the class, or a list or dict as a default argument."
+            f"{head}: it keeps something from the previous call, in a global variable, an "
+            "attribute of the class, or a list or dict as a default argument."
         )
     if exercise.is_class and not case.training_mode:
         return (
@@ -288,8 +296,8 @@ def _construct(answer: Any, exercise: Exercise, case: Case, dtype: torch.dtype) 
         if any(id(parameter) not in own for parameter in part.parameters()):
             raise CaseError(
                 "weights",
-                f"{exercise.name} has a copy of {name}; keep {name} itself, so that what one of "
-                "them learns the other learns, too.",
+                f"{exercise.name} has a copy of {name}; keep {name} itself, so that both share "
+                "the same parameters.",
             )
     module.to(dtype)
     module.load_state_dict({n: _cast(t, dtype) for n, t in wanted.items()}, strict=False)
@@ -302,8 +310,8 @@ def _call_all(
     """Make the calls of a case.
 
     Returns:
-        copies of the results; inputs, given arguments and results by name, as they are now; and
-        names of members of dicts that are no longer in their place.
+        copies of the results, by name; inputs, extra arguments and results as they are now, by
+        name; and names of dict members that the answer replaced.
     """
     copies: dict[str, Tensor] = {}
     altered: list[str] = []
@@ -342,7 +350,7 @@ def _call_all(
 def _find_callable(
     answer: Any, module: nn.Module | None, exercise: Exercise, call: Call, known: Mapping[str, Any]
 ) -> tuple[Any, str]:
-    """Return the function to call, and its name for a message."""
+    """Return the function to call, and its name in messages."""
     if module is not None:
         return _method(module, exercise, call), f"{exercise.name}.{call.method}"
     if call.method:
@@ -363,8 +371,8 @@ def _expect_error(function: Any, arguments: list[Any], shown: str, call: Call) -
             ):
                 raise CaseError(
                     "returned",
-                    f"{shown} raises {error}, as it must, but its sentence does not name what it "
-                    f"is about: {get_first_line(problem.__cause__)}",
+                    f"{shown} raises {error}, as it must, but the message does not mention what "
+                    f"is wrong: {get_first_line(problem.__cause__)}",
                 ) from problem.__cause__
             return
         if problem.kind == "raised":
@@ -388,12 +396,12 @@ def _list_altered(bundle: NameTree, argument: Any, known: Mapping[str, Any]) -> 
 def _fill_arguments(call: Call, known: Mapping[str, Any], shown: str) -> list[Any]:
     try:
         return [resolve_names(bundle, known) for bundle in call.arguments]
-    except Exception as error:  # the rows are selected from an object that lacks them
+    except Exception as error:  # rows were selected from an object that lacks them
         states = [bundle.state for bundle in call.arguments if isinstance(bundle, SelectedRows)]
         raise CaseError(
             "returned",
-            f"{shown} cannot go on with some rows of {' and '.join(states)} alone: every tensor in "
-            "it must have the rows on its axis 0.",
+            f"{shown} cannot continue with only some rows of {' and '.join(states)}: every tensor "
+            "in it must have the rows on axis 0.",
         ) from error
 
 
@@ -422,7 +430,7 @@ def _cast(tensor: Tensor, dtype: torch.dtype) -> Tensor:
 def _equal(one: Any, other: Any) -> bool:
     try:
         return bool(one == other)
-    except Exception:  # the answer put something in that cannot be compared
+    except Exception:  # the answer inserted something that cannot be compared
         return False
 
 
