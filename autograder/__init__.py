@@ -11,15 +11,15 @@ __all__ = ["CheckFailed", "check"]
 
 
 def check(answer: Any) -> None:
-    """Check an answer and show a card that says that it passed, or what is wrong and where.
+    """Check an answer and show a card: either it is right, or what is wrong and where.
 
     Args:
-        answer: the function or class itself; its `__name__` is the name of the exercise.
+        answer: the function or class itself; its `__name__` must be the name of an exercise.
 
     Raises:
         CheckFailed: if the answer is wrong; the message is the text of the card.
-        TypeError: if the argument is not a function or class.
-        LookupError: if no exercise has that name.
+        TypeError: if the argument is not the function or class that the exercise asks for.
+        LookupError: if no exercise has this name.
     """
     _checking.check(answer, _EXERCISES)
 

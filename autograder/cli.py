@@ -14,14 +14,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a subcommand and return the exit status."""
     parser = argparse.ArgumentParser(prog="autograder", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    _grade(commands.add_parser("grade", help="grade what was handed in for an assignment"))
-    _show(commands.add_parser("show", help="print what was tried and found of a student's work"))
+    _grade(commands.add_parser("grade", help="grade the submissions of an assignment"))
+    _show(commands.add_parser("show", help="print the recorded results of a student"))
     _feedback(commands.add_parser("feedback", help="write each student's pages, as nbgrader does"))
     _report(commands.add_parser("report", help="write the instructor's page about an assignment"))
     _bundle(commands.add_parser("bundle", help="write what students get, without any answer"))
     given = parser.parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal may lack some letters of a name
+        if isinstance(stream, io.TextIOWrapper):  # a terminal may be unable to encode a name
             stream.reconfigure(errors="backslashreplace")
     try:
         from autograder.instructor.grading.bwrap_command import SandboxError
@@ -33,8 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     started = None
     if given.command == "grade" and not given.scheduler:
-        # The sandbox takes seconds to start, and so does importing nbgrader: let both overlap.
-        with contextlib.suppress(SandboxError, OSError):  # reported later, with the settings known
+        # Starting the sandbox and importing nbgrader each take seconds, so overlap the two.
+        with contextlib.suppress(SandboxError, OSError):  # reported once the settings are known
             started = Sandbox(given.unsafe)
     try:
         from autograder.instructor import commands as instructor
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _grade(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("assignment", help="its name, such as bahdanau")
+    parser.add_argument("assignment", help="name of the assignment, such as bahdanau")
     parser.add_argument(
         "--student", action="append", default=[], metavar="NAME", help="only this student"
     )
@@ -55,16 +55,22 @@ def _grade(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="grade this exercise again, and no other",
+        help="grade only this exercise again (repeatable)",
     )
-    parser.add_argument("--force", action="store_true", help="grade again what has not changed")
-    parser.add_argument("--workers", type=int, metavar="N", help="submissions at a time")
+    parser.add_argument(
+        "--force", action="store_true", help="also grade submissions that have not changed"
+    )
+    parser.add_argument(
+        "--workers", type=int, metavar="N", help="number of submissions to grade in parallel"
+    )
     parser.add_argument("--no-feedback", action="store_true", help="write no feedback pages")
     parser.add_argument(
         "--unsafe", action="store_true", help="run students' code with all your permissions"
     )
     parser.add_argument(
-        "--scheduler", metavar="ADDRESS", help="of a Dask cluster, such as tcp://10.0.0.1:8786"
+        "--scheduler",
+        metavar="ADDRESS",
+        help="address of a Dask scheduler, such as tcp://10.0.0.1:8786",
     )
     _of_course(parser)
 
@@ -80,8 +86,12 @@ def _feedback(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--student", action="append", default=[], metavar="NAME", help="only this student"
     )
-    parser.add_argument("--force", action="store_true", help="write again what has not changed")
-    parser.add_argument("--workers", type=int, metavar="N", help="pages at a time")
+    parser.add_argument(
+        "--force", action="store_true", help="also write pages that have not changed"
+    )
+    parser.add_argument(
+        "--workers", type=int, metavar="N", help="number of pages to write in parallel"
+    )
     _of_course(parser)
 
 
@@ -100,7 +110,9 @@ def _bundle(parser: argparse.ArgumentParser) -> None:
 
 
 def _of_course(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--db", metavar="URL", help="of a gradebook other than the configured one")
+    parser.add_argument(
+        "--db", metavar="URL", help="URL of a gradebook to use instead of the configured one"
+    )
     _course(parser)
 
 

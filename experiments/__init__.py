@@ -1,1 +1,1 @@
-"""The recorded experiments: what the book compares, run by a command into book/results."""
+"""The recorded experiments behind the book's comparisons, with their results in book/results."""

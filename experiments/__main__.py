@@ -1,16 +1,16 @@
-"""Train or measure what the book reports, and record it in book/results.
+"""Run the experiments that the book reports, and record their results in book/results.
 
-    python -m experiments --list [PREFIX]    all recorded runs, or those whose name begins so
-    python -m experiments --all [PREFIX]     repeat them one after the other; a day on a CPU
-    python -m experiments RUN [OPTIONS]      repeat one; options that are given go before its own
+    python -m experiments --list [PREFIX]    list all recorded runs, or those that begin with PREFIX
+    python -m experiments --all [PREFIX]     repeat them one after the other; takes a day on a CPU
+    python -m experiments RUN [OPTIONS]      repeat one run; OPTIONS override the recorded ones
     python -m experiments PROGRAM [OPTIONS]  run a program with other settings
-    python -m experiments PROGRAM --help     its options
+    python -m experiments PROGRAM --help     show its options
     python -m experiments RUN --seeds 1 2 3 --jobs 3
-                                             train the seeds side by side, each in its own process
+                                             train the seeds in parallel, each in its own process
 
-A run is called as the file that it writes: python -m experiments han.imdb
-If a run is stopped, the same command goes on after the last epoch that it finished; what it needs
-for that lies in _build/runs until it is through.
+A run has the name of the file that it writes: python -m experiments han.imdb
+After an interruption, the same command resumes after the last finished epoch. Its checkpoints are
+in _build/runs until the run is complete.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ STOPPED = Path("_build", "runs")
 
 
 def train_side_by_side(said: list[str], seeds: list[int], jobs: int, folder: Path) -> None:
-    """Train each seed in a process of its own, `jobs` at a time, and record them together.
+    """Train each seed in its own process, `jobs` at a time, and merge their records.
 
-    A seed that has been recorded in `folder` before a stop is not trained again.
+    A seed that was recorded in `folder` before an interruption is not trained again.
     """
 
     def train_one(seed: int) -> Path:
@@ -57,12 +57,12 @@ def train_side_by_side(said: list[str], seeds: list[int], jobs: int, folder: Pat
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Do what the command line says; return the exit status."""
+    """Run the command line; return the exit status."""
     match arguments:
         case ["--list" | "--all" as what, *prefix] if len(prefix) <= 1:
             for run in [name for name in RUNS if name.startswith("".join(prefix))]:
                 print(f"{run:34} {ENTRY} {RUNS[run]}", flush=True)
-                if what == "--all":  # each in a process of its own, so that none keeps memory
+                if what == "--all":  # each in its own process, to free its memory
                     subprocess.run([sys.executable, "-m", "experiments", run], check=True)
         case [name, *options] if name in RUNS or name in PROGRAMS:
             program, *recorded = RUNS.get(name, name).split()

@@ -1,14 +1,14 @@
-"""Measure attention against alignments that people made: error rates on the Canadian Hansards.
+"""Compare attention with manual word alignments: error rates on the Canadian Hansards.
 
-    python -m experiments alignment --model ibm-1         # the classical way
+    python -m experiments alignment --model ibm-1         # the classical baseline
     python -m experiments alignment                       # Bahdanau's attention
     python -m experiments alignment --model luong         # Luong's, global, general score
     python -m experiments alignment --model transformer   # each layer and head
 
-A model of either direction is trained on the same pairs and reads the aligned sentences with their
-true translations. Each word is linked to the word it attends to most, or to none where that is
-<eos>. What is to be chosen (epoch: perplexity on pairs held out; head: error rate on the validation
-sentences) is chosen before the test sentences are read.
+A model for each direction is trained on the same pairs and reads the aligned sentences with their
+reference translations. Each word is linked to the word it attends to most, or to none if that is
+<eos>. The epoch is selected by perplexity on held-out pairs, the head by error rate on the
+validation sentences, both before the test sentences are read.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from .hansards import Words, plain_pairs, read_debates
 from .ibm_model_1 import IBM1
 from .run_registry import command
 
-HELD_OUT = 1000  # pairs that the epoch is chosen by
+HELD_OUT = 1000  # held-out pairs that select the epoch
 MODELS = {
     "ibm-1": "ibm-1", "rnnsearch": "rnnsearch", "luong": "luong-general",
     "luong-local-p": "luong-local-p", "transformer": "transformer",
 }  # fmt: skip
 Links = list[set[tuple[int, int]]]
-# Returns weights (T, S + 1) of each sentence, for each way that a model has to align them; the last
-# column stands for no word: <eos>, or model 1's NULL.
+# Returns the weights (T, S + 1) of each sentence, for each attention or head of a model; the last
+# column means no word: <eos>, or model 1's NULL.
 Reader = Callable[[Sequence[SentencePair]], dict[str, list[Tensor]]]
 
 
@@ -52,7 +52,7 @@ def error_rate(links: Links, gold: Sequence[SentencePair]) -> float:
 
 
 def compare_links(links: Links, gold: Sequence[SentencePair]) -> dict[str, float]:
-    """Return which share of the links is possible, and which share of the sure ones is found."""
+    """Return precision (the share of links that are possible) and recall (of the sure links)."""
     hits = sum(len(a & (p.links | p.possible)) for a, p in zip(links, gold, strict=True))
     sure = sum(len(a & p.links) for a, p in zip(links, gold, strict=True))
     return {
@@ -62,7 +62,7 @@ def compare_links(links: Links, gold: Sequence[SentencePair]) -> dict[str, float
 
 
 def turn_round(pairs: Sequence[SentencePair]) -> list[SentencePair]:
-    """Return the sentences with source and target exchanged."""
+    """Return the pairs with source and target swapped."""
 
     def back(links: frozenset[tuple[int, int]]) -> frozenset[tuple[int, int]]:
         return frozenset((j, i) for i, j in links)
@@ -73,7 +73,7 @@ def turn_round(pairs: Sequence[SentencePair]) -> list[SentencePair]:
 
 
 def build(options: argparse.Namespace, source_size: int, target_size: int) -> Translator:
-    """Return a new translator as the full-size runs of its chapter build it."""
+    """Return a new translator, built as in the full-size runs of its chapter."""
     program, given = {
         "rnnsearch": (bahdanau, []),
         "luong": (luong, []),
@@ -90,7 +90,7 @@ def build(options: argparse.Namespace, source_size: int, target_size: int) -> Tr
 def read_looks(
     model: Translator, encoded: list[tuple[list[int], list[int]]]
 ) -> dict[str, list[Tensor]]:
-    """Return the weights (T, S) of each sentence, for each part of the model that looks."""
+    """Return the weights (T, S) of each sentence, for each attention or head of the model."""
     sources, targets = [s for s, _ in encoded], [t for _, t in encoded]
     if not hasattr(model, "model"):
         return {"attention": attention_weights(model, sources, targets)}
@@ -107,7 +107,7 @@ def read_looks(
 
 
 def attention_weights_of(model: Translator, source: list[int], target: list[int]) -> None:
-    """Let the model read one pair."""
+    """Run the model on one pair."""
     (batch,) = batches_by_length([(source, target)], 1, seed=0)
     batch = batch.to(device())
     model(batch.source, batch.lengths, batch.previous)
@@ -116,7 +116,7 @@ def attention_weights_of(model: Translator, source: list[int], target: list[int]
 def train_direction(
     options: argparse.Namespace, pairs: list[tuple[Words, Words]]
 ) -> tuple[Reader, dict]:
-    """Train one direction; return what reads aligned sentences, and the run's record."""
+    """Train one direction; return its reader of aligned sentences and the run's record."""
     seed_everything(options.seeds[0])
     started = time.perf_counter()
     if options.model == "transformer":
@@ -169,7 +169,7 @@ def train_direction(
 def count_links(
     options: argparse.Namespace, pairs: list[tuple[Words, Words]]
 ) -> tuple[Reader, dict]:
-    """Learn model 1's table in one direction; return what reads aligned sentences, and a record."""
+    """Fit model 1 in one direction; return its reader of aligned sentences and the run's record."""
     started = time.perf_counter()
     source_words = WordVocabulary([source for source, _ in pairs], size=options.words)
     target_words = WordVocabulary([target for _, target in pairs], size=options.words)
@@ -187,7 +187,7 @@ def count_links(
 
 
 def link_words(weights: Tensor) -> set[tuple[int, int]]:
-    """Link target words to source words; weights (T, S + 1), the last column is no word."""
+    """Link target words to source words; weights (T, S + 1), the last column means no word."""
     return {(i, j) for i, j in links_of(weights) if i < weights.shape[1] - 1}
 
 
@@ -229,7 +229,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Train both directions, choose on validation sentences, read the test sentences, record."""
+    """Train both directions, select on validation sentences, evaluate on test sentences, record."""
     corpus, by_hand, elsewhere = map(
         datasets.load, ("hansards-en-fr", "alignment-hansards", "alignment-en-fr")
     )

@@ -1,4 +1,4 @@
-"""Train the classifiers that count n-grams, and record what they reach beside the networks.
+"""Train n-gram classifiers, the baselines of the networks, and record their accuracy.
 
     python -m experiments bag_of_words                      # logistic regression, IMDB
     python -m experiments bag_of_words --model naive-bayes --data nsmc
@@ -37,7 +37,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Read the command line, choose the regularisation, record."""
+    """Choose the regularisation, evaluate, record."""
     corpus = datasets.load(options.data)
     cut = words
     if options.data in KOREAN:
@@ -65,9 +65,9 @@ def main(options: argparse.Namespace) -> None:
         options.data,
         runs=[
             {
-                "seed": 0,  # nothing is drawn
+                "seed": 0,  # nothing is random
                 "metrics": {
-                    "accuracy": model.accuracy(*parts["test"]),  # the test set's one reading
+                    "accuracy": model.accuracy(*parts["test"]),  # the only use of the test set
                     "validation_accuracy": best,
                 },
                 "seconds": seconds,

@@ -1,10 +1,10 @@
-"""Train the chapter's translator at full size on Multi30k and record what it reaches.
+"""Train the Bahdanau chapter's translator at full size on Multi30k and record its scores.
 
     python -m experiments bahdanau                      # with attention, all sentences
     python -m experiments bahdanau --attention fixed    # one context for all steps
     python -m experiments bahdanau --max-words 10       # trained on sentences of up to 10 words
 
-Writes book/results/<model>.<data>.json; `translation_harness.py` says how.
+Writes book/results/<model>.<data>.json; see `translation_harness.py`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from . import translation_harness
 
 
 def build(options: argparse.Namespace, source_size: int, target_size: int) -> AttentionTranslator:
-    """Return the translator of the chapter, or the same one with one context for all steps."""
+    """Return the chapter's translator, or the same one with one context for all steps."""
     d, additive = options.width, options.attention == "additive"
     looks = AdditiveAttention(d, 2 * d, d) if additive else FixedContext()
     encoder = BidirectionalEncoder(source_size, d, d, options.dropout)
@@ -35,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Train with each seed, record."""
+    """Train with each seed and record."""
     limit = "all" if options.max_words >= 100 else str(options.max_words)
     name = {"additive": "rnnsearch", "fixed": "rnnencdec"}[options.attention]
     plan = translation_harness.Plan(

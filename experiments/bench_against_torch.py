@@ -1,10 +1,10 @@
-"""Measure what it costs to write the Transformer's parts by hand: ours against torch's, as ratios.
+"""Benchmark the course's Transformer parts against torch's own, as ratios of times.
 
     python -m experiments bench_against_torch
 
-Times `scaled_dot_product_attention`, `MultiHeadAttention` and `EncoderLayer` in turn with torch's
-own, which have the same weights, forward and forward with backward, and records the median ratio of
-their times. Before that it sees that both compute the same.
+Times `scaled_dot_product_attention`, `MultiHeadAttention` and `EncoderLayer` in alternation with
+torch's own, which have the same weights, for the forward pass alone and with the backward pass, and
+records the median ratio of their times. It first verifies that both compute the same.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Call = Callable[[], Tensor]
 
 
 def copy_weights(layer: EncoderLayer, torchs: nn.TransformerEncoderLayer) -> None:
-    """Give torch's layer the weights of ours."""
+    """Copy the weights of our layer to torch's layer."""
     own, names = layer.attention, ("query", "key", "value")
     projections = [getattr(own, name) for name in names]
     with torch.no_grad():
@@ -48,7 +48,7 @@ def copy_weights(layer: EncoderLayer, torchs: nn.TransformerEncoderLayer) -> Non
 
 
 def time_call(call: Call, inputs: Tensor, backward: bool) -> float:
-    """Return the time of one call, with the gradients of its sum if wanted."""
+    """Return the time of one call, optionally with the backward pass of its sum."""
     _wait()
     started = time.perf_counter()
     if backward:
@@ -76,7 +76,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Time the pairs in turn; print and record the ratios."""
+    """Time each pair in alternation; print and record the ratios."""
     b, n, d, h = options.batch, options.length, options.width, options.heads
     torch.manual_seed(1)
     layer = EncoderLayer(d, MultiHeadAttention(d, h), PositionwiseFeedForward(d, options.inner))
@@ -113,11 +113,11 @@ def main(options: argparse.Namespace) -> None:
             for kind in ("forward", "backward"):
                 own = time_call(ours, inputs, kind == "backward")
                 ratios[f"{name}_{kind}"] = own / time_call(theirs, inputs, kind == "backward")
-        torchs.eval()  # without gradients torch's layer then takes its fast path
+        torchs.eval()  # without gradients, torch's layer now takes its fast path
         own = time_call(pairs["encoder_layer"][0], x, False)
         ratios["encoder_layer_inference"] = own / time_call(pairs["encoder_layer"][1], x, False)
         torchs.train()
-        if turn:  # the first round pays for allocations
+        if turn:  # the first round is warm-up
             rounds.append(ratios)
     metrics = {name: statistics.median(r[name] for r in rounds) for name in rounds[0]}
     results.write_result(

@@ -1,13 +1,13 @@
-"""Measure what batches of similar length save: one epoch of the same classifier on the same texts.
+"""Benchmark batches of similar length: one epoch of the same classifier on the same texts.
 
-    python -m experiments bench_bucketing              # the course's made-up reviews
-    python -m experiments bench_bucketing --data imdb  # a sample of IMDB's
+    python -m experiments bench_bucketing              # the course's synthetic reviews
+    python -m experiments bench_bucketing --data imdb  # a sample of IMDB
 
-Trains `AttentionClassifier` on the same texts in batches of similar length; in batches at random,
-padded to the longest text of the batch; and padded to the longest text of all. Each as it is, which
-packs the texts so that its LSTM leaves out the padding, and once so that the padding is read as if
-it were words, which needs no packing. All ways in turn in each round. Records texts per second and
-the median ratios.
+Trains `AttentionClassifier` on the same texts in batches of similar length, in random batches
+padded to the longest text of the batch, and in random batches padded to the longest text of all.
+Each is timed twice: with packed sequences, where the LSTM skips the padding, and without packing,
+where the padding is read like words. Every round runs all variants in turn. Records texts per
+second and the median ratios.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from .run_registry import command
 
 
 def load_texts(options: argparse.Namespace) -> tuple[list[list[str]], list[int], str]:
-    """Return the words and labels of the texts, and the checksum of where they come from."""
+    """Return the words and labels of the texts, and the checksum of their source."""
     if options.data == "reviews":
         made = reviews(options.texts, seed=1, ratings=(1, 2, 4, 5))
         origin = "none: made by coursekit.corpora.reviews, seed 1"
@@ -53,7 +53,7 @@ def load_texts(options: argparse.Namespace) -> tuple[list[list[str]], list[int],
 def list_ways(
     items: Sequence[EncodedText], size: int
 ) -> dict[str, Callable[[int], Iterator[TextBatch]]]:
-    """Return how the texts become batches, by name; each takes the round."""
+    """Return the batching variants by name; each is called with the round as its seed."""
     longest = max(len(ids) for ids, _ in items)
 
     def at_random(seed: int, length: int = 1) -> Iterator[TextBatch]:
@@ -93,7 +93,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Time the ways in turn; print and record."""
+    """Time the variants in turn; print and record the results."""
     repeat = command("bench_bucketing", options)
     options.texts = options.texts or (2_000 if options.data == "reviews" else 512)
     split, labels, origin = load_texts(options)
@@ -115,7 +115,7 @@ def main(options: argparse.Namespace) -> None:
         return time.perf_counter() - started
 
     makers = list_ways(items, options.batch_size)
-    seconds(list(makers["similar"](0))[:2])  # the first steps pay for allocations
+    seconds(list(makers["similar"](0))[:2])  # warm-up
     rounds = [
         {name: seconds(list(make(number))) for name, make in makers.items()}
         for number in range(1, options.rounds + 1)
@@ -125,7 +125,7 @@ def main(options: argparse.Namespace) -> None:
         f"per_second_{name}": statistics.median(len(items) / times[name] for times in rounds)
         for name in makers
     }
-    metrics |= {  # each against batches of similar length of its own kind, packed or read
+    metrics |= {  # relative to similar lengths with the same packing
         f"ratio_{name}": statistics.median(
             times[name] / times["similar_read" if name.endswith("_read") else "similar"]
             for times in rounds
@@ -159,7 +159,7 @@ def main(options: argparse.Namespace) -> None:
 
 
 def take_step(model: nn.Module, optimizer: torch.optim.Optimizer, batch: TextBatch) -> None:
-    """Take one step of training."""
+    """Take one training step."""
     optimizer.zero_grad(set_to_none=True)
     classification_loss(model, batch).backward()
     optimizer.step()

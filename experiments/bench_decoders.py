@@ -1,10 +1,10 @@
-"""Measure what the order of computation costs: one training step of each decoder, as ratios.
+"""Benchmark the order of computation in decoders: one training step of each, as ratios.
 
     python -m experiments bench_decoders
 
-Trains Bahdanau's decoder and Luong's in turn on the same random batch: with input feeding, without
-it word by word, and without it with the whole recurrence first and one call of attention for all
-target words. Records the median ratio of the times of their steps to that of Bahdanau's decoder.
+Times Bahdanau's decoder and three variants of Luong's in turn on the same random batch: with input
+feeding, without it word by word, and without it with the whole recurrence first and one attention
+call for all target words. Records the median ratio of their step times to Bahdanau's.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from solutions.luong.scores import GlobalAttention, Score
 
 from .run_registry import command
 
-VOCABULARY = 1000  # words that are predicted
+VOCABULARY = 1000  # size of the target vocabulary
 
 
 class AllAtOnce(LuongDecoder):
-    """Luong's decoder without input feeding: the whole recurrence first, then all lookups at once.
+    """Luong's decoder without input feeding: the whole recurrence, then attention for all words.
 
     The parameters are those of `LuongDecoder`; the results are the same as word by word.
     """
@@ -97,7 +97,7 @@ def main(options: argparse.Namespace) -> None:
         F.cross_entropy(logits.flatten(0, 1), targets.flatten()).backward()
         return time.perf_counter() - started
 
-    for decoder in decoders.values():  # the first step of each pays for allocations
+    for decoder in decoders.values():  # warm-up
         seconds(decoder)
     rounds = [
         {name: seconds(decoder) for name, decoder in decoders.items()}

@@ -1,9 +1,9 @@
-"""Measure what computing U h_j once per sentence saves, as a ratio within one run.
+"""Benchmark computing U h_j in each step against once per sentence, as a ratio of times.
 
     python -m experiments bench_precomputed_keys
 
-Trains the chapter's decoder and the same decoder with the projection inside the loop, in turn, on
-the same random batch, and records the median ratio of the times of their steps.
+Times the chapter's decoder and the same decoder with the projection inside the loop, in
+alternation, on the same random batch, and records the median ratio of their step times.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .run_registry import command
 
 
 class ProjectsEachStep(AttentionDecoder):
-    """The same decoder, which lets its attention project the annotations in every step."""
+    """The chapter's decoder, but with the annotations projected in every step."""
 
     def step(
         self,
@@ -34,7 +34,7 @@ class ProjectsEachStep(AttentionDecoder):
         mask: Tensor,
         projected_keys: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """As in the chapter, without what was projected before."""
+        """Run the chapter's step without the precomputed projection."""
         return super().step(embedded, state, annotations, mask, None)
 
 
@@ -48,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Time both decoders in turn; print and record the ratio."""
+    """Time both decoders in alternation; print and record the ratio."""
     b, s, t, d = options.batch, options.source, options.target, options.width
     vocabulary = 1000
     torch.manual_seed(1)
@@ -68,7 +68,7 @@ def main(options: argparse.Namespace) -> None:
         F.cross_entropy(logits.flatten(0, 1), targets.flatten()).backward()
         return time.perf_counter() - started
 
-    for decoder in decoders:  # the first step of each pays for allocations
+    for decoder in decoders:  # warm-up
         seconds(decoder)
     pairs = [(seconds(decoders[0]), seconds(decoders[1])) for _ in range(options.rounds)]
     ratios = [each / once for once, each in pairs]

@@ -1,14 +1,14 @@
-"""Pre-train a small BERT on WikiText-2, fine-tune it, and record what pre-training is worth.
+"""Pre-train a small BERT on WikiText-2, fine-tune it, and record the gain from pre-training.
 
     python -m experiments bert                            # pre-training; weights to --weights
-    python -m experiments bert --data sst-2               # fine-tuning, with it and without
+    python -m experiments bert --data sst-2               # fine-tuning, pre-trained and not
     python -m experiments bert --data sst-2 --labels 50   # on few labels
     python -m experiments bert --data mrpc                # on pairs of sentences
 
 Writes book/results/bert.wikitext-2.json, then bert-finetuned-<labels>.<data>.json. The epoch is
 chosen on validation data; the test set is read once, after that. SST-2's own test labels are not
-public: its validation part is the test set here, and validation data are taken out of the training
-part.
+public: its validation set is the test set here, and validation data are held out from the training
+set.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ from solutions.bert.pretraining import (
 from .run_registry import command
 
 TITLE = re.compile(r"^= [^=].*[^=] =$")
-HELD_OUT = 1000  # validation phrases taken out of SST-2's training part
+HELD_OUT = 1000  # validation phrases held out from SST-2's training set
 
 
 def split_articles(lines: Iterable[str]) -> list[list[str]]:
-    """Return the articles of WikiText as lists of paragraphs; headings are left out."""
+    """Return the articles of WikiText as lists of paragraphs, without headings."""
     texts: list[list[str]] = []
     for line in lines:
         if TITLE.match(line):
@@ -66,12 +66,12 @@ def split_articles(lines: Iterable[str]) -> list[list[str]]:
 
 
 def clean(text: str) -> str:
-    """Undo WikiText's own marks: `@-@` for a hyphen inside a word, `<unk>` for a rare word."""
+    """Undo WikiText's markup: `@-@` for a hyphen inside a word, `<unk>` for a rare word."""
     return re.sub(r" @(.)@ ", r"\1", text).replace("<unk>", "[UNK]")
 
 
 def cut_paragraph(ids: Sequence[int], stop: int, most: int) -> Iterator[list[int]]:
-    """Cut a paragraph behind full stops into texts of at most `most` pieces where that goes."""
+    """Split a paragraph after full stops into texts of at most `most` pieces where possible."""
     text: list[int] = []
     for is_stop, group in groupby(ids, key=lambda i: i == stop):
         part = list(group)
@@ -90,7 +90,7 @@ def read_documents(
     stop = words.id(".")
     return [
         [
-            text[start : start + most]  # a sentence that is longer is cut into several texts
+            text[start : start + most]  # a longer sentence is split into several texts
             for paragraph in article
             for text in cut_paragraph(words.ids(paragraph), stop, most)
             for start in range(0, len(text), most)
@@ -100,7 +100,7 @@ def read_documents(
 
 
 def encoder_of(options: argparse.Namespace, size: int) -> BertEncoder:
-    """Return an encoder of the options' sizes, with new weights."""
+    """Return a newly initialised encoder of the options' sizes."""
     d, drop = options.width, options.dropout
     layers = [BertLayer(d, options.heads, 4 * d, drop) for _ in range(options.layers)]
     embeddings = BertEmbeddings(size, d, options.length, dropout=drop)
@@ -110,7 +110,7 @@ def encoder_of(options: argparse.Namespace, size: int) -> BertEncoder:
 
 
 def heads_loss(model: nn.Module, batch: BertBatch) -> Tensor:
-    """Return the loss of pre-training; words are scored where one was chosen, nowhere else."""
+    """Return the pre-training loss; words are scored only at the chosen positions."""
     assert isinstance(model, PretrainingModel)
     states = model.encoder(batch.tokens, batch.segments)  # (B, N, d)
     chosen = batch.labels != -100  # (B, N)
@@ -122,7 +122,7 @@ def heads_loss(model: nn.Module, batch: BertBatch) -> Tensor:
 
 @torch.no_grad()
 def measure(model: PretrainingModel, batches: Iterable[BertBatch]) -> dict[str, float]:
-    """Return how well masked words and next sentences are told."""
+    """Return accuracy and perplexity of masked words, and accuracy of next sentences."""
     right = loss = words = right_next = pairs = 0.0
     for batch in batches:
         batch = batch.to(device())
@@ -143,12 +143,12 @@ def measure(model: PretrainingModel, batches: Iterable[BertBatch]) -> dict[str, 
 
 
 def warm(peak: float, warmup: int, steps: int) -> Callable[[int], float]:
-    """Return the paper's schedule: up in a line for `warmup` steps, then down in a line to 0."""
+    """Return the paper's schedule: linear warm-up for `warmup` steps, then linear decay to 0."""
     return lambda step: peak * min(step / warmup, max(steps - step + 1, 0) / (steps - warmup))
 
 
 def adamw(parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
-    """Return Adam with decay of the weights of matrices, as in appendix A.2."""
+    """Return Adam with weight decay on matrices, as in appendix A.2."""
     kinds: dict[bool, list[nn.Parameter]] = {True: [], False: []}
     for parameter in parameters:
         kinds[parameter.dim() > 1].append(parameter)
@@ -160,7 +160,7 @@ def adamw(parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
 
 
 def vocabulary_of(corpus: datasets.Corpus[str], options: argparse.Namespace) -> WordPieceVocabulary:
-    """Return the pieces learned from the text of pre-training."""
+    """Return the vocabulary learned from the pre-training text."""
     paragraphs = [p for article in split_articles(corpus.train) for p in article]
     return WordPieceVocabulary(paragraphs, options.vocabulary)
 
@@ -237,7 +237,7 @@ def pretrain(corpus: datasets.Corpus[str], options: argparse.Namespace, seed: in
 
 @torch.no_grad()
 def fill_in(model: PretrainingModel, words: WordPieceVocabulary, texts: Any) -> list[dict]:
-    """Return some test sentences with one word hidden, and what the model would fill in."""
+    """Return some test sentences with one word hidden, and the model's predictions for it."""
     sentences = []
     for document in texts[:24:2]:
         ids, segments = words.join(document[len(document) // 2][:40])
@@ -258,7 +258,7 @@ def fill_in(model: PretrainingModel, words: WordPieceVocabulary, texts: Any) -> 
 
 
 def judge(told: Sequence[int], labels: Sequence[int]) -> dict[str, float]:
-    """Return what GLUE measures for two classes: accuracy, F1 of class 1, Matthews' correlation."""
+    """Return GLUE's metrics for two classes: accuracy, F1 of class 1, Matthews correlation."""
     from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef
 
     return {
@@ -277,9 +277,9 @@ def finetune(
     select: str = "accuracy",
     prepare: Callable[[BertEncoder], None] = lambda encoder: None,
 ) -> dict:
-    """Fine-tune once, from a pre-trained state or from scratch; return what was measured.
+    """Fine-tune once, from a pre-trained state or from scratch; return metrics and run data.
 
-    `prepare` may change the encoder, which then has its first weights already.
+    `prepare` may change the encoder after its initial weights are set.
     """
     seed_everything(seed)
     encoder = encoder_of(options, size)
@@ -321,7 +321,7 @@ def finetune(
     )
     return {
         "metrics": {
-            **scores("test"),  # the test set's one reading
+            **scores("test"),  # the only use of the test set
             f"validation_{select}": history.epochs[history.best_epoch - 1][select],
         },
         "seconds": history.seconds,
@@ -332,10 +332,10 @@ def finetune(
 
 
 def divide_parts(corpus: datasets.Corpus[Any]) -> dict[str, list[Any]]:
-    """Return training, validation and test part.
+    """Return training, validation and test sets.
 
-    Where the test part has no public labels the validation part is the test part, and validation
-    items are taken out of the training part.
+    If the test set has no public labels, the validation set serves as the test set, and validation
+    items are held out from the training set.
     """
     if "test" in corpus.splits:
         return {p: corpus.split(p) for p in ("train", "validation", "test")}
@@ -364,7 +364,7 @@ def encode_parts(
 def finetune_both(
     parts: dict[str, list[EncodedPair]], state: Any, size: int, options: Any, seed: int
 ) -> dict:
-    """Fine-tune on some labels of a seed's choice, from the pre-trained state and from scratch."""
+    """Fine-tune on labels drawn by the seed, from the pre-trained state and from scratch."""
     draw = torch.Generator().manual_seed(seed)
     order = torch.randperm(len(parts["train"]), generator=draw).tolist()
     chosen = {**parts, "train": [parts["train"][i] for i in order[: options.labels or None]]}
@@ -372,7 +372,7 @@ def finetune_both(
     run: dict[str, Any] = {
         "seed": seed,
         "labels": len(chosen["train"]),
-        "metrics": {"commonest_class": max(positive, 1 - positive)},  # always that answer
+        "metrics": {"commonest_class": max(positive, 1 - positive)},  # majority baseline
     }
     for begun, suffix in ((state, ""), (None, "_from_scratch")):
         one = finetune(chosen, begun, size, options, seed)
@@ -408,7 +408,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Read the command line, train with each seed, record."""
+    """Train with each seed and record."""
     pretraining = options.data == "wikitext-2"
     repeat = command("bert", options, leave=("weights", "progress"))
     options.epochs = options.epochs or (6 if pretraining else 3)

@@ -1,12 +1,12 @@
-"""Train captioners on drawn scenes, one for each kind of attention, and record how good they are.
+"""Train captioners on drawn scenes, one for each kind of attention, and record their quality.
 
     python -m experiments captioning [--models soft penalty ...] [--epochs 40] [--seeds 1 2 3]
 
-The picture encoder learns first, on pictures of one thing, to say what they show. Then it stays as
-it is, and each decoder learns from the same feature maps: with soft attention, with the doubly
-stochastic penalty, without attention, and with hard attention by REINFORCE: from the beginning,
-likewise with half of the pictures soft, and from the weights of soft attention. The chapter uses
-the same functions with fewer epochs. Writes book/results/captioner-<model>.scenes.json.
+The picture encoder is first trained to classify pictures of one object. Then it is frozen, and each
+decoder is trained on the same feature maps: with soft attention, with the doubly stochastic
+penalty, without attention, and with hard attention by REINFORCE (from scratch, from scratch with
+half of the pictures soft, and from the weights of soft attention). The chapter uses the same
+functions with fewer epochs. Writes book/results/captioner-<model>.scenes.json.
 """
 
 from __future__ import annotations
@@ -55,23 +55,23 @@ CHANNELS, EMBEDDING, HIDDEN, ATTENTION = 50, 32, 64, 16
 BATCH, RATE = 48, 0.01
 PENALTY = 0.01  # lambda of the doubly stochastic penalty
 REINFORCE = 0.1  # weight of the REINFORCE loss against the words' cross entropy
-ENTROPY = 0.005  # weight of the entropy that keeps the looks from settling too early
+ENTROPY = 0.005  # weight of the entropy, which keeps attention from converging too early
 SCORER = "captions written greedily that agree with the true one from the first to the last word"
 Loss = Callable[[nn.Module, CaptionBatch], Tensor]
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """Drawn scenes, ready to learn from.
+    """Drawn scenes, prepared for training.
 
     Attributes:
         scenes: training, validation and test set.
         words: vocabulary of the captions.
         annotations: (n, 64, 50) of each set, by its name.
         captions: ids with <eos> of each set, by its name.
-        encoder: the trained network that made the annotations.
-        accuracy: share of new pictures of one thing whose size, colour and shape it names.
-        history: of its training.
+        encoder: the trained network that computed the annotations.
+        accuracy: its accuracy for size, colour and shape on unseen pictures of one object.
+        history: history of its training.
     """
 
     scenes: SceneSplits
@@ -84,7 +84,7 @@ class Drawn:
 
 
 def draw_scenes(number: int = 4000, class_epochs: int = 4, seed: int = 1) -> Drawn:
-    """Draw the scenes, teach the encoder to classify, and compute all annotations once."""
+    """Draw the scenes, train the encoder as a classifier, and compute all annotations once."""
     data = splits(number, 300, 500, seed=seed)
     ones = scenes(number + 500, seed=seed + 1, things=(1, 1))
     seed_everything(seed)
@@ -124,31 +124,31 @@ def _accuracy(classifier: Classifier, ones: list[Any]) -> dict[str, float]:
 
 
 class MeanAnnotation(nn.Module):
-    """What a decoder without attention sees: the mean of all annotations, whatever the query."""
+    """Replacement for attention: the mean of all annotations, whatever the query."""
 
     def forward(self, query: Tensor, annotations: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the mean (B, d_k) and even weights (B, N)."""
+        """Return the mean (B, d_k) and uniform weights (B, N)."""
         even = annotations.new_full(annotations.shape[:2], 1 / annotations.shape[1])  # (B, N)
         return annotations.mean(dim=1), even
 
 
 class HardAttention(nn.Module):
-    """Looks at one place: drawn while it learns, the most probable one when it describes.
+    """Attention to one location: sampled in training, the most probable one at inference.
 
     Args:
-        soft: gives the weights and the gate.
-        soft_share: of the pictures in training, which are looked at softly, word for word.
+        soft: soft attention, which computes the weights and the gate.
+        soft_share: share of training pictures that get soft attention at every word.
     """
 
     def __init__(self, soft: SoftAttention, soft_share: float = 0.0):
         super().__init__()
         self.soft, self.soft_share = soft, soft_share
-        self.softly = torch.empty(0, dtype=torch.bool)  # (B,), which pictures of the batch
-        self.log_probs: list[Tensor] = []  # of the places drawn, (B,) for each word
+        self.softly = torch.empty(0, dtype=torch.bool)  # (B,), pictures with soft attention
+        self.log_probs: list[Tensor] = []  # of the sampled locations, (B,) for each word
         self.entropies: list[Tensor] = []  # of the weights, (B,) for each word
 
     def forward(self, query: Tensor, annotations: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the gated annotation of one place, (B, d_k), and the weights (B, N)."""
+        """Return the gated annotation of one location, (B, d_k), and the weights (B, N)."""
         expected, weights = self.soft(query, annotations)  # (B, d_k), (B, N)
         gate = self.soft.beta(query).unsqueeze(1)  # (B, 1)
         if not self.training:
@@ -163,7 +163,7 @@ class HardAttention(nn.Module):
 
 
 def likelihood(penalty: float = 0.0) -> Loss:
-    """Return the cross entropy per word, and `penalty` times the doubly stochastic penalty."""
+    """Return a loss: cross entropy per word plus `penalty` times the doubly stochastic penalty."""
 
     def loss(model: nn.Module, batch: CaptionBatch) -> Tensor:
         logits, weights = model(batch.previous, batch.annotations)  # (B, T, V), (B, T, N)
@@ -176,13 +176,13 @@ def likelihood(penalty: float = 0.0) -> Loss:
 
 
 class Reinforce:
-    """The loss of hard attention: words, REINFORCE for the looks, and their entropy.
+    """The loss of hard attention: words, REINFORCE for the sampled locations, and entropy.
 
-    The reward of a picture's looks is log p(caption | looks). The baseline is a moving average of
-    the mean rewards of the batches, b <- 0.9 b + 0.1 R; pictures looked at softly are left out.
+    The reward of a picture's locations is log p(caption | locations). The baseline is a moving
+    average of the batches' mean rewards, b <- 0.9 b + 0.1 R, without pictures that are soft.
 
     Args:
-        baseline: whether there is one; else b = 0.
+        baseline: whether to use a baseline; else b = 0.
         strength: weight of the REINFORCE loss.
         entropy: weight of the entropy.
     """
@@ -194,7 +194,7 @@ class Reinforce:
         self.average: float | None = None
 
     def parts(self, model: nn.Module, batch: CaptionBatch) -> tuple[Tensor, Tensor, Tensor]:
-        """Draw looks; return reward (B,), log-probabilities (B, T) and entropies (B, T)."""
+        """Sample locations; return reward (B,), log-probabilities (B, T) and entropies (B, T)."""
         looker: Any = model.attention
         looker.log_probs, looker.entropies = [], []
         logits, _ = model(batch.previous, batch.annotations)  # (B, T, V)
@@ -224,7 +224,7 @@ def make_decoder(words: int, attention: nn.Module, seed: int = 1) -> CaptionDeco
 
 
 def make_attention(seed: int = 1) -> SoftAttention:
-    """Return soft attention of the course's size, untrained."""
+    """Return untrained soft attention of the course's size."""
     seed_everything(seed)
     return SoftAttention(HIDDEN, CHANNELS, ATTENTION)
 
@@ -248,13 +248,13 @@ def fit(
 
 
 def measure_right(model: nn.Module, data: Drawn, part: str = "test") -> float:
-    """Return the share of captions that are right from the first to the last word."""
+    """Return the share of captions that match the true one exactly."""
     captions = [caption.ids for caption in greedy_captions(model, data.annotations[part])]
     return exact_match(captions, [ids[:-1] for ids in data.captions[part]])
 
 
 def harden(model: CaptionDecoder) -> CaptionDecoder:
-    """Return a copy of a decoder with soft attention that looks at one place at a time."""
+    """Return a copy of a soft-attention decoder that attends to one location at a time."""
     harder = copy.deepcopy(model)
     harder.attention = HardAttention(harder.attention)  # type: ignore[arg-type]
     return harder

@@ -1,4 +1,4 @@
-"""What the attention of a trained classifier looks at: measures and examples for the pages."""
+"""Measures and examples of a trained classifier's attention, for the chapters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from coursekit.training import device
 from coursekit.training.metrics import entropy
 
 EXAMPLES = 12  # reviews quoted, at most 120 words each
-QUOTED = ("imdb", "nsmc")  # whole texts of others are somebody's property
+QUOTED = ("imdb", "nsmc")  # the full texts of other data sets are copyrighted
 OPINIONS = ("good", "bad", "not good", "not bad")
 BINS = 20  # of the histogram of a word's weight
 
@@ -28,7 +28,7 @@ def look_at(
     corpus: datasets.Corpus[tuple[str, int]],
     options: argparse.Namespace,
 ) -> dict[str, Any]:
-    """Return the measures that fit the model, on the test set; nothing for one without weights."""
+    """Return a model's attention measures on the test set; none for a model without weights."""
     if options.model not in ("bilstm-attention", "structured", "structured-no-penalty", "han"):
         return {}
     items = task.parts["test"]
@@ -52,7 +52,7 @@ def look_at(
 
 
 def _selection(weights: list[Tensor], batch: Any) -> dict[str, Tensor]:
-    """Return for each text how few words (and sentences) its weights use, and hops' overlap."""
+    """Return each text's effective number of words (and sentences), and the overlap of hops."""
     if isinstance(batch, DocumentBatch):
         word, sentence = weights  # (B, L, T), (B, L)
         real = batch.documents != 0  # (B, L, T)
@@ -84,7 +84,7 @@ def _selection(weights: list[Tensor], batch: Any) -> dict[str, Tensor]:
 
 
 class _Words:
-    """Collects the weights of opinion words by the rating of the review they stand in."""
+    """Collects the weights of opinion words by the rating of their review."""
 
     def __init__(self, task: Any, ratings: dict[int, int]):
         self._ids = {word: task.vocabulary.ids.get(word, -1) for word in ("good", "bad", "not")}
@@ -92,10 +92,10 @@ class _Words:
         self.seen: dict[tuple[str, int], list[float]] = defaultdict(list)
 
     def add(self, start: int, batch: Any, weights: list[Tensor]) -> None:
-        """Count the words of a batch that begins at this index of the test set."""
+        """Add the words of a batch that begins at this index of the test set."""
         if isinstance(batch, DocumentBatch):
             tokens, word = batch.documents, weights[0]  # (B, L, T)
-            # A word's share of its sentence, times the number of words: 1 is an even share.
+            # A word's share of its sentence, times the number of words: 1 is a uniform share.
             share = word * (tokens != 0).sum(-1, keepdim=True)  # (B, L, T)
         else:
             tokens = batch.tokens.unsqueeze(1)  # (B, 1, N)
@@ -132,13 +132,13 @@ class _Words:
 
 
 def _ratings(corpus: datasets.Corpus[tuple[str, int]]) -> dict[int, int]:
-    """Return the star rating of each test review of IMDB, which its file's name tells."""
+    """Return the star rating of each IMDB test review, which comes from its file name."""
     by_text = dict(datasets.load("imdb-ratings").test)
     return {i: by_text[text] for i, (text, _) in enumerate(corpus.test)}
 
 
 def _examples(model: nn.Module, task: Any) -> list[dict[str, Any]]:
-    """Return some short test texts with their words, weights, class and what the model says."""
+    """Return some short test texts with their tokens, weights, class and class probabilities."""
     chosen: list[tuple[Any, int]] = []
     for index in range(0, len(task.parts["test"]), 97):
         ids, label = task.parts["test"][index]

@@ -1,12 +1,12 @@
-"""Train the classifiers of sentences and documents at full size and record what they reach.
+"""Train the classifiers of sentences and documents at full size and record their accuracy.
 
     python -m experiments classifiers                              # BiLSTM with attention, IMDB
-    python -m experiments classifiers --model han                  # and so on for each of MODELS
+    python -m experiments classifiers --model han                  # likewise for each of MODELS
     python -m experiments classifiers --data nsmc                  # Korean film reviews, subwords
-    python -m experiments classifiers --data bbc --model han       # topics of news
+    python -m experiments classifiers --data bbc --model han       # news topics
 
-Writes book/results/<model>.<data>.json. The epoch is chosen by accuracy on validation data that are
-taken out of the training part; the test set is read once, after that.
+Writes book/results/<model>.<data>.json. The epoch is chosen by accuracy on validation data held out
+from the training set; the test set is read once, after that.
 """
 
 from __future__ import annotations
@@ -66,11 +66,11 @@ MODELS = (
     "average",
 )
 Batch = TextBatch | DocumentBatch
-SUBWORDS = {"nsmc", "naver-shopping", "steam"}  # Korean: words have too many forms
+SUBWORDS = {"nsmc", "naver-shopping", "steam"}  # Korean, whose words have too many forms
 
 
 class Pooled(nn.Module):
-    """Stands where HAN has attention: a mean or a maximum over the real rows, and even weights.
+    """Replacement for HAN's attention: mean or max pooling of the real rows, uniform weights.
 
     Args:
         pool: `pool(states (B, N, d), mask (B, N)) -> (B, d)`.
@@ -81,12 +81,12 @@ class Pooled(nn.Module):
         self.pool = pool
 
     def forward(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return what is pooled, (B, d), and weights (B, N)."""
+        """Return the pooled vectors (B, d) and weights (B, N)."""
         even = mask / mask.sum(dim=1, keepdim=True).clamp(min=1)  # (B, N)
         return self.pool(states, mask), even
 
 
-# What stands on both levels of the hierarchy; the paper's HN-AVE and HN-MAX have no attention.
+# The pooling of both levels of the hierarchy; the paper's HN-AVE and HN-MAX have no attention.
 HIERARCHIES: dict[str, Callable[[int, int], nn.Module]] = {
     "han": AttentionPooling,
     "hn-ave": lambda states, attention: Pooled(masked_mean),
@@ -96,7 +96,7 @@ HIERARCHIES: dict[str, Callable[[int, int], nn.Module]] = {
 
 @dataclass(frozen=True)
 class Task:
-    """A corpus, encoded for one kind of model: texts, or documents for the hierarchical one."""
+    """A corpus encoded for one kind of model: as texts, or as documents for hierarchical models."""
 
     vocabulary: WordVocabulary | SubwordVocabulary
     parts: dict[str, list[Any]]
@@ -104,7 +104,7 @@ class Task:
     classes: int
 
     def batches(self, part: str, batch_size: int, seed: int = 0) -> Iterator[Batch]:
-        """Yield the batches of a part: train, validation or test."""
+        """Return the batches of a part: train, validation or test."""
         make = document_batches if self.hierarchical else text_batches
         return make(self.parts[part], batch_size, seed)
 
@@ -114,7 +114,7 @@ class Task:
 
 
 def prepare(corpus: datasets.Corpus[tuple[str, int]], options: argparse.Namespace) -> Task:
-    """Encode a corpus; the vocabulary is learned from the training part alone."""
+    """Encode a corpus; the vocabulary is learned from the training set only."""
     hierarchical = options.model in HIERARCHIES
     texts = [text for text, _ in corpus.train]
     vocabulary: WordVocabulary | SubwordVocabulary
@@ -148,7 +148,7 @@ def final_state(states: Tensor, mask: Tensor) -> Tensor:
 
 
 def build(task: Task, options: argparse.Namespace) -> nn.Module:
-    """Return the model that the options name."""
+    """Return the model selected by the options."""
     size, e, d = len(task.vocabulary), options.embedding, options.width
     a, drop, classes = options.attention, options.dropout, task.classes
     model = options.model
@@ -170,7 +170,7 @@ def build(task: Task, options: argparse.Namespace) -> nn.Module:
 
 
 def loss_of(options: argparse.Namespace) -> Callable[[nn.Module, Batch], Tensor]:
-    """Return the loss: cross entropy, some words hidden, and the penalty where there is one."""
+    """Return the loss: cross entropy with word dropout, plus the penalty if there is one."""
     penalty = options.penalty if options.model == "structured" else 0.0
 
     def loss(model: nn.Module, batch: Batch) -> Tensor:
@@ -186,7 +186,7 @@ def loss_of(options: argparse.Namespace) -> Callable[[nn.Module, Batch], Tensor]
 
 
 def hidden_words(batch: Batch, share: float) -> Batch:
-    """Return a batch in which a share of the words is unknown, so that no word is all there is."""
+    """Return a batch with a share of the words replaced by <unk> (word dropout)."""
     tokens = batch.tokens if isinstance(batch, TextBatch) else batch.documents
     hide = (torch.rand(tokens.shape, device=tokens.device) < share) & (tokens != 0)
     tokens = tokens.masked_fill(hide, UNK)
@@ -196,7 +196,7 @@ def hidden_words(batch: Batch, share: float) -> Batch:
 
 
 def run(corpus: datasets.Corpus[tuple[str, int]], options: argparse.Namespace, seed: int) -> dict:
-    """Train once; return the run's seed, metrics, seconds, history and what attention looked at."""
+    """Train once; return the run's seed, metrics, seconds, history and attention measures."""
     seed_everything(seed)
     task = prepare(corpus, options)
     model = build(task, options)
@@ -225,7 +225,7 @@ def run(corpus: datasets.Corpus[tuple[str, int]], options: argparse.Namespace, s
     measured = {
         "seed": seed,
         "metrics": {
-            "accuracy": accuracy(model, task.batches("test", 128)),  # the test set's one reading
+            "accuracy": accuracy(model, task.batches("test", 128)),  # the only use of the test set
             "validation_accuracy": best,
         },
         "seconds": history.seconds,
@@ -280,7 +280,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Read the command line, train with each seed, record."""
+    """Train with each seed and record."""
     corpus = datasets.load(options.data)
     runs = [run(corpus, options, seed) for seed in options.seeds]
     if any("accuracy" not in one["metrics"] for one in runs):

@@ -1,11 +1,11 @@
-"""Train models of one size on the made-up stories and record which word each would fill in.
+"""Train cloze models of one size on the synthetic stories and record their predictions.
 
     python -m experiments cloze_comparison
 
-Writes book/results/<model>.stories.json for a left-to-right and a right-to-left model, both side by
-side (of the same width as BERT, and narrower, so that they are of its size), BERT without next
-sentences, the same with nothing but [MASK] for hidden words, and BERT as in the paper. The weights
-of the left-to-right model and of BERT go to book/results/<model>.stories.safetensors.
+Writes book/results/<model>.stories.json for a left-to-right and a right-to-left model, the two
+combined (at the width of BERT, and narrower, to match its number of parameters), BERT without next
+sentences, the same with only [MASK] for hidden words, and BERT as in the paper. The weights of the
+left-to-right model and of BERT go to book/results/<model>.stories.safetensors.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ from solutions.bert.pretraining import (
 from .run_registry import command
 
 TRAIN, VALIDATION, TEST, DATA_SEED = 8_000, 100, 200, 1
-LONGEST = 72  # tokens; a question and a passage fit too
-SHOWN = 5  # guesses kept for each word of an example
+LONGEST = 72  # tokens; enough for a question with its passage
+SHOWN = 5  # guesses recorded for each word of an example
 EXAMPLES = 6
 WARMUP = 100
 NARROW = 40  # two models of this width have about as many parameters as one of 64
@@ -61,7 +61,7 @@ Item = tuple[list[int], list[int], int]  # ids, segments, 1 if the second text i
 
 
 class Task:
-    """The stories, their vocabulary, and how they are cut and masked."""
+    """The stories with their vocabulary, their splitting into texts, and their masking."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
@@ -71,37 +71,37 @@ class Task:
         self.generator = torch.Generator()
 
     def encoder(self) -> BertEncoder:
-        """Return an encoder with new weights."""
+        """Return a newly initialised encoder."""
         o = self.options
         layers = [BertLayer(o.width, o.heads, 2 * o.width, o.dropout) for _ in range(o.layers)]
         embeddings = BertEmbeddings(len(self.words), o.width, LONGEST, dropout=o.dropout)
         encoder = BertEncoder(embeddings, layers)
         initialise(encoder, o.deviation)
-        # What a word is counts for more at first than where it stands.
+        # At first, the identity of a word counts for more than its position.
         nn.init.normal_(embeddings.token.weight, std=2 * o.deviation)
         nn.init.normal_(embeddings.position.weight, std=o.deviation / 4)
         return encoder
 
     def head(self, embedding: Any) -> MaskedLanguageModelHead:
-        """Return a head with new weights around an `nn.Embedding` that stays as it is."""
+        """Return a newly initialised head that shares the given `nn.Embedding`."""
         head = MaskedLanguageModelHead(embedding)
         nn.init.normal_(head.transform.weight, std=self.options.deviation)
         return head
 
     def filler(self, sees: str) -> Filler:
-        """Return a model that fills in words."""
+        """Return a model that predicts hidden words."""
         encoder = self.encoder()
         return Filler(encoder, self.head(encoder.embeddings.token), sees)
 
     def documents(self, stories: Iterable[Story], begin: int = 0) -> list[list[list[int]]]:
-        """Return stories as lists of texts of two sentences, as ids, from one sentence on."""
+        """Return stories as lists of two-sentence texts, as ids, from sentence `begin` on."""
         return [
             [[self.words.id(w) for w in text] for text in texts_of(story, begin=begin)]
             for story in stories
         ]
 
     def neighbours(self, stories: Iterable[Story]) -> list[Item]:
-        """Return each two texts that follow each other, cut in both ways."""
+        """Return all pairs of consecutive texts, for both ways of splitting the stories."""
         return [
             (*self.words.join(first, second), 1)
             for begin in (0, 1)
@@ -114,14 +114,14 @@ class Task:
         return mask_tokens(tokens, special, len(self.words), self.words.mask_id, self.generator)
 
     def only_masked(self, tokens: Tensor, special: Tensor) -> tuple[Tensor, Tensor]:
-        """Hide as many words, all of them behind [MASK]."""
+        """Hide as many words, but replace all of them by [MASK]."""
         _, labels = self.masked(tokens, special)
         return torch.where(labels != -100, self.words.mask_id, tokens), labels
 
     def epochs(
         self, items: Callable[[int], list[Item]], mask: Callable[..., Any]
     ) -> Callable[[int], Iterator[BertBatch]]:
-        """Return `batches(epoch)` for `train`, an epoch being so many updates."""
+        """Return `batches(epoch)` for `train`, with steps / epochs updates in an epoch."""
         per_epoch = self.options.steps // self.options.epochs
 
         def batches(epoch: int) -> Iterator[BertBatch]:
@@ -140,13 +140,13 @@ class Task:
         return batches
 
     def schedule(self, step: int) -> float:
-        """Return the learning rate: up in a line, then down in a line."""
+        """Return the learning rate: linear warm-up, then linear decay."""
         o = self.options
         return o.rate * min(step / WARMUP, max(o.steps - step + 1, 0) / (o.steps - WARMUP))
 
 
 def adamw(parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
-    """Return Adam with decay, for those parameters that are trained."""
+    """Return Adam with weight decay for the trainable parameters."""
     trained = [parameter for parameter in parameters if parameter.requires_grad]
     return torch.optim.AdamW(trained, betas=(0.9, 0.98), weight_decay=0.01, fused=True)
 
@@ -155,7 +155,7 @@ def adamw(parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
 def judge_model(
     task: Task, model: Filler | BidirectionalClozeModel, stories: list[Story]
 ) -> dict[str, Any]:
-    """Return how many hidden words are told, over all words and by part of speech."""
+    """Return the accuracy on hidden words, over all words and by part of speech, and the loss."""
     right: dict[str, list[float]] = defaultdict(list)
     loss: list[float] = []
     for story in stories:
@@ -183,9 +183,9 @@ def _tags_as_story(story: Story) -> Story:
 
 @torch.no_grad()
 def judge_shown_words(task: Task, model: nn.Module, stories: list[Story]) -> dict[str, float]:
-    """Return what a model makes of words that no [MASK] hides: true ones, and wrong ones.
+    """Return a model's accuracy on visible words: true ones, and randomly replaced ones.
 
-    One word in ten of each text is exchanged for a random one; all the others are true.
+    For the latter, one word in ten of each text is replaced by a random one.
     """
     generator = torch.Generator().manual_seed(7)
     same = wrong = kept = replaced = noticed = 0
@@ -219,7 +219,7 @@ def judge_shown_words(task: Task, model: nn.Module, stories: list[Story]) -> dic
 def fill_examples(
     task: Task, model: Filler | BidirectionalClozeModel, stories: list[Story]
 ) -> list[dict[str, Any]]:
-    """Return what a model fills in for each word of the prepared texts."""
+    """Return a model's predictions for each word of the example texts."""
     shown = []
     for story in stories:
         first, second = texts_of(story)[:2]
@@ -245,7 +245,7 @@ def fill_examples(
 
 @torch.no_grad()
 def next_accuracy(task: Task, model: PretrainingModel, stories: list[Story]) -> float:
-    """Return how often the model tells whether the second text is the next one."""
+    """Return the accuracy of next-sentence prediction."""
     pairs = next_sentence_pairs(task.documents(stories), torch.Generator().manual_seed(1))
     items = [(*task.words.join(a, b), int(is_next)) for a, b, is_next in pairs]
     tokens, segments, labels = pad_items(items)
@@ -254,7 +254,7 @@ def next_accuracy(task: Task, model: PretrainingModel, stories: list[Story]) -> 
 
 
 def bert_loss(model: nn.Module, batch: BertBatch) -> Tensor:
-    """Return the loss of both tasks; words are scored where one was chosen, nowhere else."""
+    """Return the loss of both tasks; words are scored only at the chosen positions."""
     assert isinstance(model, PretrainingModel)
     states = model.encoder(batch.tokens, batch.segments)
     chosen = batch.labels != -100
@@ -328,7 +328,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Train all models, one after the other."""
+    """Train and record all models in turn."""
     task = Task(options)
     torch.set_num_threads(1)
     for name, part in (("fill", fill), ("narrow", train_narrow), ("bert", pretrain_bert)):
@@ -337,7 +337,7 @@ def main(options: argparse.Namespace) -> None:
 
 
 def fill(task: Task) -> None:
-    """Train the models that are compared; all of them read the same pairs of texts."""
+    """Train the compared models, all on the same pairs of texts."""
     true_pairs = task.neighbours(task.data.train)
     made: dict[str, Filler] = {}
     for name, sees, mask in (
@@ -359,7 +359,7 @@ def fill(task: Task) -> None:
 
 
 def train_narrow(task: Task) -> None:
-    """Train two directions once more, so narrow that both together are about as large as BERT."""
+    """Train both directions again, so narrow that together they are about as large as BERT."""
     wide, task.options.width = task.options.width, NARROW
     true_pairs = task.neighbours(task.data.train)
     sides = []
@@ -374,7 +374,7 @@ def train_narrow(task: Task) -> None:
 
 
 def train_side_by_side(task: Task, name: str, left: Filler, right: Filler) -> None:
-    """Train the top of two finished models for half as many updates, and record it."""
+    """Train a layer on top of two frozen models for half as many updates, and record the result."""
     seed_everything(task.options.seed)
     width, steps = task.options.width, task.options.steps
     fresh = initialise(nn.Embedding(len(task.words), width), task.options.deviation)
@@ -388,7 +388,7 @@ def train_side_by_side(task: Task, name: str, left: Filler, right: Filler) -> No
 
 
 def pretrain_bert(task: Task) -> None:
-    """Pre-train BERT with both tasks, and keep its weights."""
+    """Pre-train BERT with both tasks, and save its weights."""
     seed_everything(task.options.seed)
     encoder = task.encoder()
     head = task.head(encoder.embeddings.token)
@@ -407,6 +407,6 @@ def pretrain_bert(task: Task) -> None:
 
 
 def keep(name: str, model: nn.Module) -> None:
-    """Write a model's weights as float16; tied ones come once."""
+    """Write a model's weights as float16; tied weights are stored once."""
     weights = {name: p.detach().half() for name, p in model.named_parameters()}
     save_file(weights, results.FOLDER / f"{name}.stories.safetensors")

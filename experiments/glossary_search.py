@@ -2,10 +2,10 @@
 
     python -m experiments glossary_search
 
-Each entry and each question becomes one vector: the mean of its states in all-MiniLM-L6-v2, or its
-words weighted by how rare they are (tf-idf). The entries are sorted by their cosine with the
-question. The questions were written before anything was tried, each for one entry, and avoid its
-name. Writes book/results/minilm-search.glossary.json.
+Each entry and each question is represented by one vector: the mean of its states in
+all-MiniLM-L6-v2, or its tf-idf vector. The entries are ranked by their cosine with the question.
+The questions were written before the first run, each for one entry, and avoid its name. Writes
+book/results/minilm-search.glossary.json.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ QUESTIONS = {
 
 
 def read_entries() -> dict[str, str]:
-    """Return the text of each entry, its name first, without markup, by its name."""
+    """Return the text of each entry, without markup and with its name first, by name."""
     found = {}
     for entry in yaml.safe_load(GLOSSARY.read_text("utf-8"))["terms"]:
         text = re.sub(r"\{[\w:]+\}`([^`<]*?)(?:\s*<[^>]*>)?`", r"\1", entry["is"])
@@ -68,7 +68,7 @@ def read_entries() -> dict[str, str]:
 
 
 def cosines_by_words(texts: Sequence[str], questions: Sequence[str]) -> Tensor:
-    """Return cosines (questions, texts) of words that are weighted by how rare they are."""
+    """Return cosines (questions, texts) of tf-idf vectors."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     words = TfidfVectorizer().fit(texts)
@@ -77,7 +77,7 @@ def cosines_by_words(texts: Sequence[str], questions: Sequence[str]) -> Tensor:
 
 
 def cosines_by_meaning(texts: Sequence[str], questions: Sequence[str]) -> tuple[Tensor, int, str]:
-    """Return cosines (questions, texts) of mean states, the parameters, the weights' checksum."""
+    """Return cosines (questions, texts) of mean states, parameter count and weights' checksum."""
     model, pieces, checksum = load_published()
     encoder = model.encoder.to(device())
     vectors = [
@@ -88,18 +88,18 @@ def cosines_by_meaning(texts: Sequence[str], questions: Sequence[str]) -> tuple[
 
 
 def compute_ranks(cosines: Tensor, wanted: Sequence[int]) -> list[int]:
-    """Return the place of the wanted text for each question, from 1; equal ones stand before it."""
+    """Return the rank of the wanted text for each question, from 1; ties rank before it."""
     own = cosines.gather(1, torch.tensor(wanted).unsqueeze(1))  # (Q, 1)
     return (cosines >= own).sum(dim=1).tolist()
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser of the options: there are none."""
+    """Return the parser, which has no options."""
     return argparse.ArgumentParser(description=__doc__.splitlines()[0])
 
 
 def main(options: argparse.Namespace) -> None:
-    """Search with all questions in both ways, and record what was found."""
+    """Search for all questions in both ways and record the results."""
     started = time.perf_counter()
     known = read_entries()
     names, questions = list(known), list(QUESTIONS)

@@ -1,8 +1,8 @@
-"""The Canadian parliament's debates in the words of the sentences that people aligned.
+"""Debates of the Canadian parliament, tokenised like the manually aligned sentences.
 
-The aligned sentences come as words: elisions and contractions are written out (*l'Orateur* is *le
-orateur*, *du* is *de le*), hyphens stand alone. The debates come as text without accents. Here both
-become lower-case words without accents.
+The aligned sentences are published as words: elisions and contractions are expanded (*l'Orateur* is
+*le orateur*, *du* is *de le*), and hyphens are separate. The debates are published as text without
+accents. This module converts both to lower-case words without accents.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CONTRACTED = re.compile(rf"\b({'|'.join(_CONTRACTIONS)})\b")
 
 
 def simplify_words(words: Iterable[str]) -> Words:
-    """Return words in lower case and without accents."""
+    """Return words in lower case without accents."""
     return tuple(_plain(word) for word in words)
 
 
@@ -37,7 +37,7 @@ def read_english(line: str) -> Words:
 
 
 def read_french(line: str) -> Words:
-    """Return the words of a line of the French debates, elisions and contractions written out."""
+    """Return the words of a line of the French debates, with elisions and contractions expanded."""
     text = _ELISIONS.sub(r"\1e ", _plain(line))
     text = _CONTRACTED.sub(lambda match: _CONTRACTIONS[match[1]], text)
     return tuple(_TOKENS.findall(text))
@@ -51,12 +51,12 @@ def _plain(text: str) -> str:
 def read_debates(
     lines: Sequence[tuple[str, str]], longest: int, leave: Iterable[SentencePair]
 ) -> list[tuple[Words, Words]]:
-    """Return the pairs of debates, each once, in a fixed random order.
+    """Return the sentence pairs of the debates without duplicates, in a fixed random order.
 
     Args:
-        lines: as `datasets.load("hansards-en-fr")` has them.
-        longest: pairs with more words on either side are left out.
-        leave: aligned sentences, which nobody trains on.
+        lines: lines of `datasets.load("hansards-en-fr")`.
+        longest: pairs with more words on either side are dropped.
+        leave: aligned sentences to exclude from training.
     """
     kept = {(read_english(source), read_french(target)): None for source, target in lines}
     for pair in leave:
@@ -67,7 +67,7 @@ def read_debates(
 
 
 def plain_pairs(pairs: Iterable[SentencePair]) -> list[SentencePair]:
-    """Return aligned sentences in plain words."""
+    """Return aligned sentences with simplified words."""
     return [
         replace(p, source=simplify_words(p.source), target=simplify_words(p.target)) for p in pairs
     ]

@@ -1,4 +1,4 @@
-"""IBM's model 1 (Brown et al. 1993), the oldest way to align words without anybody's help."""
+"""IBM model 1 (Brown et al. 1993), the classical unsupervised word alignment model."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from itertools import chain
 
 import numpy as np
 
-NULL = 0  # the word that target words come from which have no counterpart
+NULL = 0  # source of target words without a counterpart
 
 Encoded = tuple[Sequence[int], Sequence[int]]
 
 
 class IBM1:
-    """Model 1: every target word comes from one source word or from none, wherever that stands.
+    """Model 1: each target word comes from one source word or NULL, whatever their positions.
 
         p(f | e) = c prod_j sum_{i=0}^{S} t(f_j | e_i),   e_0 = NULL
 
-    The table t is learned by expectation maximisation. From the table, each target word's share in
-    each word of its source sentence; from the shares, summed over the corpus, a new table:
+    The table t is learned by expectation maximisation. The table gives the share of each target
+    word in each word of its source sentence; the shares, summed over the corpus, give a new table:
 
         share(i, j) = t(f_j | e_i) / sum_k t(f_j | e_k)
         t(f | e) = shares of pairs (e, f) / shares of pairs (e, any)
 
     Args:
         pairs: encoded sentences (source, target); no word has id 0.
-        iterations: of expectation maximisation.
+        iterations: iterations of expectation maximisation.
 
     Source: Brown, Della Pietra, Della Pietra and Mercer (1993), section 4.2.
     """
@@ -42,7 +42,7 @@ class IBM1:
         column = np.repeat(np.arange(sum(map(len, cells))), np.concatenate(cells))
         self._keys, place = np.unique(keys, return_inverse=True)
         source_of = self._keys // self._width
-        self._table = np.ones(len(self._keys))  # t(f | e), for every pair of words that meet
+        self._table = np.ones(len(self._keys))  # t(f | e), for every co-occurring pair of words
         for _ in range(iterations):
             share = self._table[place]
             share /= np.bincount(column, share)[column]
@@ -57,7 +57,8 @@ class IBM1:
             target: ids of the target words, T of them.
 
         Returns:
-            rows that sum to 1, (T, S + 1). A word that never met any of them comes from NULL.
+            rows that sum to 1, (T, S + 1). A word that never co-occurred with any of them comes
+            from NULL.
         """
         wanted = np.array([*source, NULL]) * self._width + np.array(target)[:, None]  # (T, S + 1)
         place = np.searchsorted(self._keys, wanted).clip(max=len(self._keys) - 1)

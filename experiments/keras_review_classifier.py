@@ -1,12 +1,12 @@
-"""Train the sources' classifier of film reviews as it stands, and with its faults mended.
+"""Train a well-known Keras recipe for film reviews, as published and with its flaws fixed.
 
     python -m experiments keras_review_classifier [--keras | --masked]
 
-With --keras as Keras computes it: the LSTMs skip padding, the softmax does not, and the test set
-validates. Without an option the LSTMs read padding, too. With --masked padding is masked, and the
-validation data are its own.
+With --keras, the computation is that of Keras: the LSTMs skip padding, the softmax does not, and
+the test set is used for validation. Without an option, the LSTMs read padding, too. With --masked,
+padding is masked, and validation data are held out.
 
-The recipe, known from a Korean course on Keras: the 10,000 most frequent words, the last 500 of a
+The recipe comes from a Korean Keras course: the 10,000 most frequent words, the last 500 words of a
 review with padding in front, two bidirectional LSTMs of 64, attention of size 64 whose query is the
 final state, a layer of 20, dropout 0.5, Adam, batches of 256, three epochs.
 
@@ -38,16 +38,16 @@ VOCABULARY, LENGTH, BATCH, EPOCHS = 10_000, 500, 256, 3
 
 
 class BothWays(nn.Module):
-    """A bidirectional LSTM over padded texts, without packing, which takes four times as long here.
+    """A bidirectional LSTM over padded texts without packing, which would take four times as long.
 
-    The backward LSTM reads each text turned round within its own length, so that padding comes
-    last for both.
+    The backward LSTM reads each text reversed within its own length, so that padding comes last in
+    both directions.
 
     Args:
         input_size: i.
-        hidden_size: of one direction.
-        dropout: share of the inputs that are 0 in training, for each direction and text the same at
-            all words, as the argument `dropout` of an LSTM of Keras.
+        hidden_size: state size of one direction.
+        dropout: rate of input dropout, with one mask for each text and direction at all words, like
+            the argument `dropout` of a Keras LSTM.
     """
 
     def __init__(self, input_size: int, hidden_size: int, dropout: float = 0.0):
@@ -57,12 +57,12 @@ class BothWays(nn.Module):
         self.back = nn.LSTM(input_size, hidden_size, batch_first=True)
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        """Return states (B, N, 2d) for x (B, N, i); those behind a text's end mean nothing."""
+        """Return states (B, N, 2d) for x (B, N, i); those after a text's end are undefined."""
         places = torch.arange(x.shape[1], device=x.device)  # (N,)
         order = lengths.unsqueeze(1) - 1 - places  # (B, N)
         order = order.where(order >= 0, places)
         turned = _in_order(self._drop(x), order)
-        back = _in_order(self.back(turned)[0], order)  # turned twice is as before
+        back = _in_order(self.back(turned)[0], order)  # reversed twice: the original order
         return torch.cat([self.ahead(self._drop(x))[0], back], dim=2)
 
     def _drop(self, x: Tensor) -> Tensor:
@@ -72,10 +72,10 @@ class BothWays(nn.Module):
 
 
 def replace_padding(states: Tensor, lengths: Tensor) -> Tensor:
-    """Return states (B, N, 2d) with those of padding as Keras has them where an LSTM skips it.
+    """Return states (B, N, 2d) with the padding states of a Keras LSTM that skips padding.
 
-    Padding stands in front there: the forward LSTM has not begun, so that its states are 0, and the
-    backward LSTM is through and repeats its last state.
+    Keras pads in front: there the forward LSTM has not started, so its states are 0, and the
+    backward LSTM has finished and repeats its last state.
     """
     real = length_mask(lengths, states.shape[1]).unsqueeze(2)  # (B, N, 1)
     ahead, back = states.chunk(2, dim=2)  # (B, N, d) each
@@ -89,10 +89,10 @@ def _in_order(x: Tensor, order: Tensor) -> Tensor:
 
 @torch.no_grad()
 def begin_as_keras(model: nn.Module) -> None:
-    """Draw all weights as the layers of Keras draw them if nothing else is said.
+    """Initialise all weights with the defaults of Keras layers.
 
-    Embeddings lie between -0.05 and 0.05 (in torch they come from N(0, 1)); matrices are Glorot's
-    and those on states orthogonal; biases are 0, those of forget gates 1.
+    Embeddings are uniform between -0.05 and 0.05 (in torch, they come from N(0, 1)); matrices have
+    Glorot initialisation, recurrent ones are orthogonal; biases are 0, those of forget gates 1.
     """
     for name, weight in model.named_parameters():
         if "embedding" in name:
@@ -114,8 +114,8 @@ class Recipe(nn.Module):
 
     Args:
         masked: whether the LSTMs skip padding and the softmax gives it no weight.
-        keras: whether the LSTMs skip padding and the softmax does not, and dropout and the first
-            weights are as in Keras.
+        keras: whether the LSTMs skip padding but the softmax does not, with the dropout and the
+            initialisation of Keras.
     """
 
     def __init__(self, masked: bool, keras: bool = False):
@@ -169,7 +169,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Read the command line, train, record."""
+    """Train, evaluate and record."""
     corpus = datasets.load("imdb")
     training = corpus.train if options.masked else [*corpus.train, *corpus.validation]
     vocabulary = WordVocabulary((words(text) for text, _ in training), size=VOCABULARY)

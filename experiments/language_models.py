@@ -1,11 +1,12 @@
-"""Count and learn language models on a part of WikiText-2 and record their perplexities.
+"""Train n-gram and neural language models on a part of WikiText-2 and record their perplexities.
 
     python -m experiments language_models
 
-As many words as the Brown corpus gave Bengio et al. (2003) for training, a vocabulary of the 10,000
-most frequent, n-gram models of 1 to 5 words, neural language models of three sizes that see four
-words, and the mean of the best of both. Discounts, epoch and size are chosen on the validation set;
-the test set is read once, after that. Writes book/results/<model>.wikitext-2.json.
+The training set has half as many words as that of Bengio et al. (2003), the vocabulary the 10,000
+most frequent words. There are n-gram models of 1 to 5 words, neural language models of three sizes
+with four words of context, and the mean of the best of both. Discounts, epoch and size are chosen
+on the validation set; the test set is read once, after that. Writes
+book/results/<model>.wikitext-2.json.
 """
 
 from __future__ import annotations
@@ -32,15 +33,15 @@ from solutions.embeddings.vectors import NeuralLanguageModel
 from .run_registry import command
 
 DATA = "wikitext-2"
-WINDOW = 4  # words of context, those that a 5-gram has
+WINDOW = 4  # words of context, as in a 5-gram
 ORDERS = (1, 2, 3, 4, 5)
-SIZES = ((15, 25), (30, 50), (60, 50))  # numbers in a word's vector, hidden units
+SIZES = ((15, 25), (30, 50), (60, 50))  # size of a word vector, hidden units
 LOOKED_UP = ("king", "river", "blue", "three", "she", "city", "wrote", "1990", "album", "large")
 SCORER = "exp of the mean negative log probability of a word or <eos>, <unk> counted as a word"
 
 
 class Text:
-    """The corpus as ids: the training part up to so many words, validation and test whole."""
+    """The corpus as ids: the training set up to `words` words, all of validation and test."""
 
     def __init__(self, corpus: datasets.Corpus[str], words: int, vocabulary_size: int) -> None:
         training: list[list[str]] = []
@@ -58,7 +59,7 @@ class Text:
         self.test = [self.vocabulary.encode(line) for line in _lines(corpus.test)]
 
     def describe(self) -> dict[str, Any]:
-        """Return how many words each part has, and how many of them are unknown."""
+        """Return the size of the vocabulary, and each part's words and share of unknown words."""
         parts = {"training": self.training, "validation": self.validation, "test": self.test}
         words = {name: sum(map(len, part)) for name, part in parts.items()}
         unknown = {
@@ -73,13 +74,13 @@ def _lines(lines: Sequence[str]) -> list[list[str]]:
 
 
 def loss(model: nn.Module, rows: Tensor) -> Tensor:
-    """Return the cross entropy per word of rows (B, window + 1): the context and what follows."""
+    """Return the cross entropy per word of rows (B, window + 1): the context and the next word."""
     return F.cross_entropy(model(rows[:, :-1]), rows[:, -1])
 
 
 @torch.no_grad()
 def probabilities(model: nn.Module, contexts: Tensor, words: Tensor) -> np.ndarray:
-    """Return what the model gave each word that came, (N,)."""
+    """Return the model's probability of each word, (N,)."""
     log_probs = []
     for context, word in zip(contexts.split(1024), words.split(1024), strict=True):
         logits = model(context.to(device()))  # (B, V)
@@ -89,13 +90,13 @@ def probabilities(model: nn.Module, contexts: Tensor, words: Tensor) -> np.ndarr
 
 @dataclass
 class Model:
-    """What was trained, what it stores, and what is to be recorded of it.
+    """A trained model with its size and its record.
 
     Attributes:
         given: sentences -> the probability of each of their words, one array (N,).
-        parameters: how many numbers the model stores.
+        parameters: number of values that the model stores.
         run: seed, seconds, metrics and history.
-        more: its settings and what else is worth keeping.
+        more: its settings and further entries of the record.
     """
 
     given: Callable[[list[list[int]]], np.ndarray]
@@ -105,7 +106,7 @@ class Model:
 
     @property
     def validation(self) -> float:
-        """Perplexity on the validation set, by which models are compared before the test."""
+        """Perplexity on the validation set, which selects the models before the test."""
         return self.run["metrics"]["validation_perplexity"]
 
 
@@ -124,7 +125,7 @@ def count(text: Text, order: int, seed: int) -> Model:
 
 
 def learn(text: Text, embedding: int, hidden: int, options: argparse.Namespace) -> Model:
-    """Train a neural language model; the epoch with the lowest validation perplexity is kept."""
+    """Train a neural language model and keep the epoch with the lowest validation perplexity."""
     seed_everything(options.seed)
     rows = torch.column_stack(context_windows(text.training, WINDOW))  # (N, window + 1)
     model = NeuralLanguageModel(len(text.vocabulary), embedding, WINDOW, hidden)
@@ -181,7 +182,7 @@ def learn(text: Text, embedding: int, hidden: int, options: argparse.Namespace) 
 
 
 def mean_of(first: tuple[str, Model], second: tuple[str, Model], text: Text) -> Model:
-    """Return the mean of two models' probabilities."""
+    """Return a model with the mean of two models' probabilities."""
     (name, one), (other_name, other) = first, second
 
     def given(sentences: list[list[int]]) -> np.ndarray:
@@ -197,7 +198,7 @@ def mean_of(first: tuple[str, Model], second: tuple[str, Model], text: Text) -> 
 
 
 def find_seen(text: Text) -> np.ndarray:
-    """Tell of each word of the test set whether it stood in training after the same context."""
+    """Return for each word of the test set whether it followed the same context in training."""
     rows = torch.column_stack(context_windows(text.training, WINDOW)).tolist()
     known = set(map(tuple, rows))
     test = torch.column_stack(context_windows(text.test, WINDOW)).tolist()
@@ -223,7 +224,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Read the command line, count, train, choose, read the test set, record."""
+    """Count, train, select on the validation set, evaluate on the test set, record."""
     corpus = datasets.load(DATA)
     text = Text(corpus, options.words, options.vocabulary_size)
     counted = {f"ngram-{n}": count(text, n, options.seed) for n in ORDERS}
@@ -234,7 +235,7 @@ def main(options: argparse.Namespace) -> None:
     models = counted | learned | {"mixed": mean_of(best[0], best[1], text)}
     known = find_seen(text)
     for name, model in models.items():
-        given = model.given(text.test)  # the one reading of the test set
+        given = model.given(text.test)  # the only use of the test set
         metrics = model.run["metrics"] | {
             "perplexity": perplexity(given),
             "perplexity_of_seen": perplexity(given[known]),

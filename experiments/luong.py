@@ -1,10 +1,10 @@
-"""Train the translators of Luong et al. (2015) at full size on Multi30k and record what they reach.
+"""Train the translators of Luong et al. (2015) at full size on Multi30k and record their scores.
 
     python -m experiments luong                            # general score, input feeding
     python -m experiments luong --attention local-p        # a predicted window
     python -m experiments luong --score concat --input-feeding off
 
-Writes book/results/<model>.<data>.json; `translation_harness.py` says how.
+Writes book/results/<model>.<data>.json; see `translation_harness.py`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Train with each seed, record."""
+    """Train with each seed and record."""
     kind = options.score if options.attention == "global" else options.attention
     name = f"luong-{kind}" + ("-unfed" if options.input_feeding == "off" else "")
     plan = translation_harness.Plan(

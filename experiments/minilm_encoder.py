@@ -1,4 +1,4 @@
-"""The published all-MiniLM-L6-v2: loads it, takes means of its states, puts classifiers on it."""
+"""The published all-MiniLM-L6-v2: loading, mean states, low-rank corrections and classifiers."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ LAYERS, WIDTH, HEADS, POSITIONS = 6, 384, 12, 512
 
 
 def average(states: Tensor, tokens: Tensor) -> Tensor:
-    """Return the mean of the states (B, N, d) of real tokens (B, N), marks included: (B, d)."""
+    """Return the mean (B, d) of the states (B, N, d) of all tokens (B, N) except padding."""
     real = (tokens != 0).unsqueeze(-1)  # (B, N, 1)
     return (states * real).sum(1) / real.sum(1)  # (B, d)
 
 
 class MeanClassifier(nn.Module):
-    """One class for each text or pair, from the mean of its states h_i.
+    """Classifier of texts or pairs from the mean of their states h_i.
 
     c = mean of h_i over the real tokens,  logits = W c + b
 
@@ -38,7 +38,7 @@ class MeanClassifier(nn.Module):
         encoder: `encoder(tokens, segments) -> states (B, N, d)`.
         hidden_size: d.
         classes: C.
-        dropout: share of components of c set to 0 in training.
+        dropout: dropout rate of c.
 
     Source: Reimers and Gurevych (2019), section 3, for the mean of the states.
     """
@@ -56,7 +56,7 @@ class MeanClassifier(nn.Module):
 
 
 class LowRank(nn.Module):
-    """A frozen matrix W (m, d) with a trained correction: W + (16 / r) B A, B being 0 at first."""
+    """A frozen matrix W (m, d) with a trained correction, W + (16 / r) B A; B starts at 0."""
 
     def __init__(self, weight: Tensor, rank: int):
         super().__init__()
@@ -69,7 +69,7 @@ class LowRank(nn.Module):
 
 
 def add_corrections(encoder: nn.Module, rank: int) -> None:
-    """Freeze an encoder, and give its queries and values corrections of low rank."""
+    """Freeze an encoder, and add low-rank corrections to its queries and values."""
     encoder.requires_grad_(False)
     layers: Any = encoder.layers
     for layer in layers:
@@ -79,7 +79,7 @@ def add_corrections(encoder: nn.Module, rank: int) -> None:
 
 @torch.no_grad()
 def mean_states(encoder: nn.Module, items: Sequence[EncodedPair]) -> Tensor:
-    """Return the mean of each text's states, marks included, (number of texts, d)."""
+    """Return the mean of each text's states, special tokens included, (number of texts, d)."""
 
     def of(some: Sequence[EncodedPair]) -> Tensor:
         means = torch.empty(len(some), WIDTH)
@@ -88,13 +88,13 @@ def mean_states(encoder: nn.Module, items: Sequence[EncodedPair]) -> Tensor:
             means[rows] = average(states, batch.tokens).float().cpu()  # (B, d)
         return means
 
-    # Long texts take an hour: what a run that is stopped has read stays.
+    # Long texts take an hour, so an interrupted run keeps its finished parts.
     parts = [items[start : start + 4096] for start in range(0, len(items), 4096)]
     return torch.cat([load_or_compute(encoder, partial(of, part)) for part in parts])
 
 
 def by_length(items: Sequence[EncodedPair]) -> Iterator[tuple[list[int], BertBatch]]:
-    """Yield all items in batches of similar length, with their places in the list."""
+    """Yield all items in batches of similar length, with their indices in the list."""
     order = sorted(range(len(items)), key=lambda i: len(items[i][0]))
     for start in range(0, len(order), 64):
         rows = order[start : start + 64]
@@ -104,7 +104,7 @@ def by_length(items: Sequence[EncodedPair]) -> Iterator[tuple[list[int], BertBat
 
 
 def compute_features(encoder: nn.Module, items: Sequence[EncodedPair]) -> np.ndarray:
-    """Return what frozen states say of texts: the mean u, or of pairs |u - v| and u v."""
+    """Return features from frozen states: the mean u of a text, or |u - v| and u v of a pair."""
     if not any(1 in segments for _, segments, _ in items):
         return mean_states(encoder, items).numpy()
     first, second = (
@@ -114,7 +114,7 @@ def compute_features(encoder: nn.Module, items: Sequence[EncodedPair]) -> np.nda
 
 
 def load_published() -> tuple[PretrainingModel, WordPieceVocabulary, str]:
-    """Return the course's BERT with the published weights, their word pieces and their checksum."""
+    """Return the course's BERT with the published weights, the word pieces and the checksum."""
     weights = datasets.load("minilm-l6")
     pieces = WordPieceVocabulary.from_pieces(weights.split("pieces"))
     embeddings = BertEmbeddings(len(pieces), WIDTH, POSITIONS)
@@ -126,7 +126,7 @@ def load_published() -> tuple[PretrainingModel, WordPieceVocabulary, str]:
 
 
 def split_pair(item: EncodedPair, part: int) -> EncodedPair:
-    """Return the first or the second text of a pair, between marks of its own."""
+    """Return the first or the second text of a pair, with its own special tokens."""
     ids, segments, label = item
     own = [i for i, segment in zip(ids, segments, strict=True) if segment == part]
     own = own if part == 0 else [ids[0], *own]

@@ -1,24 +1,24 @@
-"""Fine-tune published weights in the course's own BERT, and record what they are worth.
+"""Fine-tune published weights in the course's own BERT, and compare them with baselines.
 
     python -m experiments minilm_finetuning --labels 500        # SST-2 with 500 labels
     python -m experiments minilm_finetuning --data mrpc
     python -m experiments minilm_finetuning --labels 500 --rank 8 --learning-rate 2e-3    # LoRA
 
 The weights are those of all-MiniLM-L6-v2, in BERT's architecture: 6 layers, d = 384. They were
-trained so that the mean of the states says what a text says, and the mean is what is classified
-here; the table of word pieces stays as it is. Beside the fine-tuned encoder stand the same encoder
-from scratch, logistic regression on its frozen mean states, and, for single texts, logistic
-regression on words and pairs of words. Writes book/results/minilm-<labels>.<data>.json. With
---rank the encoder is frozen but for a correction of that rank to queries and values; that goes to
-minilm-lora-<labels>.<data>.json, without the others.
+trained so that the mean of the states represents a text, and this mean is classified here; the
+word piece embeddings stay frozen. The baselines are the same encoder from scratch, logistic
+regression on its frozen mean states, and, for single texts, logistic regression on words and
+bigrams. Writes book/results/minilm-<labels>.<data>.json. With --rank, the encoder is frozen except
+for a correction of that rank to queries and values; the result goes to
+minilm-lora-<labels>.<data>.json, without the baselines.
 
-What is chosen is chosen on labels of the training part; the test set is read once for each row,
-after that. With all labels the number of updates and each regularisation are chosen on a validation
-part. With --labels there are these labels and no others: the last update counts, and regularisation
-is chosen by dividing the labels in five. --on validation trains with --labels and is judged by the
-validation part, so that a learning rate can be chosen; it records nothing. SST-2's own test labels
-are not public: its validation part is the test set here. Of its training part, which is made of the
-phrases of parse trees, the whole sentences are kept, and 885 of them are the validation part.
+All choices are made on labels of the training set; after that, the test set is read once for each
+row. With all labels, the number of updates and each regularisation are chosen on a validation set.
+With --labels, no other labels are used: the last update counts, and the regularisation is chosen by
+5-fold cross-validation. --on validation trains with --labels and evaluates on the validation set,
+to choose a learning rate; it records nothing. SST-2's own test labels are not public: its
+validation set is the test set here. Its training set consists of parse-tree phrases; only the whole
+sentences are kept, and 885 of them are the validation set.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ from .run_registry import command
 
 WAYS = ("fine-tuned", "from-nothing", "frozen", "bag")
 REGULARISATIONS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-HELD_OUT = 885  # sentences of SST-2's training part to validate with; 6,000 are left
-SHORT = 18  # pieces of a text whose attention is shown
+HELD_OUT = 885  # validation sentences from SST-2's training set; 6,000 are left
+SHORT = 18  # maximum pieces of a text whose attention is recorded
 
 Parts = dict[str, list[Any]]
 
@@ -94,7 +94,7 @@ def weights_of(encoder: nn.Module, item: EncodedPair) -> list[Tensor]:
 
 
 def measure_received(encoder: nn.Module, item: EncodedPair) -> list[float]:
-    """Return how much attention each piece gets in the last layer, as means over heads and states.
+    """Return the attention that each piece receives in the last layer, averaged over heads, states.
 
     a_j = 1 / (h N) sum over heads and i of w_ij; they sum to 1.
     """
@@ -104,7 +104,7 @@ def measure_received(encoder: nn.Module, item: EncodedPair) -> list[float]:
 def measure_reading(
     items: Sequence[EncodedPair], texts: Sequence[Any], pieces: WordPieceVocabulary
 ) -> dict[str, float]:
-    """Return how much of the texts is in the encoded items: share of whole texts, of all pieces."""
+    """Return how much truncation leaves: the share of untruncated texts, and of all pieces."""
     whole = [
         len(pieces.encode(text[0], text[1] if len(text) == 3 else None, 1_000_000)[0])
         for text in texts
@@ -121,16 +121,16 @@ def fit_best(
     labels: Sequence[int],
     training: int,
 ) -> tuple[Callable[[list[int]], list[int]], float]:
-    """Fit with the regularisation that tells labels best which it has not seen.
+    """Fit with the regularisation that predicts held-out labels best.
 
     Args:
         fit: `fit(rows, strength)` fits to these rows and returns a function that predicts rows.
-        labels: of the training rows, then of those to validate with. If there are none of these,
-            each fifth of the training rows takes its turn.
-        training: how many training rows there are.
+        labels: labels of the training rows, then of the validation rows. Without validation rows,
+            5-fold cross-validation on the training rows is used.
+        training: number of training rows.
 
     Returns:
-        what was fitted to the training rows, and the regularisation.
+        the predictor fitted to the training rows, and the regularisation.
     """
     rows = list(range(training))
     fifths = [(set(rows[i::5]), rows[i::5]) for i in range(5)]
@@ -150,7 +150,7 @@ def fit_best(
 
 
 def classify_frozen(encoder: nn.Module, parts: Parts) -> list[int]:
-    """Return the classes that logistic regression on frozen states tells for the test part."""
+    """Return the test set's classes as predicted by logistic regression on frozen states."""
     from sklearn.linear_model import LogisticRegression
 
     items = [*parts["train"], *parts["validation"]]
@@ -167,7 +167,7 @@ def classify_frozen(encoder: nn.Module, parts: Parts) -> list[int]:
 
 
 def bag(texts: Parts) -> list[int]:
-    """Return the classes that logistic regression on words and pairs tells for the test part."""
+    """Return the test set's classes as predicted by logistic regression on words and bigrams."""
     items = [*texts["train"], *texts["validation"]]
     labels = [item[-1] for item in items]
     cut = [words(item[0]) for item in [*items, *texts["test"]]]
@@ -187,15 +187,15 @@ def tune(
     """Fine-tune from published weights, or from scratch.
 
     Args:
-        parts: encoded items of the parts. If there are any to validate with, the update is chosen
-            by them; else the last one counts.
-        state: of an encoder; None begins from scratch.
-        size: word pieces.
-        options: of the command line.
-        seed: of first weights, order and dropout.
+        parts: encoded items of each part. Validation items, if any, choose the best update; else
+            the last one counts.
+        state: state of an encoder; None trains from scratch.
+        size: number of word pieces.
+        options: options of the command line.
+        seed: seed of initial weights, order and dropout.
 
     Returns:
-        the encoder, the classes that are told for the test part, and what the training was.
+        the encoder, the predicted classes of the test set, and the record of the training.
     """
     seed_everything(seed)
     encoder = encoder_of(options, size)
@@ -212,7 +212,7 @@ def tune(
     batch_size = min(options.batch_size, max(8, len(training) // 10))
     in_epoch = -(-len(training) // batch_size)
     updates = max(options.updates, options.epochs * in_epoch)
-    turns = -(-updates // options.turn)  # a turn ends with a look at the validation part
+    turns = -(-updates // options.turn)  # each turn ends with a validation
     updates = turns * options.turn
 
     def batches(turn: int) -> Iterator[BertBatch]:
@@ -256,7 +256,7 @@ def tune(
 def predict(
     model: nn.Module, items: Sequence[EncodedPair], options: argparse.Namespace
 ) -> list[int]:
-    """Return the class that is told for each item, in the precision of the training."""
+    """Return the predicted class of each item, computed in the precision of the training."""
     told = torch.empty(len(items), dtype=torch.long)
     half = options.precision == "bfloat16"
     for rows, batch in by_length(items):
@@ -266,7 +266,7 @@ def predict(
 
 
 def bootstrap_intervals(told: Sequence[int], labels: Sequence[int]) -> dict[str, list[float]]:
-    """Return the 95 % interval of accuracy and F1 over test sets redrawn (bootstrap)."""
+    """Return the 95 % bootstrap intervals of accuracy and F1 over resampled test sets."""
     right, says, true = np.array(told) == labels, np.array(told) == 1, np.array(labels) == 1
     draw = np.random.default_rng(0)
     measured = []
@@ -280,7 +280,7 @@ def bootstrap_intervals(told: Sequence[int], labels: Sequence[int]) -> dict[str,
 
 
 def divide(corpus: datasets.Corpus[Any]) -> Parts:
-    """Return training, validation and test part; SST-2's are whole sentences."""
+    """Return training, validation and test sets; those of SST-2 are whole sentences."""
     if "test" in corpus.splits:
         return {part: corpus.split(part) for part in ("train", "validation", "test")}
     whole = whole_texts(corpus.train)
@@ -314,7 +314,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Train with each seed, record."""
+    """Train with each seed and record."""
     repeat = command("minilm_finetuning", options, leave=("progress", "width", "layers", "heads"))
     model, pieces, weights_sha256 = load_published()
     corpus = datasets.load(options.data)
@@ -344,7 +344,7 @@ def run_seed(
     options: argparse.Namespace,
     seed: int,
 ) -> dict:
-    """Return what each way reaches with some labels of a seed's choice."""
+    """Return the metrics of each method, trained with labels drawn by the seed."""
     draw = torch.Generator().manual_seed(seed)
     order = torch.randperm(len(parts["train"]), generator=draw).tolist()
     texts, parts = (
@@ -355,7 +355,7 @@ def run_seed(
         }
         for given in (texts, parts)
     )
-    # A shorter table of positions: no text here is longer, and the first rows are the same ones.
+    # Truncate the position embeddings: no text here is longer, and the first rows are unchanged.
     state = dict(model.encoder.state_dict())
     state["embeddings.position.weight"] = state["embeddings.position.weight"][: options.length]
     labels = [item[-1] for item in parts["test"]]

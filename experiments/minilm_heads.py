@@ -2,7 +2,7 @@
 
     python -m experiments minilm_heads
 
-Writes book/results/minilm-heads.sst-2.json: for each head of all-MiniLM-L6-v2 the mean weights over
+Writes book/results/minilm-heads.sst-2.json: the mean weights of each head of all-MiniLM-L6-v2 over
 SST-2's validation sentences, and the largest difference between the states of the course's encoder
 and those of `transformers` with the same weights. Needs transformers (pip install -e .[test]).
 """
@@ -34,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def measure_habits(weights: Tensor, special: Sequence[int], last: int) -> dict[str, Tensor]:
-    """Return for each head (h,) the mean weights on some tokens, over a text's pieces."""
+    """Return each head's mean weights (h,) on typical targets, over a text's pieces."""
     inner = torch.arange(1, weights.shape[-1] - 1)
     rows = weights[:, inner]  # (h, N - 2, N)
     return {
@@ -52,7 +52,7 @@ def measure_habits(weights: Tensor, special: Sequence[int], last: int) -> dict[s
 def compare_states(
     encoder: nn.Module, items: Sequence[EncodedPair], state: dict[str, Tensor]
 ) -> float:
-    """Return the largest difference from the states of the library, over all real tokens."""
+    """Return the largest difference from the library's states, over all real tokens."""
     import transformers
 
     library = transformers.BertModel(
@@ -72,7 +72,7 @@ def compare_states(
 
 @torch.no_grad()
 def main(options: argparse.Namespace) -> None:
-    """Read the command line, measure, record."""
+    """Measure and record."""
     started = time.perf_counter()
     model, pieces, weights_sha256 = load_published()
     corpus = datasets.load("sst-2")

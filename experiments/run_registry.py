@@ -7,8 +7,8 @@ import importlib
 from collections.abc import Container
 from types import ModuleType
 
-# The program of each run, and its options. Where a program writes one file, the run is called as
-# that file in book/results is. BERT is pre-trained before it is fine-tuned.
+# The program and options of each run. If a program writes one file, the run has the name of that
+# file in book/results. The order matters: BERT is pre-trained before it is fine-tuned.
 RUNS = {
     "seq2seq-lstm.multi30k-de-en": "seq2seq --precision float32 --seeds 1 2 3",
     "seq2seq-gru.multi30k-de-en": "seq2seq --model gru --precision float32 --seeds 1 2 3",
@@ -98,12 +98,12 @@ def load(program: str) -> ModuleType:
 
 
 def command(program: str, options: argparse.Namespace, leave: Container[str] = ()) -> str:
-    """Return the command that repeats a run; it names the options that are not the defaults.
+    """Return the command that repeats a run, with all options that differ from the defaults.
 
     Args:
         program: one of PROGRAMS.
-        options: of the run, as they were parsed.
-        leave: names of options that change nothing in what is recorded.
+        options: parsed options of the run.
+        leave: names of options that do not affect the record.
     """
     parser = load(program).parser()
     words = [ENTRY, program]

@@ -1,10 +1,10 @@
-"""Train the translators without attention at full size on Multi30k and record what they reach.
+"""Train the translators without attention at full size on Multi30k and record their scores.
 
     python -m experiments seq2seq                  # LSTM, source reversed (Sutskever et al. 2014)
-    python -m experiments seq2seq --order forward  # the same, source as it stands
+    python -m experiments seq2seq --order forward  # the same, source not reversed
     python -m experiments seq2seq --model gru      # GRU, context at every step (Cho et al. 2014)
 
-Writes book/results/<model>.<data>.json; `translation_harness.py` says how.
+Writes book/results/<model>.<data>.json; see `translation_harness.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PAPER = {"lstm": "reversed", "gru": "forward"}  # the order in which each paper 
 def build(
     options: argparse.Namespace, order: str, source_size: int, target_size: int
 ) -> Translator:
-    """Return the LSTM or the GRU of the chapter, its source reversed or not."""
+    """Return the chapter's LSTM or GRU translator, with the source reversed or not."""
     prepare = reverse_source if order == "reversed" else None
     width, dropout = options.width, options.dropout
     if options.model == "lstm":
@@ -48,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Train with each seed, record."""
+    """Train with each seed and record."""
     order = options.order or PAPER[options.model]
     name = f"seq2seq-{options.model}"
     if order != PAPER[options.model]:

@@ -1,11 +1,10 @@
-"""Train the Transformer of Vaswani et al. (2017) on Multi30k and record what it reaches.
+"""Train the Transformer of Vaswani et al. (2017) on Multi30k and record its scores.
 
     python -m experiments transformer
 
-Writes book/results/transformer.<data>.json; `translation_harness.py` says how. One vocabulary
-serves both languages, Adam has the paper's settings, and the learning rate follows its equation 3,
-times `--rate`, and falls to 0 in a line over the last steps (`--cooldown`), as it does not in the
-paper.
+Writes book/results/transformer.<data>.json; see `translation_harness.py`. Both languages share one
+vocabulary, Adam has the paper's settings, and the learning rate is that of its equation 3 times
+`--rate`. Unlike in the paper, it falls linearly to 0 over the last steps (`--cooldown`).
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ def adam(parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
 
 
 def rate(options: argparse.Namespace, step: int, steps: int) -> float:
-    """Return the learning rate of a step, from 1, out of so many."""
+    """Return the learning rate of a step, counted from 1, in a training of `steps` steps."""
     rest = (steps - step + 1) / (options.cooldown * steps) if options.cooldown else 1.0
     paper = noam_learning_rate(step, options.width, options.warmup)
     return options.rate * paper * min(1.0, max(rest, 0.0))
@@ -78,7 +77,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Train with each seed, record."""
+    """Train with each seed and record."""
     plan = translation_harness.Plan(
         lambda source, target: build(options, source),
         shared=True,

@@ -1,9 +1,9 @@
-"""What the full-size runs of all translators share: data, training, choice of the epoch, measures.
+"""Shared code of the full-size translation runs: data, training, model selection, measurements.
 
 Every model is trained on the same subwords in the same order of batches, its epoch is chosen by
-BLEU on the validation set, and the test set is read once, after that. It is translated greedily;
-with --beam by a beam search, too, for which the best epoch's weights compete on the validation set
-with the mean of the last epochs' (--average).
+BLEU on the validation set, and the test set is read once, after that. It is translated greedily,
+and with --beam also by beam search. For the beam search, the validation set decides between the
+best epoch's weights and the mean of the last epochs' (--average).
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ SMOOTHING = 0.1
 
 @dataclass(frozen=True)
 class Plan:
-    """What sets one model's run apart from the others'.
+    """The settings that are specific to one model's run.
 
     Attributes:
         build: `build(source_size, target_size)` returns a new translator.
-        attends: whether its weights are measured and some are kept.
+        attends: whether to measure its attention weights and record some of them.
         shared: whether source and target have one vocabulary, learned from both sides.
-        schedule: the learning rate of a step, from 1, and the number of all steps; in place of a
-            linear decay.
-        optimizer: returns another optimiser than Adam.
+        schedule: `schedule(step, steps)` returns the learning rate of a step, counted from 1, out
+            of `steps`; it replaces the linear decay.
+        optimizer: returns an optimiser to use in place of Adam.
     """
 
     build: Callable[[int, int], Translator]
@@ -79,7 +79,7 @@ def perplexity(model: nn.Module, pairs: Sequence[tuple[list[int], list[int]]]) -
 def search(
     model: Translator, sources: Sequence[list[int]], beam: int, penalty: float
 ) -> list[list[int]]:
-    """Translate encoded sentences with a beam search; as `translate` does greedily."""
+    """Translate encoded sentences with beam search, the counterpart of the greedy `translate`."""
     model.eval()
     found = []
     for ids in sources:
@@ -91,15 +91,15 @@ def search(
 
 
 def mean_weights(states: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
-    """Return the mean of several states of one model."""
+    """Return the mean of several state dicts of one model."""
     return {name: torch.stack([s[name] for s in states]).mean(0) for name in states[0]}
 
 
 def choose_weights(
     model: nn.Module, candidates: dict[str, dict[str, Tensor]], measure: Callable[[], float]
 ) -> dict[str, float]:
-    """Leave the model with the weights that measure best; return what each of them measures."""
-    candidates = copy.deepcopy(candidates)  # the model's own change with what is loaded
+    """Load the weights that measure best into the model; return the scores of all candidates."""
+    candidates = copy.deepcopy(candidates)  # loading would overwrite the model's own weights
     scores = {}
     for name, state in candidates.items():
         model.load_state_dict(state)
@@ -123,10 +123,10 @@ def by_length(
 
 
 def used_states(model: Translator, sources: list[list[int]], targets: list[list[int]]) -> dict:
-    """Return how concentrated the weights are over the model's own translations.
+    """Return the concentration of the attention weights over the model's own translations.
 
-    Rows that do not sum to 1, as those of local-p, are scaled first: entropy is that of a
-    distribution.
+    Rows that do not sum to 1, such as those of local-p, are normalised first, because entropy is
+    defined for distributions.
     """
     kept = [(s, t) for s, t in zip(sources, targets, strict=True) if t]
     rows = attention_weights(model, [s for s, _ in kept], [[*t, EOS] for _, t in kept])
@@ -150,7 +150,7 @@ class SubwordPair:
 
     Args:
         pairs: training pairs of texts.
-        size: number of subwords of a language.
+        size: number of subwords of each vocabulary.
         shared: whether both languages have one vocabulary, learned from both sides.
     """
 
@@ -163,7 +163,7 @@ class SubwordPair:
             self.target = SubwordVocabulary([target for _, target in pairs], size)
 
     def encode(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[list[int], list[int]]]:
-        """Return the ids of pairs of texts."""
+        """Return pairs of texts as pairs of ids."""
         return [(self.source.encode(s), self.target.encode(t)) for s, t in pairs]
 
     def translate(
@@ -186,7 +186,7 @@ def run(
     model = plan.build(len(subwords.source), len(subwords.target))
     history = train_translator(plan, options, seed, model, subwords, training, corpus.validation)
     sources, references = [s for s, _ in corpus.test], [t for _, t in corpus.test]
-    hypotheses = subwords.translate(model, sources)  # the one reading of the test set
+    hypotheses = subwords.translate(model, sources)  # the only use of the test set
     score = bleu(hypotheses, references)
     measured: dict[str, Any] = {
         "seed": seed,
@@ -231,7 +231,7 @@ def train_translator(
     training: Sequence[tuple[list[int], list[int]]],
     validation: Sequence[tuple[str, str]],
 ) -> History:
-    """Train the model; it is left with the weights of the epoch with the best BLEU."""
+    """Train the model and leave it with the weights of the epoch with the best BLEU."""
     encoded = subwords.encode(validation)
     sources, references = [s for s, _ in validation], [t for _, t in validation]
 
@@ -271,9 +271,9 @@ def measure_search(
     corpus: datasets.Corpus[tuple[str, str]],
     last_weights: Sequence[dict[str, Tensor]],
 ) -> dict[str, dict]:
-    """Return what a beam search adds to a run's measurements.
+    """Return the measurements of a beam search, to be added to a run's.
 
-    The weights of the best epoch compete with the mean of the last ones on the validation set.
+    The validation set decides between the best epoch's weights and the mean of the last epochs'.
     """
 
     def translate_all(pairs: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
@@ -299,7 +299,7 @@ def measure_search(
 
 
 def pictures(model: Translator, subwords: SubwordPair, sources: list[list[int]]) -> list[dict]:
-    """Return the weights behind some translations, to be drawn: rows are target subwords."""
+    """Return the weights of some translations, for figures; rows are target subwords."""
     targets = [[*ids, EOS] for ids in translate(model, sources)]
     return [
         {
@@ -314,7 +314,7 @@ def pictures(model: Translator, subwords: SubwordPair, sources: list[list[int]])
 
 
 def parser(description: str) -> argparse.ArgumentParser:
-    """Return a parser of what all translators have; the description's first line is its own."""
+    """Return a parser of the options of all translators; its text is `description`'s first line."""
     arguments = argparse.ArgumentParser(description=description.splitlines()[0])
     arguments.add_argument("--max-words", type=int, default=100, help="longest source sentence")
     arguments.add_argument("--seeds", type=int, nargs="+", default=[1])
@@ -355,9 +355,9 @@ def record(name: str, program: str, options: argparse.Namespace, plan: Plan) -> 
     """Train with each seed and write book/results/<name>.<data>.json.
 
     Args:
-        name: of the model.
-        program: the module of this folder that is run.
-        options: of its command line.
+        name: name of the model.
+        program: name of the program, a module in this folder.
+        options: options of its command line.
         plan: how the model is built and trained.
     """
     corpus = datasets.load(options.data)

@@ -1,4 +1,4 @@
-"""What several tests share: a course in a folder of its own, with stock nbgrader."""
+"""Shared fixtures: a course in its own folder, with stock nbgrader."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-# The same examples everywhere and every time, whatever CI or an earlier run would change.
+# The same examples on every machine and in every run, whatever Hypothesis's defaults for CI.
 settings.register_profile("course", derandomize=True, deadline=None, database=None)
 settings.load_profile("course")
 
-# Files of which each exercise, or each page, may be in another process.
+# Files whose exercises or pages may be distributed over several processes.
 DEALT = ("test_answers.py", "test_mutation.py", "test_pages.py", "test_accessibility.py")
 ROOT = Path(__file__).resolve().parent.parent
 needs_bubblewrap = pytest.mark.skipif(
@@ -28,14 +28,14 @@ needs_bubblewrap = pytest.mark.skipif(
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Leave out what needs the real data where there is none."""
+    """Skip tests that need the real data if there is none."""
     if item.get_closest_marker("real_data") and not os.environ.get("COURSEKIT_DATA"):
         pytest.skip("COURSEKIT_DATA names no folder with the real data")
 
 
 @pytest.fixture(autouse=True)
 def _same_chance() -> None:
-    """What a test draws does not depend on the tests before it, nor on which worker runs it."""
+    """Seed each test, so that its random numbers do not depend on other tests or on the worker."""
     random.seed(1)
     if "torch" in sys.modules:
         sys.modules["torch"].manual_seed(1)
@@ -45,7 +45,7 @@ def _same_chance() -> None:
 
 @dataclass(frozen=True)
 class Course:
-    """A copy of the course's masters and of nbgrader's settings; the packages are installed."""
+    """A copy of the course's masters and nbgrader settings; the packages are installed."""
 
     folder: Path
 
@@ -56,7 +56,7 @@ class Course:
             cwd=self.folder,
             env=os.environ
             | {
-                "PATH": os.defpath,  # as in a shell in which no environment is activated
+                "PATH": os.defpath,  # as in a shell without an activated environment
                 "OMP_NUM_THREADS": "1",
                 "JUPYTER_CONFIG_DIR": str(self.folder / "no-settings-of-the-user"),
             },
@@ -69,7 +69,7 @@ class Course:
 
 
 def copy_course(folder: Path) -> Course:
-    """Copy the masters, without notebooks made from them, and nbgrader's settings."""
+    """Copy the masters, without generated notebooks, and nbgrader's settings."""
     shutil.copy(ROOT / "nbgrader_config.py", folder)
     shutil.copytree(
         ROOT / "solutions",
@@ -81,7 +81,7 @@ def copy_course(folder: Path) -> Course:
 
 @pytest.fixture(scope="session")
 def released(tmp_path_factory: pytest.TempPathFactory) -> Course:
-    """A course whose assignments have all been released."""
+    """Return a course whose assignments are all released."""
     from autograder.exercises import EXERCISES
     from autograder.instructor.nbgrader.release import release
 
@@ -92,7 +92,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Course:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Keep a file's tests in one process, but for those that are dealt out."""
+    """Keep the tests of a file in one process, except for those of distributed files."""
     from xdist.scheduler import LoadFileScheduling
 
     class ByFileAndExercise(LoadFileScheduling):

@@ -1,1 +1,1 @@
-"""Commands of a maintainer: build the site, notebooks and PDF; check links, data and versions."""
+"""Maintainers' commands: build the site, notebooks and PDF; check links, data and versions."""

@@ -1,11 +1,11 @@
-"""Builds the site: clears the execution cache if anything behind the pages changed, then builds.
+"""Build the site, and clear the execution cache first if the code behind the pages has changed.
 
-    python -m tools.build_site [FOLDER]      # of a book; this repository unless given
+    python -m tools.build_site [FOLDER]      # folder of a book; by default this repository
 
-jupyter-cache knows a page by its own code cells. What the cells import or read (coursekit,
-autograder, solutions, recorded results, the pinned versions) is hashed here; when the hash differs
-from that of the last build, all pages are executed again, so that no page shows what no longer
-holds.
+jupyter-cache detects changes only in a page's own code cells. This module hashes what the cells
+import or read (coursekit, autograder, solutions, recorded results, the pinned versions). If the
+hash differs from that of the last build, all pages are executed again, so that no page shows
+outdated output.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from tools.execute_pages import execute
 from tools.export_notebooks import write_notebooks
 
 ROOT = Path(__file__).resolve().parents[1]
-# What cells import and read.
+# What the cells import and read.
 BEHIND = ("coursekit", "autograder", "solutions", "book/results", "experiments", "book/figures")
-# What all pages are dressed in.
+# What determines the look of all pages.
 LOOKS = ("book/site", "book/_static", "_config.yml", "_toc.yml")
-LEFT = {"__pycache__", ".ipynb_checkpoints"}  # what Python or an editor leaves
+LEFT = {"__pycache__", ".ipynb_checkpoints"}  # leftovers of Python and editors
 
 
 def list_files(places: Iterable[str], root: Path = ROOT) -> list[Path]:
-    """Return all files at the places, sorted, without notebooks and what Python leaves."""
+    """Return all files at the given paths, sorted, without notebooks and leftovers."""
     paths = [p for place in places for p in (root / place, *(root / place).rglob("*"))]
     return sorted(
         p for p in paths if p.is_file() and p.suffix != ".ipynb" and not LEFT & set(p.parts)
@@ -44,7 +44,7 @@ def list_files(places: Iterable[str], root: Path = ROOT) -> list[Path]:
 
 
 def compute_digest(places: Iterable[str], root: Path = ROOT, text: str = "") -> str:
-    """Return one SHA-256 of all files at the places, names and contents, and of a text."""
+    """Return one SHA-256 of the names and contents of all files at the paths, and of a text."""
     total = hashlib.sha256(text.encode())
     for path in list_files(places, root):
         total.update(f"{path.relative_to(root)}\0".encode())
@@ -53,7 +53,7 @@ def compute_digest(places: Iterable[str], root: Path = ROOT, text: str = "") -> 
 
 
 def forget_stale(build: Path, root: Path = ROOT) -> list[str]:
-    """Remove from the build folder what changes elsewhere have made stale; return what was."""
+    """Remove the stale parts of the build folder; return their names."""
     removed = []
     for name, places, stale, text in (
         ("behind", (*BEHIND, "requirements.txt", "constraints.txt"), [".jupyter_cache"], ""),
@@ -67,16 +67,16 @@ def forget_stale(build: Path, root: Path = ROOT) -> list[str]:
                     removed.append(folder)
             build.mkdir(exist_ok=True)
             mark.write_text(now, encoding="utf-8")
-            if name == "behind":  # pages that show results are rewritten, not only executed
+            if name == "behind":  # pages that show results must be rewritten, too
                 shutil.rmtree(build / ".doctrees", ignore_errors=True)
     return removed
 
 
 def weigh_pages(html: Path) -> list[tuple[str, int, int]]:
-    """Return each page's size in bytes as a server sends it, alone and with all that it names.
+    """Return each page's compressed size in bytes, alone and with its direct resources.
 
-    What it names are its pictures, styles and scripts; what these fetch in turn, such as the fonts
-    of equations, is not counted (tests/browser/test_pages.py measures all of it).
+    Direct resources are pictures, styles and scripts. What these load in turn, such as the fonts of
+    equations, is not counted (tests/browser/test_pages.py measures everything).
     """
     sizes: dict[Path, int] = {}
 
@@ -103,9 +103,9 @@ def weigh_pages(html: Path) -> list[tuple[str, int, int]]:
 
 
 def write_pages(root: Path, html: Path) -> int | Exception:
-    """Write the site as `jupyter-book build . -W -n --keep-going` does; return 0 if all is well.
+    """Write the site like `jupyter-book build . -W -n --keep-going`; return 0 on success.
 
-    What is said is warnings, which are errors, and nothing else.
+    Only warnings are printed; they count as errors.
     """
     from jupyter_book.sphinx import build_sphinx
 
@@ -128,18 +128,18 @@ def write_pages(root: Path, html: Path) -> int | Exception:
 
 
 def main(root: Path = ROOT) -> int:
-    """Build; write the pages' sizes to weights.txt, and say how long it took."""
+    """Build the site, write the pages' sizes to weights.txt, and print the build time."""
     build = root / "_build"
     removed = forget_stale(build, root)
     if removed:
         print(f"Something behind the pages changed: removed {', '.join(removed)}.")
     started = time.perf_counter()
-    # A kernel need not say that its debugger sees no breakpoints in Python's own frozen modules.
+    # Silence the kernels' warning that the debugger misses breakpoints in frozen modules.
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     settings = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))["execute"]
     execute(root, build / ".jupyter_cache", settings.get("timeout", 30))
     if write_pages(root, build / "html"):
-        # Sphinx warns of a page only when it reads it: the next build reads all of them again.
+        # Sphinx warns only about pages that it reads, so make the next build read all of them.
         shutil.rmtree(build / ".doctrees", ignore_errors=True)
         for report in sorted((build / "html" / "reports").rglob("*.err.log")):
             lines = report.read_text(encoding="utf-8").strip().splitlines()

@@ -1,9 +1,9 @@
-"""Checks that the data sets can still be had, without downloading them.
+"""Check that the data sets are still available, without downloading them.
 
     python -m tools.check_data_urls [NAME ...] [--checksums BYTES]
 
-Each address is asked for its first bytes: they must be of the right kind of file, and mirrors must
-agree about its size. Files up to --checksums bytes (2,000,000) are downloaded and verified.
+The first bytes of each address must have the right file type, and mirrors must agree on the size.
+Files up to --checksums bytes (2,000,000) are downloaded and verified.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from tools.polite_http import BROKEN, OK, Answer, Visitor, table
 BEGINNINGS = {
     ".gz": b"\x1f\x8b", ".tgz": b"\x1f\x8b", ".xz": b"\xfd7zXZ", ".bz2": b"BZh", ".zip": b"PK",
 }  # fmt: skip
-_PAGES = (b"<!doctype html", b"<html")  # sent instead of the file, with a friendly status
+_PAGES = (b"<!doctype html", b"<html")  # error pages sent with a success status
 SMALL = 2_000_000
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What is known of one address of one file."""
+    """The result for one address of one file."""
 
     file: str
     address: str
@@ -41,7 +41,7 @@ class Finding:
 
 
 def fits(address: str, answer: Answer) -> str:
-    """Return what is wrong with a file's beginning, "" if nothing is."""
+    """Return what is wrong with a file's first bytes, or ""."""
     if answer.start.lstrip().lower().startswith(_PAGES):
         return "sends a web page instead of the file"
     beginning = BEGINNINGS.get(Path(urlsplit(address).path).suffix, b"")
@@ -53,7 +53,7 @@ def fits(address: str, answer: Answer) -> str:
 
 
 def verify(file: RemoteFile, url: str) -> str:
-    """Download a file from one of its addresses as a learner would; return what is wrong."""
+    """Download a file from one address like a learner; return what is wrong, or ""."""
     known = {name: os.environ.pop(name, None) for name in ("COURSEKIT_DATA", "COURSEKIT_CACHE")}
     try:
         with tempfile.TemporaryDirectory() as folder:
@@ -68,7 +68,7 @@ def verify(file: RemoteFile, url: str) -> str:
 
 
 def check(file: RemoteFile, visitor: Visitor, checksums: int = SMALL) -> list[Finding]:
-    """Ask all addresses of a file."""
+    """Return the findings for all addresses of a file."""
     findings: list[Finding] = []
     for url in file.urls:
         address = url.partition("#")[0]
@@ -81,13 +81,13 @@ def check(file: RemoteFile, visitor: Visitor, checksums: int = SMALL) -> list[Fi
                 says = "checksum right"
             verdict, says = (BROKEN, wrong) if wrong else (verdict, says)
         else:
-            verdict = BROKEN  # what refuses programs refuses the loader
+            verdict = BROKEN  # the loader would be refused as well
         findings.append(Finding(file.path, url, verdict, says, answer.size))
     return _agreeing(findings)
 
 
 def _agreeing(findings: list[Finding]) -> list[Finding]:
-    """Mark as broken what has another size than a mirror of the same name."""
+    """Mark addresses as broken whose size differs from a mirror of the same file name."""
     first: dict[str, int] = {}
     result = []
     for finding in findings:
@@ -104,7 +104,7 @@ def _agreeing(findings: list[Finding]) -> list[Finding]:
 def check_all(
     registry: Registry, names: Iterable[str], visitor: Visitor, checksums: int = SMALL
 ) -> dict[str, list[Finding]]:
-    """Return the findings by data set; a file of several data sets is asked for once."""
+    """Return the findings by data set; a file of several data sets is checked once."""
     known: dict[str, list[Finding]] = {}
     by_name: dict[str, list[Finding]] = {}
     for name in names:
@@ -116,7 +116,7 @@ def check_all(
 
 
 def report(by_name: dict[str, list[Finding]]) -> str:
-    """Return a line for each data set, and a table of the addresses that are not right."""
+    """Return a table of the data sets, and a table of the addresses with problems."""
     rows = []
     for name, findings in by_name.items():
         files = {finding.file for finding in findings}

@@ -1,11 +1,11 @@
-"""Do the pages' claims hold on other processors?
+"""Check that the claims of the pages hold on other processors.
 
     python -m tools.check_other_processors [PAGE ...]
 
-The book is built with instructions that nearly all have, so that every build is the same.
-Who executes a page elsewhere gets other last digits; training makes other models of them, and what
-the page says of its model must hold for these as well. Here each page is executed once for each
-kind of instructions that this processor can be held to. What fails is printed.
+The book is built with instructions that nearly all processors have, so that every build is the
+same. Elsewhere a page's numbers differ in their last digits, training turns these into different
+models, and the claims of the page must hold for them as well. This command executes each page once
+for each instruction set that this processor can be restricted to, and prints the failures.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ KINDS: dict[str, dict[str, str]] = {
 
 
 def find_errors(page: Path, kind: str) -> Iterator[str]:
-    """Yield what goes wrong in a page on a kind of processor."""
+    """Yield the errors of a page on a kind of processor."""
     os.environ.update(ONE_THREAD | KINDS[kind])
     notebook, done = run_cells(page, timeout=1200, allow_errors=True)
     if done.err:
         yield f"{page.name}, {kind}: {done.err}"
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
-            if output.output_type == "error" and output.ename != "NameError":  # of one before it
+            if output.output_type == "error" and output.ename != "NameError":  # a follow-up error
                 lines = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(output.traceback)).split("\n")
                 line = next((x for x in lines if x.startswith("---")), "")
                 yield f"{page.name}, {kind}: {output.ename}: {output.evalue}\n    {line}"
@@ -47,7 +47,7 @@ def _list_errors(page: Path, kind: str) -> list[str]:
 
 
 def main(names: list[str]) -> int:
-    """Execute the pages that are named, or all; return 1 if something goes wrong."""
+    """Execute the named pages, or all; return 1 if there are errors."""
     pages = [p for p in list_pages(ROOT) if not names or p.stem in names or p.stem[:2] in names]
     with ProcessPoolExecutor(
         AT_ONCE, mp_context=get_context("spawn"), max_tasks_per_child=1

@@ -1,7 +1,7 @@
-"""Checks the links of the built site; the exit status says whether something is broken.
+"""Check the links of the built site; the exit status is 1 if any is broken.
 
 python -m tools.check_site_links [FOLDER]                 pages, files and anchors; no network
-python -m tools.check_site_links [FOLDER] --external      also other people's sites, politely
+python -m tools.check_site_links [FOLDER] --external      also external sites, politely
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _ADDRESSES = {
     "a": "href", "area": "href", "audio": "src", "iframe": "src", "img": "src", "image": "href",
     "link": "href", "script": "src", "source": "src", "use": "href", "video": "src",
 }  # fmt: skip
-# A page says where its neighbours are hosted, not what a reader clicks.
+# Hints for browsers and search engines, not links that a reader clicks.
 _NOT_LINKS = {"preconnect", "dns-prefetch", "canonical"}
 
 
 @dataclass
 class Page:
-    """What a page points to, with the lines, and the anchors it offers."""
+    """The links of a page with their lines, and its anchors."""
 
     links: list[tuple[str, int]] = field(default_factory=list)
     anchors: set[str] = field(default_factory=set)
@@ -40,7 +40,7 @@ class _Reader(HTMLParser):
         self.page = Page()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note what the tag points to and what points to it."""
+        """Record the link and the anchors of a tag."""
         given = {name: value or "" for name, value in attrs}
         self.page.anchors |= {given[name] for name in ("id", "name") if given.get(name)}
         if tag == "link" and _NOT_LINKS & set(given.get("rel", "").split()):
@@ -51,7 +51,7 @@ class _Reader(HTMLParser):
 
 
 def read(path: Path) -> Page:
-    """Return what is in an HTML file."""
+    """Return the links and anchors of an HTML file."""
     reader = _Reader()
     reader.feed(path.read_text(encoding="utf-8"))
     return reader.page
@@ -59,7 +59,7 @@ def read(path: Path) -> Page:
 
 @dataclass(frozen=True)
 class Broken:
-    """A link that leads nowhere: where it stands, what it says, and why."""
+    """A broken link with its page, line, target and reason."""
 
     page: str
     line: int
@@ -87,7 +87,7 @@ class Site:
         ]
 
     def outside(self) -> dict[str, list[str]]:
-        """Return the addresses of other people's, without anchors, and the pages they stand on."""
+        """Return the external addresses, without anchors, and the pages that link to them."""
         addresses: dict[str, list[str]] = {}
         for name, page in self.pages.items():
             for link, _ in page.links:
@@ -98,10 +98,10 @@ class Site:
         return addresses
 
     def _why(self, name: str, link: str) -> str:
-        """Return why a link is broken, "" if it is not."""
+        """Return why a link is broken, or "" if it works."""
         split = urlsplit(link)
         path, anchor = unquote(split.path), unquote(split.fragment)
-        if path.startswith("/"):  # the site may be served from a folder of its host
+        if path.startswith("/"):  # the site may be served from a subfolder
             return "begins at the host's root"
         target = name
         if path:
@@ -123,13 +123,13 @@ def _leaves(link: str) -> bool:
 
 
 def ask(addresses: dict[str, list[str]], visitor: Visitor) -> Iterator[Answer]:
-    """Ask each address once."""
+    """Yield the answer of each address."""
     for address in addresses:
         yield visitor.look(address)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print a table of what is broken; return 1 if something is, and 2 where there is no site."""
+    """Print a table of the broken links; return 1 if there are any, and 2 if there is no site."""
     parser = argparse.ArgumentParser(
         prog="python -m tools.check_site_links", description=main.__doc__
     )

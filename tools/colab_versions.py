@@ -1,9 +1,9 @@
-"""Which versions Colab has of the packages that the course needs.
+"""Compare Colab's package versions with those that the course needs.
 
-    python -m tools.colab_versions LIST OUT       LIST: Colab's pip-freeze.txt, a file or an address
+    python -m tools.colab_versions LIST OUT       LIST: Colab's pip-freeze.txt, a file or a URL
 
-Writes requirements to OUT, says what of it is too old for the course (the first cell of a notebook
-then installs a newer one, which takes the reader's time), and what Colab lacks.
+Writes Colab's versions to OUT as requirements, and prints which are too old for the course (the
+first cell of a notebook then installs newer ones, which costs time) and which are missing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WHEEL = re.compile(r"/[^/]+?-(\d[^-/]*)-[^/]*\.whl")
 
 
 def needed(project: str = PROJECT) -> dict[str, list[Requirement]]:
-    """Return what asks for each package, for the project and all that it needs, by name."""
+    """Return the requirements on each package, by name, of the project and its dependencies."""
     wanted: dict[str, list[Requirement]] = {}
     seen: set[str] = set()
     waiting = [project]
@@ -59,32 +59,32 @@ def versions(text: str) -> dict[str, Version]:
         try:
             known[canonicalize_name(name.strip())] = Version(Version(version.strip()).public)
         except InvalidVersion:
-            continue  # a comment, or a file of Colab's own
+            continue  # a comment, or a local file of Colab
     return known
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What Colab has of what is needed: its versions, what is too old (and why), what is absent."""
+    """Colab's versions of the needed packages, those too old (and why), and those missing."""
 
     has: dict[str, Version]
     too_old: dict[str, str]
     absent: tuple[str, ...]
 
     def requirements(self) -> str:
-        """Return Colab's versions as pip reads them."""
+        """Return Colab's versions as a requirements file."""
         return "".join(f"{name}=={version}\n" for name, version in sorted(self.has.items()))
 
 
 def compare(
     there: dict[str, Version], wanted: dict[str, list[Requirement]], own: Iterable[str]
 ) -> Comparison:
-    """Compare Colab's versions with what is needed.
+    """Compare Colab's versions with the needed ones.
 
     Args:
         there: Colab's versions by name.
-        wanted: what asks for each package.
-        own: what the project itself declares; only that can be too old for it.
+        wanted: requirements on each package.
+        own: the project's own requirements; only these are checked for versions too old.
     """
     has = {name: there[name] for name in wanted if name in there}
     ranges = {canonicalize_name(Requirement(line).name): Requirement(line) for line in own}
@@ -98,7 +98,7 @@ def compare(
 
 
 def read(source: str) -> str:
-    """Return the list from a file or an address."""
+    """Return the list from a file or a URL."""
     if urlsplit(source).scheme in ("http", "https"):
         import requests
 
@@ -109,7 +109,7 @@ def read(source: str) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write Colab's versions; return 1 where Colab's torch will not do, 2 without a list."""
+    """Write Colab's versions; return 1 if Colab's torch is too old, 2 if LIST is not a list."""
     parser = argparse.ArgumentParser(
         prog="python -m tools.colab_versions", description=main.__doc__
     )

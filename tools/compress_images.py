@@ -1,7 +1,7 @@
-"""Makes the pictures of the built site smaller: a plot needs few colours.
+"""Compression of the built site's pictures with a palette, since plots have few colours.
 
-matplotlib writes four bytes for each pixel. With a palette it is one, and the file a third of the
-size; the difference, which is measured here, cannot be seen.
+matplotlib writes four bytes per pixel; a palette needs one, and the file has a third of the size.
+The difference is measured here and is invisible.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ import numpy as np
 from PIL import Image
 
 COLOURS = 128
-SEEN = 0.5  # mean difference, of 255, from which on a picture stays as it is
+SEEN = 0.5  # mean difference, of 255, above which a picture is left unchanged
 
 
 def shrink(path: Path) -> int:
-    """Write a PNG with a palette if that is smaller and looks the same; return the bytes saved."""
+    """Rewrite a PNG with a palette if it is smaller and looks the same; return the bytes saved."""
     with Image.open(path) as picture:
         if picture.mode not in ("RGB", "RGBA"):
-            return 0  # it has a palette, or few bits
+            return 0  # it already has a palette or few bits
         whole = picture.convert("RGBA")
     if whole.getchannel("A").getextrema() != (255, 255):
-        return 0  # something shines through
+        return 0  # it has transparency
     plain = whole.convert("RGB")
     median = Image.Quantize.MEDIANCUT
     few = plain.quantize(COLOURS, method=median, kmeans=1, dither=Image.Dither.NONE)
@@ -38,5 +38,5 @@ def shrink(path: Path) -> int:
 
 
 def shrink_pictures(folder: Path) -> int:
-    """Shrink all PNGs of a folder; return the bytes saved."""
+    """Shrink all PNGs in a folder; return the bytes saved."""
     return sum(shrink(path) for path in sorted(folder.glob("*.png")))

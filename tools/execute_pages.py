@@ -1,8 +1,8 @@
-"""Executes the pages of the book into the cache, several at a time, before the site is built.
+"""Parallel execution of the book's pages into the cache, before the site is built.
 
-Sphinx runs one page after the other. Pages do not depend on each other, so each processor may have
-one of its own; the site's builder then finds their outputs in the cache. A page that fails here is
-left to the builder, which runs it again and says what is wrong.
+Sphinx executes pages sequentially. Pages do not depend on each other, so this module executes
+several at a time, and the site's builder finds their outputs in the cache. A page that fails here
+is left to the builder, which executes it again and reports the error.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any
 from book.site.toc import read_toc
 
 AT_ONCE = 2  # each page may need up to 2 GB of memory
-# Sums over several threads, and those of another kind of processor, come out with other last
-# digits, from which training makes another model. One thread, and of x86 processors the
-# instructions that nearly all have since 2015, give every such machine the same page. MKL promises
-# the same digits on all makers' processors in one mode only, half as fast at matrix products.
+# Sums over several threads or on another kind of processor differ in their last digits, from which
+# training makes a different model. With one thread, and the instructions that nearly all x86
+# processors have had since 2015, all these machines produce the same page. MKL guarantees the same
+# digits on processors of all vendors only in one mode, which halves the speed of matrix products.
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 ALIKE = ONE_THREAD | {
     "ATEN_CPU_CAPABILITY": "avx2",
@@ -30,16 +30,16 @@ ALIKE = ONE_THREAD | {
 
 
 def choose_settings() -> dict[str, str]:
-    """Return what makes pages alike; one thread alone where the processor has no AVX2."""
+    """Return the settings for reproducible pages; only one thread if the processor lacks AVX2."""
     import torch
 
-    # Named to a processor that lacks them, these instructions are a warning or a crash.
+    # On a processor without AVX2, these settings cause a warning or a crash.
     has_avx2 = torch.backends.cpu.get_cpu_capability() in ("AVX2", "AVX512")
     return ALIKE if has_avx2 else ONE_THREAD
 
 
 def list_pages(root: Path) -> list[Path]:
-    """Return the book's pages with code that are in the table of contents, in its order."""
+    """Return the pages with code in the order of the table of contents."""
     pages = [root / f"{entry.path}.md" for entry in read_toc(root / "_toc.yml")]
     return [
         page
@@ -60,12 +60,12 @@ def read(page: Path) -> Any:
 
 
 def run_cells(page: Path, timeout: int, allow_errors: bool = False) -> tuple[Any, Any]:
-    """Execute a page's cells; return its notebook with their outputs, and how it went."""
+    """Execute a page's cells; return its notebook with outputs, and the execution's result."""
     from jupyter_cache.executors.utils import single_nb_execution
     from traitlets.config import Config
 
     notebook = read(page)
-    # A kernel that is talked to in plain text says so, each time it starts.
+    # Without encryption, each kernel prints a warning when it starts.
     encrypted = Config(KernelManager={"transport_encryption": "auto"})
     done = single_nb_execution(
         notebook, cwd=str(page.parent), timeout=timeout, allow_errors=allow_errors, config=encrypted
@@ -74,7 +74,7 @@ def run_cells(page: Path, timeout: int, allow_errors: bool = False) -> tuple[Any
 
 
 def run(page: Path, timeout: int) -> tuple[Path, Any, float, str]:
-    """Execute a page; return it, its notebook, the seconds, and why it failed, or ""."""
+    """Execute a page; return its path, its notebook, the seconds, and the error or ""."""
     notebook, done = run_cells(page, timeout)
     error = done.err and f"{getattr(done.err, 'ename', 'CellTimeoutError')}: " + str(
         getattr(done.err, "evalue", f"a cell took more than {timeout} seconds")
@@ -83,12 +83,12 @@ def run(page: Path, timeout: int) -> tuple[Path, Any, float, str]:
 
 
 def execute(root: Path, cache_folder: Path, timeout: int) -> int:
-    """Execute all pages that are not in the cache; return how many were.
+    """Execute all pages that are not in the cache; return the number executed successfully.
 
     Args:
-        root: of the repository.
-        cache_folder: where the builder looks for executed pages.
-        timeout: seconds that a cell may take.
+        root: root of the repository.
+        cache_folder: folder in which the builder looks for executed pages.
+        timeout: maximum seconds for a cell.
     """
     from jupyter_cache import get_cache
     from jupyter_cache.base import CacheBundleIn
@@ -104,17 +104,17 @@ def execute(root: Path, cache_folder: Path, timeout: int) -> int:
         return 0
     count = 0
     spawn = get_context("spawn")
-    with ProcessPoolExecutor(1, mp_context=spawn) as pool:  # Sphinx's process stays without torch
+    with ProcessPoolExecutor(1, mp_context=spawn) as pool:  # keeps torch out of Sphinx's process
         settings = pool.submit(choose_settings).result()
     for name, value in settings.items():
         os.environ.setdefault(name, value)
     at_once = min(AT_ONCE, os.cpu_count() or 1)
     with ProcessPoolExecutor(at_once, mp_context=spawn) as pool:
-        # The last chapter takes among the longest: begun last, it would run alone at the end.
+        # The last chapter is among the slowest; started last, it would run alone at the end.
         waiting = [pool.submit(run, page, timeout) for page in reversed(missing)]
         for future in as_completed(waiting):
             page, notebook, seconds, error = future.result()
-            if error:  # the builder executes it again, and reports it as Sphinx does
+            if error:  # the builder executes it again and reports the error
                 print(f"  failed     {page.relative_to(root)}: {error}", flush=True)
                 continue
             bundle = CacheBundleIn(notebook, str(page), data={"execution_seconds": seconds})

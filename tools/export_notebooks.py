@@ -1,9 +1,10 @@
-"""Writes the tree that Colab and Binder open: every chapter and every exercise as a notebook.
+"""Export every chapter and exercise as a notebook, in the tree that Colab and Binder open.
 
-    python -m tools.export_notebooks [FOLDER]      # _build/notebooks unless given
+    python -m tools.export_notebooks [FOLDER]      # by default _build/notebooks
 
-The publication pushes it to the branch `notebooks`. Beside the notebooks it holds what they import
-and read. The first cell of each notebook fetches the course on Colab, and does nothing elsewhere.
+The publish workflow pushes the tree to the branch `notebooks`. It also holds what the notebooks
+import and read. The first cell of each notebook downloads the course in Colab; elsewhere it does
+nothing.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ METADATA = {
 
 
 def make_first_cell(path: str, address: str | None) -> Any:
-    """Return the cell that stands first in a notebook, given the notebook's path in the tree."""
+    """Return the first cell of a notebook, given the notebook's path in the tree."""
     text = NO_ADDRESS if address is None else FIRST_CELL
     source = text.format(branch=BRANCH, address=address, working=Path(path).parent.as_posix())
     cell = nbformat.v4.new_code_cell(source.rstrip(), id="colab")
@@ -94,10 +95,10 @@ def _title(text: str) -> str:
 
 
 def make_chapter_notebook(page: str, root: Path = ROOT, address: str | None = None) -> Any:
-    """Return a chapter as a notebook without outputs: its code, its text in plain Markdown.
+    """Return a chapter as a notebook without outputs, with its text as plain Markdown.
 
-    Hidden cells are left out: they hold the text to the numbers of the book's own build, and a
-    reader changes settings to see other numbers.
+    Hidden cells are left out: they check the text against the numbers of the book's build, but a
+    reader may change settings to see other numbers.
     """
     source = jupytext.read(root / f"{page}.md", fmt="md:myst")
     plain = PlainMarkdown(page, read_titles(root), root / "book" / "references.bib")
@@ -113,14 +114,14 @@ def make_chapter_notebook(page: str, root: Path = ROOT, address: str | None = No
             if tags:
                 cells[-1].metadata["tags"] = tags
             if {"hide-input", "remove-input", "hide-cell"} & set(tags):
-                # The first is JupyterLab's word, the second one Colab's.
+                # The first key is for JupyterLab, the second for Colab.
                 cells[-1].metadata |= {"jupyter": {"source_hidden": True}, "cellView": "form"}
         cells[-1].id = f"cell-{number}"
     return nbformat.v4.new_notebook(cells=cells, metadata=METADATA)
 
 
 def make_exercise_notebook(page: str, root: Path = ROOT, address: str | None = None) -> Any:
-    """Return a notebook of exercises as students get it, with the first cell before it."""
+    """Return a students' exercise notebook with the first cell prepended."""
     notebook = nbformat.read(root / f"{page}.ipynb", 4)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -130,8 +131,8 @@ def make_exercise_notebook(page: str, root: Path = ROOT, address: str | None = N
 
 
 def _links_out(text: str, address: str | None) -> str:
-    """Let links to pages of the book lead to the published site, or to nowhere."""
-    # Here: where torch has been imported, Sphinx's extensions warn of what they find in memory.
+    """Return a text with links to book pages pointing to the published site, or removed."""
+    # Imported here, because it imports torch, which makes Sphinx's extensions print warnings.
     from autograder.instructor.authoring.notebook_builder import strip_answers
 
     if address is None:
@@ -143,7 +144,7 @@ def _links_out(text: str, address: str | None) -> str:
 
 
 def write_notebooks(folder: Path, root: Path = ROOT, address: str | None = None) -> list[Path]:
-    """Write the notebooks alone into a folder; return their paths."""
+    """Write only the notebooks into a folder; return their paths."""
     written = []
     for chapter in list_chapters(root):
         pages = {chapter.page: make_chapter_notebook(chapter.page, root, address)}
@@ -158,7 +159,7 @@ def write_notebooks(folder: Path, root: Path = ROOT, address: str | None = None)
 
 
 def write_tree(folder: Path, root: Path = ROOT, address: str | None = None) -> list[Path]:
-    """Write the whole branch into an empty folder: notebooks, and what they need."""
+    """Write the whole branch into an empty folder: the notebooks and what they need."""
     leave_out = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints", "*.ipynb", "*.egg-info")
     for name in FOLDERS:
         if (root / name).is_dir():
@@ -170,7 +171,7 @@ def write_tree(folder: Path, root: Path = ROOT, address: str | None = None) -> l
 
 
 def main() -> int:
-    """Rewrite the tree; say what was written."""
+    """Rewrite the tree and print the number of notebooks."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "_build" / "notebooks")
     known = find_repository()
     if folder.exists() and any(folder.iterdir()) and not (folder / "coursekit").is_dir():

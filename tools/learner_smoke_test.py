@@ -1,10 +1,10 @@
-"""Does what a learner does, with whatever versions are installed: checks and chapters.
+"""Smoke test of checks and chapters with the installed package versions.
 
     python -m tools.learner_smoke_test [--chapters] [FOLDER]
 
 The reference answers of all exercises must pass their checks. With --chapters the notebooks of the
-chapters in FOLDER (_build/notebooks, see `make notebooks`) are run as well, for which nbclient and
-ipykernel must be there.
+chapters in FOLDER (_build/notebooks, see `make notebooks`) are run as well, which needs nbclient
+and ipykernel.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NOTEBOOKS = Path(__file__).resolve().parents[1] / "_build" / "notebooks"
 
 
 def exercises() -> list[str]:
-    """Return what is wrong with the checks of the reference answers."""
+    """Return the reference answers that fail their checks, with reasons."""
     wrong = []
     for name, exercise in EXERCISES.items():
         module = importlib.import_module(f"solutions.{exercise.assignment}.{exercise.notebook}")
@@ -33,7 +33,7 @@ def exercises() -> list[str]:
 
 
 def chapters(folder: Path) -> list[str]:
-    """Return what is wrong with the chapters' notebooks, run one after the other."""
+    """Run the chapters' notebooks one after the other; return their errors."""
     import nbformat
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError
@@ -58,7 +58,7 @@ def chapters(folder: Path) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print what is wrong; return 1 if anything is."""
+    """Print all failures; return 1 if there are any."""
     parser = argparse.ArgumentParser(
         prog="python -m tools.learner_smoke_test", description=main.__doc__
     )

@@ -1,6 +1,7 @@
-"""Turns the text of a page, MyST, into what every notebook program shows: plain Markdown.
+"""Converter from a page's MyST to plain Markdown, which every notebook program can show.
 
-Only what the chapters use is known; anything else is an error: no raw directive is published.
+It supports only what the chapters use. Anything else is an error, so that no raw directive is
+published.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ Directive = Callable[[str, list[str]], list[str]]
 
 
 def citation(keys: str, kind: str) -> str:
-    """Return the words of a citation: "Yang et al. (2016)", or in brackets with the year."""
+    """Return the text of a citation: "Yang et al. (2016)", or "(Yang et al., 2016)"."""
     names = [read_labels()[key.strip().lower()] for key in keys.split(",")]
     if kind == "cite:p":
         return f"({'; '.join(names)})"
@@ -37,7 +38,7 @@ def citation(keys: str, kind: str) -> str:
 
 
 def references(keys: Collection[str], bibliography: Path) -> list[str]:
-    """Return the list of works as lines of Markdown, in the order of the book's own list."""
+    """Return the cited works as lines of Markdown, in the order of the book's bibliography."""
     works = read_works(bibliography)
     cited = {key.lower() for key in keys}
     return [f"* {text}" for key, text in works.items() if key in cited]
@@ -45,7 +46,7 @@ def references(keys: Collection[str], bibliography: Path) -> list[str]:
 
 @cache
 def read_works(bibliography: Path) -> dict[str, str]:
-    """Return all works of the bibliography in Markdown by key, in the order of the book's lists."""
+    """Return all works of the bibliography as Markdown by key, in the order of the book's lists."""
     works = AuthorYearStyle().format_bibliography(parse_file(str(bibliography)))
     backend = Backend()
     return {entry.key.lower(): entry.text.render(backend) for entry in works}
@@ -55,10 +56,10 @@ class PlainMarkdown:
     """Converts the text cells of one page.
 
     Args:
-        page: where the page is, such as book/07_han, for the messages and for links.
-        titles: of the pages that are notebooks too, by path without extension; other pages lose
-            their links and keep their words.
-        bibliography: references.bib.
+        page: path of the page, such as book/07_han, for messages and links.
+        titles: titles of the pages that are notebooks too, by path without extension; links to
+            other pages become plain text.
+        bibliography: path of references.bib.
     """
 
     def __init__(self, page: str, titles: Mapping[str, str], bibliography: Path) -> None:
@@ -69,7 +70,7 @@ class PlainMarkdown:
         """Return a text cell as plain Markdown.
 
         Raises:
-            ValueError: there is something in it that is not known here.
+            ValueError: it contains unsupported syntax.
         """
         return "\n".join(self._blocks(text.split("\n")))
 
@@ -90,10 +91,10 @@ class PlainMarkdown:
             if end == len(lines):
                 raise ValueError(f"{self.page}: {lines[i]!r} is never closed.")
             body = lines[i + 1 : end]
-            if start["name"] is None:  # code to look at: as it is
+            if start["name"] is None:  # a code block, left unchanged
                 converted += lines[i : end + 1]
             else:
-                # What stands before is done first: a list of works needs all citations above it.
+                # Convert the text above first: a bibliography needs all citations above it.
                 converted = self._inline(converted)
                 converted += self._directive(start["name"], start["argument"], body)
             i = end + 1
@@ -119,7 +120,7 @@ class PlainMarkdown:
         raise ValueError(f"{self.page}: plain.py does not know the directive {{{name}}}.")
 
     def _question(self, kind: str, question: str, body: list[str]) -> list[str]:
-        """Return a question of questions.py with its answer folded below it."""
+        """Return a question (see book/site/questions.py) with its answer folded below it."""
         first = next((i for i, line in enumerate(body) if _MARK.match(line)), len(body))
         offered: list[str] = []
         reasons: list[str] = []
@@ -140,7 +141,7 @@ class PlainMarkdown:
         return self._inline([*shown, "", *fold("Answer", reasons[1:])])
 
     def _inline(self, lines: list[str]) -> list[str]:
-        """Return lines without roles and with links that lead somewhere; code stays as it is."""
+        """Return lines with roles and links converted; code is left unchanged."""
         if not lines:
             return []
         text = "\n".join(lines)
@@ -173,7 +174,7 @@ class PlainMarkdown:
 
 
 def fold(summary: str, body: list[str]) -> list[str]:
-    """Return what a notebook shows as one line to click on, with a text behind it."""
+    """Return a collapsible block: a summary line to click on, with the body behind it."""
     summary = re.sub(r"`([^`]+)`", lambda code: f"<code>{escape(code[1])}</code>", summary)
     return [f"<details><summary>{summary}</summary>", "", *body, "", "</details>"]
 

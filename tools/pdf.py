@@ -1,13 +1,13 @@
-"""Prints the built site as one PDF: the chapters in the order of _toc.yml.
+"""Print the built site as one PDF, with the chapters in the order of _toc.yml.
 
     python -m tools.pdf [--exercises] [--code] [--site FOLDER] [--out FILE]
 
-Each page is opened in Chromium, which sets its equations and draws its explorers; what it then
-shows is put into one document, so that links between pages work, the outline is whole and the PDF
-is tagged. Page numbers of the contents come from a first printing. No other host is asked.
+Each page is opened in Chromium, which renders its equations and explorers. The results are joined
+into one document, so that links between pages work, the outline is complete and the PDF is tagged.
+The page numbers in the contents come from a first printing. No other host is contacted.
 
-Needs the built site, Chromium, and the extra "pdf" (playwright, pypdf). The variable COURSE_URL
-names the address of the published site, if there is one: links to what is not in the PDF go there.
+Needs the built site, Chromium, and the extra "pdf" (playwright, pypdf). The variable COURSE_URL is
+the address of the published site, if there is one: links to pages outside the PDF go there.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from tools.site_browser import FLAGS, find_chromium, open_page, serve
 
 ROOT = Path(__file__).resolve().parents[1]
 HERE = Path(__file__).resolve().parent
-PAPER, TURNED = 658, 986  # the width of A4 without its margins, in CSS pixels
-PATIENCE = 1_200_000  # milliseconds; a whole book on a busy machine takes its time
+PAPER, TURNED = 658, 986  # widths of A4 portrait and landscape without margins, in CSS pixels
+PATIENCE = 1_200_000  # milliseconds; a whole book is slow on a busy machine
 
 
 class CannotPrint(Exception):
-    """What is missing, in a sentence that says what to do."""
+    """The PDF cannot be printed; the message says what is missing and what to do."""
 
 
 @dataclass
 class Page:
-    """A page of the site and where it belongs in the book."""
+    """A page of the site and its position in the book."""
 
     path: str  # without extension, such as book/07_han
     part: str
@@ -55,7 +55,7 @@ class Page:
 
     @property
     def number(self) -> str:
-        """The chapter's number, the one in its file name, if it is a chapter."""
+        """The chapter's number, from its file name, or "" if it is not a chapter."""
         first = Path(self.path).name.split("_")[0]
         return str(int(first)) if first.isdigit() else ""
 
@@ -67,7 +67,7 @@ def list_pages(toc: Path, exercises: bool) -> list[Page]:
 
 
 def take_stills(browser_page: Any) -> list[str]:
-    """Take a picture of each explorer and mark it; returns them as data addresses."""
+    """Mark each explorer and take a screenshot of it; return the screenshots as data URLs."""
     pictures = []
     explorers = browser_page.locator("article [class$='-explorer']")
     for explorer in explorers.all():
@@ -78,7 +78,7 @@ def take_stills(browser_page: Any) -> list[str]:
 
 
 def write_contents(pages: Sequence[Page]) -> str:
-    """Return the table of contents; the numbers of the pages are still missing."""
+    """Return the table of contents, without page numbers."""
     parts = ['<nav class="book-contents"><h1>Contents</h1>']
     last = ""
     for page in pages[1:]:
@@ -128,7 +128,7 @@ def write_document(
 
 
 def find_page_numbers(pdf: bytes) -> dict[str, int]:
-    """Return on which page, from 1, each target of a link stands."""
+    """Return the page, counted from 1, of each link target."""
     from pypdf import PdfReader
 
     reader = PdfReader(io.BytesIO(pdf))
@@ -151,9 +151,9 @@ def walk_outline(root: Any) -> Iterator[Any]:
 
 
 def finish(pdf: bytes, about: dict[str, Any], headings: Sequence[str]) -> bytes:
-    """Return the PDF with its metadata and the headings in its outline, opening with that.
+    """Return the PDF with metadata and a corrected outline, which is shown on opening.
 
-    Chromium doubles the words of a heading at the top of a page, so they are all written again.
+    Chromium duplicates the text of a heading at the top of a page, so all entries are rewritten.
     """
     from pypdf import PdfWriter
     from pypdf.generic import BooleanObject, DictionaryObject, NameObject, create_string_object
@@ -187,7 +187,7 @@ def finish(pdf: bytes, about: dict[str, Any], headings: Sequence[str]) -> bytes:
 def collect(
     browser_page: Any, address: str, pages: Sequence[Page], code: bool
 ) -> tuple[list[str], list[str]]:
-    """Fill the pages from the site; return the style sheets and MathJax's rules of all pages."""
+    """Fill the pages from the site; return the style sheets and MathJax rules of all pages."""
     script = (HERE / "pdf.js").read_text(encoding="utf-8")
     slugs = {f"/{page.path}.html": page.slug for page in pages}
     sheets: dict[str, None] = {}
@@ -283,14 +283,14 @@ def print_book(site: Path, pages: Sequence[Page], about: dict[str, Any], code: b
 
 
 def _pdf(browser_page: Any) -> bytes:
-    """Print a page, tagged and with its outline."""
+    """Return a page as a tagged PDF with an outline."""
     return browser_page.pdf(
         prefer_css_page_size=True, print_background=True, tagged=True, outline=True
     )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the PDF; say how long it is."""
+    """Write the PDF and print its length."""
     parser = argparse.ArgumentParser(description="Print the built site as one PDF.")
     parser.add_argument("--site", type=Path, default=ROOT / "_build" / "html")
     parser.add_argument("--out", type=Path, default=ROOT / "_build" / "attention.pdf")

@@ -1,4 +1,4 @@
-"""Asks other servers politely whether something is still there: few requests, with pauses."""
+"""Polite HTTP availability checks: few requests, with pauses and retries."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import requests
 
 AGENT = "course-link-check/1 (weekly; one request an address)"
 OK, MOVED, REFUSED, BROKEN = "ok", "moved", "refused", "broken"
-_NO_HEAD = (400, 403, 404, 405, 406, 429, 500, 501, 503)  # what servers say that dislike HEAD
-_REFUSES = (401, 403, 407, 418, 429, 451, 999)  # it is there, but not for programs
+_NO_HEAD = (400, 403, 404, 405, 406, 429, 500, 501, 503)  # statuses of servers without HEAD
+_REFUSES = (401, 403, 407, 418, 429, 451, 999)  # available, but not to programs
 _LATER = (408, 429, 500, 502, 503, 504)
 _PERMANENT = (301, 308)
 FIRST_BYTES = 512
@@ -20,15 +20,15 @@ FIRST_BYTES = 512
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back from an address.
+    """The result of a request.
 
     Attributes:
-        address: what was asked for.
-        verdict: "ok", "moved" (for good, to another host), "refused" or "broken".
+        address: the requested address.
+        verdict: "ok", "moved" (permanently, to another host), "refused" or "broken".
         says: the reason, in a few words.
-        size: bytes of the whole file, None where the server does not say.
-        kind: the type that the server says.
-        start: the first bytes, where they were asked for.
+        size: size of the whole file in bytes, or None if the server does not send it.
+        kind: the content type that the server sends.
+        start: the first bytes, if they were requested.
     """
 
     address: str
@@ -41,13 +41,13 @@ class Answer:
 
 @dataclass
 class Visitor:
-    """Asks one address after the other.
+    """Sends requests one after the other.
 
     Attributes:
-        timeout: seconds without an answer.
-        tries: how often an address is asked that does not answer, or says "later".
-        pause: seconds before a second try, doubled for each further one.
-        between: seconds between two requests to the same host.
+        timeout: seconds to wait for an answer.
+        tries: maximum number of tries if there is no answer or a temporary error.
+        pause: seconds before the second try, doubled for each further one.
+        between: minimum seconds between two requests to the same host.
     """
 
     timeout: float = 20.0
@@ -61,14 +61,14 @@ class Visitor:
         self._last: dict[str, float] = {}
 
     def look(self, address: str) -> Answer:
-        """Ask whether a page is there: HEAD, then GET where HEAD is not liked."""
+        """Check whether a page exists, with HEAD, or with GET if HEAD is not supported."""
         response = self._patiently("HEAD", address, {})
         if isinstance(response, requests.Response) and response.status_code not in _NO_HEAD:
             return self._judge(address, response, b"")
         return self.begin(address)
 
     def begin(self, address: str) -> Answer:
-        """Ask for the first bytes of a file."""
+        """Request the first bytes of a file."""
         response = self._patiently("GET", address, {"Range": f"bytes=0-{FIRST_BYTES - 1}"})
         if not isinstance(response, requests.Response):
             return Answer(address, BROKEN, response)
@@ -82,7 +82,7 @@ class Visitor:
     def _patiently(
         self, method: str, address: str, headers: Mapping[str, str]
     ) -> requests.Response | str:
-        """Return the response, or why there is none."""
+        """Return the response, or the reason why there is none."""
         says = ""
         for attempt in range(self.tries):
             if attempt:
@@ -137,7 +137,7 @@ def _size(response: requests.Response) -> int | None:
 
 
 def table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    """Return a table in Markdown."""
+    """Return a Markdown table."""
     lines: list[list[object]] = [list(heads), *(list(row) for row in rows)]
     lines.insert(1, ["---"] * len(lines[0]))
     cells = ([str(cell).replace("|", "\\|").replace("\n", " ") for cell in line] for line in lines)

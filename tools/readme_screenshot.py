@@ -1,4 +1,4 @@
-"""Takes the README's picture: the chapter on Bahdanau attention, light and dark, side by side.
+"""Take the README's screenshot: the chapter on Bahdanau attention, light and dark, side by side.
 
     python -m tools.readme_screenshot
 
@@ -21,7 +21,7 @@ WIDTH, HEIGHT = 760, 880
 
 
 def take(browser: Any, address: str, scheme: str) -> Image.Image:
-    """Return a picture of the chapter's explorer, one step on."""
+    """Return a screenshot of the chapter's explorer after one step."""
     page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=scheme)
     open_page(page, f"{address}book/03_bahdanau.html")
     explorer = page.locator(".translator-explorer")
@@ -34,7 +34,7 @@ def take(browser: Any, address: str, scheme: str) -> Image.Image:
 
 
 def main() -> None:
-    """Serve the site, take both pictures, write book/figures/readme.png."""
+    """Serve the site, take both screenshots, write book/figures/readme.png."""
     with serve(ROOT / "_build" / "html") as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
         pictures = [take(browser, address, scheme) for scheme in ("light", "dark")]

@@ -1,10 +1,10 @@
-"""Runs make's targets one after the other, goes on after one that failed, and ends with a table.
+"""Run make targets one after the other, continue after failures, and print a final table.
 
     python3 tools/run_make_targets.py TARGET...
 
-It needs nothing but Python, since the first target may be what installs everything else. What a
-target leaves running (a grader whose test was cut off, a server, a browser) is stopped and named,
-and the target has failed. When this process is ended, however it is, so is all that it started.
+It needs only Python, because the first target may install everything else. Processes that a target
+leaves running (a grader whose test was cut off, a server, a browser) are stopped and listed, and
+the target counts as failed. When this process ends for any reason, so do all its descendants.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from pathlib import Path
 from typing import IO
 
 ROOT = Path(__file__).resolve().parents[1]
-GRACE = 15.0  # seconds in which what a target started may end by itself; a busy machine needs some
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # of Linux' prctl
-COUNTS = re.compile(r"^=* ?((?:\d+ \w+,? ?)+in [\d.]+s.*?) ?=*$")  # the line that pytest ends with
+GRACE = 15.0  # seconds for a target's processes to end by themselves, enough for a busy machine
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # options of Linux's prctl
+COUNTS = re.compile(r"^=* ?((?:\d+ \w+,? ?)+in [\d.]+s.*?) ?=*$")  # pytest's last line
 FAILURE = re.compile(r"^(?:FAILED|ERROR) \S|: error: |^Would reformat: |^make: \*\*\* ")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a target: its exit status, its time, what pytest counted, what failed."""
+    """The result of a target: exit status, time, pytest's counts and failures."""
 
     target: str
     status: int
@@ -39,13 +39,13 @@ class Outcome:
     failures: list[str]
 
     def __str__(self) -> str:
-        """One line of the table."""
+        """Return one line of the table."""
         verdict = "passed" if self.status == 0 else "FAILED"
         return f"{verdict}  {self.seconds:5.0f} s  {self.target:<18} {self.counts}".rstrip()
 
 
 def tie_to_parent() -> None:
-    """Inherit what children leave, and end when the parent ends: on Linux, elsewhere nothing."""
+    """Adopt orphaned descendants, and end when the parent ends (Linux only)."""
     if sys.platform == "linux":
         prctl = ctypes.CDLL(None).prctl
         prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -53,7 +53,7 @@ def tie_to_parent() -> None:
 
 
 def list_children() -> list[int]:
-    """Return the processes whose parent is this one, those that it inherited among them."""
+    """Return the child processes of this process, including adopted ones."""
     try:
         names = Path(f"/proc/self/task/{os.getpid()}/children").read_text("ascii")
     except OSError:
@@ -62,11 +62,11 @@ def list_children() -> list[int]:
 
 
 def stop_children(grace: float, patience: float) -> list[str]:
-    """End all children and, as they are inherited, theirs; return the command lines of the ended.
+    """End all children and, once adopted, their children; return the command lines of these.
 
     Args:
-        grace: seconds in which they may end by themselves.
-        patience: seconds from the polite signal to the one that cannot be refused.
+        grace: seconds for them to end by themselves.
+        patience: seconds from SIGTERM to SIGKILL.
     """
     begun = time.monotonic()
     said: dict[int, str] = {}
@@ -75,7 +75,7 @@ def stop_children(grace: float, patience: float) -> list[str]:
         for pid in children:
             try:
                 line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").strip()
-                if waited >= grace and line:  # one without a line is dead, and waits to be counted
+                if waited >= grace and line:  # without a line, it is a zombie
                     said.setdefault(pid, line.decode(errors="replace"))
                     gentle = waited < grace + patience
                     os.kill(pid, signal.SIGTERM if gentle else signal.SIGKILL)
@@ -89,20 +89,20 @@ def stop_children(grace: float, patience: float) -> list[str]:
 
 
 def end(number: int, _frame: object) -> None:
-    """Take everything along when this process is told to end."""
+    """Stop all children when this process receives a signal to end."""
     stop_children(grace=0, patience=1)
     os._exit(128 + number)
 
 
 @dataclass
 class Output:
-    """What a target printed: the last line that counts tests, and those that name a failure."""
+    """The relevant output of a target: pytest's last line of counts, and lines with failures."""
 
     counts: str = ""
     failures: list[str] = field(default_factory=list)
 
     def read(self, lines: IO[str]) -> None:
-        """Print lines as they come, to their end."""
+        """Print the lines as they arrive, and record the relevant ones."""
         for line in lines:
             print(line, end="", flush=True)
             if match := COUNTS.match(line.strip()):
@@ -112,7 +112,7 @@ class Output:
 
 
 def run(command: list[str], target: str) -> Outcome:
-    """Run a command to its end, with its output to this one's, and stop what it left running."""
+    """Run a command, pass on its output, and stop the processes that it leaves running."""
     print(f"\n--- {target}", flush=True)
     begun = time.monotonic()
     process = subprocess.Popen(
@@ -127,7 +127,7 @@ def run(command: list[str], target: str) -> Outcome:
     )
     assert process.stdout is not None
     output = Output()
-    # What is left running holds the pipe open: the target has ended when its process has.
+    # Leftover processes hold the pipe open, so wait for the target's own process.
     reader = threading.Thread(target=output.read, args=(process.stdout,))
     reader.start()
     status = process.wait()

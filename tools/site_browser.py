@@ -1,4 +1,4 @@
-"""A Chromium and a server of the built site, for what prints, pictures and tests its pages."""
+"""Chromium and a server of the built site, for printing, screenshots and browser tests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FLAGS = [
 
 
 def find_chromium() -> str | None:
-    """Return the path of the system's Chromium, or None where there is none."""
+    """Return the path of the system's Chromium, or None if there is none."""
     return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
@@ -30,7 +30,7 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 
 @contextmanager
 def serve(folder: Path) -> Iterator[str]:
-    """Serve a folder to this machine; gives the address."""
+    """Serve a folder on localhost; yield the address."""
     handler = functools.partial(_Quiet, directory=str(folder))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -44,7 +44,7 @@ def serve(folder: Path) -> Iterator[str]:
 
 
 def open_page(page: Any, url: str) -> None:
-    """Open a page of the site and wait until its equations are set and its explorers drawn."""
+    """Open a page of the site and wait until its equations and explorers are rendered."""
     page.goto(url, wait_until="load")
     if page.locator(".math").count():
         page.wait_for_function("window.MathJax?.startup?.promise !== undefined")

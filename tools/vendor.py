@@ -1,9 +1,8 @@
-"""Fetch the browser libraries that the site serves itself into book/_static/vendor.
+"""Download the browser libraries that the site serves itself into book/_static/vendor.
 
 Run ``python -m tools.vendor`` (``make vendor``). It needs npm: ``npm pack`` downloads each
-package; a package whose SHA-256 is not the one below is refused, and nothing is changed.
-anywidget's own bundle is not here: the build copies it from the installed Python package, because
-the two must have the same version.
+package. If a SHA-256 differs from the one below, nothing is changed. anywidget's own bundle is not
+included: the build copies it from the installed Python package, so that the versions agree.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ from pathlib import Path
 
 VENDOR = Path(__file__).resolve().parents[1] / "book" / "_static" / "vendor"
 
-# Only what a page can ask for: the fonts of MathJax's HTML output, and the TeX packages that
-# MathJax loads by itself when a formula uses their commands.
+# Only what a page can request: the fonts of MathJax's HTML output, and the TeX packages that
+# MathJax loads automatically when a formula uses their commands.
 _TEX = (
     "bbox boldsymbol braket cancel cases centernot color colortbl enclose extpfeil "
     "gensymb mathtools textcomp textmacros unicode upgreek verb"
@@ -34,7 +33,7 @@ _FONTS = (
 )
 
 
-# The npm package only names its licence, in the head of require.js.
+# The npm package contains only the name of its licence, at the top of require.js.
 _REQUIREJS_LICENCE = """\
 Copyright jQuery Foundation and other contributors
 
@@ -57,7 +56,7 @@ OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWA
 
 @dataclass(frozen=True)
 class Package:
-    """One npm package: what is pinned, and which of its files go where."""
+    """One npm package: its pinned version, and the target paths of its files."""
 
     name: str
     version: str
@@ -114,7 +113,7 @@ def hash_file(path: Path) -> str:
 
 
 def compute_sums(folder: Path) -> str:
-    """Return the lines of SHA256SUMS: one for each file in the folder but that file itself."""
+    """Return the lines of SHA256SUMS: one for each file in the folder except SHA256SUMS itself."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return "".join(
         f"{hash_file(path)}  {path.relative_to(folder).as_posix()}\n"
@@ -124,7 +123,7 @@ def compute_sums(folder: Path) -> str:
 
 
 def write_table() -> str:
-    """Return the table of what is here."""
+    """Return the README with the table of the packages."""
     rows = "".join(f"| {p.name} | {p.version} | {p.licence} | `{p.sha256}` |\n" for p in PACKAGES)
     return (
         "# Libraries that the site serves itself\n\n"
@@ -135,7 +134,7 @@ def write_table() -> str:
 
 
 def fetch(package: Package, into: Path) -> None:
-    """Download one package, check it, and unpack the chosen files into a folder."""
+    """Download one package, verify it, and unpack the selected files into a folder."""
     with tempfile.TemporaryDirectory() as scratch:
         subprocess.run(
             ["npm", "pack", "--silent", f"{package.name}@{package.version}"],
@@ -160,7 +159,7 @@ def fetch(package: Package, into: Path) -> None:
 
 
 def main() -> int:
-    """Fetch everything, then replace the vendor folder."""
+    """Download everything, then replace the vendor folder."""
     if shutil.which("npm") is None:
         print("npm is needed to fetch the libraries; install Node.js.", file=sys.stderr)
         return 1
@@ -169,7 +168,7 @@ def main() -> int:
         for package in PACKAGES:
             fetch(package, new)
         # The npm package of the widget manager has no licence file; that of ipywidgets, from the
-        # same repository, is the same text.
+        # same repository, has the same text.
         for file in importlib.metadata.files("ipywidgets") or ():
             if file.name == "LICENSE":
                 (new / "html-manager" / "LICENSE").write_text(

@@ -1,1 +1,1 @@
-"""Compares outcomes with expected values and names the mistake."""
+"""Compares outcomes with expected values and identifies the mistake."""

@@ -1,4 +1,4 @@
-"""Shows a failing case: inputs, calls, expected and actual values."""
+"""Formats a failing case: inputs, calls, expected and actual values."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def format_failing_case(
         exercise: the exercise.
         trial: the failing trial.
         fault: how its outcome differs from the expected one.
-        known: whether the mistake has been recognised; if not, the mask is shown, too.
+        known: whether the mistake was recognised; if not, the mask is also shown.
         failed: number of trials that fail.
         tried: number of trials.
     """
@@ -113,7 +113,7 @@ def _format_inline(tensor: Tensor) -> str:
 
 
 def _format_calls(exercise: Exercise, case: Case, name: str) -> list[str]:
-    """Return the calls up to the one that returns an output, if the output's name is unclear."""
+    """Return the calls up to the one that returns an output; nothing if there is only one call."""
     if len(case.calls) < 2:
         return []
     last = next((i for i, c in enumerate(case.calls) if name in c.returned), None)
@@ -168,7 +168,7 @@ def _format_rows(tensor: Tensor, start: int = 0, columns: int = 8) -> list[str]:
     Args:
         tensor: the tensor, whose last axis is written from left to right.
         start: index of the first row to write; the rows before it are right.
-        columns: how many numbers of a row to write.
+        columns: number of entries of a row to write.
     """
     if tensor.numel() == 0:
         return ["  (no numbers)"]

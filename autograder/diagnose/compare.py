@@ -18,13 +18,13 @@ class Difference:
     """A difference between an outcome and the expected values.
 
     Attributes:
-        kind: "shape", "dtype", "finite", "value", "random" (the case's relation objects),
+        kind: "shape", "dtype", "finite", "value", "random" (`check_random_outputs` objects),
             "no gradient", "gradient", "changed", or the kind of a problem that ended the case.
         name: name of the output, input or weight.
         expected: the expected tensor, or None.
         actual: the actual tensor, or None.
         valid_mask: bool mask of the part that counts, or None.
-        sentence: the sentence that the case's relation returned, or "".
+        sentence: the sentence that `check_random_outputs` returned, or "".
     """
 
     kind: str
@@ -51,9 +51,9 @@ def find_difference(
 ) -> Difference | None:
     """Return the first difference between an outcome and the expected values, or None.
 
-    Values are compared before gradients. A missing gradient counts as zero where zero is expected.
+    Values are compared before gradients. A missing gradient is accepted where zero is expected.
     """
-    # Results that differ from call to call are not compared.
+    # Results that differ between identical calls are not compared.
     if outcome.problem and (not outcome.outputs or outcome.problem[0] == "unsteady"):
         return Difference(outcome.problem[0], "")
     tolerance = TOLERANCE[dtype]
@@ -121,7 +121,7 @@ def _compare_output(
     if not _kind_is_right(actual, right, dtype, exactly):
         return Difference("dtype", name, right, actual)
     real = case.valid_masks.get(name)
-    if name in case.random_outputs:  # the relation judges it before anything else
+    if name in case.random_outputs:  # check_random_outputs judges it before the finite check
         return None
     if not torch.isfinite(actual).all():
         return Difference("finite", name, right, actual, real)
@@ -136,8 +136,8 @@ def _compare_output(
 def _kind_is_right(actual: Tensor, right: Tensor, dtype: torch.dtype, exactly: bool) -> bool:
     """Return whether a result has the expected kind: bool, integer or floating.
 
-    Floating inputs in float32 may give a result in float64. With `exactly`, the result must have
-    exactly the default dtype.
+    A float64 result is accepted for float32 inputs. With `exactly`, the result must have exactly
+    the default dtype.
     """
     if not right.dtype.is_floating_point:
         return (actual.dtype == torch.bool) == (right.dtype == torch.bool) and not (
@@ -161,7 +161,7 @@ def are_close(actual: Tensor, right: Tensor, tolerance: float) -> bool:
 
 @dataclass(frozen=True)
 class FailureSignature:
-    """A description of a random case's failure in terms that different draws have in common."""
+    """The failure of a random case, described in terms that do not depend on the draw."""
 
     kind: str = ""
     name: str = ""
@@ -169,14 +169,14 @@ class FailureSignature:
 
     @property
     def about_gradients(self) -> bool:
-        """Return whether the failure is about gradients, so that the values are right."""
+        """Return whether the failure is about gradients, which means that the values are right."""
         return "gradient" in self.kind
 
 
 def make_failure_signature(difference: Difference | None) -> FailureSignature:
-    """Return the signature of a difference in a random case, which is empty for no difference.
+    """Return the signature of a difference in a random case; it is empty for no difference.
 
-    It is chance which of several numbered calls shows a mistake, so the numbers are left out.
+    Which of several numbered calls shows a mistake depends on chance, so the numbers are dropped.
     """
     if not difference:
         return FailureSignature()

@@ -1,4 +1,4 @@
-"""Defines known mistakes and mutants of the solution, with fingerprints of their outcomes."""
+"""Known mistakes and mutants of the solution, with fingerprints of their outcomes."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ class MutantFingerprints:
     names: frozenset[str] | None = None
 
     def find_matching_phrases(self, trials: Sequence[Trial]) -> list[str]:
-        """Return the changes, in words, of the mutants that give exactly what the answer gave."""
+        """Return the changes, in words, of the mutants with exactly the answer's outcomes."""
         exact = {id(t.case): t for t in trials if t.dtype == torch.float64}
         mine = [exact[id(case)] for case in self.cases if id(case) in exact]
         if not mine or len(mine) < len(self.cases):
             return []
         if any(trial.difference and trial.difference.kind == "dtype" for trial in mine):
-            return []  # no mutant is about precision
+            return []  # no mutant changes precision
         own = combine_fingerprints([trial.fingerprint for trial in mine])
         fitting = [
             words for words, theirs in self.totals if all(map(do_fingerprints_match, own, theirs))

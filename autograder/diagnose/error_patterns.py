@@ -1,7 +1,7 @@
 """Detects generic error patterns (shift, scale, transpose ...) in wrong outputs.
 
-Each detector looks at one output in all failing trials and returns a sentence that is true for
-every trial, or "". So each pattern is implemented once for all exercises.
+Each detector looks at one output in all failing trials and returns a sentence that is true of every
+trial, or "". Each pattern is thus implemented once for all exercises.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from autograder.diagnose.trial import Trial
 from autograder.spec.exercise import Exercise
 
 _TIGHT = 1e-6
-_TIMES = {"T", "S", "N", "L", "M", "Q", "K"}  # axes of positions
+_POSITION_AXES = {"T", "S", "N", "L", "M", "Q", "K"}  # axes of positions
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ def _sizes(exercise: Exercise, pairs: Sequence[FailedOutput]) -> Iterator[tuple[
             yield label, [table[label] for table in tables]
 
 
-_LAST: dict[str, Callable[[Tensor], Tensor]] = {
+_LAST_STEPS: dict[str, Callable[[Tensor], Tensor]] = {
     "tanh": torch.tanh,
     "sigmoid": torch.sigmoid,
     "relu": torch.relu,
@@ -201,10 +201,10 @@ def _last_step(
 ) -> str:
     if len({round(value, 6) for p in pairs for value in p.expected.flatten().tolist()}) < 4:
         return ""  # few distinct numbers fit many functions: 0 is the logarithm of 1
-    for step, function in _LAST.items():
+    for step, function in _LAST_STEPS.items():
         if all(p.expected.dim() and p.is_right_if(function(p.actual)) for p in pairs):
             return f"Your {name} lacks a last step: {step} of it is right."
-    for step, function in _LAST.items():
+    for step, function in _LAST_STEPS.items():
         if all(
             p.expected.dim()
             and are_close(p.actual[p.valid_mask], function(p.expected)[p.valid_mask], _TIGHT)
@@ -218,10 +218,10 @@ def _detect_shift(
     exercise: Exercise, name: str, pairs: Sequence[FailedOutput], _: Sequence[Trial]
 ) -> str:
     for axis, label in enumerate(exercise.axes.get(name, "").split()):
-        if label not in _TIMES or any(p.expected.dim() <= axis for p in pairs):
+        if label not in _POSITION_AXES or any(p.expected.dim() <= axis for p in pairs):
             continue
-        late = [_after(p, axis, +1) for p in pairs]
-        early = [_after(p, axis, -1) for p in pairs]
+        late = [_is_shifted(p, axis, +1) for p in pairs]
+        early = [_is_shifted(p, axis, -1) for p in pairs]
         for found, words in ((late, "late"), (early, "early")):
             if True in found and False not in found:
                 return (
@@ -234,8 +234,8 @@ def _detect_shift(
     return ""
 
 
-def _after(pair: FailedOutput, axis: int, by: int) -> bool | None:
-    """Return whether an output is the right one shifted along an axis, or None if unclear."""
+def _is_shifted(pair: FailedOutput, axis: int, by: int) -> bool | None:
+    """Return whether an output is the right one, shifted along an axis; None if unclear."""
     size = pair.expected.shape[axis]
     if size < 3:
         return None if size < 2 or pair.valid_mask.all() else False
@@ -287,7 +287,7 @@ def _reshaped(
         return f"The numbers are right; an axis of size 1 is {'too many' if more else 'missing'}."
     axes = exercise.axes.get(name, "").split()
     for axis, label in enumerate(axes):
-        if label not in _TIMES or any(p.actual.dim() != p.expected.dim() for p in wrong):
+        if label not in _POSITION_AXES or any(p.actual.dim() != p.expected.dim() for p in wrong):
             continue
         sizes = [(p.actual.shape[axis], p.expected.shape[axis]) for p in wrong]
         if all(
@@ -295,7 +295,7 @@ def _reshaped(
             for p, (n, m) in zip(wrong, sizes, strict=True)
         ):
             return (
-                f"It is cut off along {label}: all of the batch's positions are wanted, also those "
+                f"It is cut off along {label}: include all of the batch's positions, even those "
                 "that are padding in every row."
             )
     return ""
@@ -304,7 +304,7 @@ def _reshaped(
 def _padded_rows(
     exercise: Exercise, name: str, pairs: Sequence[FailedOutput], exact: Sequence[Trial]
 ) -> str:
-    """Return a sentence if only rows with padding, or rows of nothing but padding, are wrong."""
+    """Return a sentence if only rows with padding, or only fully padded rows, are wrong."""
     if exercise.axes.get(name, "").split()[:1] != ["B"]:
         return ""
     for words in sorted({n for p in pairs for n in p.trial.case.inputs if _count_real(p, n)}):
@@ -318,8 +318,8 @@ def _padded_rows(
         width = torch.cat([count[1] for _, count in rows if count])
         if not (wrong & (real > 0)).any():
             return (
-                f"Your {name} is right but for rows without any real position, of which {words} "
-                "tells: they need a case of their own."
+                f"Your {name} is right except for rows without any real position (see {words}): "
+                "handle these rows separately."
             )
         others = [t for t in exact if t.difference is None and words in t.case.inputs]
         if not (wrong & (real == width)).any() and ((real == width).any() or others):

@@ -1,4 +1,4 @@
-"""Says in one sentence how an output differs from the expected one."""
+"""Writes the sentence that says how an outcome differs from the expected one."""
 
 from __future__ import annotations
 
@@ -89,12 +89,12 @@ def _format_wrong_gradient(exercise: Exercise, trial: Trial, fault: Difference) 
     if fault.expected is not None and not fault.expected.any():
         return (
             f"The values are right, but a gradient reaches {fault.name}, which must get none: "
-            "detach() what is to be a mere number here."
+            "detach() what must act as a constant here."
         )
     return (
         f"The values are right, but the gradient with respect to {fault.name} is not: part of the "
-        "way back is cut (detach(), .data, argmax), or there is a step too many that leaves the "
-        "values as they are."
+        "backward path is cut (detach(), .data, argmax), or an extra step leaves the values "
+        "unchanged."
     )
 
 

@@ -1,7 +1,7 @@
 """Collects the identifiers in an answer's code, and filters out hints that name others.
 
 "There is a `relu` too many around what goes into `full_like`" is true of the solution's code, but
-it says nothing to a student who wrote neither.
+meaningless to a student who wrote neither.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any
 
 
 def collect_identifiers(answer: Any) -> frozenset[str]:
-    """Return the names that the code of a function or class and its helpers uses.
+    """Return the names used in the code of a function or class and its helpers.
 
-    Names are in lower case, together with their parts: code that calls `masked_softmax` has a
-    softmax.
+    Names are in lower case and include their parts: code that calls `masked_softmax` also has
+    "softmax".
     """
     found = {name.lower() for name in _names(answer, set())}
     return frozenset(found.union(*(name.split("_") for name in found)))
@@ -25,8 +25,8 @@ def collect_identifiers(answer: Any) -> frozenset[str]:
 def mentions_only_known_names(phrase: str, names: frozenset[str]) -> bool:
     """Return whether a phrase is about names that an answer has.
 
-    If `a` stands in place of `b`, the answer must have `a`. If something is too many, the answer
-    must have all names in the phrase. The answer need not have what the phrase says is missing.
+    For "`a` in place of `b`", the answer must have `a`. For "too many", it must have all names in
+    the phrase. It need not have what the phrase says is missing.
     """
     quoted = re.findall(r"`([^`]+)`", phrase)
     if "in place of" in phrase:

@@ -1,7 +1,7 @@
 """Tests each method of a class separately and lists which are correct.
 
-What a method needs from another method is taken from the expected values, so that a method that is
-wrong or not written yet does not affect the others.
+What a method needs from another method comes from the expected values, so that a wrong or unwritten
+method does not affect the others.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Pair = tuple[Case, Expected]
 
 
 def list_methods(exercise: Exercise, cases: Sequence[Case]) -> list[str]:
-    """Return the methods that the cases call, in the order of the parts that earn points."""
+    """Return the methods that the cases call, in the order of the exercise's parts."""
     called = [call.method for case in cases for call in case.calls]
     known = [method for part in exercise.parts for method in part.methods]
     return [method for method in dict.fromkeys([*known, *called]) if method in called]
@@ -56,7 +56,7 @@ def _try_method(
 ) -> str:
     tried = 0
     for case, right in pairs:
-        for one, wanted in _alone(case, right, method):
+        for one, wanted in _split_into_single_calls(case, right, method):
             tried += 1
             outcome = act(one)
             fault = find_difference(one, outcome, wanted, torch.float64)
@@ -74,7 +74,7 @@ def _try_together(
 ) -> dict[str, str]:
     """Return what is wrong with a method that cannot be tried alone, if all others are right.
 
-    The method reads a state that only the answer can make, and the other methods make it correctly.
+    It reads a state that only the answer can create, and the other methods create it correctly.
     """
     (method, *others) = [name for name, state in found.items() if state == "not tried"]
     for case, right in pairs:
@@ -88,8 +88,8 @@ def _try_together(
     return {}
 
 
-def _alone(case: Case, right: Expected, method: str) -> Iterator[Pair]:
-    """Yield a case for each call of a method alone, with inputs from the expected values."""
+def _split_into_single_calls(case: Case, right: Expected, method: str) -> Iterator[Pair]:
+    """Yield a case with only one call for each call of a method, with expected values as inputs."""
     wholes = {whole.name for call in case.calls for whole in list_named_dicts(call.returns)}
     if case.preceding_case is not None or case.check_random_outputs is not None:
         return

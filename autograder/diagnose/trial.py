@@ -1,4 +1,4 @@
-"""Defines a trial: one case in one dtype, with the expected values and the outcome."""
+"""A trial: one case in one dtype, with the expected values and the outcome."""
 
 from __future__ import annotations
 

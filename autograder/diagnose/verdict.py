@@ -60,8 +60,8 @@ def judge(
         exercise: the exercise.
         trials: all cases in all dtypes.
         misconceptions: known mistakes; one is named only if it alone explains every float64 trial.
-            Two answers draw differently, so a mistake explains a random output if the same thing is
-            wrong with it.
+            Answers draw differently, so a mistake explains a random output if it fails in the same
+            way.
         mutants: fingerprints of the mutants, see `_match_mutant`.
     """
     failed = [trial for trial in trials if trial.difference]
@@ -76,7 +76,11 @@ def judge(
     trial = find_smallest_failure(trials)
     fault = trial.difference
     assert fault is not None
-    matching = _explain(trials, misconceptions) if fault.kind not in _BEFORE_VALUES else []
+    matching = (
+        _find_matching_mistakes(trials, misconceptions)
+        if fault.kind not in _KINDS_WITHOUT_VALUES
+        else []
+    )
     known = matching[0] if len(matching) == 1 else None
     if known:
         headline, hint = known.title, known.hint
@@ -133,7 +137,7 @@ def _explain_training_mode(
 def _find_explanation(
     exercise: Exercise, fault: Difference, trials: Sequence[Trial], mutants: MutantFingerprints
 ) -> tuple[str, str] | None:
-    """Return headline and hint of a cause that no known mistake names, or None.
+    """Return headline and hint of a cause that is not a known mistake, or None.
 
     A pattern that explains everything comes first, then a mutant, then a pattern in some outputs.
     """
@@ -146,24 +150,29 @@ def _find_explanation(
 
 
 def find_smallest_failure(trials: Sequence[Trial]) -> Trial:
-    """Return the failing trial to show: the smallest, which is the easiest to think through.
+    """Return the failing trial to show: the smallest, which is the easiest to reason about.
 
     It is in float64 if the case fails there too. Results that differ from call to call come first,
     because they may look like any mistake. Gradients of a random draw come later, because they mean
-    little if another case draws wrongly. Training mode comes last, because it tells about dropout
-    only if everything else is right.
+    little if another case draws wrongly. Training mode comes last, because it says something about
+    dropout only if everything else is right.
     """
 
     def rank(pair: tuple[Trial, Difference]) -> tuple[Any, ...]:
         trial, fault = pair
         unsteady = fault.kind != "unsteady"
-        return bool(trial.case.training_mode), unsteady, _drawn_right(*pair), _measure(trial)
+        return (
+            bool(trial.case.training_mode),
+            unsteady,
+            _fails_only_in_random_gradients(*pair),
+            _measure(trial),
+        )
 
     return min(((t, t.difference) for t in trials if t.difference), key=rank)[0]
 
 
 def _trace_to_mutated_input(trial: Trial, fault: Difference) -> Difference:
-    """Return the fault, or a fault that says that a wrong result's input was written into."""
+    """Return the fault, or the in-place change of an input that explains a wrong result."""
     if fault.kind != "value":
         return fault
     calls = trial.case.calls
@@ -175,12 +184,12 @@ def _trace_to_mutated_input(trial: Trial, fault: Difference) -> Difference:
     return Difference("changed", written[0]) if written else fault
 
 
-# Kinds of faults that come before any comparison of values.
-_BEFORE_VALUES = ("unwritten", "signature", "forbidden", "protocol", "time", "unsteady")
+# Kinds of faults that rule out a comparison of values.
+_KINDS_WITHOUT_VALUES = ("unwritten", "signature", "forbidden", "protocol", "time", "unsteady")
 
 
 def _match_mutant(exercise: Exercise, trials: Sequence[Trial], mutants: MutantFingerprints) -> str:
-    """Return a sentence about the mutants that give exactly the same outcomes, or "".
+    """Return a sentence about the mutants with exactly the same outcomes, or "".
 
     Outcomes that depend on chance are never exactly the same.
     """
@@ -210,17 +219,19 @@ def _ignores_training_mode(trial: Trial, fault: Difference, trials: Sequence[Tri
 
 
 def _measure(trial: Trial) -> tuple[bool, int, int]:
-    """Return a sort key: the fewest numbers first, but empty batches last, as they show nothing."""
+    """Return a sort key: fewest numbers first, but empty batches last, because they show little."""
     empty = any(tensor.numel() == 0 for tensor in trial.case.inputs.values())
     return empty, trial.case.elements, -trial.dtype.itemsize
 
 
-def _drawn_right(trial: Trial, fault: Difference) -> bool:
+def _fails_only_in_random_gradients(trial: Trial, fault: Difference) -> bool:
     return trial.case.check_random_outputs is not None and "gradient" in fault.kind
 
 
-def _explain(trials: Sequence[Trial], mistakes: Sequence[KnownMistake]) -> list[KnownMistake]:
-    """Return the known mistakes that give what an answer gave in all float64 trials.
+def _find_matching_mistakes(
+    trials: Sequence[Trial], mistakes: Sequence[KnownMistake]
+) -> list[KnownMistake]:
+    """Return the known mistakes with the same outcomes as an answer in all float64 trials.
 
     Args:
         trials: the trials of the answer.
@@ -228,18 +239,20 @@ def _explain(trials: Sequence[Trial], mistakes: Sequence[KnownMistake]) -> list[
     """
     exact = [t for t in trials if t.dtype == torch.float64 and not t.case.training_mode]
     kinds = {trial.difference.kind for trial in exact if trial.difference}
-    if not kinds or "dtype" in kinds:  # no known mistake is about precision
+    if not kinds or "dtype" in kinds:  # no known mistake changes precision
         return []
     mine = [(trial.case, trial.fingerprint) for trial in exact]
-    matching = [m for m in mistakes if _fits(mine, m.values)]
+    matching = [m for m in mistakes if _all_fingerprints_match(mine, m.values)]
     if kinds <= {"no gradient", "gradient"}:
         slopes = [(trial.case, trial.gradient_fingerprint) for trial in exact]
-        matching = [m for m in matching if _fits(slopes, m.gradients)]
+        matching = [m for m in matching if _all_fingerprints_match(slopes, m.gradients)]
     return matching
 
 
-def _fits(mine: Sequence[tuple[Case, float]], theirs: Callable[[Case], float | None]) -> bool:
-    """Return whether fingerprints are the same wherever both are known."""
+def _all_fingerprints_match(
+    mine: Sequence[tuple[Case, float]], theirs: Callable[[Case], float | None]
+) -> bool:
+    """Return whether fingerprints match in all cases where both are known."""
     pairs = [(own, other) for case, own in mine if (other := theirs(case)) is not None]
     return bool(pairs) and all(do_fingerprints_match(own, other) for own, other in pairs)
 

@@ -1,4 +1,4 @@
-"""Instructor side: authoring, hidden tests, grading and reports; never given to students."""
+"""The instructor side: authoring, hidden tests, grading, reports; never given to students."""
 
 from typing import Any
 
@@ -9,9 +9,9 @@ __all__ = ["examine"]
 
 
 def examine(answer: Any) -> None:
-    """Judge an answer on inputs that nobody has seen.
+    """Judge an answer on freshly drawn inputs.
 
     Raises:
-        CheckFailed: the answer is wrong, or the notebook imported the course's solutions.
+        CheckFailed: if the answer is wrong, or the notebook imported the course's solutions.
     """
     _hidden_tests.examine(answer, _EXERCISES)

@@ -37,17 +37,18 @@ def run(given: argparse.Namespace, started: Sandbox | None) -> int:
         print(f"autograder: {sanitize_line(str(error))}", file=sys.stderr)
         return 2
     except OSError as error:
-        if error.filename is None:  # not about a file, so it is a bug of ours
+        if error.filename is None:  # not about a file, so it is our bug
             raise
         print(
-            f"autograder: {sanitize_line(f'{error.filename}: {error.strerror}')}. "
-            "Mend that and run the same command again; what is graded is kept.",
+            f"autograder: {sanitize_line(f'{error.filename}: {error.strerror}')}. Fix this and "
+            "run the same command again; results so far are kept.",
             file=sys.stderr,
         )
         return 2
     except KeyboardInterrupt:
         print(
-            "autograder: stopped; what is graded is kept, and the same command goes on from here.",
+            "autograder: interrupted; results so far are kept, and the same command will resume "
+            "from here.",
             file=sys.stderr,
         )
         return 130
@@ -80,17 +81,17 @@ def _grade(given: argparse.Namespace, course: Course, started: Sandbox | None) -
             with work.open_local_executor(started) as machine:
                 summary = work.grade_all(machine, progress.tick, progress.busy, progress.say)
     print(text(work, summary, time.monotonic() - began))
-    if not given.no_feedback:  # also for students whom an interrupted run graded
+    if not given.no_feedback:  # including students whom an interrupted run graded
         graded = set(course.graded_students(given.assignment))
         _write_feedback(course, given.assignment, [s for s in work.students if s in graded])
     return 0
 
 
-SLOW = 5.0  # seconds after which the progress bar names the submission it waits for
+SLOW = 5.0  # seconds after which the progress bar names a submission
 
 
 class _Progress:
-    """Shows how far a run is, and whose submission takes long."""
+    """Shows the progress of a run, and whose submissions take long."""
 
     def __init__(self, work: AssignmentRun):
         # disable=None shows the bar only on a terminal.
@@ -138,19 +139,19 @@ def text(work: AssignmentRun, summary: Summary, seconds: float) -> str:
     lines += _describe_students(work, mine)
     review = sorted((r for r in mine if r.review), key=lambda r: (r.student, r.notebook))
     if review:
-        lines.append(f"{len(review)} to be looked at:")
+        lines.append(f"{len(review)} to review:")
         lines += [_line(f"{r.student}, {r.notebook}: {r.review}") for r in review]
     if summary.failed:
-        lines.append(f"{len(summary.failed)} could not be graded, and are tried again next time:")
+        lines.append(
+            f"{len(summary.failed)} could not be graded and will be retried in the next run:"
+        )
         lines += [_line(f"{student}: {why}") for student, why in sorted(summary.failed.items())]
     if work.others:
         more = f" and {len(work.others) - 20} more" if len(work.others) > 20 else ""
         names = sanitize_line(", ".join(work.others[:20]))
-        lines.append(
-            f"{len(work.others)} have handed in no folder {work.assignment!r}: {names}{more}"
-        )
+        lines.append(f"{len(work.others)} have no folder {work.assignment!r}: {names}{more}")
     if work.skipped:
-        lines.append(f"{len(work.skipped)} folders were left out; rename them:")
+        lines.append(f"{len(work.skipped)} folders were skipped; rename them:")
         lines += [_line(f"{name}: {why}") for name, why in sorted(work.skipped.items())]
     return "\n".join(lines)
 
@@ -164,7 +165,7 @@ def _line(text: str) -> str:
 
 
 def _describe_students(work: AssignmentRun, results: Sequence[NotebookResult]) -> list[str]:
-    """Return a legend, and for each student a line with the points and a mark for each exercise."""
+    """Return a legend, and a line per student with the points and a mark for each exercise."""
     most = sum(exercise.points for exercise in work.exercises)
     by_student: dict[str, list[NotebookResult]] = {student: [] for student in work.students}
     for result in results:
@@ -211,13 +212,13 @@ def show(given: argparse.Namespace) -> int:
 
 
 def _describe(result: NotebookResult) -> list[str]:
-    """Return what is recorded about a graded notebook, line by line."""
+    """Return the recorded result of a notebook as lines."""
     most = sum(e.max_points for e in result.exercises)
     lines = [
         f"{result.assignment}/{result.notebook}: {result.points:g} of {most:g} points, graded "
         f"{result.graded_at or 'never'} in {result.seconds:.1f} s"
     ]
-    lines += [f"  to be looked at: {result.review}"] if result.review else []
+    lines += [f"  to review: {result.review}"] if result.review else []
     lines += [f"  remark: {remark}" for remark in result.remarks]
     for e in result.exercises:
         judged = e.cases and e.outcome != "unwritten"

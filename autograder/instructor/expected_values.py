@@ -35,7 +35,7 @@ def write(
     folder: Path = FOLDER,
     recompute: bool = False,
 ) -> bool:
-    """Write the two files of an exercise, and tell whether its values were recomputed.
+    """Write the two files of an exercise, and return whether its values were recomputed.
 
     They are recomputed only if the cases, solution or mistakes differ from those that the files
     were made from; titles and hints are written every time.
@@ -55,8 +55,8 @@ def write(
     phrases = before.get("mutants", [])
     if stale:
         tensors, phrases = _compute(exercise, exercises)
-        # Names would take half of an uncompressed file. With mtime=0, the same tensors give the
-        # same file.
+        # Tensor names would take half of an uncompressed file. With mtime=0, the same tensors give
+        # the same file.
         path.with_suffix(".safetensors.gz").write_bytes(gzip.compress(save(tensors), mtime=0))
     texts = {
         "made_from": digest,
@@ -70,7 +70,7 @@ def write(
 def _compute(
     exercise: Exercise, exercises: Mapping[str, Exercise]
 ) -> tuple[dict[str, Tensor], list[str]]:
-    """Return the tensors of an exercise's file, and a phrase for the change in each mutant."""
+    """Return the tensors of an exercise's file, and a phrase for each mutant's change."""
     tensors: dict[str, Tensor] = {}
     drawn = {seed: exercise.draw(seed) for seed in SEEDS}
     cases = {
@@ -81,7 +81,7 @@ def _compute(
     for key, (case, right) in cases.items():
         prefix = f"{key}/expected"
         outputs = dict(right.outputs)
-        for name in case.random_outputs:  # a random text does not even have a fixed length
+        for name in case.random_outputs:  # a random text does not even have a fixed size
             outputs[name] = torch.zeros_like(
                 outputs[name][:0] if name in case.non_tensors else outputs[name]
             )

@@ -1,8 +1,8 @@
 """Sanitizes text from submissions for terminals, HTML, Markdown, CSV and notebooks.
 
-Everything that a student wrote (names of files and folders, text cells, what code prints and
-raises) goes through one of these functions before a person sees it. Each kind of destination has a
-function of its own.
+Everything that comes from a student (names of files and folders, text cells, printed text, error
+messages) goes through one of these functions before a person sees it. Each kind of destination has
+its own function.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _PAGE_AT_MOST, _PAGE_PIXELS_AT_MOST = 8 << 20, 1 << 26  # all outputs: character
 
 # Characters that a terminal or a browser acts on but does not show: control characters, changes of
 # direction, line separators, zero-width characters, and the bytes of a name that is not UTF-8.
-_UNSEEN = (
+_INVISIBLE = (
     "\x00-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f"
 )
-_IN_LINES = re.compile(f"(?![\n\t])[{_UNSEEN}]")
-_IN_OUTPUT = re.compile(rf"\x1b\[[\d;]{{0,40}}m|(?![\n\t\r])[{_UNSEEN}]")
+_IN_LINES = re.compile(f"(?![\n\t])[{_INVISIBLE}]")
+_IN_OUTPUT = re.compile(rf"\x1b\[[\d;]{{0,40}}m|(?![\n\t\r])[{_INVISIBLE}]")
 
 _ACTIVE_MARKDOWN = re.compile(
     # All ASCII punctuation that makes links, images, HTML, mathematics, tables or headings. A
@@ -49,7 +49,7 @@ _PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR"
 
 def sanitize_lines(text: Any, at_most: int = TEXT_AT_MOST) -> str:
     """Return several lines of plain text, with invisible characters written as Python escapes."""
-    return _write_unseen(_IN_LINES, text, at_most)
+    return _escape_invisible(_IN_LINES, text, at_most)
 
 
 def sanitize_line(text: Any, at_most: int = LINE_AT_MOST) -> str:
@@ -59,10 +59,10 @@ def sanitize_line(text: Any, at_most: int = LINE_AT_MOST) -> str:
 
 def sanitize_output(text: Any, at_most: int = TEXT_AT_MOST) -> str:
     """Return what a cell printed or raised, with colours as the only escape sequences."""
-    return _write_unseen(_IN_OUTPUT, text, at_most)
+    return _escape_invisible(_IN_OUTPUT, text, at_most)
 
 
-def _write_unseen(pattern: re.Pattern[str], text: Any, at_most: int) -> str:
+def _escape_invisible(pattern: re.Pattern[str], text: Any, at_most: int) -> str:
     if not isinstance(text, str):
         return ""
     return to_plain_text(pattern.sub(_write, text[:at_most]), at_most)
@@ -78,10 +78,10 @@ def _write(match: re.Match[str]) -> str:
 
 
 def is_slow_to_highlight(source: str) -> bool:
-    """Tell whether code should be shown without colours.
+    """Return whether code is too slow to highlight.
 
-    Pygments' regular expressions for Python start again at every position: 4,000 blanks or dotted
-    names in a row take seconds, and ten times as many take minutes.
+    Pygments' regular expressions for Python restart at every position: 4,000 blanks or dotted names
+    in a row take seconds, and ten times as many take minutes.
     """
     return len(source) > _COLOURED_CELL or _LONG_FOR_PYGMENTS.search(source) is not None
 
@@ -92,10 +92,10 @@ def escape_html(text: Any) -> str:
 
 
 def escape_markdown(text: Any) -> str:
-    """Return one line for a Markdown cell, in which every character stands for itself.
+    """Return one line for a Markdown cell in which every character is literal.
 
     MathJax looks for mathematics when the page is rendered, so every character that begins a
-    formula gets an element of its own.
+    formula gets its own element.
     """
     return re.sub(r"[^\w ]|_", _write_sign, sanitize_line(text))
 
@@ -110,8 +110,8 @@ def render_student_markdown(source: str, markdown: bool = True) -> str:
 
     Args:
         source: the cell's text.
-        markdown: whether the text is meant as Markdown. If it is not, or if anything in it might do
-            more than format text, the text is shown exactly as written.
+        markdown: whether the text is Markdown. If not, or if anything in it might do more than
+            format text, the text is shown exactly as written.
     """
     text = sanitize_lines(source, CELL_AT_MOST)
     if markdown and not _ACTIVE_MARKDOWN.search(text):
@@ -122,10 +122,10 @@ def render_student_markdown(source: str, markdown: bool = True) -> str:
 
 
 def escape_csv_cell(text: str) -> str:
-    """Return a one-line cell that a spreadsheet shows and does not run as a formula.
+    """Return a one-line cell that a spreadsheet shows but does not run as a formula.
 
     A single quote goes before anything that might begin a formula, as requirement 1.2.10 of OWASP's
-    Application Security Verification Standard asks. This also holds after a semicolon, which
+    Application Security Verification Standard asks. This includes text after a semicolon, which
     separates cells in some countries, and after quotation marks, which may then begin a cell.
     """
     return _quote(sanitize_line(text, TEXT_AT_MOST))
@@ -137,7 +137,7 @@ def for_csv_lines(text: str) -> str:
 
 
 def for_csv_id(text: str) -> str:
-    """Return an identifier unchanged, so that it is recognised, unless it can do harm."""
+    """Return an identifier unchanged, so that it still matches, unless it can do harm."""
     return text if _HARMLESS_ID.fullmatch(text) else escape_csv_cell(text)
 
 
@@ -152,7 +152,7 @@ class OutputBudget:
         self._characters, self._pixels = _PAGE_AT_MOST, _PAGE_PIXELS_AT_MOST
 
     def admit(self, outputs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        """Return a cell's outputs, as `clean_outputs` gives them, or a sentence in their place."""
+        """Return a cell's outputs from `clean_outputs`, or a sentence in their place."""
         pictures = [o["data"]["image/png"] for o in outputs if "image/png" in o.get("data", ())]
         characters = len(json.dumps(outputs))
         pixels = sum(map(_count_pixels, pictures))
@@ -165,7 +165,7 @@ class OutputBudget:
 
 
 def _count_pixels(picture: str) -> int:
-    """Return width times height of a PNG file that is given as base64."""
+    """Return the number of pixels of a PNG file given as base64."""
     width, height = struct.unpack(">II", base64.b64decode(picture[:32])[16:24])
     return int(width * height)
 

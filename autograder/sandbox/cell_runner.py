@@ -26,7 +26,7 @@ Output = dict[str, Any]
 
 
 class CappedStream(io.TextIOBase):
-    """stdout or stderr of a cell, which accepts any amount of text and keeps the beginning."""
+    """A cell's stdout or stderr, which accepts any amount of text and keeps the beginning."""
 
     def __init__(self, name: str, outputs: list[Output]):
         self._name = name
@@ -43,7 +43,7 @@ class CappedStream(io.TextIOBase):
         return True
 
     def write(self, text: str) -> int:
-        """Keep as much of the text as there is room for."""
+        """Keep as much of the text as fits."""
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
         if self.left > 0:
@@ -59,7 +59,7 @@ class CappedStream(io.TextIOBase):
         return len(text)
 
     def close(self) -> None:
-        """Stay open, because a notebook's streams outlive any code that closes them."""
+        """Do nothing, because a notebook's streams must survive code that closes them."""
 
 
 class _Publisher(DisplayPublisher):
@@ -67,7 +67,7 @@ class _Publisher(DisplayPublisher):
 
     def publish(self, data: Mapping[str, Any], *given: Any, **more: Any) -> None:
         """Keep one output."""
-        _keep(_outputs(self.shell), "display_data", data)
+        _record_output(_outputs(self.shell), "display_data", data)
 
     def clear_output(self, wait: bool = False) -> None:
         """Discard the outputs of the cell so far."""
@@ -82,7 +82,7 @@ class _Hook(DisplayHook):
 
     def write_format_data(self, format_dict: Mapping[str, Any], md_dict: Any = None) -> None:
         """Keep the value in its output formats."""
-        _keep(_outputs(self.shell), "execute_result", format_dict)
+        _record_output(_outputs(self.shell), "execute_result", format_dict)
 
     def finish_displayhook(self) -> None:
         """Write nothing, because there is no terminal."""
@@ -94,7 +94,7 @@ def _outputs(shell: Any) -> list[Output]:
     return found
 
 
-def _keep(outputs: list[Output], kind: str, data: Mapping[str, Any]) -> None:
+def _record_output(outputs: list[Output], kind: str, data: Mapping[str, Any]) -> None:
     if len(outputs) >= OUTPUTS_AT_MOST or not isinstance(data, Mapping):
         return
     kept: dict[str, str] = {}
@@ -127,7 +127,7 @@ class GradingShell(InteractiveShell):
         super().init_history()
 
     def system(self, command: str) -> None:  # type: ignore[override]
-        """Print that a shell command, such as !command, is not run."""
+        """Print that a shell command, as in !command, is not run."""
         print(f"(not run while the notebook is graded: !{command})")
         self.user_ns["_exit_code"] = 1
 
@@ -140,10 +140,10 @@ class GradingShell(InteractiveShell):
         return []
 
     def enable_gui(self, gui: Any = None) -> None:
-        """Start no event loop, because pictures are kept, not shown."""
+        """Start no event loop, because pictures are recorded, not shown."""
 
     def ask_exit(self) -> None:
-        """Continue, so that exit() in a cell does not end the grading."""
+        """Ignore exit() in a cell, so that it does not end the grading."""
         print("(exit() has no effect while the notebook is graded)")
 
     def _showtraceback(self, etype: Any, evalue: Any, stb: Any) -> None:
@@ -176,7 +176,7 @@ def _no_input(*given: Any, **more: Any) -> str:
 
 
 def create_shell() -> GradingShell:
-    """Create and return the only shell, before any submission is forked."""
+    """Return the process's only shell, created before any submission is forked."""
     config = Config()
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"
@@ -189,7 +189,7 @@ def create_shell() -> GradingShell:
 
 
 def _magics(shell: GradingShell) -> None:
-    """Replace the magics that start programs with magics that print that nothing is run."""
+    """Replace the magics that start programs with one that prints that nothing is run."""
 
     def not_run(line: str, cell: str | None = None) -> None:
         print("(not run while the notebook is graded)")

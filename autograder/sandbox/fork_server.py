@@ -1,9 +1,9 @@
 """Runs the fork server inside the sandbox, which forks a preloaded process for each submission.
 
-The server never runs student code and never uses torch, so that each fork is a fresh process that
-gets the imports for free. For each submission it forks a supervisor. The supervisor forks the
-process that runs the student's code in its own isolation, kills it if it takes too long, and
-reports how it ended.
+The server never runs student code and never computes with torch, so that each fork is a fresh
+process that gets the imports for free. For each submission it forks a supervisor. The supervisor
+forks the process that runs the student's code in its own isolation, kills it if it takes too long,
+and reports how it ended.
 
 Messages to the server are single bytes that come with file descriptors:
     M  modules to import and the seccomp filter, as a frame readable from the descriptor
@@ -37,15 +37,15 @@ class _Prepared:
     Attributes:
         shell: shell that runs the cells.
         tests: exercises and cases on which answers are tried.
-        walled: whether processes are isolated; without a sandbox they are not.
-        own_walls: whether each submission gets its own namespaces.
+        walled: whether processes are isolated; False without a sandbox.
+        own_namespaces: whether each submission gets its own namespaces.
         allowed: the seccomp filter.
     """
 
     shell: Any
     tests: Any
     walled: bool
-    own_walls: bool
+    own_namespaces: bool
     allowed: bytes = b""
 
 
@@ -54,8 +54,7 @@ def main(control: int, isolate_submissions: bool) -> None:
 
     Args:
         control: descriptor of a connected Unix socket.
-        isolate_submissions: whether submissions get their own isolation; without a sandbox they do
-            not.
+        isolate_submissions: whether to isolate each submission; False without a sandbox.
     """
     from autograder.sandbox import cell_runner, framing, serialization, worker
 
@@ -64,9 +63,9 @@ def main(control: int, isolate_submissions: bool) -> None:
     worker.reset_process_state()
     # Modules that answers often import, and modules that torch imports late.
     _import("torch.optim", "torch._dynamo", "torch.nn.functional", "numpy", "tqdm.auto")
-    own_walls = isolate_submissions and _can_separate()
-    line.sendall(b"+" if own_walls else b"-")
-    prepared = _Prepared(made, worker.ExerciseCases(), isolate_submissions, own_walls)
+    own_namespaces = isolate_submissions and _can_separate()
+    line.sendall(b"+" if own_namespaces else b"-")
+    prepared = _Prepared(made, worker.ExerciseCases(), isolate_submissions, own_namespaces)
     while True:
         message, descriptors, _, _ = socket.recv_fds(line, 1, 2)
         if not message:
@@ -96,7 +95,7 @@ def _import(*names: str) -> None:
 
 
 def _can_separate() -> bool:
-    """Return whether a submission can have its own namespaces, by trying it in a child."""
+    """Return whether a submission can have its own namespaces; a child process tries it."""
     from autograder.sandbox import isolation
 
     child = os.fork()
@@ -117,7 +116,7 @@ def _can_separate() -> bool:
 
 
 def _fork_supervisor(descriptors: list[int], line: socket.socket, prepared: _Prepared) -> None:
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for supervisors
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the server never waits for supervisors
     if os.fork():
         for descriptor in descriptors:
             os.close(descriptor)
@@ -138,14 +137,14 @@ def _supervise(frames: int, leash: int, prepared: _Prepared) -> None:
     job = channel.receive()
     assert job is not None
     limits = isolation.Limits(**job[0]["limits"])
-    if prepared.own_walls and not isolation.unshare_namespaces():
+    if prepared.own_namespaces and not isolation.unshare_namespaces():
         os.write(leash, json.dumps({"signal": 0, "exit": 70, "late": False}).encode())
         return
     started = time.monotonic()
     child = os.fork()
     if child == 0:
         os.close(leash)
-        os.setsid()  # kill(0, ...) reaches its own process group, not a supervisor's
+        os.setsid()  # kill(0, ...) then reaches its own process group, not the supervisor's
         _run_submission(channel, job, limits, prepared)
     os.close(frames)
     late, status, used = _wait(child, leash, started + job[0]["seconds"])
@@ -171,7 +170,7 @@ def _wait(child: int, leash: int, until: float) -> tuple[bool, int, Any]:
         left = until - time.monotonic()
         watched = [leash] if ended is None else [leash, ended]
         ready, _, _ = select.select(watched, [], [], max(0.0, left if ended else min(left, 0.01)))
-        # macOS has neither pidfd nor waitid.
+        # Poll on macOS, which has no pidfd.
         over, status, used = os.wait4(child, os.WNOHANG) if ended is None else (0, 0, None)
         if over:
             return False, status, used
@@ -192,7 +191,7 @@ def _run_submission(
     try:
         if prepared.walled:
             isolation.set_limits(limits)
-            if prepared.own_walls:
+            if prepared.own_namespaces:
                 isolation.mount_private_filesystems(limits)
             isolation.drop_capabilities()
         folder = WORK if prepared.walled else job[0]["folder"]

@@ -69,7 +69,7 @@ _fits = fastjsonschema.compile(FRAME)
 def check_frame(
     header: Mapping[str, Any], tensors: Mapping[str, Tensor], cells: Mapping[int, int | None]
 ) -> None:
-    """Validate a frame against the schema and against the cells that are run.
+    """Validate a frame against the schema and the cells that are run.
 
     Args:
         header: header of the frame.

@@ -22,7 +22,7 @@ _LENGTHS = struct.Struct(">II")
 HEADER_AT_MOST = 8 << 20
 PAYLOAD_AT_MOST = 64 << 20
 
-# The dtypes that an outcome may contain: real numbers of types that a check can judge.
+# The dtypes that an outcome may contain: real types that a check can judge.
 PLAIN_DTYPES = (
     torch.float64,
     torch.float32,
@@ -143,7 +143,7 @@ def _tensors(payload: bytes) -> dict[str, Tensor]:
 def to_plain_text(thing: Any, at_most: int) -> str:
     """Return a string as a plain str of at most `at_most` characters, or "" for anything else.
 
-    Halves of surrogate pairs, which no file and no database accepts, become question marks.
+    Lone surrogates, which files and databases reject, become question marks.
     """
     if not isinstance(thing, str):
         return ""

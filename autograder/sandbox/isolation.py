@@ -1,7 +1,7 @@
 """Isolates a submission's process: namespaces, resource limits, capabilities, seccomp.
 
-bubblewrap decides what is visible: no network, no course, no home folder. All submissions of a run
-are forked from one process inside it, so each submission also gets its own isolation: its own
+bubblewrap decides what is visible: no network, no course folder, no home folder. All submissions of
+a run are forked from one process inside it, so each submission also gets its own isolation: its own
 process namespace, its own empty /tmp, resource limits, no capabilities, and no system calls that
 could start a program, open a socket or leave its namespaces.
 """
@@ -17,7 +17,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
-# On Windows the limits are only declared, never set, and there is no such library.
+# Windows has no such library; there the limits are declared but never set.
 _libc: Any = ctypes.CDLL(None, use_errno=True) if hasattr(os, "fork") else None
 
 # linux/sched.h, sys/mount.h, sys/prctl.h
@@ -26,7 +26,7 @@ _NOSUID_NODEV, _PRIVATE, _REMOUNT_READ_ONLY_BIND = 2 | 4, 1 << 18 | 1 << 14, 32 
 _SET_SECCOMP, _SET_NO_NEW_PRIVILEGES, _DROP_FROM_BOUNDING_SET = 22, 38, 24
 _LAST_CAPABILITY = 63
 
-OUT_OF_MEMORY = 73  # exit status if a cell has left no memory for the code after it
+OUT_OF_MEMORY = 73  # exit status if a cell leaves no memory for the code after it
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Limits:
         file_size: bytes of one file.
         open_files: number of open files.
         processes: number of threads (it cannot start processes at all).
-        cpu: seconds of processor time, a limit for code that escapes the clock.
+        cpu: seconds of processor time, in case code escapes the limits on wall time.
     """
 
     memory: int = 2 << 30
@@ -51,7 +51,7 @@ class Limits:
 
 
 def unshare_namespaces() -> bool:
-    """Give the processes forked from now on their own namespaces; return whether that worked.
+    """Give processes forked from now on their own namespaces, and return whether that worked.
 
     The calling process keeps its process namespace; its next child is the first in a new one.
     """
@@ -72,11 +72,11 @@ def mount_private_filesystems(limits: Limits) -> None:
     _mount(None, "/", None, _PRIVATE)
     _mount("tmpfs", "/tmp", "tmpfs", _NOSUID_NODEV, f"size={limits.scratch},mode=700")
     _mount("tmpfs", "/dev/shm", "tmpfs", _NOSUID_NODEV, "size=16m,mode=700")
-    # The next submission could read what this one writes to a terminal that it leaves open.
+    # Otherwise the next submission could read what this one writes to a terminal left open.
     _mount("tmpfs", "/dev/pts", "tmpfs", _NOSUID_NODEV, "size=4k,mode=555")
     try:
         _mount("proc", "/proc", "proc", _NOSUID_NODEV)
-    except OSError:  # Linux allows no new /proc where the outer one is partly covered
+    except OSError:  # Linux refuses a new /proc if the outer one is partly covered
         _mount("tmpfs", "/proc", "tmpfs", _NOSUID_NODEV, "size=4k,mode=555")
     for folder in ("/dev", "/"):
         with contextlib.suppress(OSError):  # bubblewrap has already done it
@@ -101,7 +101,7 @@ def set_limits(limits: Limits) -> None:
         _, hard = resource.getrlimit(what)
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(what, (most, most))
-    # Python raises an error for a file that grows too large only if the signal is ignored.
+    # Python raises an error for a file that is too large only if this signal is ignored.
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
 

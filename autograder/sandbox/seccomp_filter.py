@@ -1,7 +1,7 @@
 """Builds the seccomp filter of system calls that a submission may make.
 
-A list of allowed calls does not become outdated: a call that a later Linux adds is refused.
-libseccomp knows the number of each name on each architecture; an unknown name stays refused, too.
+An allowlist does not become outdated: a call that a later Linux adds is refused. libseccomp maps
+each name to its number on this architecture; a name that it does not know stays refused.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ epoll_pwait2 eventfd eventfd2 socketpair shutdown sendto sendmsg sendmmsg recvfr
 recvmmsg getsockname getpeername getsockopt setsockopt
 """
 ALLOWED = tuple(_ALLOWED.split())
-"""Calls for files, memory, threads, signals, time, and exchange among one process's threads."""
+"""Calls for files, memory, threads, signals, time, and communication within one process."""
 
 REFUSED = ("fork", "vfork", "execve", "execveat", "socket")
-"""Calls that fail as "not permitted". All others fail as missing, which libraries can handle."""
+"""Calls that fail with EPERM. All others fail with ENOSYS, which libraries can handle."""
 
 # seccomp.h, linux/sched.h
 _ALLOW, _ERROR = 0x7FFF0000, 0x00050000
@@ -83,21 +83,21 @@ def make_filter() -> bytes:
     if not context:
         raise OSError("libseccomp does not work here")
     try:
-        # Refuse calls by the numbers of another architecture, such as a 32-bit one.
+        # Refuse system calls of another architecture, such as 32-bit ones.
         _try(library.seccomp_attr_set(context, _BAD_ARCHITECTURE, _ERROR | errno.ENOSYS))
         for name in ALLOWED:
             _add_rule(library, context, _ALLOW, name)
         for name in REFUSED:
             _add_rule(library, context, _ERROR | errno.EPERM, name)
-        # clone may start threads, but no processes and no namespaces. clone3 hides its flags from a
+        # clone may start threads, but no processes or namespaces. clone3 hides its flags from a
         # filter; without it, libraries fall back to clone.
         flags = 1 if platform.machine().startswith("s390") else 0
         thread = _Comparison(flags, _MASKED_EQUAL, _THREAD | _NEW_NAMESPACES, _THREAD)
         process = _Comparison(flags, _MASKED_EQUAL, _THREAD, 0)
         _add_rule(library, context, _ALLOW, "clone", thread)
         _add_rule(library, context, _ERROR | errno.EPERM, "clone", process)
-        # Taking a lock reports success, which SQLite needs, but takes no lock: on a file that all
-        # submissions can read, a lock could pass an answer to another submission.
+        # Locking reports success, which SQLite needs, but takes no lock: a lock on a file that all
+        # submissions can read could pass an answer to another submission.
         _add_rule(library, context, _ERROR | 0, "flock")
         for command in _LOCKS:
             same = _Comparison(1, _MASKED_EQUAL, 0xFFFFFFFF, command)

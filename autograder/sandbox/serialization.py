@@ -17,9 +17,9 @@ _HOST_ONLY_FIELDS = (
     "note",
     "random_outputs",
     "check_random_outputs",
-)  # fields of a case for the judge alone
+)  # fields of a case that only the judge needs
 _DECLARED = {kind.__name__: kind for kind in (Case, Call, SelectedRows, NamedDict, Fake)}
-# The kinds of problems that end a case; the process of an answer can report no other kind.
+# The kinds of problems that end a case; an answer's process may report no others.
 KINDS = frozenset(
     (
         "unwritten",
@@ -34,7 +34,7 @@ KINDS = frozenset(
     )
 )
 SENTENCE_AT_MOST, PRINTED_AT_MOST = 2_000, 2_000
-NUMBERS_AT_MOST = 1 << 20  # in one tensor: far more than any right answer to a small case has
+NUMBERS_AT_MOST = 1 << 20  # in one tensor; far more than a right answer to a small case needs
 
 
 def serialize_cases(
@@ -48,12 +48,12 @@ def serialize_cases(
 def deserialize_cases(
     header: Mapping[str, Any], tensors: Mapping[str, Tensor]
 ) -> dict[str, list[Case]]:
-    """Return the cases that `serialize_cases` packed, without their notes and relations."""
+    """Return the cases that `serialize_cases` packed, without `_HOST_ONLY_FIELDS`."""
     return {exercise: _unpack(drawn, tensors) for exercise, drawn in header.items()}
 
 
 def _pack(value: Any, tensors: dict[str, Tensor]) -> Any:
-    """Return a value for JSON, with types that JSON lacks as pairs of kind and content."""
+    """Return a value as JSON data; a type that JSON lacks becomes {kind: content}."""
     kind = type(value).__name__
     match value:
         case Tensor():
@@ -102,7 +102,7 @@ def serialize_outcomes(
         members |= {f"g/{name}": t for name, t in outcome.gradients.items() if t is not None}
         try:
             plain = {name: _plain(tensor, name[2:]) for name, tensor in members.items()}
-        except Exception as error:  # including errors from an unusual subclass of tensors
+        except Exception as error:  # a Tensor subclass may raise anything
             sentence = str(error) if isinstance(error, ValueError) else "What it returned broke."
             problem, plain = ("returned", sentence), {}
         tensors |= {f"{number}/{dtype}/{name}": tensor for name, tensor in plain.items()}
@@ -140,8 +140,8 @@ def deserialize_outcomes(
 ) -> dict[tuple[int, str], Outcome]:
     """Return the outcomes by case and dtype.
 
-    The contents of the header have been validated, but not which tensors there are. A case without
-    usable results gets an outcome with the problem "protocol".
+    The header has been validated, but tensors may be missing. A case without usable results gets an
+    outcome with the problem "protocol".
     """
     outcomes: dict[tuple[int, str], Outcome] = {}
     for entry in header:
@@ -173,5 +173,5 @@ def _outcome(
 
 NO_USABLE_OUTPUT = (
     "protocol",
-    "Nothing usable came back from your code; does it close or change open files?",
+    "Your code returned nothing usable; does it close or change open files?",
 )

@@ -1,7 +1,7 @@
 """Runs one submitted notebook in the sandbox and tries its answers on the cases.
 
-Whatever a student's code does to this process, it can only change the numbers that are sent. These
-are judged by another process, which knows the expected values.
+Whatever a student's code does to this process, it can only change the numbers that are sent.
+Another process, which knows the expected values, judges them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from autograder.spec.outcome import Outcome
 
 @dataclass
 class ExerciseCases:
-    """The exercises, and the cases on which answers are tried, by the names that cells give."""
+    """The exercises, and the cases on which answers are tried, by the names that cells use."""
 
     exercises: Mapping[str, Exercise] = field(default_factory=dict)
     cases: Mapping[str, Sequence[Case]] = field(default_factory=dict)
@@ -43,8 +43,7 @@ def run_notebook(
 ) -> None:
     """Run the cells of a job in order, and try the answer at each exercise.
 
-    An answer that does not exist yet at its check, because it is written further down, is tried
-    again at the end.
+    An answer that is defined only after its check is tried again at the end.
 
     Args:
         job: `cells`, a list of {"index", "source"} or {"index", "exercise", "cases"}; `skip`, the
@@ -75,7 +74,7 @@ def run_notebook(
 
 
 def _sendable(outputs: list[shells.Output]) -> list[shells.Output]:
-    """Return the first outputs, as many as are sure to fit into a frame."""
+    """Return as many of the first outputs as safely fit into a frame."""
     size, kept = 0, []
     for output in outputs:
         size += sum(len(str(value)) for value in output.values())
@@ -98,22 +97,22 @@ def _try(
         why = {"answer": "unusable", "sentence": sentence[:SENTENCE_AT_MOST]}
         channel.send({"exercise": cell["index"], **why})
         return False
-    with forbid_operators(exercise) as refusal:
-        outcomes = list(_perform_all(answer, exercise, tests.cases[cell["cases"]], refusal))
+    with forbid_operators(exercise) as recorder:
+        outcomes = list(_perform_all(answer, exercise, tests.cases[cell["cases"]], recorder))
         header, tensors = serialize_outcomes(outcomes)
-        if refusal.problem:  # perhaps recorded later: by a thread, or by code of a tensor subclass
-            forbidden = Outcome(problem=refusal.problem)
+        if recorder.problem:  # may be recorded late, by a thread or a Tensor subclass
+            forbidden = Outcome(problem=recorder.problem)
             header, tensors = serialize_outcomes((n, name, forbidden) for n, name, _ in outcomes)
     channel.send({"exercise": cell["index"], "answer": "tried", "outcomes": header}, tensors)
     return not any(_unwritten(outcome) for _, _, outcome in outcomes)
 
 
 def _perform_all(
-    answer: Any, exercise: Exercise, cases: Sequence[Case], refusal: ForbiddenCallRecorder
+    answer: Any, exercise: Exercise, cases: Sequence[Case], recorder: ForbiddenCallRecorder
 ) -> Iterator[tuple[int, str, Outcome]]:
     for number, case in enumerate(cases):
         for name, dtype in DTYPES.items():
-            outcome = run_case(answer, exercise, case, dtype, refusal)
+            outcome = run_case(answer, exercise, case, dtype, recorder)
             yield number, name, outcome
             if _unwritten(outcome):
                 return
@@ -124,7 +123,7 @@ def _unwritten(outcome: Outcome) -> bool:
 
 
 def place_files(names: Sequence[str], contents: Mapping[str, Any], folder: str) -> None:
-    """Write the other files that the student handed in into the working folder.
+    """Write the student's other files into the working folder.
 
     Args:
         names: names of the files; each is a single path component, without a folder.
@@ -136,7 +135,7 @@ def place_files(names: Sequence[str], contents: Mapping[str, Any], folder: str) 
     for number, name in enumerate(names):
         path = os.path.join(folder, os.path.basename(name))
         content = contents.get(str(number))
-        # A file with an impossible name stays missing, which the student's code will find out.
+        # Skip a file with an impossible name; the student's code will find it missing.
         with contextlib.suppress(OSError, ValueError), open(path, "wb") as page:
             page.write(b"" if content is None else bytes(content.numpy()))
     sys.path.insert(0, folder)

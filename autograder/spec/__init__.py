@@ -1,1 +1,1 @@
-"""Defines exercises, with their cases, calls and inputs, and the outcomes of answers."""
+"""Data model: exercises with their cases, calls and inputs, and the outcomes of answers."""

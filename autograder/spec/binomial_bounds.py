@@ -1,18 +1,18 @@
 """Tests whether an observed count is plausible for a given probability (Chernoff bound).
 
-The relations of cases with random outputs (`Case.check_random_outputs`) use it.
+Checks of random outputs (`Case.check_random_outputs`) use it.
 """
 
 from __future__ import annotations
 
 import math
 
-# exp(-28) is 7e-13: of 10^9 right answers that are tested a thousand times each, one fails.
+# exp(-28) is 7e-13: if 10^9 right answers are tested a thousand times each, one test fails.
 BOUND = 28.0
 
 
 def is_plausible(count: int, draws: int, probability: float) -> bool:
-    """Return whether an event of a given probability may plausibly occur `count` times.
+    """Return whether an event of a given probability can plausibly occur `count` times.
 
     By Chernoff's bound (Hoeffding 1963, theorem 1), a share at least as far from p as f, on the
     same side, has a probability of at most exp(-n KL(f || p)), for any n and p. Around p = 1/2 the

@@ -1,8 +1,8 @@
 """Defines exercises as data: cases, calls, inputs and parts, but no expected values.
 
-Expected values are kept separately: students read them from `autograder.expected_values`,
-instructors compute them from the solution. So an answer can run in one place and be judged in
-another.
+Expected values are kept separately: students read them from `autograder.expected_values`, and
+instructors compute them from the solution. An answer can therefore run in one process and be judged
+in another.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from autograder.spec.seeded_inputs import SeededInputs
 
 @dataclass(frozen=True)
 class SelectedRows:
-    """An argument that consists of the rows of a state that an input selects.
+    """An argument made of the rows of a state that an input selects.
 
     Attributes:
         state: name of a tensor, or of a container of tensors.
@@ -33,7 +33,7 @@ class SelectedRows:
 
 @dataclass(frozen=True)
 class NamedDict:
-    """A dict that an answer returns and that a later call gets unchanged.
+    """A dict that an answer returns and a later call receives unchanged.
 
     Attributes:
         name: name of the whole dict.
@@ -87,7 +87,7 @@ def select_rows(state: Any, rows: Tensor) -> Any:
 
 
 def resolve_names(tree: NameTree, known: Mapping[str, Any]) -> Any:
-    """Return the values that the names stand for, in the structure of the tree."""
+    """Return the tree with each name replaced by its value."""
     if isinstance(tree, str):
         return known[tree]
     if isinstance(tree, SelectedRows):
@@ -127,9 +127,9 @@ class Call:
             in words, "a list of strings"; `plain_codec` stores them as tensors.
         raises: the built-in error that a right answer raises here, or ""; the call then returns
             nothing.
-        mentions: texts of which the error's message must contain at least one.
-        intact: whether the dicts among the arguments must stay unchanged. (Tensors and lists always
-            must.)
+        mentions: texts, at least one of which the error's message must contain.
+        intact: whether dicts among the arguments must stay unchanged; tensors and lists always
+            must.
     """
 
     method: str
@@ -168,7 +168,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Fake:
-    """An argument in place of another exercise's answer or the learner's data; see `fakes`."""
+    """A stand-in argument for another exercise's answer or the learner's data; see `fakes`."""
 
     name: str
     arguments: tuple[Any, ...]
@@ -176,19 +176,19 @@ class Fake:
 
 @dataclass(frozen=True)
 class Case:
-    """One situation in which an answer is tried.
+    """One test case of an exercise.
 
     Attributes:
         name: what is special about the case, in words that a message can quote.
-        inputs: tensors by name; floating ones are drawn so that float32 holds them exactly, and
-            the answer gets them in float32 and in float64.
+        inputs: tensors by name; floating-point ones are exactly representable in float32, and the
+            answer gets them in float32 and in float64.
         calls: the calls, in order.
         extra_arguments: arguments that are not tensors, by name: numbers, strings, None, lists of
             these, or a `Fake`.
         init_arguments: the constructor's arguments by name, for classes.
         weights: tensors to load into the module, by their names in its state_dict.
         valid_masks: for an output that counts only in part, a bool mask over its leading axes.
-        upstream: the gradient at each output from which gradients are propagated back.
+        upstream: the gradient to backpropagate from each output, by name.
         note: a sentence for the student that says what it means if only this case fails, or "".
         random_outputs: outputs that depend on chance. Their shape, kind and finiteness are compared
             with the solution's, but their values and the case's gradients are not.
@@ -196,13 +196,12 @@ class Case:
             returns "" or one sentence about what cannot be right. The sentence has no numbers, so
             that two draws of the same mistake get the same sentence. When it is called, outputs
             have the right shapes and kinds but may hold NaN. It is called once without gradients
-            and then, if it returned "", once with them. It must (almost) never object to a right
-            answer, however that answer draws; see `binomial_bounds`. It stays where answers are
-            judged.
+            and then, if it returned "", once with them. It must (almost) never reject a right
+            answer, however that answer draws; see `binomial_bounds`. It never enters the sandbox.
         preceding_case: a case that runs before this one in the same module. Its results must stay
             unchanged; nothing else about it is compared.
-        training_mode: "" is evaluation mode; "certain" is training mode in which nothing is left to
-            chance, see `deterministic_dropout`; "random" is ordinary training mode.
+        training_mode: "" is evaluation mode; "certain" is training mode without randomness, see
+            `deterministic_dropout`; "random" is ordinary training mode.
         tied: names of constructor arguments that are modules whose parameters the answer must use
             directly, not copy.
     """
@@ -234,14 +233,14 @@ class Case:
 
     @property
     def elements(self) -> int:
-        """Return the size of all inputs, by which the smallest failing case is found."""
+        """Return the total size of the inputs, which ranks cases for the smallest failing one."""
         plain = sum(_length(value) for value in self.extra_arguments.values())
         before = self.preceding_case.elements if self.preceding_case else 0
         return before + plain + sum(tensor.numel() for tensor in self.inputs.values())
 
     @property
     def floating(self) -> bool:
-        """Return whether any input is floating; if none is, results have torch's default dtype."""
+        """Return whether any input is floating-point; if not, results have the default dtype."""
         return any(t.is_floating_point() for t in (*self.inputs.values(), *self.weights.values()))
 
     @property
@@ -259,10 +258,10 @@ def _length(value: Any) -> int:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of an exercise that earns points by itself if the whole answer is not right.
+    """A part of an exercise that earns points by itself if the answer as a whole is wrong.
 
     Attributes:
-        name: name of the part as the feedback shows it.
+        name: name of the part, as shown in the feedback.
         methods: methods that belong to it; calls of other methods are left out of the cases.
         points: points that the part earns.
     """
@@ -274,7 +273,7 @@ class Part:
     def restrict_case(self, case: Case) -> Case | None:
         """Return the case with only this part's calls, or None if no such call can be made.
 
-        `check_random_outputs` needs all of them, so a case that would keep only some is left out.
+        `check_random_outputs` needs all random outputs; a case that keeps only some gives None.
         """
         known, calls = {*case.inputs, *case.extra_arguments}, []
         for call in case.calls:
@@ -300,7 +299,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Exercise:
-    """An exercise, declared once.
+    """The declaration of an exercise.
 
     Attributes:
         name: the `__name__` of the student's function or class, the same everywhere.
@@ -313,12 +312,11 @@ class Exercise:
         normalized_outputs: outputs whose rows sum to 1, each with the input that masks it.
         is_class: True if the answer is a module.
         parts: parts that earn points by themselves if only some methods are right.
-        forbidden: operators that are the whole answer, by their names in
-            `autograder.run.forbidden_ops`, which also cover everything that computes the same; the
+        forbidden: operators that would be the whole answer, by their names in
+            `autograder.run.forbidden_ops`; a name covers everything that computes the same. The
             stub says that they are forbidden.
         operator: computes the result of a forbidden operator on a case, if the result's last bits
-            reveal that the operator was called. None if the plainest answer takes the same steps as
-            the operator.
+            reveal a call of the operator. None if the plainest answer takes the operator's steps.
         assignment: folder of the assignment; `autograder.exercises` sets it.
         notebook: notebook that contains the exercise; `autograder.exercises` sets it, too.
 
@@ -349,13 +347,13 @@ class Exercise:
             raise ValueError(f"{self.name}: only a forbidden operator is looked for.")
 
     def draw(self, seed: int | str) -> list[Case]:
-        """Return the cases of a seed, which are the same every time."""
+        """Return the cases of a seed; the same seed always gives the same cases."""
         return self.cases(SeededInputs(f"{self.name} {seed}"))
 
     def shape(self, name: str, tensor: Tensor) -> str:
         """Return the shape of an input or output with the course's axis names: (B=2, d_q=3).
 
-        Axes that "..." stands for have no names: (2, 3, N=4).
+        Axes matched by "..." have no names: (2, 3, N=4).
         """
         sizes = tuple(tensor.shape)
         axes = self.axes.get(name, "").split()

@@ -18,7 +18,7 @@ Maker = TypeVar("Maker", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class RegisteredFake:
-    """A fake's constructor, its usage hint, and the formatter of its arguments for a card."""
+    """A fake's constructor, its usage hint, and a function that formats its arguments."""
 
     make: Callable[..., Any]
     use: str
@@ -82,7 +82,7 @@ def find_usage_hint(values: Iterable[Any], error: str) -> str:
 
 
 def format_argument(value: Any) -> str:
-    """Return a given argument as a card shows it, or "" for a fake without a formatter."""
+    """Return an argument as a card shows it, or "" for a fake without a formatter."""
     if isinstance(value, Fake):
         return FAKES[value.name].show(*value.arguments)
     return plain_codec.show(value)

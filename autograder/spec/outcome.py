@@ -12,8 +12,8 @@ class Outcome:
     """The outcome of an answer on one case, as plain data.
 
     Attributes:
-        outputs: tensors by the names that the calls give them.
-        gradients: the gradient of each floating input and each weight; None if none arrived.
+        outputs: results of the calls, as tensors by name.
+        gradients: the gradient of each floating-point input and each weight, or None.
         problem: kind and sentence of the problem, if the case could not run to its end.
         mutated: names of inputs that the answer wrote into and of results that a later call wrote
             into.

@@ -1,7 +1,7 @@
 """Encodes results that are not tensors (strings, numbers, lists) as byte tensors.
 
-Such results are stored as tensors of the bytes of their JSON, so that they take the same path as
-all other results: into the expected values, out of the sandbox, and into the comparison of answers.
+Each is stored as a tensor of the bytes of its JSON, so that it takes the same path as all other
+results: into the expected values, out of the sandbox, and into the comparison of answers.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _plain(thing: Any) -> Any:
         return thing
     if isinstance(thing, (list, tuple)):
         return [_plain(member) for member in thing]
-    if getattr(thing, "ndim", None) == 0 and hasattr(thing, "item"):  # numbers of torch and numpy
+    if getattr(thing, "ndim", None) == 0 and hasattr(thing, "item"):  # torch and numpy scalars
         return _plain(thing.item())
     kind = type(thing)
     raise TypeError(

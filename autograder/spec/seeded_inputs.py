@@ -11,8 +11,8 @@ from torch import Tensor
 class SeededInputs:
     """Draws random sizes, tensors and masks from a seed.
 
-    Only `random.Random.random` is used: Python guarantees that it gives the same numbers for the
-    same seed in every version, so that the expected values stay valid.
+    Only `random.Random.random` is used: Python guarantees the same numbers for the same seed in
+    every version, so that the expected values stay valid.
     """
 
     def __init__(self, seed: str):
@@ -51,7 +51,10 @@ class SeededInputs:
         )
 
     def lengths(self, batch: int, longest: int) -> Tensor:
-        """Return ragged lengths (B,) that include `longest`, but not in the first row, and a 1."""
+        """Return ragged lengths (B,) that end in `longest`.
+
+        If B allows, the first is shorter and one is 1.
+        """
         lengths = [self.integer(1, longest) for _ in range(batch)]
         lengths[-1] = longest
         if batch > 2:

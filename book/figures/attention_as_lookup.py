@@ -1,4 +1,4 @@
-"""The picture of a dictionary that is looked into, and of attention, which does so softly."""
+"""Figure: an exact look-up in a dictionary, and attention as a soft look-up."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KEY, WEIGHT, VALUE = 3.9, 6.6, 9.2
 
 
 def draw() -> Figure:
-    """Draw the exact look-up above the soft one."""
+    """Draw the exact look-up above the soft look-up."""
     figure, (hard, soft) = plt.subplots(2, 1, figsize=(6.6, 6.8), layout="constrained")
     _table(hard, "a dictionary: one key matches", (0.0, 1.0, 0.0), "cat", WORDS, "“meow”")
     _table(soft, "attention: every key matches a little", SOFT, "$q$", None, "weighted\nsum")

@@ -1,4 +1,4 @@
-"""Chapter 8's mechanism by stages: projections, scores, weights, values, masks, norms."""
+"""Figures of chapter 8: the stages of attention, two heads, masks, and both norm positions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def draw_projections(words: Sequence[str], x: Tensor, matrices: dict[str, Tensor
     """Draw X times W^Q, W^K and W^V, with their numbers.
 
     Args:
-        words: of the sentence, one for each row of x.
+        words: words of the sentence, one for each row of x.
         x: (N, d).
         matrices: name ("Q", "K", "V") -> (d, d_k) or (d, d_v).
     """
@@ -44,7 +44,7 @@ def draw_stages(words: Sequence[str], query: Tensor, key: Tensor, value: Tensor)
     """Draw scaled dot-product attention of a few words in three rows: scores, weights, result.
 
     Args:
-        words: of the sentence.
+        words: words of the sentence.
         query: (N, d_k).
         key: (N, d_k).
         value: (N, d_v).
@@ -74,7 +74,7 @@ def draw_stages(words: Sequence[str], query: Tensor, key: Tensor, value: Tensor)
 
 
 def draw_two_heads() -> Figure:
-    """Draw two heads of one word that attend to different words: an example made by hand."""
+    """Draw two heads of one word that attend to different words, a handmade example."""
     sentence = "the animal did not cross the street because it was too tired"
     words = sentence.split()
     figure, axes = plt.subplots(figsize=(4.6, 3.9), layout="constrained")
@@ -99,7 +99,7 @@ def draw_two_heads() -> Figure:
 
 
 def draw_masks(masks: dict[str, tuple[Tensor, Sequence[str], Sequence[str]]]) -> Figure:
-    """Draw masks as squares: filled where a row may look at a column.
+    """Draw masks as squares, filled where a row may attend to a column.
 
     Args:
         masks: title -> (bool (T, N), words of the rows, words of the columns).
@@ -132,7 +132,7 @@ def draw_masks(masks: dict[str, tuple[Tensor, Sequence[str], Sequence[str]]]) ->
 
 
 def draw_norms() -> Figure:
-    """Draw a sub-layer with the norm after the sum and with the norm before the sub-layer."""
+    """Draw a sub-layer with post-norm (after the sum) and with pre-norm (before the sub-layer)."""
     figure, panels = plt.subplots(1, 2, figsize=(5.6, 3.9), layout="constrained")
     for axes, title, pre in zip(
         panels, ("post-norm (2017)", "pre-norm"), (False, True), strict=True
@@ -171,7 +171,7 @@ def _matrix(
     columns: Sequence[str] = (),
     heat: bool = False,
 ) -> None:
-    """Draw a matrix as a grid of numbers, its name above, words beside its rows or columns."""
+    """Draw a matrix as a grid of numbers, with its name above and words at its rows or columns."""
     count, width = values.shape
     for i, row in enumerate(values.tolist()):
         for j, number in enumerate(row):

@@ -1,4 +1,4 @@
-"""The picture of one step of Bahdanau's decoder and of Luong's, with the order of computation."""
+"""Figure: one step of Bahdanau's and of Luong's decoder, with the order of computation."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from book.figures.drawing_primitives import arrow, box
 from coursekit.plots import style
 
 BLUE, ORANGE, GREEN = style.SERIES[:3]
-LOOK, STATES = 3.6, 0.7  # the heights of attention and of the decoder's states
+LOOK, STATES = 3.6, 0.7  # heights of attention and of the decoder's states
 SCORE, SOFTMAX, SUM, CONTEXT, LAST = 3.7, 5.9, 7.9, 9.7, 12.0
 
 
 def draw() -> Figure:
-    """Draw both steps: the numbers in circles say what is computed first."""
+    """Draw both steps, with numbers in circles for the order of computation."""
     figure, both = plt.subplots(2, 1, figsize=(6.6, 7.4), layout="constrained")
     for axes, title in zip(
         both, ("Bahdanau: look, then update", "Luong: update, then look"), strict=True
@@ -74,7 +74,7 @@ def _luong(axes: Axes) -> None:
 
 
 def _attention(axes: Axes) -> None:
-    """Keys, score, softmax, sum and context, from left to right, and the query from below."""
+    """Draw keys, score, softmax, sum and context from left to right, and the query from below."""
     muted = style.LIGHT["muted"]
     for j in range(4):
         y = 5.3 - 1.05 * j

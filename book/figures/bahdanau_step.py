@@ -1,4 +1,4 @@
-"""The picture of two steps of Bahdanau's decoder: scores, softmax, weights, sum, new state."""
+"""Figure: two steps of Bahdanau's decoder, with scores, softmax, weights, sum, new state."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def draw() -> Figure:
 def _step(
     axes: Axes, low: float, i: int, scores: tuple[float, ...], before: str, written: str
 ) -> None:
-    """Draw one step from its annotations, at the top, down to its word."""
+    """Draw one step, from the annotations at the top down to the word."""
     total = sum(exp(score) for score in scores)
     muted = style.LIGHT["muted"]
     _text(axes, 14.0, low + 7.4, f"step {i}", size=13, weight="bold")

@@ -1,4 +1,4 @@
-"""The picture of what goes into BERT: three vectors for each token, added."""
+"""Figure: the inputs of BERT, the sum of three embeddings for each token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of the tokens in masked pre-training, and who may attend to whom."""
+"""Figures of masked pre-training: the treatment of tokens, and the masks of GPT and BERT."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ INK, MUTED, PAPER = (style.LIGHT[name] for name in ("ink", "muted", "paper"))
 
 
 def draw_tree() -> Figure:
-    """Draw 15 % of the tokens, and what becomes of them: 80, 10 and 10 %."""
+    """Draw the choice of 15 % of the tokens, and their treatment: 80, 10 and 10 %."""
     figure, axes = plt.subplots(figsize=(6.0, 3.5), layout="constrained")
     axes.set_xlim(0.2, 12.4)
     axes.set_ylim(-0.9, 7.3)
@@ -42,7 +42,7 @@ def draw_tree() -> Figure:
 
 
 def draw_masks() -> Figure:
-    """Draw GPT's mask and BERT's as squares: filled where a row may attend to a column."""
+    """Draw the masks of GPT and BERT as squares, filled where a row may attend to a column."""
     figure, panels = plt.subplots(1, 2, figsize=(5.4, 2.9), layout="constrained")
     for axes, title, words, full in (
         (panels[0], "GPT", ["she", "rides", "the", "bicycle"], False),

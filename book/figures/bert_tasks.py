@@ -1,4 +1,4 @@
-"""The picture of the four ways to fine-tune BERT."""
+"""Figure: the four ways to fine-tune BERT."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TAGGED = ("[CLS]", "they", "take", "a", "walk", "[SEP]")
 
 
 def draw() -> Figure:
-    """Draw what reads the states of the last layer for four kinds of task."""
+    """Draw which last-layer states are read out for four kinds of task."""
     figure, panels = plt.subplots(2, 2, figsize=(9.2, 5.4), layout="constrained")
     (pair, single), (answer, tags) = panels
     for axes, title, tokens in (

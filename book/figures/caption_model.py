@@ -1,4 +1,4 @@
-"""The picture of the captioner: a scene, its locations, and two steps of attention over them."""
+"""Figure: the captioner, with a scene, its locations, and two steps of attention over them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _box = partial(box, width=1.5, height=0.85, size=12)
 
 
 def draw() -> Figure:
-    """Draw how the words after "a small" and after "... above a" are found in a scene."""
+    """Draw how the captioner finds the words after "a small" and after "... above a"."""
     figure, axes = plt.subplots(figsize=(5.8, 7.0), layout="constrained")
     axes.set_xlim(0, 11.6)
     axes.set_ylim(0.3, 14.2)
@@ -61,7 +61,7 @@ def draw() -> Figure:
 def _step(
     axes: Axes, scene: Scene, x: float, thing: int, written: str, before: str, after: str, t: int
 ) -> None:
-    """One step from the state's query to the next word, from top to bottom, in 5 units' width."""
+    """Draw one step from query to next word, from top to bottom and 5 units wide."""
     left, right = x + SIDE / 2, x + 2.9 + SIDE / 2
     _box(axes, left, 9.1, f"${before}$", GREEN)
     axes.text(left + 0.95, 9.1, f"has written\n“{written}”", fontsize=10, va="center")
@@ -106,7 +106,7 @@ def _step(
 
 
 def _blur(inside: np.ndarray) -> np.ndarray:
-    """Let the neighbours of a region have a part of its score."""
+    """Return a region's scores, with a part of them spread to its neighbours."""
     padded = np.pad(inside, 1)
     shifted = [
         padded[1 + i : 1 + i + GRID, 1 + j : 1 + j + GRID] for i in (-1, 0, 1) for j in (-1, 0, 1)

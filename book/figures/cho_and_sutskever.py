@@ -1,4 +1,4 @@
-"""The picture of the two encoder-decoders: Cho's context at every step, Sutskever's first state."""
+"""Figure: Cho's encoder-decoder (context at every step) and Sutskever's (as first state)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from coursekit.plots import style
 SOURCE = ["how", "are", "you"]
 TARGET = ["잘", "지내", "<eos>"]
 PITCH = 1.5
-FIRST = 6.2  # where the decoder's first state is
+FIRST = 6.2  # x of the decoder's first state
 _box = partial(box, width=0.92, height=0.72, rounding=0.15, size=12)
 _arrow = partial(arrow, width=1.3, head=10)
 

@@ -1,4 +1,4 @@
-"""The course on a scale of time: what becomes a vector, and how, in four columns."""
+"""Figure: the course's papers on a time axis, in four columns by what becomes a vector."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ COLUMNS = {
     "many vectors,\nto choose from": ("bahdanau2015", "xu2015", "luong2015", "yang2016", "lin2017"),
     "attention\nalone": ("vaswani2017", "devlin2019"),
 }
-# Named in the first chapter, without a chapter of their own: column, date, idea, authors.
+# Papers without their own chapter, mentioned in the first: column, date, idea, authors.
 BESIDE = (
     (0, 2013 + 0.5 / 12, "Skip-gram", "Mikolov et al. (a)"),
     (0, 2016 + 6.5 / 12, "Subword vectors", "Bojanowski et al."),
     (3, 2018 + 5.5 / 12, "GPT", "Radford et al."),
 )
-BREAK = 2012.5  # before it stands nothing but 2003, and the scale is broken
+BREAK = 2012.5  # the axis is broken here: only 2003 is earlier
 
 
-PLACES = (0.0, 1.08, 2.2, 3.27)  # of the columns
-ROOM = 0.42  # what two lines of text need, in years
+PLACES = (0.0, 1.08, 2.2, 3.27)  # x of the columns
+ROOM = 0.42  # height of two lines of text, in years
 
 
 def draw() -> Figure:
-    """Draw time downwards and the four columns side by side."""
+    """Draw the four columns side by side, with time running downwards."""
     ink, muted, line = (style.LIGHT[name] for name in ("ink", "muted", "line"))
     figure, axes = plt.subplots(figsize=(6.8, 7.6), layout="constrained")
     axes.set_xlim(-0.42, 4.1)
@@ -66,7 +66,7 @@ def _place(when: float) -> float:
 
 
 def _column(axes: Axes, x: float, marks: list[tuple[float, str, str, bool]], colour: str) -> None:
-    """Draw the papers of a column; labels that would touch move apart, the dots do not."""
+    """Draw the papers of a column; overlapping labels are moved apart, but not the dots."""
     dots = [_place(when) for when, *_ in marks]
     labels = list(dots)
     for i in range(1, len(labels)):
@@ -75,7 +75,7 @@ def _column(axes: Axes, x: float, marks: list[tuple[float, str, str, bool]], col
             labels[i - 1] -= missing / 2
             labels[i] += missing / 2
     ink, muted, paper = (style.LIGHT[name] for name in ("ink", "muted", "paper"))
-    halo = [withStroke(linewidth=3, foreground=paper)]  # keeps the lines of the years off the text
+    halo = [withStroke(linewidth=3, foreground=paper)]  # separates the text from the year lines
     for dot, y, (_, idea, authors, followed) in zip(dots, labels, marks, strict=True):
         face = colour if followed else paper
         axes.plot(x, dot, "o", markersize=8, color=face, mec=colour, mew=1.8, zorder=3)

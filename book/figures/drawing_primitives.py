@@ -1,4 +1,4 @@
-"""What several drawn models are made of."""
+"""Boxes and arrows shared by the figures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def box(
     size: float = 11,
     dashed: bool = False,
 ) -> None:
-    """Draw a rounded box around a point (data units), with a label in it (its size in points)."""
+    """Draw a rounded box centred on a point (data units), with a label (`size` in points)."""
     axes.add_patch(
         FancyBboxPatch(
             (x - width / 2, y - height / 2),

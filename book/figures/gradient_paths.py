@@ -1,4 +1,4 @@
-"""The way from the first source word to the last target word in three kinds of models."""
+"""Figure: the path from the first source word to the last target word in three models."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BELOW = 0.0  # the source words
 
 
 def draw() -> Figure:
-    """Draw three panels; the shortest way is coloured, what else is connected is grey."""
+    """Draw three panels, with the shortest path coloured and all other connections grey."""
     figure, panels = plt.subplots(1, 3, figsize=(7.0, 2.8), layout="constrained")
     titles = ("encoder-decoder", "with attention", "Transformer, one layer")
     for axes, title, way in zip(
@@ -66,7 +66,7 @@ def _chains(axes: Axes, taken: bool) -> None:
 
 
 def _ends(axes: Axes) -> None:
-    """The steps from the words into the encoder and from the decoder's states to the outputs."""
+    """Draw the arrows from the words into the encoder and from the decoder to the outputs."""
     for i in range(WORDS):
         _arrow(axes, (i, BELOW), (i, LOW), i == 0, start=0)
         _arrow(axes, (i, HIGH), (i, HIGH + 0.85), i == WORDS - 1, end=0)

@@ -1,4 +1,4 @@
-"""The pictures of a hierarchical attention network: its five parts, and its shapes."""
+"""Figures of the hierarchical attention network: its five parts, and its shapes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from coursekit.plots import style
 
 BLUE, ORANGE, GREEN, PURPLE = style.SERIES[:4]
 PLACES = (2.6, 4.4, 6.2, 8.0)
-ENCODER, ATTENTION = 4.2, 8.0  # height of the states, of the weighted sums
+ENCODER, ATTENTION = 4.2, 8.0  # heights of the states and of the weighted sums
 WORD_WEIGHTS = (0.06, 0.14, 0.10, 0.70)
 SENTENCE_WEIGHTS = (0.15, 0.72, 0.08, 0.05)
 _box = partial(box, width=1.2, size=13)
@@ -23,7 +23,7 @@ _arrow = partial(arrow, width=1.4, head=10)
 
 
 def draw() -> Figure:
-    """Draw both levels: one sentence, and below it the document."""
+    """Draw both levels: one sentence above, the document below."""
     figure, (sentence, document) = plt.subplots(2, 1, figsize=(5.8, 9.4), layout="constrained")
     for axes, title in ((sentence, "one sentence"), (document, "the document")):
         axes.set_xlim(-0.8, 10.9)
@@ -59,7 +59,7 @@ def _level(
     colour: str,
     chosen: int | None = None,
 ) -> None:
-    """Inputs, a recurrent network in both directions over them, and the weighted sum of it."""
+    """Draw the inputs of a level, its bidirectional RNN and the weighted sum of the states."""
     top = (5.3, ATTENTION + (0.9 if chosen is not None else 0.4))
     for j, (x, weight) in enumerate(zip(PLACES, weights, strict=True)):
         if chosen is None:
@@ -79,7 +79,7 @@ def _level(
 
 
 def _part(axes: Axes, number: int, name: str, y: float) -> None:
-    """The name of a part at the left edge, with its number."""
+    """Draw the number and name of a part at the left edge."""
     axes.plot(-0.3, y, "o", markersize=15, color=style.LIGHT["ink"], zorder=4)
     paper = style.LIGHT["paper"]
     axes.text(-0.3, y - 0.03, str(number), ha="center", va="center", color=paper, fontsize=9)
@@ -92,12 +92,12 @@ def _text(axes: Axes, x: float, y: float, text: str) -> None:
 
 
 def draw_shapes() -> Figure:
-    """Draw how two documents are flattened to sentences, and the sentences to documents again."""
+    """Draw how documents are flattened to sentences, and how sentences are unflattened again."""
     figure, axes = plt.subplots(figsize=(5.8, 3.5), layout="constrained")
     axes.set_xlim(0, 11.8)
     axes.set_ylim(-0.2, 6.9)
     axes.axis("off")
-    lengths = ((4, 2, 3), (3, 4, 0))  # words of each sentence; the last one is filled up
+    lengths = ((4, 2, 3), (3, 4, 0))  # words of each sentence; 0 is padding
     colours = (BLUE, ORANGE)
     words, size = 4, 0.42
     rows = [(b, i, n) for b, document in enumerate(lengths) for i, n in enumerate(document)]
@@ -137,7 +137,7 @@ def draw_shapes() -> Figure:
 def _cell(
     axes: Axes, x: float, y: float, width: float, height: float, colour: str, real: bool
 ) -> None:
-    """A word or a vector; what is filled up is left empty."""
+    """Draw a word or a vector, empty if it is padding."""
     axes.add_patch(
         Rectangle(
             (x, y),

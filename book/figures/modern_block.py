@@ -1,4 +1,4 @@
-"""One layer of a Transformer of 2017 and one of a decoder of today, side by side."""
+"""Figure: a layer of the 2017 Transformer and a layer of a modern decoder, side by side."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NOW = (
 
 
 def draw() -> Figure:
-    """Draw both layers from the bottom up, with the residual paths beside them."""
+    """Draw both layers from bottom to top, with the residual paths beside them."""
     figure, panels = plt.subplots(1, 2, figsize=(6.4, 5.0), layout="constrained")
     for axes, title, parts, paths in (
         (panels[0], "2017", THEN, ((0.35, 4.3), (6.45, 10.0))),

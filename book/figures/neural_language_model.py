@@ -1,4 +1,4 @@
-"""The picture of the neural language model of 2003: look up, join, hidden layer, softmax."""
+"""Figure: the neural language model of 2003, with look-up, hidden layer and softmax."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def draw() -> Figure:
     _arrow(axes, (5.5, 5.6), (5.5, 6.55), muted)
     axes.text(5.75, 6.05, "$U$", va="center", fontsize=11, color=ink)
     _box(axes, 5.5, 7.0, "$y$: one score for each of $V$ words", orange, width=9.0)
-    # The direct connections pass the hidden layer by.
+    # The direct connections bypass the hidden layer.
     _arrow(axes, (9.6, 3.3), (9.2, 6.55), blue, dashed=True)
     axes.text(9.75, 4.85, "$W$: direct\nconnections", va="center", fontsize=10, color=ink)
     _arrow(axes, (5.5, 7.4), (5.5, 8.1), muted)
     axes.text(5.75, 7.75, "softmax", va="center", fontsize=10, color=ink)
-    # As many bars as words; the heights only say that some words are likelier than others.
+    # Illustrative bars; the heights only show that some words are more likely than others.
     heights = (0.10, 0.22, 0.07, 0.95, 0.14, 0.55, 0.08, 0.30, 0.06, 0.12, 0.40, 0.09)
     for i, height in enumerate(heights):
         colour = orange if i == 3 else style.LIGHT["line"]

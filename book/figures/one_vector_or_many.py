@@ -1,4 +1,4 @@
-"""The picture that opens the course: one vector for a sentence, or many to choose from."""
+"""Figure that opens the course: one vector for a sentence, or many to choose from."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WEIGHTS = (0.05, 0.05, 0.8, 0.1, 0.03)
 
 
 def draw() -> Figure:
-    """Draw both ways, one above the other, for a sentence of five words."""
+    """Draw both designs, one above the other, for a sentence of five words."""
     figure, (one, many) = plt.subplots(2, 1, figsize=(6.6, 5.6), layout="constrained")
     for axes, title in (
         (one, "2014: one vector for the sentence"),

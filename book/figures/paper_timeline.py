@@ -1,4 +1,4 @@
-"""The papers of the course and what came after, in order of time, in two columns."""
+"""Figure: the papers of the course and the later papers, in chronological order."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from coursekit.plots import style
 
 
 def draw() -> Figure:
-    """Draw the course on the left and what came after it on the right, from the top down."""
+    """Draw the papers of the course on the left and the later ones on the right, oldest on top."""
     rows = max(len(PAPERS), len(LATER_PAPERS))
     size = (7.0, 0.4 * rows + 0.4)
-    figure, panels = plt.subplots(1, 2, figsize=size, dpi=96, layout="constrained")  # much text
+    figure, panels = plt.subplots(1, 2, figsize=size, dpi=96, layout="constrained")  # mostly text
     for axes, entries, title, colour in (
         (panels[0], PAPERS, "the course", style.SERIES[0]),
         (panels[1], LATER_PAPERS, "what came after", style.SERIES[1]),

@@ -1,4 +1,4 @@
-"""The picture of four ways to read a sentence before there is a task."""
+"""Figure: four pre-trained models that fill the same gap in a sentence."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from coursekit.plots import style
 BLUE, ORANGE, GREEN = style.SERIES[:3]
 WORDS = ("she", "rides", "the", "bicycle")
 PLACES = (1.3, 3.7, 6.1, 8.5)
-LOW, HIGH, TOP = 2.4, 5.0, 7.7  # height of two layers, of the prediction
-GAP = 1  # the word that is asked for
+LOW, HIGH, TOP = 2.4, 5.0, 7.7  # heights of the two layers and of the prediction
+GAP = 1  # index of the word to predict
 _arrow = partial(arrow, width=1.0, head=7)
 
 
@@ -69,7 +69,7 @@ def _state(axes: Axes, x: float, y: float, colour: str, width: float = 1.2) -> N
 
 
 def _asked(axes: Axes, sources: Iterable[tuple[float, float]]) -> None:
-    """The prediction of the hidden word, from these states."""
+    """Draw the prediction of the hidden word from the given states."""
     x = PLACES[GAP]
     for source in sources:
         _arrow(axes, source, (x, TOP - 0.05), ORANGE, width=1.5)

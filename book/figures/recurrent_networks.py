@@ -1,4 +1,4 @@
-"""Pictures of recurrent networks: a loop and the same loop unrolled, and the gated cells."""
+"""Figures of recurrent networks: a loop and its unrolling, and the gated cells."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WORDS = ("how", "are", "you")
 
 
 def draw_unrolled() -> Figure:
-    """Draw the network as a loop and unrolled for three words, with the way of the gradient."""
+    """Draw the network as a loop and unrolled over three words, with the path of the gradient."""
     figure, axes = plt.subplots(figsize=(6.6, 3.2), layout="constrained")
     axes.set_xlim(-0.2, 13.4)
     axes.set_ylim(-0.2, 5.6)
@@ -46,7 +46,7 @@ def draw_unrolled() -> Figure:
 
 
 def draw_cells() -> Figure:
-    """Draw the GRU and the LSTM; the line that carries the content is thick."""
+    """Draw the GRU and the LSTM, with a thick line for the carried content."""
     figure, (gru, lstm) = plt.subplots(2, 1, figsize=(6.6, 7.0), layout="constrained")
     for axes, title in ((gru, "GRU"), (lstm, "LSTM")):
         axes.set_xlim(-0.6, 13.2)
@@ -71,7 +71,7 @@ def _gru(axes: Axes) -> None:
     arrow(axes, (9.4, 1.1), (9.4, 2.2), ORANGE)
     _gate(axes, 7.2, 2.6, "$1-z$", width=1.7)
     arrow(axes, (8.05, 2.6), (9.0, 2.6), GREEN)
-    # The candidate sees the old state through the reset gate.
+    # The candidate reads the old state through the reset gate.
     axes.plot([1.4, 1.4], [4.2, 0.6], color=BLUE, lw=1.5, zorder=1)
     arrow(axes, (1.4, 0.6), (3.95, 0.6), BLUE)
     _circle(axes, 4.35, 0.6, "×")
@@ -108,7 +108,7 @@ def _lstm(axes: Axes) -> None:
 
 
 def _carry(axes: Axes, before: str, after: str) -> None:
-    """The thick line along which the content is carried from one word to the next."""
+    """Draw the thick line that carries the content from one word to the next."""
     arrow(axes, (0.4, 4.2), (12.1, 4.2), BLUE, width=4.5, head=20)
     _text(axes, -0.1, 4.2, before, 13)
     _text(axes, 12.6, 4.2, after, 13)

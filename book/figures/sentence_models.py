@@ -1,4 +1,4 @@
-"""The picture of the two classifiers: one weighted average, and several at once."""
+"""Figure: two sentence classifiers, with one weighted average and with several."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HOPS = ((0.05, 0.05, 0.75, 0.15), (0.05, 0.1, 0.1, 0.75), (0.7, 0.2, 0.05, 0.05)
 
 
 def draw() -> Figure:
-    """Draw attention with the final state as its query above structured self-attention."""
+    """Draw attention with the final state as query, above structured self-attention."""
     figure, (above, below) = plt.subplots(2, 1, figsize=(5.8, 9.2), layout="constrained")
     for axes, title, top in (
         (above, "one question: the final state asks", 11.4),
@@ -38,7 +38,7 @@ def draw() -> Figure:
 
 
 def _states(axes: Axes) -> None:
-    """The words and the BiLSTM's states above them, joined in both directions."""
+    """Draw the words and, above them, the BiLSTM's states, connected in both directions."""
     for j, (x, word) in enumerate(zip(PLACES, WORDS, strict=True), start=1):
         axes.text(x, 0.6, word, ha="center", va="center", fontsize=12, style="italic")
         arrow(axes, (x, 0.95), (x, 1.75), style.LIGHT["muted"])
@@ -59,12 +59,12 @@ def _states(axes: Axes) -> None:
 
 
 def _one(axes: Axes) -> None:
-    """The two ends of the text make the query; scores, softmax, weights, sum."""
+    """Draw the query from both ends of the text, the scores, softmax, weights and sum."""
     weights = (0.05, 0.05, 0.5, 0.4)
     low, height, cell, total = 4.9, 0.75, 2.2, (4.6, 8.0)
     _box(axes, 10.3, 3.9, "$q$", GREEN)
     arrow(axes, (8.62, 2.5), (9.75, 3.5), GREEN)  # the forward LSTM at the last word
-    axes.add_patch(  # the backward LSTM at the first word: below all the states, and up
+    axes.add_patch(  # the backward LSTM at the first word: below all states, then up
         FancyArrowPatch(
             (1.3, 1.72),
             (10.3, 3.35),
@@ -103,7 +103,7 @@ def _one(axes: Axes) -> None:
 
 
 def _several(axes: Axes) -> None:
-    """Three hops: a row of weights each, and a row of M each."""
+    """Draw three hops, each with a row of weights and a row of M."""
     low, height, cell = 4.35, 0.62, 2.2
     for k, weights in enumerate(HOPS):
         y = low + k * (height + 0.16)

@@ -1,4 +1,4 @@
-"""The picture of a decoder in training, where it reads true words, and in translation."""
+"""Figure: a decoder in training, where it reads true words, and in translation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PITCH = 2.6
 
 
 def draw() -> Figure:
-    """Draw both, one above the other; the model's second word is wrong."""
+    """Draw training above translation, with a wrong second word of the model."""
     figure, (training, translation) = plt.subplots(2, 1, figsize=(6.6, 6.6), layout="constrained")
     for axes, title in (
         (training, "in training: the true words are read"),
@@ -41,7 +41,7 @@ def _decoder(axes: Axes, read: tuple[str, ...], own: bool) -> None:
         arrow(axes, (x, 2.7), (x, 3.75), green)
         _text(axes, x, 0.45, given, bad if own and given == "chien" else "")
         _text(axes, x, 4.15, written, "" if written == true else bad)
-        if own and t < 3:  # what was written is read next
+        if own and t < 3:  # the output is the next input
             colour = bad if written != true else style.SERIES[1]
             arrow(axes, (x + 0.55, 3.9), (x + PITCH - 0.45, 0.75), colour, curve=-0.15)
         if not own:

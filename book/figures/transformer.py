@@ -1,4 +1,4 @@
-"""The pictures of the Transformer: its two stacks, and its heads."""
+"""Figures of the Transformer: its two stacks, and its heads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ INK, MUTED, PAPER = style.LIGHT["ink"], style.LIGHT["muted"], style.LIGHT["paper
 
 
 def draw_model() -> Figure:
-    """Draw encoder and decoder, one layer of each in full."""
+    """Draw encoder and decoder, with one layer of each in full."""
     figure, axes = plt.subplots(figsize=(6.6, 5.4), layout="constrained")
     axes.set_xlim(-1.2, 13.4)
     axes.set_ylim(-0.4, 13.2)
@@ -57,7 +57,7 @@ def draw_model() -> Figure:
 
 
 def draw_heads() -> Figure:
-    """Draw how heads project whole vectors, attend, and are put side by side."""
+    """Draw how heads project whole vectors, attend, and are concatenated."""
     figure, axes = plt.subplots(figsize=(6.6, 2.4), layout="constrained")
     axes.set_xlim(-0.3, 15.2)
     axes.set_ylim(-0.7, 5.3)

@@ -1,12 +1,12 @@
-"""A model's answers from first to last line, for those who read.
+"""The `{whole-model}` directive, which shows the complete code of a model's solutions.
 
     ```{whole-model}
     from solutions.transformer.attention import MultiHeadAttention
     from solutions.transformer.model import Transformer
     ```
 
-shows the named classes and functions with all that they need. A site for a class is built without
-them: `COURSE_ANSWERS=no`.
+shows the imported classes and functions with everything that they need. A site for a class is built
+without answers: `COURSE_ANSWERS=no`.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ LEFT_OUT = "The answers are left out of this edition, which was made for a class
 
 
 def answers_shown() -> bool:
-    """Tell whether pages show answers: not where COURSE_ANSWERS is "no"."""
+    """Return whether pages show answers: True unless COURSE_ANSWERS is "no"."""
     return os.environ.get("COURSE_ANSWERS", "yes") != "no"
 
 
 def leave_out(app: Sphinx, page: str, source: list[str]) -> None:
-    """Take the answers from exercises and from pages of solutions, where the switch says so."""
+    """Remove the answers from exercises and solution pages unless answers are shown."""
     if answers_shown():
         return
     from autograder.instructor.authoring.notebook_builder import SOLUTION_PAGES, strip_answers
@@ -47,13 +47,13 @@ def leave_out(app: Sphinx, page: str, source: list[str]) -> None:
 
 
 class WholeModel(SphinxDirective):
-    """The code that imports from `solutions` name."""
+    """``{whole-model}``: the code named by imports from `solutions`."""
 
     has_content = True
 
     def run(self) -> list[nodes.Node]:
         """Return one block of code."""
-        # With them comes torch, which Sphinx need not see.
+        # Imported late: these modules import torch, which Sphinx need not inspect.
         from autograder.instructor.authoring.inline_imports import inline_solution_imports
         from autograder.instructor.authoring.solution_pages import shorten_docstrings
 
@@ -66,7 +66,7 @@ class WholeModel(SphinxDirective):
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Add the directive; pages are rebuilt when the switch is turned."""
+    """Add the directive, and rebuild the pages when COURSE_ANSWERS changes."""
     app.add_directive("whole-model", WholeModel)
     app.add_config_value("course_answers", answers_shown(), "env")
     app.connect("source-read", leave_out)

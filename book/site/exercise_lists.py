@@ -1,9 +1,10 @@
-"""Lists of exercises, from their declarations and stubs: in the chapters, and the catalogue.
+"""Directives that list exercises from their declarations and stubs.
 
     ```{exercises} bahdanau
     ```
 
-lists an assignment's notebooks with their exercises; `{catalogue}` shows the stubs of all.
+lists an assignment's notebooks with their exercises; `{catalogue}` shows the stubs of all
+exercises.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-# torch is imported with the exercises, after Sphinx has looked through all objects there are.
+# The exercises import torch, which must not happen before Sphinx has inspected all objects.
 if TYPE_CHECKING:
     from autograder.spec.exercise import Exercise
 
@@ -47,7 +48,7 @@ def group_by_notebook(assignment: str) -> dict[str, list[Exercise]]:
 
 
 def list_notebooks(assignment: str) -> str:
-    """Return the list at a chapter's end as Markdown."""
+    """Return the list of an assignment's notebooks as Markdown."""
     lines = []
     for number, (name, exercises) in enumerate(group_by_notebook(assignment).items(), 1):
         shown = ", ".join(f"`{e.name}`" for e in exercises)
@@ -58,7 +59,7 @@ def list_notebooks(assignment: str) -> str:
 
 
 def show_catalogue() -> str:
-    """Return the stubs of all exercises, as Markdown."""
+    """Return the stubs of all exercises as Markdown."""
     from autograder.instructor.authoring.notebook_builder import format_difficulty
     from autograder.instructor.formatting import format_point_count
 
@@ -83,14 +84,14 @@ def show_catalogue() -> str:
 
 
 class _Generated(SphinxDirective):
-    """A directive whose content is Markdown that we write."""
+    """Base class of directives that generate Markdown."""
 
     def write(self) -> str:
         """Return the Markdown."""
         raise NotImplementedError
 
     def run(self) -> list[nodes.Node]:
-        """Parse it where the directive stands."""
+        """Parse the Markdown at the directive's position."""
         box = nodes.Element()
         text = StringList(self.write().split("\n"), source=self.env.docname)
         self.state.nested_parse(text, self.content_offset, box, match_titles=True)
@@ -98,7 +99,7 @@ class _Generated(SphinxDirective):
 
 
 class Exercises(_Generated):
-    """The notebooks of an assignment, with their exercises."""
+    """``{exercises}``: the notebooks of an assignment with their exercises."""
 
     required_arguments = 1
 
@@ -108,7 +109,7 @@ class Exercises(_Generated):
 
 
 class Catalogue(_Generated):
-    """The stubs of all exercises."""
+    """``{catalogue}``: the stubs of all exercises."""
 
     def write(self) -> str:
         """Return the stubs by notebook."""

@@ -1,7 +1,7 @@
-"""The glossary page: terms with their Korean names, and the letters of the equations.
+"""The glossary page: terms with their Korean names, and the symbols of the equations.
 
-Both are written down once, in ``book/glossary.yml``. ``{terms}`` and ``{symbols}`` show them, and
-put them into Sphinx's index.
+Both are defined only in ``book/glossary.yml``. ``{terms}`` and ``{symbols}`` show them and add them
+to Sphinx's index.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Term:
-    """A term: its Korean names, other English names, its section, and what it is.
+    """A term with its section, definition, Korean names and other English names.
 
-    ``written`` is how the section says it, where it does not use the term.
+    ``written`` is the section's wording, if that differs from the term.
     """
 
     term: str
@@ -44,7 +44,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Symbol:
-    """A letter of the equations in LaTeX, a name that can be typed, meaning, shape and section."""
+    """A symbol of the equations in LaTeX, with its typable name, meaning, shape and section."""
 
     symbol: str
     name: str
@@ -78,7 +78,7 @@ def list_terms() -> list[Term]:
 
 
 def list_symbols() -> list[Symbol]:
-    """Return the letters in the order of the file."""
+    """Return the symbols in the order of the file."""
     return [
         Symbol(
             row["symbol"],
@@ -96,7 +96,7 @@ def list_symbols() -> list[Symbol]:
 
 
 class Korean(nodes.inline):
-    """Words in Korean; the page says so, for fonts and for what reads pages aloud."""
+    """Korean words, marked as such for fonts and screen readers."""
 
 
 def _visit_korean(self: Any, node: Korean) -> None:
@@ -108,11 +108,11 @@ def _depart_korean(self: Any, node: Korean) -> None:
 
 
 def _pass(self: Any, node: nodes.Node) -> None:
-    """Other builders write what is inside."""
+    """Add nothing: other builders write only the content."""
 
 
 class SectionLink(nodes.Inline, nodes.TextElement):
-    """A link to a section of another page; its words are found when all pages have been read."""
+    """A link to a section of another page; its text is resolved after all pages are read."""
 
 
 def _section_link(at: str, *, short: bool) -> SectionLink:
@@ -121,12 +121,12 @@ def _section_link(at: str, *, short: bool) -> SectionLink:
 
 
 class ResolveSectionLinks(SphinxPostTransform):
-    """Turns the links to sections into references, and warns where a section is missing."""
+    """Replaces section links by references, and warns about missing sections."""
 
     default_priority = 5
 
     def run(self, **kwargs: Any) -> None:
-        """Replace all of the page's links."""
+        """Replace all section links of the page."""
         for node in list(self.document.findall(SectionLink)):
             node.replace_self(self._reference(node["page"], node["section"], node["short"]))
 
@@ -134,7 +134,7 @@ class ResolveSectionLinks(SphinxPostTransform):
         number = re.match(r"book/(\d\d)_", page)
         chapter = self.env.titles[page].astext() if page in self.env.titles else page
         name = f"Chapter {int(number[1])}" if number else chapter
-        if page not in self.env.found_docs:  # a build of some pages only
+        if page not in self.env.found_docs:  # a partial build
             return nodes.inline("", name)
         title = self._title(page, section)
         if title is None:
@@ -155,7 +155,7 @@ class Terms(SphinxDirective):
     """``{terms}``: all terms as Sphinx's own glossary, so that ``{term}`` links to them."""
 
     def run(self) -> list[nodes.Node]:
-        """Make the glossary's node."""
+        """Return the glossary node."""
         self.env.note_dependency(str(MASTER))
         listed = nodes.definition_list(classes=["simple", "glossary"])
         for entry in list_terms():
@@ -178,14 +178,14 @@ class Terms(SphinxDirective):
 
 
 class Symbols(SphinxDirective):
-    """``{symbols}`` with a group's name: its letters as a table, each row with an address."""
+    """``{symbols}`` with a group's name: its symbols as a table, with an anchor for each row."""
 
     has_content = False
     required_arguments = 1
     final_argument_whitespace = True
 
     def run(self) -> list[nodes.Node]:
-        """Make the table, then give its rows their addresses, index entries and links."""
+        """Make the table, then add the anchors, index entries and links of its rows."""
         self.env.note_dependency(str(MASTER))
         chosen = [entry for entry in list_symbols() if entry.group == self.arguments[0]]
         if not chosen:
@@ -208,14 +208,14 @@ class Symbols(SphinxDirective):
 
 
 def list_entries(entry: Symbol, address: str) -> list[tuple[str, str, str, str, None]]:
-    """Return the index entries of a letter: its typed names, each with its meaning below."""
+    """Return the index entries of a symbol: its typable names, each with its meaning below."""
     names = [entry.name] if "[" in entry.name else entry.name.split()
     meaning = re.sub(r"[$`\\{}]", "", entry.meaning).replace(";", ",")
     return [("single", f"{name.replace(';', ',')}; {meaning}", address, "", None) for name in names]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the two directives and the links to sections."""
+    """Register the two directives and the section links."""
     app.add_node(
         Korean, html=(_visit_korean, _depart_korean), latex=(_pass, _pass), text=(_pass, _pass)
     )

@@ -1,10 +1,10 @@
-"""Mends in the written pages what a screen reader, a keyboard or a phone would stumble over.
+"""Accessibility fixes in the built HTML, for screen readers, keyboards and phones.
 
-Most of it is the theme's or docutils': folders of the side bar without a name, a list of works
-that is no list, a side bar outside of all landmarks. Korean words are named as such, so that they
-are read out by a Korean voice and shown in a Korean font. Each picture gets its size from its file,
-so that nothing moves when it arrives, and a box of its own, which scrolls on a phone: there a
-picture is not made so small that its words cannot be read.
+Most faults come from the theme or docutils: unnamed folding arrows in the side bar, a bibliography
+that is not a list, a side bar outside of all landmarks. Korean words are marked as such, so that
+they get a Korean voice and a Korean font. Each picture gets its size from its file, which avoids
+layout shifts, and a container that scrolls on a phone, where the picture would otherwise be too
+small to read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from PIL import Image
 from sphinx.application import Sphinx
 
-COLUMN = 720  # px, the width of the text, in which a wide picture is shown at most
+COLUMN = 720  # px, the width of the text and the maximum width of a picture
 _PICTURE = re.compile(r'<img (?P<rest>[^>]*?\bsrc="(?P<src>[^":]*_images/[^"]+\.png)"[^>]*?)\s*/?>')
 
 _FOLDER = re.compile(
@@ -26,7 +26,7 @@ _FOLDER = re.compile(
     re.S,
 )
 _TAGS = re.compile(r"<[^>]+>")
-# Where a text is no text of ours, or may hold no element.
+# Elements whose text is not prose, or that may not contain other elements.
 _OTHER = re.compile(
     r"<(head|script|style|pre|code|svg|textarea|option|title)\b.*?</\1>|<!--.*?-->", re.S | re.I
 )
@@ -36,26 +36,26 @@ _KOREAN = '<span lang="ko">'
 
 
 def name_folders(html: str) -> str:
-    """Give the side bar's folding arrows a name, that of the chapter they unfold."""
+    """Name each folding arrow of the side bar after the chapter that it unfolds."""
 
     def name(folder: re.Match[str]) -> str:
         title = escape(" ".join(unescape(_TAGS.sub("", folder["title"])).split()), quote=True)
         link = folder[0][: folder.start("details") - folder.start()]
         return f'{link}{folder["details"]}<summary aria-label="Pages of {title}">'
 
-    # The words that stand in it say which way it goes; a fixed name would hide them.
+    # The arrow's own text says whether it shows or hides; a fixed name would override it.
     html = html.replace('<summary aria-label="Toggle hidden content">', "<summary>")
     return _FOLDER.sub(name, html)
 
 
 def mend_lists(html: str) -> str:
-    """Let the entries of a list of works be entries of a list."""
+    """Give bibliography entries the role of list items."""
     html = html.replace('role="doc-biblioentry"', 'role="listitem"')
     return html.replace(' role="doc-backlink"', "")
 
 
 def mend_landmarks(html: str) -> str:
-    """Make the side bar a region with a name, so that nothing of the page is outside of one."""
+    """Make the side bar a named region, so that the whole page is inside landmarks."""
     return html.replace(
         '<div id="pst-primary-sidebar" class=',
         '<div id="pst-primary-sidebar" role="region" aria-label="Course" class=',
@@ -83,17 +83,17 @@ def _mark(html: str) -> str:
 
 
 def compute_width(width: int, dpi: float | None) -> int:
-    """Return the width that a picture was drawn for, in px of a page, at most the text's.
+    """Return the intended width of a picture in CSS px, at most the width of the text.
 
     Args:
-        width: of the file, in pixels.
-        dpi: pixels to an inch, of which a page has 96; None for a picture of a screen.
+        width: width of the file, in pixels.
+        dpi: pixels per inch (CSS has 96); None for a screenshot.
     """
     return min(round(width * 96 / dpi) if dpi else width, COLUMN)
 
 
 def size_pictures(html: str, folder: Path) -> str:
-    """Give the pictures of a page their sizes and boxes; a page that has them stays as it is."""
+    """Add sizes and containers to the pictures of a page; sized pictures are left unchanged."""
 
     def size(tag: re.Match[str]) -> str:
         if "width=" in tag["rest"]:
@@ -109,11 +109,11 @@ def size_pictures(html: str, folder: Path) -> str:
 
 
 def mend(html: str, folder: Path) -> str:
-    """Return a page without these faults; a mended page stays as it is.
+    """Return a page with all fixes; a fixed page is left unchanged.
 
     Args:
         html: the page.
-        folder: where it lies; what its pictures' addresses begin from.
+        folder: folder of the page, to which its pictures' addresses are relative.
     """
     for step in (name_folders, mend_lists, mend_landmarks, mark_korean):
         html = step(html)
@@ -121,7 +121,7 @@ def mend(html: str, folder: Path) -> str:
 
 
 def mend_pages(app: Sphinx, error: Exception | None) -> None:
-    """Mend all pages, as they lie on the disk, at the end of a build that went well."""
+    """Fix all pages on disk at the end of a successful build."""
     if error is not None or app.builder.format != "html":
         return
     for path in Path(app.outdir).rglob("*.html"):
@@ -134,6 +134,6 @@ def mend_pages(app: Sphinx, error: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Mend the pages when all are written and their pictures are there."""
+    """Fix the pages after all pages and pictures are written."""
     app.connect("build-finished", mend_pages)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,8 +1,8 @@
-"""Where the course is published, and the addresses that open its notebooks elsewhere.
+"""The repository where the course is published, and links that open its notebooks.
 
-The address is not written down anywhere, so that a copy under another name works as it is. It is
-the first of: the variable COURSE_REPOSITORY, GITHUB_REPOSITORY (which GitHub's workflows set),
-the git remote "origin" if that is on GitHub.
+The repository is not hard-coded, so that a fork works unchanged. It is the first of: the variable
+COURSE_REPOSITORY, GITHUB_REPOSITORY (set by GitHub's workflows), the git remote "origin" if that
+is on GitHub.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from urllib.parse import quote
 from book.site.toc import read_toc
 
 ROOT = Path(__file__).resolve().parents[2]
-BRANCH = "notebooks"  # what `make notebooks` writes is published on this branch
+BRANCH = "notebooks"  # the branch that publishes the output of `make notebooks`
 _NAME = re.compile(r"[A-Za-z0-9-]+/[A-Za-z0-9._-]+")
 _REMOTE = re.compile(r"github\.com[:/]([A-Za-z0-9-]+/[A-Za-z0-9._-]+?)(?:\.git)?/?$")
 
 
 def find_repository(root: Path = ROOT) -> str | None:
-    """Return the repository on GitHub as owner/name, or None where nobody says.
+    """Return the GitHub repository as owner/name, or None if it is unknown.
 
     Raises:
-        ValueError: a variable is set to something else than owner/name.
+        ValueError: a variable is set to something other than owner/name.
     """
     for variable in ("COURSE_REPOSITORY", "GITHUB_REPOSITORY"):
         value = os.environ.get(variable, "").strip()
@@ -37,14 +37,14 @@ def find_repository(root: Path = ROOT) -> str | None:
     command = ["git", "-C", str(root), "remote", "get-url", "origin"]
     try:
         told = subprocess.run(command, capture_output=True, text=True)
-    except OSError:  # there is no git
+    except OSError:  # git is not installed
         return None
     remote = _REMOTE.search(told.stdout.strip())
     return remote[1] if remote else None
 
 
 def clone_address(repository: str) -> str:
-    """Return what git clones."""
+    """Return the address for `git clone`."""
     return f"https://github.com/{repository}"
 
 
@@ -59,20 +59,20 @@ def binder(repository: str, notebook: str) -> str:
 
 
 def source(repository: str, path: str) -> str:
-    """Return the address of a file as it is written, on the main branch."""
+    """Return the address of a source file on the main branch."""
     return f"https://github.com/{repository}/blob/main/{quote(path)}"
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter's page and those of its exercises, as in _toc.yml: paths without an ending."""
+    """A chapter's page and those of its exercises, as in _toc.yml: paths without an extension."""
 
     page: str
     exercises: tuple[str, ...]
 
     @property
     def number(self) -> int:
-        """The chapter's number, the one in its file name."""
+        """The chapter's number, from its file name."""
         return int(Path(self.page).name[:2])
 
 

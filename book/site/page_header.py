@@ -1,7 +1,7 @@
-"""What stands below the title of a chapter or of its exercises, and is nowhere typed by hand.
+"""The generated header below the title of a chapter or of its exercises.
 
-A chapter says what it `needs` (chapters) or `assumes` (words) in its first lines. Everything else
-is found: the time to read it, its exercises and their minutes, where it opens.
+A chapter states what it `needs` (chapters) or `assumes` (words) in its first lines. Everything else
+is computed: the reading time, the exercises with their minutes, the launch links.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from book.site.launch_links import (
     source,
 )
 
-WORDS = 220  # read in a minute
+WORDS = 220  # words read per minute
 EQUATION, FIGURE, CODE_LINE = 15, 20, 2  # seconds
 WITHOUT_ADDRESS = "/book/how_to_use"
 logger = logging.getLogger(__name__)
 
 
 def count_reading_minutes(document: nodes.document) -> int:
-    """Return how long a page takes to read, in minutes, rounded up to five.
+    """Return the reading time of a page in minutes, rounded up to a multiple of five.
 
-    Prose at 220 words a minute, 15 seconds for a displayed equation, 20 for a figure, and 2 for a
-    line of code that is shown; what cells print counts as prose.
+    Prose counts 220 words a minute, a displayed equation 15 seconds, a figure 20, and a visible
+    line of code 2; the output of cells counts as prose.
     """
     words = seconds = 0
     for node in document.findall():
@@ -70,7 +70,7 @@ def _in_block(node: nodes.Node) -> bool:
 
 
 def read_exercise_minutes(notebook: Path) -> dict[str, int]:
-    """Return the exercises of a notebook with the minutes that its first table gives them."""
+    """Return the exercises of a notebook with their minutes, from its first table."""
     title = nbformat.read(notebook, 4).cells[0].source
     rows = re.findall(r"^\| `(\w+)`.*\| (\d+) \|$", title, re.M)
     if not rows:
@@ -79,7 +79,7 @@ def read_exercise_minutes(notebook: Path) -> dict[str, int]:
 
 
 def add_head(app: Sphinx, document: nodes.document) -> None:
-    """Put the head below the title of a chapter, or of a notebook with exercises."""
+    """Insert the header below the title of a chapter or of a notebook with exercises."""
     page = app.env.docname
     for chapter in list_chapters(Path(app.srcdir)):
         if page == chapter.page:
@@ -136,7 +136,7 @@ def _exercise_facts(app: Sphinx, page: str, chapter: Chapter) -> list[list[Any]]
 
 
 def list_places(page: str, chapter: Chapter) -> list[list[Any]]:
-    """Return where a page opens, as parts of a line."""
+    """Return the links that open a page, as parts of a line."""
     notebook, known = f"{page}.ipynb", find_repository(ROOT)
     master = f"{page}.md" if page == chapter.page else notebook
     here = _download(page)
@@ -152,7 +152,7 @@ def list_places(page: str, chapter: Chapter) -> list[list[Any]]:
 
 
 def _line(parts: list[list[Any]], kind: str) -> nodes.bullet_list:
-    """Return a list whose entries stand side by side."""
+    """Return a list whose entries are shown side by side."""
     line = nodes.bullet_list(classes=[kind], bullet="*")
     for part in parts:
         paragraph = nodes.paragraph()
@@ -173,17 +173,17 @@ def _link(words: str, address: str) -> nodes.Node:
 
 
 def _download(page: str) -> nodes.Node:
-    """A link to the notebook on the site itself; `notebooks.py` puts it there."""
+    """Return a link to the notebook on the site itself, written by tools/build_site.py."""
     up = "../" * page.count("/")
     href, name = f"{up}notebooks/{page}.ipynb", f"{Path(page).name}.ipynb"
     return nodes.raw("", f'<a href="{href}" download="{name}">Download</a>', format="html")
 
 
 class AtAGlance(SphinxDirective):
-    """``{at-a-glance}``: how many chapters and exercises there are, and how long they take."""
+    """``{at-a-glance}``: the numbers of chapters and exercises, and the hours they take."""
 
     def run(self) -> list[nodes.Node]:
-        """Count them."""
+        """Return the line of facts."""
         listed = list_chapters(Path(self.env.srcdir))
         minutes: dict[str, int] = {}
         for page in (page for chapter in listed for page in chapter.exercises):
@@ -203,7 +203,7 @@ class AtAGlance(SphinxDirective):
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the heads and the directive."""
+    """Register the headers and the directive."""
     app.add_directive("at-a-glance", AtAGlance)
     app.connect("doctree-read", add_head, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

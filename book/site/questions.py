@@ -1,8 +1,8 @@
-"""Questions that answer in the page: ``{choice}`` and ``{number}``.
+"""Interactive questions with feedback in the page: ``{choice}`` and ``{number}``.
 
-Both are written alike: the question in the directive's first line, more of it below if need be,
-then a definition list with the options or numbers, the right one marked ``[x]``, the others
-``[ ]``, and under each, after a colon, why it is right or wrong::
+Both have the same form: the question in the directive's first line, optional further text, then a
+definition list of the options or numbers. The right one is marked ``[x]``, the others ``[ ]``, and
+after a colon each has an explanation of why it is right or wrong::
 
     :::{choice} Over which axis does the softmax of $(B, N)$ scores run?
     :name: scores-axis
@@ -25,8 +25,8 @@ then a definition list with the options or numbers, the right one marked ``[x]``
     : That is 3 + 5; each target word has 5 weights of its own.
     :::
 
-``name`` is what a reader's browser remembers the question by: do not change it. Without JavaScript,
-and in other formats than HTML, the answers stand folded below the question or after it.
+A reader's browser stores answers under ``name``: do not change it. Without JavaScript, the answers
+are folded below the question; in formats other than HTML, they follow it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ LETTERS = "abcdefgh"
 
 
 class Question(nodes.General, nodes.Element):
-    """A question: its text, what else belongs to it, its options, its reasons."""
+    """A question with its text, further content, options and reasons."""
 
 
 class QuestionText(nodes.TextElement):
@@ -60,7 +60,7 @@ class QuestionText(nodes.TextElement):
 
 
 class QuestionMore(nodes.General, nodes.Element):
-    """What stands between the question and its options, such as an equation."""
+    """Content between the question and its options, such as an equation."""
 
 
 class QuestionOption(nodes.TextElement):
@@ -68,7 +68,7 @@ class QuestionOption(nodes.TextElement):
 
 
 class QuestionReason(nodes.General, nodes.Element):
-    """Why an option or a number is right or wrong."""
+    """The reason why an option or a number is right or wrong."""
 
 
 class QuestionValue(nodes.TextElement):
@@ -76,7 +76,7 @@ class QuestionValue(nodes.TextElement):
 
 
 def value_of(text: str) -> float | None:
-    """Return the number that a text says, also a fraction such as 3/8, or None."""
+    """Return the value of a number or fraction such as 3/8, or None for any other text."""
     text = text.strip().replace("\N{MINUS SIGN}", "-")
     if not _NUMBER.fullmatch(text):
         return None
@@ -88,7 +88,7 @@ def value_of(text: str) -> float | None:
 
 
 class _Asked(SphinxDirective):
-    """What both kinds of questions share; a malformed one fails the build with a sentence."""
+    """Base class of both kinds of question; a malformed question fails the build."""
 
     required_arguments = 1
     final_argument_whitespace = True
@@ -200,7 +200,7 @@ class Choice(_Asked):
 
 
 class Number(_Asked):
-    """``{number}``: the reader types a number; near ``tolerance`` to the right one is right."""
+    """``{number}``: the reader types a number, which may differ by ``tolerance``."""
 
     kind = "number"
     option_spec: ClassVar[dict[str, Any]] = {
@@ -236,7 +236,7 @@ class Number(_Asked):
 
 
 def list_names(env: Any) -> dict[str, list[str]]:
-    """Return the names of each page's questions, in their order."""
+    """Return the names of each page's questions, in order."""
     if not hasattr(env, "course_questions"):
         env.course_questions = {}
     names: dict[str, list[str]] = env.course_questions
@@ -305,7 +305,7 @@ def _close_option(self: Any, node: QuestionOption) -> None:
 
 def _open_reason(self: Any, node: QuestionReason) -> None:
     question, i, right = node.parent, node["index"], node["right"]
-    if i == 0:  # the first reason: the fields are over, the answers begin
+    if i == 0:  # before the first reason, close the fields and open the answers
         self.body.append(_entry(question) if question["kind"] == "number" else "")
         self.body.append(
             '</fieldset>\n<div class="cq-verdict" role="status" aria-live="polite"></div>\n'
@@ -354,7 +354,7 @@ def _nothing(self: Any, node: nodes.Node) -> None:
 
 
 class PlainQuestions(SphinxPostTransform):
-    """Where there is no HTML, a question is text and a list, and its answers follow."""
+    """Replaces questions by plain text and lists in formats other than HTML."""
 
     default_priority = 200
 
@@ -401,7 +401,7 @@ VISITORS = {
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the directives and how their parts are written."""
+    """Register the directives and the writers of their nodes."""
     for kind, visitors in VISITORS.items():
         app.add_node(kind, html=visitors)
     app.add_directive("choice", Choice)

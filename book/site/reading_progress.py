@@ -1,8 +1,8 @@
-"""What a reader has done, kept in the reader's own browser: ``{progress}`` and "Mark as read".
+"""A reader's progress, stored in the reader's browser: ``{progress}`` and "Mark as read".
 
 Every chapter ends in a button; the page with ``{progress}`` shows all chapters, questions and
-exercises. The browser's part is in book/_static/progress.js and questions.js, which only the pages
-load that have something for them.
+exercises. The browser code is in book/_static/progress.js and questions.js, which are loaded only
+by the pages that use them.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class ReadMark(nodes.General, nodes.Element):
 
 
 class ProgressBoard(nodes.General, nodes.Element):
-    """The table of all that can be done, with what it takes to fill it."""
+    """The table of all chapters, questions and exercises, with the data that fills it."""
 
 
 class Progress(SphinxDirective):
     """``{progress}``: the board of the page "Your progress"."""
 
     def run(self) -> list[nodes.Node]:
-        """Make the board's node; it is filled when the page is written."""
+        """Return the board's node, which is filled when the page is written."""
         boards = _boards(self.env)
         boards.add(self.env.docname)
         return [ProgressBoard()]
@@ -58,7 +58,7 @@ def _merge(app: Sphinx, env: BuildEnvironment, pages: Any, other: BuildEnvironme
 def _write_boards_again(
     app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]
 ) -> list[str]:
-    """The board shows all other pages, so it is written again where one of them is."""
+    """Return the boards as outdated if any page changed, because they show all other pages."""
     return sorted(_boards(env)) if added | changed | removed else []
 
 
@@ -105,7 +105,7 @@ def group_exercises() -> dict[str, list[str]]:
 
 
 def write_board(builder: Any) -> str:
-    """Return the HTML of the board: a group of rows for each chapter, with its exercises."""
+    """Return the HTML of the board: a row group for each chapter with its exercises."""
     env = builder.env
     asked, left = list_names(env), group_exercises()
     groups = []
@@ -169,7 +169,7 @@ _FRAME = """\
 
 
 def _dress(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """Load the scripts and the style where there is something for them, and nowhere else."""
+    """Load the scripts and the stylesheet only on pages that use them."""
     if doctree is None:
         return
     asks = any(doctree.findall(lambda n: isinstance(n, (Question, ReadMark))))
@@ -182,7 +182,7 @@ def _dress(app: Sphinx, page: str, template: str, context: dict[str, Any], doctr
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the directive, the chapters' ends and what the pages load."""
+    """Register the directive, the buttons of the chapters and the pages' scripts."""
     skip = (_skip, None)
     app.add_node(ReadMark, html=(_open_mark, _nothing), latex=skip, text=skip)
     app.add_node(ProgressBoard, html=(_open_board, _nothing), latex=skip, text=skip)

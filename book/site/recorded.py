@@ -1,9 +1,9 @@
-"""Numbers of recorded results within a sentence.
+"""The `{recorded}` role, which shows a recorded result within a sentence.
 
     Attention reaches {recorded}`rnnsearch-all.multi30k-de-en bleu .1f` BLEU.
 
-shows the mean over the seeds and its range: "37.2 (36.7–37.7)". The name is that of the file in
-book/results; the format is Python's, of which only `.Nf` and `.N%` are known.
+shows the mean over the seeds and the range: "37.2 (36.7–37.7)". The name is that of the file in
+book/results; of Python's formats, only `.Nf` and `.N%` are supported.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TEXT = re.compile(
 
 
 def cite_result(text: str) -> str:
-    """Return what a role shows.
+    """Return the text that a role shows.
 
     Raises:
         ValueError: the text does not name a record, one of its metrics and a format.
@@ -50,10 +50,10 @@ def cite_result(text: str) -> str:
 
 
 class RecordedRole(SphinxRole):
-    """The text of one number; a page is made again when its record changes."""
+    """The text of one number; a page is rebuilt when its record changes."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """Return the number as text; what cannot be found is a warning, so the build fails."""
+        """Return the number as text; a missing one is a warning, which fails the build."""
         self.env.note_dependency(str(results.FOLDER / f"{self.text.split(' ')[0]}.json"))
         try:
             shown = cite_result(self.text)

@@ -1,7 +1,7 @@
-"""Tables that can be read by ear: row heads, what a head belongs to, and boxes that scroll.
+"""Accessible tables: row headers, header scopes, and scrollable containers.
 
-The theme puts every table of the text in a box that scrolls sideways; ``tables.js`` makes a box
-that does scroll one that the keyboard reaches.
+The theme puts every table into a container that scrolls sideways; ``tables.js`` makes a container
+that does scroll reachable by keyboard.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
-ROW_HEADS = 6  # columns from which on the first one names the row and stays in sight
+ROW_HEADS = 6  # columns from which the first one is a row header and stays visible
 
 
-# A table of coursekit whose first column has no name: that column names the rows.
+# A table of coursekit whose first column has no name: that column holds row headers.
 _ROWS_OF_OUTPUT = re.compile(
     r'<thead><tr><th scope="col"></th>(?P<heads>.*?)</thead><tbody>(?P<rows>.*?)</tbody>', re.S
 )
@@ -28,19 +28,19 @@ def _head_each_row(table: re.Match[str]) -> str:
 
 
 class HeadTheRows(SphinxTransform):
-    """Makes the first column one of heads where its own head is empty, and in wide tables."""
+    """Makes the first column row headers if its own header is empty, or if the table is wide."""
 
     default_priority = 510
 
     def apply(self, **kwargs: Any) -> None:
-        """Mark the column of each such table; make a head of a table that has none."""
+        """Mark the first column of each such table, and remove an empty header row."""
         for table in self.document.findall(nodes.tgroup):
             columns = [child for child in table if isinstance(child, nodes.colspec)]
             head = next((c for c in table if isinstance(c, nodes.thead)), None)
             if head is None or not columns:
                 continue
             cells = [cell.astext().strip() for cell in head[0]]
-            if not any(cells):  # Markdown asks for a first row; an empty one heads nothing
+            if not any(cells):  # Markdown requires a header row; an empty one is useless
                 table.remove(head)
                 columns[0]["stub"] = 1
             elif not cells[0] or len(cells) >= ROW_HEADS:
@@ -52,7 +52,7 @@ class HeadTheRows(SphinxTransform):
 def say_what_heads_belong_to(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any
 ) -> None:
-    """Write each head's scope into the page; an empty corner heads nothing and is a cell."""
+    """Write the scope of each header; an empty corner becomes an ordinary cell."""
     body = context.get("body")
     if not body or "<th" not in body:
         return

@@ -1,4 +1,4 @@
-"""What the course adds to Sphinx: the timeline, author-year labels, and scripts of our own only."""
+"""Sphinx extension for the timeline, author-year citations, and scripts from our own site only."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ class AuthorYearRound(AuthorYearReferenceStyle):
 
 
 class AuthorYearLabels(BaseLabelStyle):
-    """Labels such as "Bahdanau et al., 2015", the same text as the citations'."""
+    """Labels such as "Bahdanau et al., 2015", with the same text as the citations."""
 
     def format_labels(self, sorted_entries: Any) -> Any:
-        """Yield one label for each entry, the same on every page; a year's second gets the b."""
+        """Yield the label of each entry, the same on every page; a second equal label gets a b."""
         for entry in sorted_entries:
             yield read_labels()[entry.key.lower()]
 
@@ -60,7 +60,7 @@ def _label(entry: Any) -> str:
 
 @cache
 def read_labels() -> dict[str, str]:
-    """Return the labels of all works by key: a page's list alone does not know of the others."""
+    """Return the labels of all works by key; a single page's list does not know all works."""
     works = parse_file(str(Path(__file__).parents[1] / "references.bib")).entries.values()
     seen: dict[str, int] = {}
     labels: dict[str, str] = {}
@@ -81,17 +81,17 @@ class AuthorYearStyle(UnsortedStyle):
 
 
 class TimelineFigure(nodes.General, nodes.Element):
-    """The timeline as a picture; drawn when the page is written, because it links to pages."""
+    """The timeline as a figure, drawn when the page is written, because it links to pages."""
 
 
 class Timeline(SphinxDirective):
-    """``{timeline}``: the papers of ``coursekit.data.papers`` as a picture and as a list below it.
+    """``{timeline}``: the papers of ``coursekit.data.papers`` as a figure with a list below it.
 
-    An entry is a link when its chapter is in ``_toc.yml``, and "planned" otherwise.
+    An entry is a link if its chapter is in ``_toc.yml``, and "planned" otherwise.
     """
 
     def run(self) -> list[nodes.Node]:
-        """Make the picture's node and the list, and note what they are made from."""
+        """Return the figure's node and the list, and register their dependencies."""
         self.env.note_dependency(str(Path(coursekit.data.papers.__file__)))
         self.env.note_dependency(str(Path(self.env.srcdir) / "_toc.yml"))
         folder = Path(self.env.docname).parent
@@ -115,7 +115,7 @@ class Timeline(SphinxDirective):
 
 
 def visit_timeline(self: Any, node: TimelineFigure) -> None:
-    """Write the two drawings of the timeline; the stylesheet shows the one that fits."""
+    """Write both drawings of the timeline; the stylesheet shows the one that fits."""
     links = {
         name: self.builder.get_relative_uri(
             self.builder.current_docname, f"{node['folder']}/{name}"
@@ -128,12 +128,12 @@ def visit_timeline(self: Any, node: TimelineFigure) -> None:
 
 
 def skip_timeline(self: Any, node: TimelineFigure) -> None:
-    """Leave the picture out where there is no HTML; the list below it says the same."""
+    """Omit the figure in formats other than HTML; the list below it has the same content."""
     raise nodes.SkipNode
 
 
 def wide_drawing(entries: tuple[Paper, ...], links: dict[str, str]) -> str:
-    """The timeline from left to right, cards above and below it in turn."""
+    """Return the timeline from left to right, with cards alternately above and below it."""
     pitch, half, height, axis = 84, 80, 118, 152
     width = pitch * (len(entries) - 1) + 2 * half + 4
     parts = [f'<path class="axis" d="M2 {axis}H{width - 2}"/>']
@@ -157,7 +157,7 @@ def wide_drawing(entries: tuple[Paper, ...], links: dict[str, str]) -> str:
 
 
 def narrow_drawing(entries: tuple[Paper, ...], links: dict[str, str]) -> str:
-    """The timeline from top to bottom, for a phone."""
+    """Return the timeline from top to bottom, for a phone."""
     pitch, width, line = 78, 350, 62
     height = pitch * len(entries)
     parts = [f'<path class="axis" d="M{line} 10V{height - 10}"/>']
@@ -216,10 +216,10 @@ def _svg(
 def keep_scripts_our_own(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any
 ) -> None:
-    """Drop what a page does not need: sphinx-thebe, and MathJax where there are no equations.
+    """Drop unneeded scripts from a page: sphinx-thebe, and MathJax if it has no equations.
 
-    Jupyter Book always adds sphinx-thebe, which names a foreign host. Sphinx adds MathJax to a page
-    when one below it in the table of contents has equations, and so to the landing page.
+    Jupyter Book always adds sphinx-thebe, which refers to an external host. Sphinx adds MathJax to
+    a page if any page below it in the table of contents has equations, and so to the landing page.
     """
     equations = app.env.get_domain("math").data["has_equations"].get(page, False)
 
@@ -241,7 +241,7 @@ _ICON = re.compile(
 
 
 def keep_icons_in_use(app: Sphinx, error: Exception | None) -> None:
-    """Cut the theme's Font Awesome down to the icons that the pages use: 17 kB of 540 kB."""
+    """Reduce the theme's Font Awesome to the icons that the pages use: 17 kB of 540 kB."""
     if error is not None or app.builder.format != "html":
         return
     original = Path(pydata_sphinx_theme.__file__).parent.joinpath(
@@ -258,7 +258,7 @@ def keep_icons_in_use(app: Sphinx, error: Exception | None) -> None:
         names = {icon[1] or icon[2], *re.findall(r'"([^"]+)"', icon[3])}
         return icon[0] if names & used else ""
 
-    # A list that lost its last entries ends in a comma, which JavaScript allows.
+    # A list without its last entries ends in a comma, which JavaScript allows.
     small = _ICON.sub(keep, original.read_text(encoding="utf-8"))
     (out / "_static" / "scripts" / original.name).write_text(small, encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""The pages of the book, as `_toc.yml` lists them."""
+"""Reader of `_toc.yml`, the table of contents of the book."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Entry:
     """A page of the table of contents.
 
     Attributes:
-        path: without an ending, such as book/07_han.
-        part: the caption that it stands under, or "".
-        below: the paths of the pages below it.
+        path: path without an extension, such as book/07_han.
+        part: caption of its part, or "".
+        below: paths of the pages below it.
     """
 
     path: str
@@ -26,7 +26,7 @@ class Entry:
 
 
 def read_toc(file: Path) -> list[Entry]:
-    """Return the pages of a table of contents, in its order."""
+    """Return the pages of a table of contents, in order."""
     toc = yaml.safe_load(file.read_text(encoding="utf-8"))
     entries = [Entry(toc["root"])]
 

@@ -1,4 +1,4 @@
-"""English glosses, word by word, of the synthetic translations."""
+"""Word-by-word English glosses of the synthetic translations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from coursekit.corpora.grammar.korean_morphology import PARTICLES
 from coursekit.corpora.grammar.lexicon import NOUNS, NUMBERS, VERBS
 from coursekit.corpora.sentence_pair import SentencePair
 
-# Words that are linked to nothing, to now this and now that, or to a phrase as a whole.
+# Words that have no link, inconsistent links, or links only as part of a phrase.
 _KOREAN = {
     **{form: f"({kind})" for kind in ("topic", "subject", "object") for form in PARTICLES[kind]},
     **{noun.counter: "(counter)" for noun in NOUNS},
@@ -28,11 +28,11 @@ _FRENCH = {
 
 
 def meanings(pairs: Iterable[SentencePair]) -> dict[str, str]:
-    """Return what each target word means in English: the source words that it most often goes with.
+    """Return each target word's English meaning: the source words it is most often linked to.
 
     Args:
-        pairs: with their links. Korean particles, endings and counters are linked to nothing, or
-            to any word; they have a remark in brackets, such as "(topic)".
+        pairs: sentence pairs with their links. Korean particles, endings and counters have no
+            reliable links; their meaning is a label in brackets, such as "(topic)".
     """
     linked: dict[str, Counter[str]] = defaultdict(Counter)
     for pair in pairs:
@@ -46,12 +46,12 @@ def meanings(pairs: Iterable[SentencePair]) -> dict[str, str]:
 
 
 def gloss(sentence: Sequence[str], known: Mapping[str, str]) -> str:
-    """Return the words' meanings in the order of the sentence, "?" for a word without one."""
+    """Return the words' meanings in sentence order, with "?" for an unknown word."""
     return " ".join(meaning or "?" for meaning in _read(sentence, known))
 
 
 def glossed(sentence: Sequence[str], known: Mapping[str, str]) -> list[str]:
-    """Return the words, each with its meaning after it: the labels of a picture."""
+    """Return each word followed by its meaning, as labels of a figure."""
     return [
         f"{word} {meaning}" if meaning else word
         for word, meaning in zip(sentence, _read(sentence, known), strict=True)
@@ -59,9 +59,9 @@ def glossed(sentence: Sequence[str], known: Mapping[str, str]) -> list[str]:
 
 
 def _read(sentence: Sequence[str], known: Mapping[str, str]) -> Iterator[str]:
-    """Yield what each word means.
+    """Yield each word's meaning.
 
-    After a number 개 is no dog, but the counter of things; before a verb *la* is no article.
+    After a number, 개 is a counter, not "dog"; before a verb, *la* is a pronoun, not an article.
     """
     for before, word, after in zip(["", *sentence], sentence, [*sentence[1:], ""], strict=False):
         if word == "개" and before in _NUMBERS:

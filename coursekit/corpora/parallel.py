@@ -1,4 +1,4 @@
-"""Generates parallel corpora, English-Korean and English-French, with word alignments."""
+"""Generator of word-aligned English-Korean and English-French parallel corpora."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ REALISE: dict[str, Callable[[Sentence], list[Token]]] = {
     "korean": korean.realise,
     "french": french.realise,
 }
-ATTEMPTS = 50  # draws of a known sentence in a row before its length counts as exhausted
-# Korean tokens that are written together with the word before
+ATTEMPTS = 50  # consecutive duplicates before a sentence length counts as exhausted
+# Korean tokens that are written without a space before them
 JOINED = {form for forms in PARTICLES.values() for form in forms} | {
     *("의", "에서", "에게", "들", "지", "고", "지만", "기")
 }
 
 
 class Splits(NamedTuple):
-    """Three sets of sentence pairs without a source sentence in common."""
+    """Three sets of sentence pairs that share no source sentence."""
 
     train: list[SentencePair]
     validation: list[SentencePair]
@@ -36,20 +36,20 @@ class Splits(NamedTuple):
 def english_korean(
     pairs: int, seed: int, min_length: int = 4, max_length: int = 30
 ) -> list[SentencePair]:
-    """Make English-Korean sentence pairs with known links between words.
+    """Generate English-Korean sentence pairs with known word alignments.
 
-    The same arguments give the same pairs on every machine. Lengths are drawn evenly from
+    The same arguments give the same pairs on every machine. Lengths are drawn uniformly from
     `min_length` to `max_length` and met exactly; longer sentences have more clauses, modifiers and
-    relative clauses, each with words of its own. No pair comes twice unless the sentences of a
-    length are used up.
+    relative clauses, with no noun or verb repeated. No pair is repeated unless the sentences of a
+    length are exhausted.
 
-    Linked are the words that say the same. Articles, "does", Korean particles that mark the
-    subject, topic and object, and 기 and 지 before 때문에 and 않다 are linked to nothing, as in
-    alignments made by people; 들 goes with its noun, a counter with its number.
+    Words that express the same part of the meaning are linked. Articles, "does", Korean subject,
+    topic and object particles, and 기 and 지 before 때문에 and 않다 have no link, as in manual
+    alignments; 들 is linked like its noun, a counter like its number.
 
     Args:
-        pairs: how many.
-        seed: of the generator.
+        pairs: number of pairs.
+        seed: seed of the generator.
         min_length: shortest source sentence, in words, at least 3.
         max_length: longest source sentence, in words.
 
@@ -65,15 +65,15 @@ def english_korean(
 def english_french(
     pairs: int, seed: int, min_length: int = 4, max_length: int = 30
 ) -> list[SentencePair]:
-    """Make English-French sentence pairs with known links between words.
+    """Generate English-French sentence pairs with known word alignments.
 
-    As `english_korean`, and from the same meanings: for the same arguments both return the same
-    English sentences. Both of "ne ... pas" are linked to "not", "du" to "of" and "the". In French,
-    "it" has the gender of the noun that it stands for.
+    Like `english_korean`, and from the same meanings: the same arguments give the same English
+    sentences. Both parts of "ne ... pas" are linked to "not", "du" to "of" and "the". In French,
+    "it" takes the gender of its antecedent.
 
     Args:
-        pairs: how many.
-        seed: of the generator.
+        pairs: number of pairs.
+        seed: seed of the generator.
         min_length: shortest source sentence, in words, at least 3.
         max_length: longest source sentence, in words.
 
@@ -95,14 +95,14 @@ def splits(
     min_length: int = 4,
     max_length: int = 30,
 ) -> Splits:
-    """Make training, validation and test sets that share no source sentence.
+    """Generate training, validation and test sets that share no source sentence.
 
     Args:
-        language: of the target, "korean" or "french".
+        language: target language, "korean" or "french".
         train: pairs in the training set.
         validation: pairs in the validation set.
         test: pairs in the test set.
-        seed: of the generator.
+        seed: seed of the generator.
         min_length: shortest source sentence, in words, at least 3.
         max_length: longest source sentence, in words.
 
@@ -111,7 +111,7 @@ def splits(
 
     Raises:
         ValueError: the language is unknown, a number is negative, the lengths are impossible, or
-            there are not so many different sentences of these lengths.
+            too few different sentences of these lengths exist.
     """
     if language not in REALISE:
         raise ValueError(f"language must be one of {', '.join(REALISE)}, not '{language}'.")
@@ -126,13 +126,13 @@ def splits(
             f"Only {different} different sentences of {min_length} to {max_length} words were "
             f"found for {total}: ask for fewer or longer ones."
         )
-    # The smallest first: a larger training set then keeps the same test set.
+    # The training set comes last, so that a larger one leaves the other sets unchanged.
     test_end, validation_end = test, test + validation
     return Splits(pairs[validation_end:], pairs[test_end:validation_end], pairs[:test_end])
 
 
 def as_text(words: tuple[str, ...] | list[str]) -> str:
-    """Write Korean or French tokens as people do: 개 는 - 개는, l' animal - l'animal."""
+    """Return Korean or French tokens as ordinary text: 개 는 - 개는, l' animal - l'animal."""
     text = ""
     for word in words:
         glue = not text or text.endswith("'") or word in JOINED

@@ -1,12 +1,12 @@
-"""Generates scenes of coloured shapes, with captions and the region of each word.
+"""Generator of scenes of coloured shapes, with captions and the region of each word.
 
-The things of a scene are named from left to right, so a scene has exactly one caption::
+A caption names the objects from left to right, so a scene has exactly one caption::
 
     a small red circle above a blue square
     a white cross below a large green triangle beside a yellow diamond
 
-A thing of middle size has no word for its size. Colours of a scene differ, so a colour tells which
-thing is meant; shapes and sizes may come twice.
+The size of a medium object is not named. All colours in a scene differ, so a colour identifies an
+object; shapes and sizes may repeat.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ COLOURS = {
     "white": (245, 245, 245),
 }
 SIZES = {"small": (3.6, 4.4), "medium": (5.6, 6.6), "large": (8.0, 9.2)}
-"""Smallest and largest half width of a thing, in pixels, by its size."""
+"""Smallest and largest half-width of an object, in pixels, by its size."""
 
 RELATIONS = ("above", "below", "beside")
 KINDS = {
@@ -40,24 +40,24 @@ KINDS = {
     "shape": SHAPES,
     "relation": RELATIONS,
 }
-"""The content words by kind; all that is left is "a" (and a medium thing's size is not said)."""
+"""The content words by kind; the only other word is "a". The size "medium" is not named."""
 
 _KIND_OF = {word: kind for kind, words in KINDS.items() for word in words}
-_APART = 4  # pixels between the columns of neighbours in the caption: their order can be seen
-_CLEAR = 1.4  # how much more vertical than horizontal "above" must be, and "beside" the other way
+_APART = 4  # minimum distance in columns of neighbours in the caption, to make their order visible
+_CLEAR = 1.4  # minimum ratio of vertical to horizontal distance for "above"; inverse for "beside"
 _ATTEMPTS = 200
 
 
 @dataclass(frozen=True)
 class SceneObject:
-    """One thing of a scene.
+    """One object of a scene.
 
     Attributes:
         shape: one of `SHAPES`.
         colour: one of `COLOURS`.
         size: "small", "medium" or "large".
-        row: of its centre, in pixels from the top.
-        column: of its centre, in pixels from the left.
+        row: row of its centre, in pixels from the top.
+        column: column of its centre, in pixels from the left.
         radius: half its width and height, in pixels.
     """
 
@@ -70,16 +70,16 @@ class SceneObject:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words that say what it is: a (size) colour shape."""
+        """The words that describe it: a (size) colour shape."""
         size = () if self.size == "medium" else (self.size,)
         return ("a", *size, self.colour, self.shape)
 
     def cover(self) -> np.ndarray:
-        """Return how much of each pixel it covers, (48, 48), from 0 to 1."""
+        """Return the fraction of each pixel that it covers, (48, 48), from 0 to 1."""
         rows, columns = np.mgrid[:CANVAS, :CANVAS].astype(float)
         y, x = rows - self.row, columns - self.column
         r = self.radius
-        # The distance to the edge, in pixels, negative inside.
+        # The signed distance to the edge, in pixels, negative inside.
         if self.shape == "circle":
             edge = np.sqrt(x * x + y * y) - r
         elif self.shape == "square":
@@ -96,20 +96,20 @@ class SceneObject:
         return np.clip(0.5 - edge, 0.0, 1.0)  # (48, 48)
 
     def mask(self) -> np.ndarray:
-        """Return the pixels that it covers at least by half, bool (48, 48)."""
+        """Return the pixels that it covers by at least half, bool (48, 48)."""
         return self.cover() >= 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A picture, its caption, and what each word of it is about.
+    """A picture, its caption, and the objects that each word refers to.
 
     Attributes:
         picture: uint8 (48, 48, 3), red, green, blue.
         words: the caption.
-        things: what is to be seen, in the order of the caption.
-        about: for each word the indices of the things it speaks of: one for the words of a thing,
-            two for a relation, none for "a".
+        things: the objects, in the order of the caption.
+        about: for each word, the indices of the objects it refers to: one for the words of an
+            object, two for a relation, none for "a".
     """
 
     picture: np.ndarray
@@ -118,10 +118,10 @@ class Scene:
     about: tuple[tuple[int, ...], ...]
 
     def region(self, position: int) -> np.ndarray:
-        """Return the pixels of the things that a word speaks of, bool (48, 48); none for "a".
+        """Return the pixels of the objects a word refers to, bool (48, 48); none for "a".
 
         Args:
-            position: of the word in the caption, from 0.
+            position: position of the word in the caption, from 0.
         """
         covered = np.zeros((CANVAS, CANVAS), dtype=bool)
         for thing in self.about[position]:
@@ -130,7 +130,7 @@ class Scene:
 
 
 class SceneSplits(NamedTuple):
-    """Three sets of scenes without a caption in common."""
+    """Three sets of scenes that share no caption."""
 
     train: list[Scene]
     validation: list[Scene]
@@ -138,17 +138,17 @@ class SceneSplits(NamedTuple):
 
 
 def kind(word: str) -> str | None:
-    """Return "size", "colour", "shape" or "relation"; None for a word without content."""
+    """Return "size", "colour", "shape" or "relation"; None for a function word."""
     return _KIND_OF.get(word)
 
 
 def scenes(number: int, seed: int, things: tuple[int, int] = (2, 3)) -> list[Scene]:
-    """Draw scenes; the same arguments give the same scenes on every machine.
+    """Generate scenes; the same arguments give the same scenes on every machine.
 
     Args:
-        number: how many.
-        seed: of the generator.
-        things: the smallest and the largest number of things in a scene, from 1 to 3.
+        number: number of scenes.
+        seed: seed of the generator.
+        things: the smallest and the largest number of objects in a scene, from 1 to 3.
 
     Returns:
         The scenes.
@@ -163,20 +163,20 @@ def scenes(number: int, seed: int, things: tuple[int, int] = (2, 3)) -> list[Sce
 def splits(
     train: int, validation: int, test: int, seed: int, things: tuple[int, int] = (2, 3)
 ) -> SceneSplits:
-    """Draw training, validation and test scenes that share no caption.
+    """Generate training, validation and test scenes that share no caption.
 
     Args:
         train: scenes in the training set.
         validation: scenes in the validation set.
         test: scenes in the test set.
-        seed: of the generator.
-        things: the smallest and the largest number of things in a scene, from 1 to 3.
+        seed: seed of the generator.
+        things: the smallest and the largest number of objects in a scene, from 1 to 3.
 
     Returns:
-        The three sets; a larger training set keeps the same other two.
+        The three sets; a larger training set leaves the other two unchanged.
 
     Raises:
-        ValueError: a number is out of range, or there are not so many different captions.
+        ValueError: a number is out of range, or too few different captions exist.
     """
     _check(things, train=train, validation=validation, test=test)
     source, taken = random.Random(seed), set[tuple[str, ...]]()
@@ -188,7 +188,7 @@ def splits(
 
 
 def caption(things: tuple[SceneObject, ...]) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
-    """Return the words that describe things from left to right, and what each word is about."""
+    """Return the caption of objects from left to right, and the objects each word refers to."""
     words: list[str] = []
     about: list[tuple[int, ...]] = []
     for i, thing in enumerate(things):
@@ -201,7 +201,7 @@ def caption(things: tuple[SceneObject, ...]) -> tuple[tuple[str, ...], tuple[tup
 
 
 def relation(first: SceneObject, second: SceneObject) -> str:
-    """Return where the first thing is, seen from the second: "above", "below" or "beside" it."""
+    """Return the first object's position relative to the second: "above", "below" or "beside"."""
     down, right = second.row - first.row, second.column - first.column
     if abs(right) > abs(down):
         return "beside"
@@ -220,7 +220,7 @@ def _check(things: tuple[int, int], **numbers: int) -> None:
 def _draw(
     number: int, source: random.Random, counts: tuple[int, int], taken: set[tuple[str, ...]]
 ) -> list[Scene]:
-    """Draw so many scenes, none with a caption that is taken."""
+    """Draw `number` scenes whose captions are not in `taken`."""
     made: list[Scene] = []
     refused = 0
     while len(made) < number:
@@ -240,7 +240,7 @@ def _draw(
 
 
 def _place(source: random.Random, count: int) -> tuple[SceneObject, ...]:
-    """Draw things and places for them such that nothing overlaps and every relation is clear."""
+    """Draw objects and their positions so that none overlap and every relation is clear."""
     while True:
         colours = source.sample(tuple(COLOURS), count)
         sizes = [source.choice(tuple(SIZES)) for _ in range(count)]
@@ -260,19 +260,19 @@ def _place(source: random.Random, count: int) -> tuple[SceneObject, ...]:
 
 
 def _apart(one: SceneObject, other: SceneObject) -> bool:
-    """Return whether the squares around two things leave at least two pixels between them."""
+    """Return whether the bounding squares of two objects are at least two pixels apart."""
     distance = max(abs(one.row - other.row), abs(one.column - other.column))
     return distance >= one.radius + other.radius + 2
 
 
 def _clear(first: SceneObject, second: SceneObject) -> bool:
-    """Return whether nobody can doubt the order of two things and their relation."""
+    """Return whether the order and the relation of two objects are unambiguous."""
     down, right = abs(second.row - first.row), second.column - first.column
     return right >= _APART and max(down, right) >= _CLEAR * min(down, right)
 
 
 def _paint(things: tuple[SceneObject, ...], seed: int) -> np.ndarray:
-    """Return the picture: a grey ground that is not quite even, the things, and a little noise."""
+    """Return the picture: a slightly uneven grey background, the objects, and a little noise."""
     generator = np.random.default_rng(seed)
     level, across, down = generator.uniform((85, -25, -25), (145, 25, 25))
     ramp = np.linspace(-1.0, 1.0, CANVAS)

@@ -12,11 +12,11 @@ class SentencePair:
     Attributes:
         source: the words of the source sentence.
         target: the words of the target sentence.
-        links: pairs (source position, target position), both counted from 0; those that must be
-            found, where people told sure ones from possible ones.
-        antecedents: pairs (position of `it`, position of the noun that it stands for), both in the
-            source sentence.
-        possible: further links that may be found.
+        links: pairs (source position, target position), both counted from 0; only the sure links
+            where annotators distinguished sure from possible ones.
+        antecedents: pairs (position of `it`, position of its antecedent noun), both in the source
+            sentence.
+        possible: the links annotated as possible.
     """
 
     source: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Generates Winograd pairs: sentences whose last word decides the antecedent of `it`."""
+"""Generator of Winograd pairs: sentences whose last word decides the antecedent of `it`."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ TURNS = (("", "because"), ("", "because"), ("", "when"), ("but", ""))  # connect
 
 
 class WinogradPair(NamedTuple):
-    """Two sentences, equal up to the last word.
+    """Two sentences that differ only in the last word.
 
     Attributes:
-        first: the pair in which `it` stands for the noun that comes first.
-        second: the pair in which it stands for the other one.
+        first: the sentence pair in which `it` refers to the earlier noun.
+        second: the sentence pair in which `it` refers to the later noun.
         nouns: both nouns, in English.
     """
 
@@ -31,19 +31,19 @@ class WinogradPair(NamedTuple):
 
 
 def twins(number: int, seed: int, min_length: int = 9, max_length: int = 12) -> list[WinogradPair]:
-    """Make English-French twins: "the cat crosses the street because it is tired", or "wide".
+    """Generate English-French twins: "the cat crosses the street because it is tired", or "wide".
 
-    The two nouns differ in gender, so that the French pronoun tells which of them was understood.
-    Neither is a person, and the last word can be said of no other noun of the sentence.
+    The two nouns differ in gender, so that the French pronoun shows the chosen antecedent. Neither
+    is a person, and the last word fits no other singular noun that is not a person.
 
     Args:
-        number: how many; no first sentence comes twice.
-        seed: of the generator; the same arguments give the same twins on every machine.
-        min_length: shortest source sentence, in words, from 9.
-        max_length: longest source sentence, in words, up to 13: one clause and what is said of it.
+        number: number of twins; no first sentence is repeated.
+        seed: seed of the generator; the same arguments give the same twins on every machine.
+        min_length: shortest source sentence, in words, at least 9.
+        max_length: longest source sentence, in words, at most 13: a clause and `it is tired`.
 
     Raises:
-        ValueError: the number is negative, the lengths are impossible, or there are not so many.
+        ValueError: the number is negative, the lengths are impossible, or too few twins exist.
     """
     if number < 0:
         raise ValueError(f"number must be 0 or more, not {number}.")
@@ -62,7 +62,7 @@ def twins(number: int, seed: int, min_length: int = 9, max_length: int = 12) -> 
 
 
 def _draw(random_source: random.Random, words: int) -> WinogradPair | None:
-    """Return twins, or None where the sentence drawn has no two nouns that differ enough."""
+    """Return twins, or None if the sampled sentence has no two suitable nouns."""
     (unit,) = sample_sentence(random_source, words).units
     nouns = [phrase for phrase in unit.main.phrases() if not phrase.plural]
     choices = [
@@ -89,7 +89,7 @@ def _draw(random_source: random.Random, words: int) -> WinogradPair | None:
 
 
 def _only(phrase: NounPhrase, nouns: list[NounPhrase]) -> list[Adjective]:
-    """Return what can be said of this noun, which is no person, and of no other."""
+    """Return the adjectives that fit this noun but no other non-person; none for a person."""
     if "person" in phrase.noun.tags:
         return []
     others = [other.noun.tags for other in nouns if other is not phrase and not _person(other)]

@@ -1,1 +1,1 @@
-"""Batches and examples for training, and what chapters and notebooks train on."""
+"""Training data of chapters and notebooks, batching, and the list of papers."""

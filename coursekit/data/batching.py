@@ -1,4 +1,4 @@
-"""Batches sentence pairs of similar length and pads them."""
+"""Padding and batching of sentence pairs of similar length."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ B = TypeVar("B", bound="Batch")
 
 
 class Batch:
-    """Tensors that go together, the fields of a dataclass."""
+    """Base class of batches: dataclasses whose fields are tensors."""
 
     def to(self: B, device: torch.device | str) -> B:
         """Return the same batch on another device."""
@@ -45,7 +45,7 @@ class TranslationBatch(Batch):
 
 
 def pad(sequences: Sequence[Sequence[int]]) -> Tensor:
-    """Return the sequences as one tensor (B, L), shorter ones filled with <pad> at the end."""
+    """Return the sequences as one tensor (B, L), shorter ones padded with <pad> at the end."""
     length = max(map(len, sequences))
     rows = [[*sequence, *[PAD] * (length - len(sequence))] for sequence in sequences]
     return torch.tensor(rows, dtype=torch.long)  # (B, L)
@@ -80,13 +80,13 @@ def batches_by_length(
 ) -> Iterator[TranslationBatch]:
     """Yield all pairs once, in random batches of similar length.
 
-    Pairs are shuffled, sorted by length within pools of fifty batches, and the batches shuffled:
-    little padding, and still another composition in each epoch.
+    Pairs are shuffled, sorted by length within pools of fifty batches, and the batches shuffled.
+    This needs little padding and still composes different batches for each seed.
 
     Args:
         pairs: encoded pairs, both sides ending in <eos>.
         batch_size: pairs in a batch; the last one of a pool may hold fewer.
-        seed: the order is a function of it; pass another one in each epoch.
+        seed: determines the order; pass a different one in each epoch.
     """
     keys = [(len(source), len(target)) for source, target in pairs]
     for batch in order_by_length(keys, batch_size, seed):
@@ -101,7 +101,7 @@ def order_by_length(keys: Sequence[Any], batch_size: int, seed: int) -> list[lis
     Args:
         keys: the length of each item, or several lengths to sort by.
         batch_size: items in a batch; the last one of a pool may hold fewer.
-        seed: the order is a function of it.
+        seed: determines the order.
     """
     generator = random.Random(seed)
     order = list(range(len(keys)))

@@ -1,4 +1,4 @@
-"""Tokenizes and encodes texts and documents, and batches them for classifiers."""
+"""Tokenization, encoding and batching of texts and documents for classifiers."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ EncodedText = tuple[Sequence[int], int]  # ids, label
 EncodedDocument = tuple[Sequence[Sequence[int]], int]  # ids of each sentence, label
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[^\w\s]")
-_BREAK = re.compile(r"<br\s*/?>|\n")  # a line break of a web page, or of the text itself
+_BREAK = re.compile(r"<br\s*/?>|\n")  # a line break in HTML or in plain text
 _END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+")
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text in lower case, each punctuation mark one of them.
+    """Return the words of a text in lower case; each punctuation mark is a word.
 
-    Line breaks of web pages (`<br />`) separate words; `don't` is one word.
+    HTML line breaks (`<br />`) separate words; `don't` is one word.
     """
     return _WORD.findall(_BREAK.sub(" ", text).lower())
 
 
 def sentences(text: str) -> list[list[str]]:
-    """Return the sentences of a text, each a list of words; sentences without words are left out.
+    """Return the sentences of a text, each a list of words; empty sentences are dropped.
 
     A sentence ends at a line break, or at . ! ? … before a space.
     """
@@ -38,9 +38,9 @@ def sentences(text: str) -> list[list[str]]:
 
 
 def whole_texts(items: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Return the items whose text is no part of another one's, in their order.
+    """Return, in order, the items whose text is not part of another item's text.
 
-    SST-2's training part is made of the phrases of parse trees; this keeps the sentences.
+    The training set of SST-2 consists of parse-tree phrases; this keeps the whole sentences.
 
     Args:
         items: texts and their labels; words are separated by spaces.
@@ -49,7 +49,7 @@ def whole_texts(items: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
     for text, _ in items:
         tokens = tuple(text.split())
         for i in range(len(tokens)):
-            # All phrases that begin with token i, but for the text itself.
+            # All phrases that begin with token i, except the text itself.
             parts.update(tokens[i:j] for j in range(i + 1, len(tokens) + (i > 0)))
     return [item for item in items if tuple(item[0].split()) not in parts]
 
@@ -62,11 +62,11 @@ def encode_document(
 ) -> list[list[int]]:
     """Return the ids of a document's sentences.
 
-    A sentence of more than `max_words` words is cut into several; of more than `max_sentences`
-    sentences the first and the last half are kept: a review's verdict is often at its end.
+    A sentence of more than `max_words` words is split. A document of more than `max_sentences`
+    sentences keeps only its first and last ones, because a review's verdict is often at its end.
 
     Raises:
-        TypeError: the document is a string, or its sentences are.
+        TypeError: the document or a sentence is a string.
     """
     if isinstance(document, str):
         raise TypeError("A document is a list of sentences; cut the text with sentences(text).")
@@ -82,7 +82,7 @@ def encode_document(
 
 
 def middle_cut(ids: Sequence[int], most: int) -> list[int]:
-    """Return ids of which at most `most` are left: the first and the last half."""
+    """Return at most `most` ids: half from the beginning, half from the end."""
     if len(ids) <= most:
         return list(ids)
     head = most // 2
@@ -109,7 +109,7 @@ class DocumentBatch(Batch):
     """Documents as padded ids.
 
     Attributes:
-        documents: (B, L, T), 0 behind a sentence's words and behind a document's sentences.
+        documents: (B, L, T), 0 after a sentence's words and after a document's sentences.
         labels: (B,), the class of each document.
     """
 
@@ -118,7 +118,7 @@ class DocumentBatch(Batch):
 
 
 def text_batch(items: Sequence[EncodedText], length: int = 1) -> TextBatch:
-    """Pad texts to the longest of them, and to no less than `length`."""
+    """Pad texts to the longest of them, and to at least `length`."""
     lengths = [len(ids) for ids, _ in items]
     columns = max([length, *lengths])
     rows = [[*ids, *[PAD] * (columns - len(ids))] for ids, _ in items]
@@ -130,7 +130,7 @@ def text_batch(items: Sequence[EncodedText], length: int = 1) -> TextBatch:
 
 
 def document_batch(items: Sequence[EncodedDocument]) -> DocumentBatch:
-    """Pad documents to the most sentences and the most words among them, at least one of each."""
+    """Pad documents to their largest numbers of sentences and words, at least one of each."""
     rows = max([1, *(len(document) for document, _ in items)])
     columns = max([1, *(len(sentence) for document, _ in items for sentence in document)])
     filled = [[*document, *[[]] * (rows - len(document))] for document, _ in items]
@@ -149,8 +149,8 @@ def text_batches(
     Args:
         items: (ids, label) of each text.
         batch_size: texts in a batch.
-        seed: the order is a function of it; pass another one in each epoch.
-        length: pad to this length at least (for comparison: the longest text's).
+        seed: determines the order; pass a different one in each epoch.
+        length: minimum length after padding (for a comparison, that of the longest text).
     """
     for batch in order_by_length([len(ids) for ids, _ in items], batch_size, seed):
         yield text_batch([items[i] for i in batch], length)
@@ -164,7 +164,7 @@ def document_batches(
     Args:
         items: (ids of each sentence, label) of each document.
         batch_size: documents in a batch.
-        seed: the order is a function of it; pass another one in each epoch.
+        seed: determines the order; pass a different one in each epoch.
     """
     for batch in order_by_length([len(document) for document, _ in items], batch_size, seed):
         yield document_batch([items[i] for i in batch])

@@ -1,6 +1,6 @@
-"""Loads the training data of chapters and notebooks for the chosen size, quick or full.
+"""Training data of chapters and notebooks, in the sizes quick and full.
 
-"quick" is the embedded English-Korean corpus, whose word links are known; "full" is Multi30k,
+"quick" is the synthetic English-Korean corpus, whose word links are known; "full" is Multi30k,
 German to English. A language model trains on the English side of either.
 """
 
@@ -19,19 +19,19 @@ Vocabulary = WordVocabulary | SubwordVocabulary
 
 @dataclass(frozen=True)
 class TranslationData:
-    """Sentence pairs, encoded, with the vocabularies to read them.
+    """Encoded sentence pairs with their vocabularies.
 
     Attributes:
-        name: what it is, for a caption.
+        name: description for a caption.
         source_words: vocabulary of the source language.
         target_words: vocabulary of the target language.
         train: encoded pairs, both sides ending in <eos>.
-        validation: likewise, to choose the epoch by.
-        test: likewise, to report on.
+        validation: likewise, for choosing the epoch.
+        test: likewise, for the reported results.
         source_lengths: words in each source sentence of the test set.
         references: the translations of the test set as text.
         links: gold links of each test pair, (source position, target position); None if unknown.
-        meanings: English for each word of the target language; empty if unknown.
+        meanings: English meaning of each target word; empty if unknown.
     """
 
     name: str
@@ -46,7 +46,7 @@ class TranslationData:
     meanings: dict[str, str] = field(default_factory=dict)
 
     def glossed(self, ids: Sequence[int]) -> list[str]:
-        """Return the target words of the ids, each with its English after it where it is known."""
+        """Return the target words of the ids, each followed by its English meaning if known."""
         return corpora.glossed(self.target_words.tokens(ids), self.meanings)
 
     def gloss(self, sentence: str) -> str:
@@ -57,17 +57,17 @@ class TranslationData:
 def translation_data(
     size: str, seed: int = 1, language: str = "korean", pairs: int = 14_000, max_length: int = 26
 ) -> TranslationData:
-    """Return what to train a translator on.
+    """Return the training data of a translator.
 
     Args:
-        size: "quick", made-up pairs from English, or "full", Multi30k's 29,000.
-        seed: of the embedded corpus.
-        language: what the embedded corpus translates into, "korean" or "french".
-        pairs: training pairs of the embedded corpus.
-        max_length: longest source sentence of the embedded corpus, in words; the shortest has 4.
+        size: "quick", synthetic pairs from English, or "full", the 29,000 pairs of Multi30k.
+        seed: seed of the synthetic corpus.
+        language: target language of the synthetic corpus, "korean" or "french".
+        pairs: training pairs of the synthetic corpus.
+        max_length: longest source sentence of the synthetic corpus, in words; the shortest has 4.
 
     Raises:
-        DatasetError: "full", and the data cannot be had; the sentence says what to do.
+        DatasetError: the data for "full" is unavailable; the message says what to do.
     """
     return _make_data(seed, language, pairs, max_length) if size == "quick" else _multi30k()
 
@@ -118,14 +118,14 @@ def _multi30k() -> TranslationData:
 
 @dataclass(frozen=True)
 class LanguageData:
-    """Sentences of one language, encoded, with the vocabulary to read them.
+    """Encoded sentences of one language with their vocabulary.
 
     Attributes:
-        name: what it is, for a caption.
-        vocabulary: of the words, each an id.
+        name: description for a caption.
+        vocabulary: maps words to ids and back.
         train: sentences as ids, each ending in <eos>.
-        validation: likewise, to choose settings by.
-        test: likewise, to report on.
+        validation: likewise, for choosing settings.
+        test: likewise, for the reported results.
     """
 
     name: str
@@ -136,16 +136,16 @@ class LanguageData:
 
 
 def language_data(size: str, seed: int = 1) -> LanguageData:
-    """Return what to train a language model on.
+    """Return the training data of a language model.
 
     Args:
-        size: "quick", 12,000 made-up English sentences of 4 to 26 words, or "full", the 29,000
-            English captions of Multi30k in lower case and without punctuation, words that come
-            only once unknown.
-        seed: of the embedded corpus.
+        size: "quick", 12,000 synthetic English sentences of 4 to 26 words, or "full", the 29,000
+            English captions of Multi30k in lower case, without punctuation, and with <unk> for
+            words that occur only once.
+        seed: seed of the synthetic corpus.
 
     Raises:
-        DatasetError: "full", and the data cannot be had; the sentence says what to do.
+        DatasetError: the data for "full" is unavailable; the message says what to do.
     """
     if size == "quick":
         name = "English, made by the course"

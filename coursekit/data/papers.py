@@ -1,7 +1,7 @@
-"""List of the papers that the course covers, read from a CSV file.
+"""Lists of the papers that the course covers, read from papers.csv.
 
-The landing page's picture and list are made from it. What came after, from the last chapter on, is
-a list of its own. Both are the rows of timeline.csv.
+The figure and the list on the landing page are made from `PAPERS`. The papers of the last chapter
+are in `LATER_PAPERS`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 @dataclass(frozen=True)
 class Paper:
-    """One paper: when it first appeared, where it was published, what it added, who reads it when.
+    """One paper: its first appearance, venue, main idea and chapter.
 
-    ``appeared`` is the day of the first appearance, on arXiv or in print (day 1 where only the
-    month is known); ``key`` is the paper's key in references.bib; ``chapter`` is the file name of
-    its chapter, without the ending; ``arxiv`` is its number there, or "".
+    ``appeared`` is the day of the first appearance, on arXiv or in print (day 1 if only the month
+    is known); ``key`` is the paper's key in references.bib; ``chapter`` is the file name of its
+    chapter, without the extension; ``arxiv`` is its arXiv number, or "".
     """
 
     key: str
@@ -44,7 +44,7 @@ class Paper:
 
     @property
     def first_appearance(self) -> str:
-        """Where the date comes from, such as "on arXiv Sep 2014"."""
+        """The date with its source, such as "on arXiv Sep 2014"."""
         return f"{'on arXiv' if self.arxiv else 'published'} {self.date}"
 
 

@@ -14,12 +14,12 @@ from coursekit.data.batching import Batch
 
 @dataclass(frozen=True)
 class SkipGramBatch(Batch):
-    """Pairs of neighbouring words, each with words that are no neighbours.
+    """Pairs of neighbouring words, each with negative samples.
 
     Attributes:
-        center: (B,), ids of the words in the middle.
-        context: (B,), for each an id of a word near it.
-        negatives: (B, K), for each pair K ids drawn at random.
+        center: (B,), ids of the centre words.
+        context: (B,), id of one neighbour of each centre word.
+        negatives: (B, K), K randomly drawn ids for each pair.
     """
 
     center: Tensor
@@ -28,14 +28,14 @@ class SkipGramBatch(Batch):
 
 
 def neighbour_pairs(sentences: Iterable[Sequence[int]], window: int) -> Tensor:
-    """Return every word of every sentence with each word at most `window` places away.
+    """Return each word of each sentence with every word at most `window` positions away.
 
     Args:
         sentences: each a sequence of ids.
         window: how far to look to either side, at least 1.
 
     Returns:
-        ids (P, 2): the word in the middle and its neighbour; each pair comes both ways round.
+        ids (P, 2): centre word and neighbour; each pair occurs in both orders.
 
     Raises:
         ValueError: the window is not positive.
@@ -55,20 +55,20 @@ def neighbour_pairs(sentences: Iterable[Sequence[int]], window: int) -> Tensor:
 def noise_distribution(
     sentences: Iterable[Sequence[int]], vocabulary_size: int, power: float = 0.75
 ) -> Tensor:
-    """Return the distribution that negatives are drawn from: frequencies raised to a power.
+    """Return the distribution of the negatives: word frequencies raised to a power.
 
     P(w) = f(w)^0.75 / sum over w' of f(w')^0.75. Rare words are drawn more often than they occur.
 
     Args:
         sentences: the training sentences, each a sequence of ids.
         vocabulary_size: V; an id that never occurs gets probability 0.
-        power: 0 draws all words that occur equally often, 1 as often as they occur.
+        power: 0 gives all words that occur the same probability, 1 their relative frequency.
 
     Returns:
         probabilities (V,).
 
     Raises:
-        ValueError: there is no word in the sentences.
+        ValueError: the sentences hold no words.
 
     Source: Mikolov et al. (2013b), section 2.2.
     """
@@ -85,14 +85,14 @@ def skipgram_batches(
 ) -> Iterator[SkipGramBatch]:
     """Yield all pairs once, in random order, each with freshly drawn negatives.
 
-    A negative may by chance be the neighbour itself, as in the paper's own program.
+    A negative may by chance be the neighbour itself; the authors' word2vec.c skips such a draw.
 
     Args:
-        pairs: what `neighbour_pairs` returned, (P, 2).
-        noise: what `noise_distribution` returned, (V,).
-        negatives: K, how many to draw for each pair.
+        pairs: result of `neighbour_pairs`, (P, 2).
+        noise: result of `noise_distribution`, (V,).
+        negatives: K, number of negatives for each pair.
         batch_size: pairs in a batch; the last one may hold fewer.
-        seed: order and negatives are a function of it; pass another one in each epoch.
+        seed: determines order and negatives; pass a different one in each epoch.
     """
     generator = torch.Generator().manual_seed(seed)
     for rows in torch.randperm(len(pairs), generator=generator).split(batch_size):
@@ -104,12 +104,12 @@ def skipgram_batches(
 
 
 def nearest(vectors: Tensor, word: int, count: int) -> list[tuple[int, float]]:
-    """Return the words whose vectors point most nearly the same way as a word's.
+    """Return the words whose vectors have the highest cosine similarity to a word's vector.
 
     Args:
         vectors: one for each word, (V, d).
-        word: id of the word; it is not its own neighbour.
-        count: how many words.
+        word: id of the word, which is not in the result.
+        count: number of words.
 
     Returns:
         ids with their cosine similarity, the nearest first.

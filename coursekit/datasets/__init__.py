@@ -1,7 +1,7 @@
 """Real data by name: `load("multi30k-de-en")` downloads, verifies, caches and reads it.
 
-`COURSEKIT_DATA` names a folder looked into first, `COURSEKIT_CACHE` replaces the user's cache
-folder, and `python -m coursekit.datasets NAME...` fetches data sets ahead of time.
+`COURSEKIT_DATA` names a folder to search first, `COURSEKIT_CACHE` replaces the user's cache folder,
+and `python -m coursekit.datasets NAME...` downloads data sets ahead of time.
 """
 
 from coursekit.datasets.corpus import (

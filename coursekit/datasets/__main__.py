@@ -9,7 +9,7 @@ from coursekit.datasets import DatasetError, load, names, read_registry
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Fetch the named data sets and print their sizes; list all without a name."""
+    """Download the named data sets and print their sizes; without a name, list all of them."""
     parser = argparse.ArgumentParser(prog="python -m coursekit.datasets", description=main.__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME")
     chosen = parser.parse_args(arguments).names

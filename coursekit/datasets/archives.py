@@ -1,4 +1,4 @@
-"""Iterates over the files of zip and tar archives."""
+"""Iteration over the files of zip and tar archives."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class Corpus(Generic[Item]):
 
     Attributes:
         name: its name in the registry.
-        licence: under what terms it may be used.
+        licence: its terms of use.
         citation: what to cite.
         sha256: checksum of each file, by the file's path.
         splits: the items of each split, by the split's name.
@@ -38,7 +38,7 @@ class Corpus(Generic[Item]):
 
     @property
     def validation(self) -> list[Item]:
-        """The items to choose settings and the best epoch by."""
+        """The items for choosing settings and the best epoch."""
         return self.split("validation")
 
     @property
@@ -75,7 +75,7 @@ class ParallelCorpus(Corpus[tuple[str, str]]):
 
 
 class AlignedCorpus(Corpus[SentencePair]):
-    """Tokenised sentence pairs with links between words made by people."""
+    """Tokenised sentence pairs with manual word alignments."""
 
 
 class LabelledCorpus(Corpus[tuple[str, int]]):
@@ -91,4 +91,4 @@ class TextCorpus(Corpus[str]):
 
 
 class PublishedWeights(Corpus[Any]):
-    """A model that others have trained: `weights` are (name, tensor), `pieces` are word pieces."""
+    """A published pretrained model: `weights` are (name, tensor), `pieces` are word pieces."""

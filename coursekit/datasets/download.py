@@ -1,7 +1,7 @@
-"""Fetches files from COURSEKIT_DATA, the cache or a mirror, and verifies their SHA-256.
+"""Retrieval of data files from COURSEKIT_DATA, the cache or a mirror, with checksums verified.
 
-Whatever is returned has the SHA-256 the registry asks for, and whatever lies in the cache was
-checked before it got its name: a download goes to a `.part` file first and is renamed when right.
+Every returned file has the checksum given in the registry. A download goes to a `.part` file and is
+renamed only after verification, so the cache never holds an unverified file under its final name.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from coursekit.datasets.registry import RemoteFile
 COMPRESSIONS = ("", ".gz", ".xz")
 DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error, zipfile.BadZipFile, tarfile.TarError)
 TIMEOUT = 30.0  # seconds without an answer until the next mirror is tried
-STALE = 3600.0  # seconds after which the .part file of a killed process is swept away
+STALE = 3600.0  # seconds after which the .part file of a killed process is deleted
 
 
 class _Unusable(Exception):
-    """A file or a mirror that will not do; the message is the reason, a part of a sentence."""
+    """A file or mirror cannot be used; the message is the predicate of a sentence about it."""
 
 
 def fetch(file: RemoteFile) -> tuple[bytes, str]:
-    """Return the verified content of a file and its SHA-256.
+    """Return the verified content of a file and its checksum.
 
-    Looked for in the folder COURSEKIT_DATA first, then in the cache, then downloaded.
+    The folder COURSEKIT_DATA is searched first, then the cache; a missing file is downloaded.
 
     Args:
         file: the file as declared in the registry.
@@ -68,12 +68,12 @@ def fetch(file: RemoteFile) -> tuple[bytes, str]:
 
 
 def cache_folder() -> Path:
-    """Return where downloads are kept: COURSEKIT_CACHE, or the user's cache folder."""
+    """Return the folder of downloads: COURSEKIT_CACHE, or the user's cache folder."""
     return Path(os.environ.get("COURSEKIT_CACHE") or pooch.os_cache("attention-course"))
 
 
 def data_folder() -> Path | None:
-    """Return the folder named by COURSEKIT_DATA, None where the variable is not set.
+    """Return the folder named by COURSEKIT_DATA, or None if the variable is not set.
 
     Raises:
         DatasetError: the variable names something that is not a folder.
@@ -129,7 +129,7 @@ def _download(file: RemoteFile, cached: Path) -> bytes:
 
 
 def _download_from(url: str, file: RemoteFile, cached: Path) -> bytes:
-    """Download, verify, then store under the final name; the temporary file never stays."""
+    """Download, verify and store a file; the temporary file is always removed."""
     address, _, member = url.partition("#")
     part = _new_part(cached)
     try:
@@ -159,7 +159,7 @@ def _transfer(address: str, part: Path) -> None:
     # The bar goes to stdout: some graders count any text on stderr as a failure.
     name = Path(urlsplit(address).path).name
     bar = tqdm(total=0, unit="B", unit_scale=True, desc=name, file=sys.stdout, leave=False)
-    # Without "identity" a server may compress on the way and its Content-Length is not the file's.
+    # Without "identity", a server may compress the body, and Content-Length is not the file's size.
     downloader = pooch.HTTPDownloader(
         progressbar=bar, timeout=TIMEOUT, headers={"Accept-Encoding": "identity"}
     )
@@ -214,7 +214,7 @@ def _uncompress(raw: bytes, suffix: str) -> bytes:
 
 
 def _member(archive: bytes, name: str) -> bytes:
-    """Return one member of a zip or tar archive, or a folder's files (KeyError: there are none)."""
+    """Return a member or a folder of a zip or tar archive; raise KeyError if it is missing."""
     if name.endswith("/"):
         return _folder(archive, name)
     if zipfile.is_zipfile(io.BytesIO(archive)):
@@ -228,7 +228,7 @@ def _member(archive: bytes, name: str) -> bytes:
 
 
 def _folder(archive: bytes, name: str) -> bytes:
-    """Return a tar archive of the files below a folder, named from there."""
+    """Return a tar archive of the files in a folder, with names relative to it."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as tar:
         for path, content in archive_members(archive):
@@ -249,13 +249,13 @@ def _verify(content: bytes, expected: str) -> None:
 
 
 def _git(content: bytes) -> str:
-    """Return the SHA-1 by which git names a file of this content."""
+    """Return the SHA-1 that git uses as the name of a blob with this content."""
     header = f"blob {len(content)}\0".encode()
     return "git:" + hashlib.sha1(header + content, usedforsecurity=False).hexdigest()
 
 
 def _tree(content: bytes) -> str:
-    """Return one checksum for the files in an archive, however they were packed."""
+    """Return a checksum of the files in an archive that does not depend on the packing."""
     lines = sorted(
         (name, hashlib.sha256(text).hexdigest()) for name, text in archive_members(content)
     )

@@ -1,4 +1,4 @@
-"""Exception that the data sets raise."""
+"""Exception raised when a data set cannot be loaded."""
 
 
 class DatasetError(Exception):

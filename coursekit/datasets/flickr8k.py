@@ -1,11 +1,11 @@
-"""Loads Flickr8k from a local folder: pictures, captions and splits.
+"""Loader of Flickr8k from a local folder: pictures, captions and splits.
 
-The pictures belong to their photographers and cannot be handed on, so nothing is downloaded. The
-folder looks as the archives unpack::
+The pictures belong to their photographers and may not be redistributed, so nothing is downloaded.
+The folder has the layout of the unpacked archives::
 
     FOLDER/Flicker8k_Dataset/1000268201_693b08cb0e.jpg ...     (or Flickr8k_Dataset, or Images)
     FOLDER/Flickr8k.token.txt               lines "NAME.jpg#0<tab>A child in a pink dress ..."
-    FOLDER/Flickr_8k.trainImages.txt        a name of a picture on each line
+    FOLDER/Flickr_8k.trainImages.txt        one picture name per line
     FOLDER/Flickr_8k.devImages.txt
     FOLDER/Flickr_8k.testImages.txt
 
@@ -41,10 +41,10 @@ LICENCE = "the pictures belong to their photographers: for research, not to be h
 
 @dataclass(frozen=True)
 class CaptionedPicture:
-    """A picture on the disk and what people wrote about it.
+    """A picture file and its human-written captions.
 
     Attributes:
-        path: of the picture's file.
+        path: path of the picture file.
         captions: the captions, each a tuple of lower-case words without punctuation.
     """
 
@@ -52,10 +52,10 @@ class CaptionedPicture:
     captions: tuple[tuple[str, ...], ...]
 
     def pixels(self, size: int) -> np.ndarray:
-        """Read the square in the picture's middle, scaled to `size` pixels a side.
+        """Return the picture's centre square, scaled to `size` x `size` pixels.
 
         Args:
-            size: of the result, in pixels.
+            size: height and width of the result, in pixels.
 
         Returns:
             uint8 (size, size, 3), red, green, blue.
@@ -82,18 +82,18 @@ class CaptionedCorpus(Corpus[CaptionedPicture]):
 def load_flickr8k(folder: str | Path | None = None) -> CaptionedCorpus:
     """Read Flickr8k from a folder; no picture is opened yet.
 
-    Captions of pictures that stand in no list are left out, as are pictures that do.
+    Pictures that are in no list are ignored, and so are their captions.
 
     Args:
-        folder: where the data set lies; the folder `flickr8k` in COURSEKIT_DATA by default.
+        folder: folder of the data set; `flickr8k` in COURSEKIT_DATA by default.
 
     Returns:
         the splits "train", "validation" and "test", in the order of their lists; the checksums are
         those of the text files.
 
     Raises:
-        DatasetError: a folder, a file or a picture is missing, or a line is not as it should be;
-            one sentence says what to do.
+        DatasetError: a folder, a file or a picture is missing, or a line is malformed; the message
+            says what to do.
     """
     root = _root(folder)
     text = root / "Flickr8k_text" if (root / "Flickr8k_text").is_dir() else root
@@ -148,7 +148,7 @@ def _root(folder: str | Path | None) -> Path:
 
 
 def _lines(path: Path, checksums: dict[str, str]) -> list[tuple[int, str]]:
-    """Return the lines of a text file that are not empty, with their numbers from 1."""
+    """Return the non-empty lines of a text file with their line numbers, from 1."""
     try:
         raw = path.read_bytes()
         text = raw.decode("utf-8-sig")
@@ -165,7 +165,7 @@ def _lines(path: Path, checksums: dict[str, str]) -> list[tuple[int, str]]:
 
 
 def _captions(path: Path, checksums: dict[str, str]) -> dict[str, list[tuple[str, ...]]]:
-    """Return the captions of each picture, by the name of its file."""
+    """Return the captions of each picture, by file name."""
     captions: dict[str, list[tuple[str, ...]]] = {}
     for number, line in _lines(path, checksums):
         match = re.fullmatch(r"([^\t]+)#\d+\t(.*)", line.rstrip("\r"))

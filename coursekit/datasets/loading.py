@@ -1,4 +1,4 @@
-"""Loads a data set by name."""
+"""Loading of data sets by name."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ def describe(name: str, registry: Registry | None = None) -> str:
 def load(name: str, registry: Registry | None = None) -> Corpus[Any]:
     """Load a data set, downloading it on first use.
 
-    Files are looked for in the folder named by COURSEKIT_DATA, then in the cache, then downloaded;
-    in each case their SHA-256 is checked. Licence and citation are printed once per process.
+    Files are read from the folder named by COURSEKIT_DATA, else from the cache, else downloaded;
+    their checksums are always verified. Licence and citation are printed once per process.
 
     Args:
         name: one of `names()`.
-        registry: another registry than the course's own.
+        registry: a registry other than the course's own.
 
     Returns:
         A `ParallelCorpus`, `AlignedCorpus`, `LabelledCorpus`, `PairCorpus`, `TextCorpus` or
         `PublishedWeights` with its splits, licence, citation and checksums.
 
     Raises:
-        DatasetError: the name is unknown, or a file cannot be had; one sentence says what to do.
+        DatasetError: the name is unknown, or a file is unavailable; the message says what to do.
     """
     registry = registry or read_registry()
     dataset = registry.find(name)
@@ -78,7 +78,7 @@ def load(name: str, registry: Registry | None = None) -> Corpus[Any]:
     if dataset.divide:
         options = dict(dataset.divide)
         divided = divide(splits[options.pop("split")], **options)
-        # What is not taken out replaces the split it was taken from; empty parts do not appear.
+        # The remaining items replace the original split; empty parts are dropped.
         splits |= {part: items for part, items in divided.items() if items}
     order = {"train": 0, "validation": 1, "test": 2}
     splits = dict(sorted(splits.items(), key=lambda split: order.get(split[0], 3)))

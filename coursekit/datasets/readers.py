@@ -1,21 +1,21 @@
-"""Parses data files into items; the registry names a reader for each split.
+"""Readers, which parse data files into items; the registry names one for each split.
 
 line pairs         files: source, target. Two files with a sentence per line.
 tab pairs          files: one. `columns`: [source, target]; `member`: the name inside a zip.
 paired members     files: one archive with two files for each text, NAME + `suffixes`, whose lines
-                   are sentences; `pattern`: a regular expression for the names of the first.
+                   are sentences; `pattern`: a regular expression for the names of the first file.
 links              files: source, target, links. Links are lines `i-j i-j ...`, counted from 0.
 numbered links     files: source, target, links. Links are lines `sentence i j S` (sure) or `... P`
                    (possible), all counted from 1.
 conllu links       files: source.conllu, target.conllu, alignment.json (PUD).
 labelled table     files: one, tab separated. `text`, `label`: columns; `header`: lines to skip;
-                   `labels`: what stands there to number, where it is not the class itself.
+                   `labels`: label to class number, if the labels are not numbers themselves.
 labelled folders   files: one archive. `pattern`: a regular expression for member names whose group
-                   1 is the class; `labels`: class to number; `encodings`: tried in turn, UTF-8 if
-                   not given.
-labelled pairs     files: one table, tab separated, and perhaps another of ids. `first`, `second`,
-                   `label`: columns; `header`: lines to skip; `ids`: columns that name a row, and
-                   `listed`: whether the rows named in the second file are taken, or the others.
+                   1 is the class; `labels`: class to number; `encodings`: tried in order, by
+                   default only UTF-8.
+labelled pairs     files: one table, tab separated, and optionally another of ids. `first`,
+                   `second`, `label`: columns; `header`: lines to skip; `ids`: columns that
+                   identify a row; `listed`: true to keep the rows in the second file, else false.
 lines              files: one.
 tensors            files: one, of safetensors.
 """
@@ -36,8 +36,8 @@ Reader = Callable[[list[bytes], Mapping[str, Any]], list[Any]]
 
 
 def lines_of(raw: bytes, encoding: str = "utf-8") -> list[str]:
-    """Return lines ended by a newline only; str.splitlines would also break at U+2028 in a text."""
-    text = raw.decode(encoding).removeprefix("\ufeff")  # the mark that some files start with
+    """Return the lines, split at newlines only; str.splitlines would also split at U+2028."""
+    text = raw.decode(encoding).removeprefix("\ufeff")  # byte order mark of some files
     lines = text.split("\n")
     if lines and not lines[-1]:
         lines.pop()
@@ -45,7 +45,7 @@ def lines_of(raw: bytes, encoding: str = "utf-8") -> list[str]:
 
 
 def read_line_pairs(files: list[bytes], options: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return pairs (source, target) from two files of the same number of lines."""
+    """Return pairs (source, target) from two files with equal numbers of lines."""
     source, target = (lines_of(raw) for raw in files)
     if len(source) != len(target):
         raise ValueError(f"{len(source)} source lines but {len(target)} target lines")
@@ -64,7 +64,7 @@ def read_tab_pairs(files: list[bytes], options: Mapping[str, Any]) -> list[tuple
 
 
 def read_paired_members(files: list[bytes], options: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return pairs (source, target) from an archive with two files of the same text, in order."""
+    """Return pairs (source, target) from an archive with two files per text, in order of name."""
     (raw,) = files
     texts, (first, second) = dict(archive_members(raw)), options["suffixes"]
     pairs = []
@@ -75,7 +75,7 @@ def read_paired_members(files: list[bytes], options: Mapping[str, Any]) -> list[
 
 
 def read_links(files: list[bytes], options: Mapping[str, Any]) -> list[SentencePair]:
-    """Return tokenised sentences with links `i-j`; a link outside its sentence is left out."""
+    """Return tokenised sentences with links `i-j`; links outside their sentences are dropped."""
     pairs = []
     for source_line, target_line, links_line in zip(*map(lines_of, files), strict=True):
         source, target = tuple(source_line.split()), tuple(target_line.split())
@@ -106,7 +106,7 @@ def read_numbered_links(files: list[bytes], options: Mapping[str, Any]) -> list[
 
 
 def _conllu(raw: bytes) -> list[list[str]]:
-    """Return each sentence's syntactic words, without contractions (`2-3`) and elisions (`2.1`)."""
+    """Return each sentence's words, without multiword tokens (`2-3`) and empty nodes (`2.1`)."""
     sentences: list[list[str]] = [[]]
     for line in lines_of(raw):
         if not line.strip():
@@ -128,14 +128,14 @@ def read_conllu_links(files: list[bytes], options: Mapping[str, Any]) -> list[Se
             (int(i) - 1, int(j) - 1)
             for i, positions in alignment.items()
             for j in positions
-            if i.isdigit() and j.isdigit()  # "X" marks a word without counterpart
+            if i.isdigit() and j.isdigit()  # "X" marks a word without a counterpart
         )
         pairs.append(SentencePair(tuple(source), tuple(target), links))
     return pairs
 
 
 def read_labelled_table(files: list[bytes], options: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """Return pairs (text, label) from two columns of a table; rows without a text are left out."""
+    """Return pairs (text, label) from two columns of a table; rows without a text are dropped."""
     (raw,) = files
     rows = (line.split("\t") for line in lines_of(raw)[options.get("header", 0) :])
     numbers = options.get("labels", {})
@@ -160,7 +160,7 @@ def read_labelled_pairs(
 
 
 def read_labelled_folders(files: list[bytes], options: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """Return pairs (text, label) from an archive with a folder for each class, in order of name."""
+    """Return pairs (text, label) from an archive with one folder per class, sorted by name."""
     (raw,) = files
     pattern = re.compile(options["pattern"])
     rows = []
@@ -172,7 +172,7 @@ def read_labelled_folders(files: list[bytes], options: Mapping[str, Any]) -> lis
 
 
 def _decode(content: bytes, encodings: list[str]) -> str:
-    """Return the text in the first of the encodings that it is valid in."""
+    """Return the text, decoded with the first encoding in which it is valid."""
     *first, last = encodings
     for encoding in first:
         try:
@@ -189,7 +189,7 @@ def read_lines(files: list[bytes], options: Mapping[str, Any]) -> list[str]:
 
 def read_tensors(files: list[bytes], options: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Return pairs (name, tensor) from one file, in order of name."""
-    from safetensors.torch import load  # torch is not imported for texts
+    from safetensors.torch import load  # imported here: texts do not need torch
 
     return sorted(load(files[0]).items())
 

@@ -8,11 +8,11 @@
             "urls": [...],              mirrors in the order tried; "URL#member" takes one
                                         member out of a zip or tar archive, "URL#folder/"
                                         all files of a folder, as another tar archive
-            "sha256": "...",            of the uncompressed content; where only another checksum is
-                                        known, "git:" and the SHA-1 by which git names a file of
-                                        this content, or "tree:" and the SHA-256 of the lines
-                                        `sha256  name` of an archive's files, by name
-            "also": [{"path": ..., "sha256": ...}]    other local files that will do (optional)
+            "sha256": "...",            of the uncompressed content; if only another checksum is
+                                        known, "git:" and the SHA-1 that git gives a blob of this
+                                        content, or "tree:" and the SHA-256 of the lines
+                                        `sha256  name` of an archive's files, sorted by name
+            "also": [{"path": ..., "sha256": ...}]    equivalent local files (optional)
         }
     },
     "datasets": {
@@ -25,7 +25,7 @@
         }
     }
 
-A file whose name ends in .zip, .gz or .xz is an archive that is kept as it is: its `sha256` is
+A file whose name ends in .zip, .gz or .xz is an archive that is stored as it is: its `sha256` is
 that of the archive. The readers and their options are in `readers.py`.
 """
 
@@ -51,10 +51,10 @@ class RemoteFile:
 
     Attributes:
         path: `folder/name`, in the folder COURSEKIT_DATA and in the cache.
-        sha256: checksum of the uncompressed content (of the archive, where `path` names one), with
-            the prefix "git:" or "tree:" where it is another one.
+        sha256: checksum of the uncompressed content (of the archive, if `path` names one), with
+            the prefix "git:" or "tree:" if it is not a SHA-256.
         urls: mirrors, in the order tried.
-        also: other local files (path, sha256) that serve as well, looked for in COURSEKIT_DATA.
+        also: equivalent local files (path, sha256), searched for in COURSEKIT_DATA.
     """
 
     path: str
@@ -64,7 +64,7 @@ class RemoteFile:
 
     @property
     def is_archive(self) -> bool:
-        """Whether the file is kept compressed and its checksum is the archive's."""
+        """Whether the file is stored compressed and its checksum is the archive's."""
         return self.path.endswith(ARCHIVE_SUFFIXES)
 
 
@@ -97,11 +97,11 @@ class Registry:
         """Return the data set of this name.
 
         Raises:
-            DatasetError: there is none; the message lists the names and the closest one.
+            DatasetError: there is none; the message lists the known names and the closest one.
         """
         if name in self.datasets:
             return self.datasets[name]
-        # The likeliest slip is the direction of translation: multi30k-en-de.
+        # The most likely mistake is the direction of translation: multi30k-en-de.
         words = sorted(str(name).split("-"))
         close = [known for known in self.datasets if sorted(known.split("-")) == words]
         close = close or difflib.get_close_matches(str(name), self.datasets, n=1, cutoff=0.4)

@@ -1,4 +1,4 @@
-"""Splits a corpus without validation and test sets, keeping duplicates together."""
+"""Splitting of a corpus into training, validation and test sets, keeping duplicates together."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ Item = TypeVar("Item", bound="tuple[str, str] | tuple[str, int]")
 
 
 def divide(items: list[Item], seed: int, validation: int, test: int) -> dict[str, list[Item]]:
-    """Divide items at random, keeping together what says the same.
+    """Divide items at random, keeping duplicates together.
 
     Items that share a text on either side, apart from case, punctuation and spaces, form a group
-    (`Run!` and `Run.`, two translations of one sentence, two sentences of one translation), and a
-    group is never torn apart: otherwise the test would hold sentences seen in training. Groups of
-    more than 50 items stay in the training set, so that no single one fills the test.
+    (`Run!` and `Run.`, two translations of one sentence, two sentences with one translation). A
+    group is never split: otherwise the test set would hold sentences seen in training. Groups of
+    more than 50 items stay in the training set, so that no single group fills the test set.
 
     Args:
         items: pairs (source, target) or (text, label).
-        seed: of the order in which groups are taken.
-        validation: items in the validation set, at least (a group may exceed it).
-        test: items in the test set, at least.
+        seed: seed of the order in which groups are assigned.
+        validation: minimum number of items in the validation set (its last group may exceed it).
+        test: minimum number of items in the test set.
 
     Returns:
         The lists `train`, `validation` and `test`, each in the original order.

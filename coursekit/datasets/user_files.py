@@ -1,4 +1,4 @@
-"""Loads a user's own labelled texts from a tab-separated file."""
+"""Loader of a user's own labelled texts from a tab-separated file."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ def own_table(
     test: int = 0,
     seed: int = 1,
 ) -> LabelledCorpus:
-    """Read texts with their classes from a file of your own, one in each line, tab separated.
+    """Read your own labelled texts from a tab-separated file with one text per line.
 
     Args:
         path: the file.
         text: the column of the texts, counted from 0.
         label: the column of the classes, whole numbers from 0.
         header: lines to skip at the top.
-        encoding: of the file; Korean files are often "cp949".
-        validation: texts to take out as validation set.
-        test: texts to take out as test set.
-        seed: of what is taken out.
+        encoding: encoding of the file; Korean files are often "cp949".
+        validation: number of texts to hold out as validation set.
+        test: number of texts to hold out as test set.
+        seed: seed of the random split.
 
     Raises:
-        DatasetError: there is no such file, it is in another encoding, or a line is not as it
-            should be; one sentence says which one and what to do.
+        DatasetError: the file does not exist, has another encoding, or has a malformed line; the
+            message says which, and what to do.
     """
     where = Path(path).expanduser()
     try:

@@ -1,1 +1,1 @@
-"""Models that the course compares with, and what surrounds the students' models."""
+"""Baseline models, and the batches, losses and decoding around the students' models."""

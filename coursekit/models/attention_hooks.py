@@ -1,4 +1,4 @@
-"""Records a model's attention weights with forward hooks."""
+"""Recording of a model's attention weights with forward hooks."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from torch import Tensor, nn
 
 @contextmanager
 def recorded_weights(model: nn.Module) -> Iterator[dict[str, list[Tensor]]]:
-    """Collect the attention weights that a model computes inside a `with`.
+    """Collect the attention weights that a model computes inside a `with` block.
 
         with recorded_weights(model) as weights:
             model(source, previous)
         weights["encoder_layers.0.attention"][-1]  # (B, h, S, S)
 
     Args:
-        model: modules in it whose `forward` returns an output and weights (B, h, T, N) are heard.
+        model: its modules whose `forward` returns an output and weights (B, h, T, N) are recorded.
 
     Yields:
-        for each such module, by its name in the model, the weights of its calls, in order, without
+        a dict from the name of each such module to the weights of its calls, in order, without
         gradients.
     """
     weights_of: dict[str, list[Tensor]] = {}

@@ -1,6 +1,6 @@
 """Bag-of-words and n-gram classifiers, built on scikit-learn.
 
-A thin room around scikit-learn: documents are lists of words that somebody has already split.
+A thin wrapper around scikit-learn for documents that are already lists of words.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ Document = Sequence[str]
 
 
 class BagClassifier:
-    """Counts of n-grams, and one number for each n-gram and class.
+    """Linear classifier on n-gram counts, with one weight for each n-gram and class.
 
-    Logistic regression reads the counts as tf-idf, each document at length 1; multinomial naive
-    Bayes reads whether an n-gram occurs at all, which serves sentiment better than how often.
+    Logistic regression reads tf-idf vectors of length 1; multinomial naive Bayes reads whether an
+    n-gram occurs at all, which works better for sentiment than the number of times.
 
     Args:
         kind: "logistic regression" or "naive bayes".
-        ngrams: the longest n-gram in words; 1 counts words, 2 words and pairs of neighbours.
-        minimum_documents: an n-gram that fewer training documents contain is left out.
+        ngrams: length of the longest n-gram in words; 1 counts words, 2 words and bigrams.
+        minimum_documents: n-grams in fewer training documents than this are ignored.
         regularisation: logistic regression: the factor of the squared norm of the weights (1 / C);
-            naive Bayes: how often every n-gram is taken to have been seen beforehand.
+            naive Bayes: the pseudo-count of every n-gram.
 
     Raises:
-        ValueError: an argument is out of its range.
+        ValueError: an argument is out of range.
 
     Source: Wang and Manning (2012), "Baselines and Bigrams", for both classifiers.
     """
@@ -61,11 +61,11 @@ class BagClassifier:
             the classifier itself.
 
         Raises:
-            ValueError: the two differ in length, there are fewer than two classes, or no n-gram is
-                left to count.
+            ValueError: the lengths differ, there are fewer than two classes, or no n-gram is left
+                to count.
             TypeError: a document is a string.
         """
-        # Imported here: who only reads a page need not wait for scikit-learn.
+        # Imported here, so that importing this module does not wait for scikit-learn.
         from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
         from sklearn.linear_model import LogisticRegression
         from sklearn.naive_bayes import MultinomialNB
@@ -94,18 +94,18 @@ class BagClassifier:
     def predict(self, documents: Sequence[Document]) -> list[Any]:
         """Return the most likely class of each document.
 
-        A document without any known n-gram gets the class that the intercepts or the classes'
-        frequencies favour.
+        A document without any known n-gram gets the class favoured by the intercepts or by the
+        class frequencies.
         """
         if not len(documents):
             return []
         return self._require_fit().predict(self._counter.transform(documents)).tolist()
 
     def accuracy(self, documents: Sequence[Document], labels: Sequence[Hashable]) -> float:
-        """Return the share of documents, 0 to 1, whose class is found.
+        """Return the share of documents, 0 to 1, that are classified correctly.
 
         Raises:
-            ValueError: the two differ in length, or there is no document.
+            ValueError: the lengths differ, or there is no document.
         """
         if len(documents) != len(labels) or not len(labels):
             raise ValueError(
@@ -116,10 +116,10 @@ class BagClassifier:
         return sum(a == b for a, b in zip(predicted, labels, strict=True)) / len(predicted)
 
     def weight(self, ngram: str, label: Hashable) -> float:
-        """Return how much an n-gram speaks for a class, the same in every document.
+        """Return the weight of an n-gram as evidence for a class, the same in every document.
 
-        Logistic regression: its coefficient. Naive Bayes: log p(n-gram | class), less the mean of
-        it over the other classes.
+        Logistic regression: its coefficient. Naive Bayes: log p(n-gram | class), minus its mean
+        over the other classes.
 
         Args:
             ngram: words joined by spaces.
@@ -135,14 +135,14 @@ class BagClassifier:
         if self.kind == "naive bayes":
             table = self._model.feature_log_prob_[:, column]  # (classes,)
             return float(table[row] - np.delete(table, row).mean())
-        table = self._model.coef_[:, column]  # (classes,), or (1,) where there are two
+        table = self._model.coef_[:, column]  # (classes,), or (1,) for two classes
         if len(classes) == 2:
             return float(table[0] if row == 1 else -table[0])
         return float(table[row])
 
     @property
     def parameters(self) -> int:
-        """How many numbers were fitted: of the n-grams, and one for each class or boundary."""
+        """Number of fitted parameters: those of the n-grams, and one per class or boundary."""
         model = self._require_fit()
         if self.kind == "naive bayes":
             return model.feature_log_prob_.size + model.class_log_prior_.size

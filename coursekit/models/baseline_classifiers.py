@@ -18,17 +18,17 @@ Pool = Callable[[Tensor, Tensor], Tensor]
 
 
 class PooledClassifier(nn.Module):
-    """A sentence vector by pooling, over the states of a BiLSTM or over the embeddings themselves.
+    """Classifier on a pooled sentence vector, of the states of a BiLSTM or of the embeddings.
 
     logits = W_o pool(h_1 ... h_N) + b_o, with h_j = [h_j->; h_j<-], or h_j = E x_j without an RNN.
 
     Args:
         vocabulary_size: number of ids.
         embedding_size: size of an embedding.
-        hidden_size: size of a state in each direction; 0 for no RNN, as in fastText.
+        hidden_size: size of a state in each direction; 0 for no RNN, like fastText.
         pool: `pool(states (B, N, d), mask (B, N))` returns sentence vectors (B, d).
         classes: number of classes.
-        dropout: acts in training on the embedded words and on the sentence vector.
+        dropout: dropout rate on the embedded words and on the sentence vector.
 
     Source: Joulin et al. (2017), "Bag of Tricks for Efficient Text Classification", without RNN.
     """
@@ -67,13 +67,13 @@ class PooledClassifier(nn.Module):
 
 
 class ConvolutionalClassifier(nn.Module):
-    """Filters over windows of words, and the largest answer of each.
+    """Convolutional filters over windows of words, with max pooling over time.
 
     c_jk = relu(w_k . [E x_j; ...; E x_{j+n-1}] + b_k),  logits = W_o (max_j c_jk)_k + b_o
 
-    A text shorter than a window is filled up with padding; windows that reach into the padding
-    behind the last word count where their first word is real. In training, `dropout` acts on the
-    largest answers only, as in the paper: a maximum over noisy windows is one of the noise.
+    A text shorter than a window is padded; windows that reach into the padding after the last word
+    count if their first word is real. In training, `dropout` acts on the pooled values only, as in
+    the paper: a maximum over noisy windows would mostly select noise.
 
     Source: Kim (2014), "Convolutional Neural Networks for Sentence Classification".
     """
@@ -107,7 +107,7 @@ class ConvolutionalClassifier(nn.Module):
 
 
 def compute_outputs(model: nn.Module, batch: TextBatch | DocumentBatch) -> tuple[Any, ...]:
-    """Return what a classifier gives for a batch as a tuple: logits first, then any weights."""
+    """Return a classifier's outputs for a batch as a tuple: logits first, then any weights."""
     if isinstance(batch, DocumentBatch):
         output = model(batch.documents)
     else:
@@ -137,6 +137,6 @@ def predictions(
 
 
 def accuracy(model: nn.Module, batches: Iterable[TextBatch | DocumentBatch]) -> float:
-    """Return the share of texts that get their class, from 0 to 1."""
+    """Return the share of texts that are classified correctly, from 0 to 1."""
     predicted, true = predictions(model, batches)
     return (predicted == true).double().mean().item()

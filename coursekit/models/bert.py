@@ -1,4 +1,4 @@
-"""BERT pre-training and fine-tuning: batches, and an encoder with both heads."""
+"""BERT pre-training and fine-tuning: batches, and an encoder with both pre-training heads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class BertBatch(Batch):
         segments: (B, N), 0 or 1; 0 at padding.
         labels: in pre-training the true ids (B, N), -100 where nothing is to be predicted; in
             fine-tuning the class of each text (B,).
-        is_next: bool (B,), in pre-training.
+        is_next: bool (B,), for pre-training only.
     """
 
     tokens: Tensor
@@ -35,7 +35,7 @@ class BertBatch(Batch):
 
 
 class PretrainingModel(nn.Module):
-    """An encoder with both heads of pre-training on top.
+    """An encoder with both pre-training heads on top.
 
     Parameters, d = hidden_size: `encoder.*`; `pooler.weight` (d, d), `pooler.bias` (d,); `head.*`;
     `next.weight` (2, d), `next.bias` (2,).
@@ -61,12 +61,12 @@ class PretrainingModel(nn.Module):
         return self.head(states), self.next(self.summarise(states))
 
     def summarise(self, states: Tensor) -> Tensor:
-        """Return the vector that stands for the whole input, (B, d)."""
+        """Return the pooled vector of the whole input, (B, d)."""
         return self.pool(states, self.pooler.weight, self.pooler.bias)
 
 
 def initialise(model: nn.Module, deviation: float = 0.02) -> nn.Module:
-    """Draw weights as BERT does, normal with this deviation and biases 0; return the model."""
+    """Initialise like BERT, with normally distributed weights and zero biases; return the model."""
     for module in model.modules():
         if isinstance(module, nn.Linear | nn.Embedding):
             nn.init.normal_(module.weight, std=deviation)
@@ -76,7 +76,7 @@ def initialise(model: nn.Module, deviation: float = 0.02) -> nn.Module:
 
 
 def pad_items(items: Sequence[EncodedPair], pad_id: int = 0) -> tuple[Tensor, Tensor, Tensor]:
-    """Return ids (B, N), segments (B, N) and labels (B,), shorter rows filled at the end."""
+    """Return ids (B, N), segments (B, N) and labels (B,), shorter rows padded at the end."""
     columns = max(len(ids) for ids, _, _ in items)
     tokens = [[*ids, *[pad_id] * (columns - len(ids))] for ids, _, _ in items]
     segments = [[*row, *[0] * (columns - len(row))] for _, row, _ in items]
@@ -87,12 +87,12 @@ def pad_items(items: Sequence[EncodedPair], pad_id: int = 0) -> tuple[Tensor, Te
 def pretraining_batches(
     items: Sequence[EncodedPair], batch_size: int, seed: int, mask: Mask, special: Sequence[int]
 ) -> Iterator[BertBatch]:
-    """Yield all pairs once, in random batches of similar length, masked again.
+    """Yield all pairs once, in random batches of similar length, freshly masked.
 
     Args:
         items: (ids, segments, 1 if the second text is the next one else 0).
         batch_size: pairs in a batch.
-        seed: the order is a function of it; pass another one in each epoch.
+        seed: determines the order; pass a different one in each epoch.
         mask: `mask(tokens, special) -> (inputs, labels)`.
         special: the ids that are never masked.
     """
@@ -110,7 +110,7 @@ def labelled_batches(
     Args:
         items: (ids, segments, class).
         batch_size: texts in a batch.
-        seed: the order is a function of it; pass another one in each epoch.
+        seed: determines the order; pass a different one in each epoch.
     """
     for tokens, segments, labels in _padded_batches(items, batch_size, seed):
         yield BertBatch(tokens, segments, labels, torch.zeros(len(labels), dtype=torch.bool))

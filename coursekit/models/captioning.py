@@ -17,20 +17,20 @@ from coursekit.data.batching import Batch, pad
 from coursekit.text.vocabulary import BOS, EOS, PAD
 
 GRID = 8
-"""Rows and columns of the feature map: a place is a square of 6 by 6 pixels of a drawn scene."""
+"""Rows and columns of the feature map: a location is a square of 6 by 6 pixels of a scene."""
 
 
 class PictureEncoder(nn.Module):
-    """A small convolutional network whose last feature map keeps what is where.
+    """A small convolutional network whose last feature map keeps the spatial layout.
 
-    Three convolutions with batch normalisation and ReLU, the first of stride 2, and a maximum over
-    3 x 3 before the last, make 8 x 8 places out of 48 x 48 pixels. What a place says depends on
-    25 x 25 pixels, the 6 x 6 of its own in their middle. The last two channels are the row and the
-    column of the place, from -1 to 1: a convolution computes the same wherever it stands, so it
-    cannot tell "above" from "below".
+    Three convolutions with batch normalisation and ReLU, the first of stride 2, and 3 x 3 max
+    pooling before the last, reduce 48 x 48 pixels to 8 x 8 locations. The receptive field of a
+    location is 25 x 25 pixels, with its own 6 x 6 in the middle. The last two channels are the row
+    and the column of the location, from -1 to 1: a convolution computes the same everywhere, so
+    it cannot tell "above" from "below".
 
     Args:
-        channels: C, of the feature map, its two coordinates included.
+        channels: C, channels of the feature map, including the two coordinates.
     """
 
     coordinates: Tensor
@@ -60,14 +60,14 @@ class PictureEncoder(nn.Module):
 
 
 class Classifier(nn.Module):
-    """Says what a picture of one thing shows: its size, its colour and its shape.
+    """Classifier of the size, colour and shape of the object in a one-object picture.
 
-    The largest value of each channel of the feature map over all places, without the coordinates,
-    and one linear layer for each of the three questions. Nobody tells it where the thing is.
+    Each channel of the feature map, except the coordinates, is max-pooled over all locations; one
+    linear layer predicts each of the three attributes. The object's location is not given.
 
     Args:
-        encoder: trained with it, and used without it later.
-        channels: C, of the encoder's feature map.
+        encoder: trained together with it, and later used without it.
+        channels: C, channels of the encoder's feature map.
     """
 
     def __init__(self, encoder: nn.Module, channels: int = 50):
@@ -85,7 +85,7 @@ class Classifier(nn.Module):
 
 @dataclass(frozen=True)
 class ClassBatch(Batch):
-    """Pictures of one thing: pictures (B, 3, 48, 48), labels (B, 3) of size, colour and shape."""
+    """Pictures of one object, (B, 3, 48, 48), with labels (B, 3) of size, colour and shape."""
 
     pictures: Tensor
     labels: Tensor
@@ -107,7 +107,7 @@ def pictures_of(scenes: Sequence[Scene]) -> Tensor:
 
 
 def class_batches(scenes: Sequence[Scene], batch_size: int, seed: int) -> Iterator[ClassBatch]:
-    """Yield scenes of one thing in random order, with what they show as labels."""
+    """Yield one-object scenes in random order, with size, colour and shape as labels."""
     names = [tuple(SIZES), tuple(COLOURS), SHAPES]
     labels = torch.tensor(
         [
@@ -158,25 +158,25 @@ def caption_batch(annotations: Tensor, captions: Sequence[Sequence[int]]) -> Cap
         captions: B lists of ids.
     """
     previous = pad([[BOS, *caption[:-1]] for caption in captions])  # (B, T)
-    # A decoder multiplies the annotations at every step: once in order, they need no copy there.
+    # A decoder multiplies the annotations at every step: contiguous, they need no copy there.
     return CaptionBatch(annotations.contiguous(), previous, pad(captions))
 
 
 def caption_batches(
     annotations: Tensor, captions: Sequence[Sequence[int]], batch_size: int, seed: int
 ) -> Iterator[CaptionBatch]:
-    """Yield all captions once, in random batches of one length as far as possible.
+    """Yield all captions once, in random batches of equal length as far as possible.
 
     Args:
         annotations: (n, N, d_k), of the pictures.
         captions: n lists of ids, each ending in <eos>.
         batch_size: captions in a batch; the last one may hold fewer.
-        seed: the order is a function of it; pass another one in each epoch.
+        seed: determines the order; pass a different one in each epoch.
     """
     generator = random.Random(seed)
     order = list(range(len(captions)))
     generator.shuffle(order)
-    order.sort(key=lambda i: len(captions[i]))  # stable: random among those of one length
+    order.sort(key=lambda i: len(captions[i]))  # stable: random within a length
     batches = [order[i : i + batch_size] for i in range(0, len(order), batch_size)]
     generator.shuffle(batches)
     for batch in batches:
@@ -189,8 +189,8 @@ class Caption:
 
     Attributes:
         ids: its words, without <eos>.
-        weights: (T, N), where the model looked for each word.
-        probabilities: (T,), how sure it was of each.
+        weights: (T, N), the attention weights at each word.
+        probabilities: (T,), the probability of each word.
     """
 
     ids: list[int]
@@ -202,15 +202,15 @@ class Caption:
 def greedy_captions(
     decoder: Any, annotations: Tensor, max_length: int = 20, batch_size: int = 256
 ) -> list[Caption]:
-    """Describe pictures, taking the most probable next word again and again.
+    """Caption pictures greedily, taking the most probable word at each step.
 
     Args:
         decoder: with `embedding`, `start(annotations)`, `step(embedded, state, annotations) ->
             (state, context, weights)` and `readout(embedded, states, contexts)`; the first
             member of its state is h.
         annotations: (n, N, d_k).
-        max_length: largest number of words, <eos> included.
-        batch_size: pictures at once.
+        max_length: maximum number of words, <eos> included.
+        batch_size: pictures per batch.
 
     Returns:
         a caption for each picture, in order.
@@ -250,16 +250,16 @@ def _greedy(decoder: Any, annotations: Tensor, max_length: int) -> list[Caption]
 def looks(
     decoder: Any, annotations: Tensor, captions: Sequence[Sequence[int]], batch_size: int = 256
 ) -> list[Tensor]:
-    """Return where a model looks when it is given the true words one after the other.
+    """Return a model's attention weights when it reads the true captions.
 
     Args:
         decoder: `decoder(tokens (B, T), annotations) -> (logits, weights (B, T, N))`.
         annotations: (n, N, d_k).
         captions: n lists of ids, each ending in <eos>.
-        batch_size: pictures at once.
+        batch_size: pictures per batch.
 
     Returns:
-        for each picture the weights (T, N), a row for each word and the last for <eos>.
+        the weights (T, N) for each picture, one row per word and the last for <eos>.
     """
     decoder.eval()
     where = next(decoder.parameters()).device
@@ -273,14 +273,14 @@ def looks(
 
 
 def places(region: np.ndarray, grid: int = GRID) -> Tensor:
-    """Return which places of a feature map a region of a picture touches.
+    """Return the locations of a feature map that a region of a picture overlaps.
 
     Args:
         region: bool (H, W), pixels; H and W are multiples of `grid`.
         grid: rows and columns of the feature map.
 
     Returns:
-        bool (grid * grid,), row by row: True where at least one pixel of the place is in the
+        bool (grid * grid,), row by row: True where at least one pixel of the location is in the
         region.
     """
     height, width = region.shape
@@ -290,14 +290,14 @@ def places(region: np.ndarray, grid: int = GRID) -> Tensor:
 
 @dataclass(frozen=True)
 class RegionAttention:
-    """How much of the attention lies where it should, for one kind of words.
+    """Agreement of attention with the true regions, for one kind of word.
 
     Attributes:
-        words: how many words were counted.
+        words: number of words measured.
         share: mean share of the weight inside the word's region, 0 to 1.
         pointing: share of the words whose largest weight lies inside the region.
-        chance: mean share of the places that the region has: what even weights, or a look at any
-            place, would reach in both measures.
+        chance: mean share of the locations that are in the region: the baseline of uniform
+            weights, or of a random location, in both measures.
     """
 
     words: int
@@ -310,9 +310,9 @@ def gaze(weights: Sequence[Tensor], scenes: Sequence[Scene]) -> dict[str, Region
     """Measure attention against the true regions of the content words.
 
     Args:
-        weights: for each scene (T, N), a row for each word of its true caption; more rows, such as
-            that of <eos>, are left out.
-        scenes: what the words are about.
+        weights: for each scene (T, N), a row for each word of its true caption; further rows, such
+            as that of <eos>, are ignored.
+        scenes: the scenes, which give the region of each word.
 
     Returns:
         a `RegionAttention` for each kind of word that occurs ("size", "colour", "shape",
@@ -338,14 +338,14 @@ def gaze(weights: Sequence[Tensor], scenes: Sequence[Scene]) -> dict[str, Region
 
 
 def weigh_things(weights: Tensor, scene: Scene) -> list[float]:
-    """Return how much of the attention of one look lies on each thing of a scene.
+    """Return the share of one step's attention on each object of a scene.
 
     Args:
         weights: (N,), sum to 1.
-        scene: with the things.
+        scene: the scene.
 
     Returns:
-        a share for each thing, 0 to 1; what is left lies on the ground between them.
+        a share for each object, 0 to 1; the rest is on the background.
     """
     return [weights[places(thing.mask())].sum().item() for thing in scene.things]
 

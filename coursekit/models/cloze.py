@@ -23,34 +23,34 @@ def story_vocabulary(stories: Sequence[Story]) -> WordPieceVocabulary:
 
 
 def texts_of(story: Story, sentences: int = 2, begin: int = 0) -> list[tuple[str, ...]]:
-    """Cut a story into texts of so many sentences, from one on; the last one may be shorter."""
+    """Split a story, from sentence `begin`, into texts of equal length; the last may be shorter."""
     groups = range(begin, len(story.sentences), sentences)
     return [sum(story.sentences[i : i + sentences], ()) for i in groups]
 
 
 def label_every_word(tokens: Tensor, special: Tensor) -> tuple[Tensor, Tensor]:
-    """Hide nothing and ask for every word: what a model that reads one side learns from."""
+    """Hide nothing and label every word, to train a model that reads one side only."""
     return tokens, torch.where(special, IGNORED, tokens)
 
 
 class Filler(nn.Module):
-    """An encoder and a head that say for each place which word stands there.
+    """An encoder and a head that predict the word at each position.
 
-    A model that sees the left only says it from the state one place before, and no state sees what
-    comes later; a model that sees the right only, the other way round. One that sees both says it
-    from the state of the place itself, where there must be something else than the word.
+    A model that sees only the left predicts from the state one position earlier, and no state sees
+    later positions; for a model that sees only the right, the reverse holds. A model that sees both
+    predicts from the state of the position itself, where the word must be hidden.
 
     Parameters: `encoder.*`, `head.*`.
 
     Args:
         encoder: `encoder(tokens (B, N), segments (B, N), mask) -> states (B, N, d)`; mask bool,
-            (B, N, N), or None for all tokens that are no padding.
+            (B, N, N), or None for all tokens except padding.
         head: `head(states (..., d)) -> logits (..., V)`.
         sees: "left", "right" or "both".
         pad_id: id of padding.
 
     Raises:
-        ValueError: `sees` is none of the three.
+        ValueError: `sees` is not one of the three.
     """
 
     def __init__(self, encoder: nn.Module, head: nn.Module, sees: str = "both", pad_id: int = 0):
@@ -63,14 +63,14 @@ class Filler(nn.Module):
         self.pad_id = pad_id
 
     def states(self, tokens: Tensor, segments: Tensor) -> Tensor:
-        """Return for each place the state that its word is told from, (B, N, d)."""
+        """Return the state from which the word at each position is predicted, (B, N, d)."""
         if self.sees == "both":
             return self.encoder(tokens, segments, None)
         n = tokens.shape[1]
         seen = torch.ones(n, n, dtype=torch.bool, device=tokens.device).tril()  # (N, N)
         if self.sees == "right":
             seen = seen.T
-        own = torch.eye(n, dtype=torch.bool, device=tokens.device)  # no row without a place
+        own = torch.eye(n, dtype=torch.bool, device=tokens.device)  # no row may be empty
         real = (tokens != self.pad_id).unsqueeze(1)  # (B, 1, N)
         states = self.encoder(tokens, segments, (real & seen) | own)  # (B, N, d)
         if self.sees == "left":
@@ -83,9 +83,9 @@ class Filler(nn.Module):
 
 
 class BidirectionalClozeModel(nn.Module):
-    """Two finished models side by side, one from each side, and a trained layer on top of both.
+    """Two frozen models, one for each side, with a trained layer on top of both.
 
-    This is what is shallow in ELMo (Peters et al. 2018): the two meet only at the top.
+    This is the shallow bidirectionality of ELMo (Peters et al. 2018): the two meet only at the top.
 
     Parameters: `combine.weight` (d, 2d), `combine.bias` (d,); `head.*`; those of the two models are
     not trained.
@@ -93,7 +93,7 @@ class BidirectionalClozeModel(nn.Module):
     Args:
         left: a model that sees the left.
         right: a model that sees the right.
-        hidden_size: d, the size of a state of either.
+        hidden_size: d, the state size of each model.
         head: `head(states (..., d)) -> logits (..., V)`.
     """
 
@@ -105,7 +105,7 @@ class BidirectionalClozeModel(nn.Module):
         self.head = head
 
     def states(self, tokens: Tensor, segments: Tensor) -> Tensor:
-        """Return for each place both models' states, combined, (B, N, d)."""
+        """Return the combined states of both models at each position, (B, N, d)."""
         sides = [side.states(tokens, segments) for side in (self.left, self.right)]
         return self.combine(torch.cat(sides, dim=-1))
 
@@ -115,7 +115,7 @@ class BidirectionalClozeModel(nn.Module):
 
 
 def cloze_loss(model: Filler | BidirectionalClozeModel, batch: BertBatch) -> Tensor:
-    """Return the mean loss over the words that are asked for."""
+    """Return the mean loss over the labelled words."""
     asked = batch.labels != IGNORED  # (B, N)
     states = model.states(batch.tokens, batch.segments)[asked]  # (M, d)
     return F.cross_entropy(model.head(states), batch.labels[asked])
@@ -128,16 +128,16 @@ def predict_hidden_words(
     segments: Sequence[int],
     vocabulary: WordPieceVocabulary,
 ) -> tuple[list[int], Tensor]:
-    """Hide each word of a text by itself and return what a model would fill in.
+    """Hide each word of a text in turn and return a model's predictions for it.
 
     Args:
-        model: in eval mode.
-        ids: of the text, with the special tokens around it.
-        segments: as many.
+        model: a model in eval mode.
+        ids: ids of the text, with the special tokens around it.
+        segments: segment of each id.
         vocabulary: has `special_ids` and `mask_id`.
 
     Returns:
-        the places of the M words, and the probabilities of all words there, (M, V).
+        the positions of the M words, and the probabilities of all words there, (M, V).
     """
     where = next(model.parameters()).device
     places = [i for i, token in enumerate(ids) if token not in vocabulary.special_ids]

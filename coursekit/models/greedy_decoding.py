@@ -15,22 +15,22 @@ Step = Callable[[Tensor, Any], tuple[Tensor, Any]]
 
 @torch.no_grad()
 def greedy_decode(step: Step, state: Any, bos_id: int, eos_id: int, max_length: int) -> Tensor:
-    """Take the most probable next word again and again, for a whole batch at once.
+    """Decode a batch greedily, taking the most probable word at each step.
 
     y_i = argmax_y p(y | y_1 ... y_{i-1}, x)
 
     Args:
         step: `step(tokens (B,), state) -> (log_probs (B, V), state)`; the first tokens are
             `bos_id`.
-        state: what the first call of `step` gets; a tensor, or a dict, list or tuple of tensors,
-            with the sentences on axis 0.
+        state: initial state for `step`: a tensor, or a dict, list or tuple of tensors, with the
+            sentences on axis 0.
         bos_id: id that begins a sentence.
         eos_id: id that ends one.
-        max_length: largest number of words, the end mark included.
+        max_length: maximum number of tokens, `eos_id` included.
 
     Returns:
         tokens (B, L), L <= max_length: each row ends in `eos_id` if the sentence ended in time,
-        and is filled with <pad> behind it.
+        and is padded with <pad> after it.
     """
     first = _first_tensor(state)
     size, where = first.shape[0], first.device
@@ -48,17 +48,17 @@ def greedy_decode(step: Step, state: Any, bos_id: int, eos_id: int, max_length: 
 
 
 def choose(state: Any, rows: Tensor) -> Any:
-    """Pick sentences or hypotheses out of a decoder's state, in the order asked for.
+    """Select sentences or hypotheses from a decoder's state, in the given order.
 
-    Row k of the result is row `rows[k]` of the state. A row may be picked several times, or never.
+    Row k of the result is row `rows[k]` of the state. A row may be selected several times or never.
 
     Args:
-        state: a tensor, or a dict, list or tuple of such, also nested, with the hypotheses on
-            axis 0; what is no tensor is passed on as it is.
-        rows: indices from 0, (K,), whole numbers.
+        state: a tensor, or a possibly nested dict, list or tuple of tensors, with the hypotheses on
+            axis 0; other values are passed through.
+        rows: indices from 0, (K,), integers.
 
     Returns:
-        the state of the chosen rows, in new tensors: the one that was given stays as it is.
+        the state of the selected rows, in new tensors; the given state is unchanged.
     """
     if isinstance(state, Tensor):
         return state.index_select(0, rows.to(state.device))  # (K, ...)
@@ -71,10 +71,10 @@ def choose(state: Any, rows: Tensor) -> Any:
 
 
 def device_of(state: Any) -> torch.device:
-    """Return the device that a decoder's state is on, for the tokens that go with it.
+    """Return the device of a decoder's state, on which its tokens must be.
 
     Args:
-        state: a tensor, or a dict, list or tuple of such, also nested.
+        state: a tensor, or a possibly nested dict, list or tuple of tensors.
     """
     return _first_tensor(state).device
 

@@ -16,7 +16,7 @@ Sentences = Sequence[Sequence[int]]
 
 
 def context_windows(sentences: Sentences, window: int) -> tuple[Tensor, Tensor]:
-    """Return every word with the words before it; what lies before a sentence is <bos>.
+    """Return every word with the words before it; positions before a sentence hold <bos>.
 
     Args:
         sentences: ids of sentences, each with its <eos>.
@@ -26,7 +26,7 @@ def context_windows(sentences: Sentences, window: int) -> tuple[Tensor, Tensor]:
         contexts (N, window) in reading order, and the words that follow them (N,).
 
     Raises:
-        ValueError: `window` is less than 1, or there is no word.
+        ValueError: `window` is less than 1, or there are no words.
     """
     if window < 1:
         raise ValueError(f"window must be at least 1 word, not {window}.")
@@ -41,25 +41,25 @@ def context_windows(sentences: Sentences, window: int) -> tuple[Tensor, Tensor]:
 
 
 class NgramModel:
-    """An n-gram model that gives each word a probability from how often it followed the same words.
+    """N-gram language model with interpolated Kneser-Ney smoothing.
 
-    Every count gives up a discount D; what is saved in a history h goes to the model that looks one
-    word less far back (h' is h without its first word):
+    A discount D is subtracted from every count; the probability saved for a history h goes to the
+    model with one word less of context (h' is h without its first word):
 
     p_k(w | h) = max(c(h w) - D_k, 0) / c(h) + D_k t(h) / c(h) p_{k-1}(w | h'),   p_0(w) = 1 / V
 
-    c(h) is the sum of c(h w) over w, t(h) the number of different words that followed h. A history
-    never seen leaves it to h'. In the longest n-grams, and in those at the beginning of a sentence,
-    c counts how often; in shorter ones it counts after how many different words (Kneser and Ney,
-    1995): a word that only ever follows one other word is no good guess elsewhere.
+    c(h) is the sum of c(h w) over w, t(h) the number of different words that followed h. An unseen
+    history backs off to h'. For the longest n-grams, and those at the beginning of a sentence, c is
+    the number of occurrences; for shorter ones it is the number of different words before them
+    (Kneser and Ney, 1995): a word that always follows the same word is a poor guess elsewhere.
 
     Args:
-        order: words in the longest n-gram; 1 looks at no context.
+        order: words in the longest n-gram; 1 uses no context.
         vocabulary_size: V, the number of ids.
         discounts: D_1 ... D_order, each from 0 to 1, or one for all.
 
     Raises:
-        ValueError: an argument is out of its range.
+        ValueError: an argument is out of range.
 
     Source: Chen and Goodman (1999), interpolated Kneser-Ney, with one discount for each order.
     """
@@ -106,7 +106,7 @@ class NgramModel:
 
     @property
     def stored_counts(self) -> int:
-        """How many different n-grams of 1 to `order` words the model has to remember."""
+        """Number of different n-grams of 1 to `order` words that the model stores."""
         return sum(map(len, self._counts))
 
     def probability(self, word: int, history: Sequence[int]) -> float:
@@ -131,15 +131,15 @@ class NgramModel:
         """Return exp of the mean negative log probability of a word, <eos> included.
 
         Raises:
-            ValueError: there is no word.
+            ValueError: there are no words.
         """
         return perplexity(self.probabilities(sentences))
 
     def tune(self, sentences: Sentences, steps: int = 20) -> NgramModel:
-        """Choose the discounts that give held-out sentences the lowest perplexity.
+        """Choose discounts that give held-out sentences a low perplexity.
 
-        One discount is moved at a time over a grid of `steps` - 1 values between 0 and 1, from the
-        shortest n-grams to the longest, twice.
+        Coordinate search: each discount in turn, from the shortest n-grams to the longest, takes
+        the best of `steps` - 1 values between 0 and 1; all of this twice.
 
         Returns:
             the model itself.
@@ -155,7 +155,7 @@ class NgramModel:
         return self
 
     def _windows(self, sentences: Sentences) -> list[tuple[int, ...]]:
-        """Return every word with those before it that the longest n-gram covers."""
+        """Return every word with the words before it that the longest n-gram covers."""
         windows = []
         for sentence in sentences:
             words = (BOS, *sentence)
@@ -173,7 +173,7 @@ class NgramModel:
                 ngram = window[-k:]
                 total = self._totals[k - 1].get(ngram[:-1])
                 if total is None:
-                    break  # nor is a longer history known
+                    break  # longer histories are unseen as well
                 row[k - 1] = (
                     self._counts[k - 1].get(ngram, 0),
                     total,
@@ -183,7 +183,7 @@ class NgramModel:
         return np.array(rows).reshape(-1, self.order, 3)
 
     def _mix(self, counts: np.ndarray) -> np.ndarray:
-        """Return the probabilities (N,), from the shortest n-grams to the longest."""
+        """Return the probabilities (N,), interpolated from the shortest n-grams to the longest."""
         p = np.full(len(counts), 1 / self.vocabulary_size)
         for k, discount in enumerate(self.discounts):
             count, total, types = counts[:, k].T  # (N,) each
@@ -193,19 +193,19 @@ class NgramModel:
 
 
 def perplexity(probabilities: np.ndarray) -> float:
-    """Return exp of the mean negative logarithm of the probabilities (N,) of the words that came.
+    """Return exp of the mean negative logarithm of the words' probabilities (N,).
 
     Raises:
-        ValueError: there is no word.
+        ValueError: there are no words.
     """
     if not len(probabilities):
         raise ValueError("perplexity needs at least one word.")
-    with np.errstate(divide="ignore"):  # a word held to be impossible: infinite
+    with np.errstate(divide="ignore"):  # -log 0 is infinite
         return math.exp(min(-np.log(probabilities).mean(), 700.0))
 
 
 def _ngrams(sentences: Sentences, k: int) -> Iterable[tuple[int, ...]]:
-    """Return all n-grams of k words; the <bos> before each sentence is not an n-gram itself."""
+    """Yield all n-grams of k words; <bos> alone is not counted as a unigram."""
     for sentence in sentences:
         words = (BOS, *sentence) if k > 1 else tuple(sentence)
         yield from zip(*(words[i:] for i in range(k)), strict=False)

@@ -30,12 +30,12 @@ def tagged_sentences(stories: Iterable[Story], vocabulary: WordPieceVocabulary) 
 def questions_with_passages(
     stories: Iterable[Story], vocabulary: WordPieceVocabulary, sentences: int = 4
 ) -> list[Labelled]:
-    """Return every question with a passage around its answer, and where in the input that is.
+    """Return every question with a passage around its answer, and the answer's input positions.
 
     Args:
-        stories: each has questions.
+        stories: stories with questions.
         vocabulary: every word of the stories is one of its pieces.
-        sentences: the passage's; it holds the answer, and what stands before and after.
+        sentences: number of sentences in the passage, which surrounds the answer.
     """
     return [
         (*joined, [start + question.first, start + question.last])
@@ -48,7 +48,7 @@ def questions_with_passages(
 def _with_passage(
     story: Story, question: Question, vocabulary: WordPieceVocabulary, sentences: int
 ) -> tuple[tuple[list[int], list[int]], int]:
-    """Return the question and its passage, and the place of the story's first word there."""
+    """Return the question with its passage, and the input position of the story's first word."""
     last = max(0, len(story.sentences) - sentences)
     begin = min(max(0, question.sentence - sentences // 2), last)
     passage = sum(story.sentences[begin : begin + sentences], ())
@@ -63,7 +63,7 @@ def question_sentence_pairs(
 ) -> list[Labelled]:
     """Return pairs of a question and a sentence of its story: 1 if it holds the answer, else 0.
 
-    There is one of each kind for every question.
+    Every question gives one pair of each kind.
     """
     generator = torch.Generator().manual_seed(seed)
     pairs: list[Labelled] = []
@@ -82,9 +82,9 @@ def task_batches(items: Sequence[Labelled], batch_size: int, seed: int) -> Itera
     """Yield all items once, in random batches of similar length.
 
     Args:
-        items: as one of the functions above returns them.
+        items: result of one of the functions above.
         batch_size: items in a batch.
-        seed: the order is a function of it; pass another one in each epoch.
+        seed: determines the order; pass a different one in each epoch.
 
     Yields:
         batches whose labels are (B,), (B, N) with -100 where there is none, or (B, 2).
@@ -94,7 +94,7 @@ def task_batches(items: Sequence[Labelled], batch_size: int, seed: int) -> Itera
 
 
 def task_batch(items: Sequence[Labelled]) -> BertBatch:
-    """Return one batch of these items, in their order."""
+    """Return one batch of these items, in the given order."""
     tokens, segments, _ = pad_items([(ids, given, 0) for ids, given, _ in items])
     rows = [[label] if isinstance(label, int) else list(label) for _, _, label in items]
     columns = max(map(len, rows))

@@ -1,11 +1,11 @@
-"""Wraps the chapters' encoder-decoders in one interface for training and translating.
+"""One interface for training and translating with the chapters' encoder-decoders.
 
     model = AttentionTranslator(encoder, decoder)       # or another of the classes below
     logits, weights = model(source, lengths, previous)  # training: (B, T, V) and (B, T, S)
     state = model.encode(source, lengths)               # decoding, greedy or with a beam:
     log_probs, state = model.step(tokens, state)        # (B, V), after each word
 
-`translate` and `attention_weights` do so for lists of sentences.
+`translate` and `attention_weights` do this for lists of sentences.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ Prepare = Callable[[Tensor, Tensor], Tensor]
 
 
 class Translator(nn.Module):
-    """What every translator does.
+    """Base class of the translators.
 
     Attributes:
-        prepare: what is done to the source first, `prepare(tokens (B,S), lengths (B,)) -> tokens`,
-            as Sutskever et al. (2014) reverse it.
+        prepare: preprocessing of the source, `prepare(tokens (B,S), lengths (B,)) -> tokens`, such
+            as the reversal of Sutskever et al. (2014).
     """
 
     prepare: Prepare | None = None
-    # What the public methods do with a prepared source: a subclass calls its chapter's modules.
+    # Called by the public methods with a prepared source; a subclass calls its chapter's modules.
     _forward: Callable[..., tuple[Tensor, Tensor | None]]
     _encode: Callable[..., Any]
     _step: Callable[..., tuple[Tensor, Any]]
@@ -48,15 +48,15 @@ class Translator(nn.Module):
             previous: ids (B, T), beginning with <bos>.
 
         Returns:
-            logits (B, T, V), and weights (B, T, S), or None where the parts return no weights.
+            logits (B, T, V), and weights (B, T, S), or None for a model without weights.
         """
         return self._forward(self._prepare(source, lengths), lengths, previous)
 
     def encode(self, source: Tensor, lengths: Tensor) -> Any:
-        """Read source sentences, (B, S) and (B,); return the state that `step` begins with.
+        """Encode source sentences (B, S) with lengths (B,); return the initial state for `step`.
 
-        A state is made of tensors with the sentences on axis 0, so that a beam search may choose
-        among its hypotheses, and of None.
+        A state consists of tensors with the sentences on axis 0, so that a beam search can select
+        hypotheses, and of None.
         """
         return self._encode(self._prepare(source, lengths), lengths)
 
@@ -69,7 +69,7 @@ class Translator(nn.Module):
 
 
 class SequenceTranslator(Translator):
-    """A model that is encoder and decoder in one, as Sutskever's.
+    """One module that is both encoder and decoder, like Sutskever's.
 
     Args:
         model: `model(source, lengths, previous) -> logits (B,T,V)`, with
@@ -77,7 +77,7 @@ class SequenceTranslator(Translator):
         prepare: see `Translator`.
     """
 
-    model: Any  # any module with the interface above: the reader's own, or the reference
+    model: Any  # a module with the interface above: the reader's own or the reference
 
     def __init__(self, model: nn.Module, prepare: Prepare | None = None):
         super().__init__()
@@ -95,7 +95,7 @@ class SequenceTranslator(Translator):
 
 
 class TransformerTranslator(SequenceTranslator):
-    """A Transformer, which finds padding by itself.
+    """A Transformer, which derives its padding mask from the tokens.
 
     Args:
         model: `model(source (B,S), previous (B,T)) -> logits (B,T,V)`, with
@@ -110,7 +110,7 @@ class TransformerTranslator(SequenceTranslator):
 
 
 class EncoderDecoder(Translator):
-    """An encoder and a decoder as two modules: the reader's own, or the reference."""
+    """An encoder and a decoder as two modules: the reader's own or the reference solution's."""
 
     encoder: Any
     decoder: Any
@@ -123,7 +123,7 @@ class EncoderDecoder(Translator):
 
 
 class ContextTranslator(EncoderDecoder):
-    """An encoder that ends in one vector and a decoder that sees it at every step, as Cho's.
+    """An encoder that returns one vector and a decoder that reads it at every step, like Cho's.
 
     Args:
         encoder: `encoder(tokens (B,S), lengths (B,)) -> (states (B,S,d), final (B,d))`.
@@ -148,7 +148,7 @@ class ContextTranslator(EncoderDecoder):
 
 
 class AttentionTranslator(EncoderDecoder):
-    """An encoder and a decoder that attends before each word, as Bahdanau's.
+    """An encoder and a decoder that attends with its previous state, like Bahdanau's.
 
     Args:
         encoder: `encoder(tokens (B,S), lengths (B,)) -> (annotations (B,S,a), first_state (B,d))`.
@@ -177,7 +177,7 @@ class AttentionTranslator(EncoderDecoder):
 
 
 class LuongTranslator(AttentionTranslator):
-    """An encoder and a decoder that attends with its new state, as Luong's.
+    """An encoder and a decoder that attends with its new state, like Luong's.
 
     Args:
         encoder: `encoder(tokens (B,S), lengths (B,)) -> (keys (B,S,a), first_state (B,d))`.
@@ -199,12 +199,12 @@ class LuongTranslator(AttentionTranslator):
 
 
 class FixedContext(nn.Module):
-    """What a decoder without attention sees: the same summary of the sentence at every step.
+    """Replacement for attention: the same summary of the sentence at every step.
 
     c = [h->_S ; h<-_1], the forward state at the last word and the backward state at the first.
-    It has attention's interface, so that a decoder with it differs from one with attention in
-    nothing else. The idea of one context for all steps is that of Cho et al. (2014); theirs comes
-    from a forward RNN alone.
+    It has the interface of attention, so that a decoder with it differs from one with attention in
+    nothing else. One context for all steps is the idea of Cho et al. (2014), whose context comes
+    from a forward RNN only.
     """
 
     def project(self, keys: Tensor) -> None:
@@ -236,8 +236,8 @@ def translate(
     """Translate encoded sentences (each with its <eos>) greedily.
 
     Returns:
-        for each sentence, in order, the ids of its translation without <eos>; at most twice as
-        many as it has itself, plus ten.
+        the ids of each translation, in order, without <eos>; at most 2 n + 10 for a sentence of
+        n ids.
     """
     model.eval()
     where = next(model.parameters()).device
@@ -249,7 +249,7 @@ def translate(
         state = model.encode(source.to(where), lengths.to(where))
         tokens = greedy_decode(model.step, state, BOS, EOS, 2 * source.shape[1] + 10)  # (B, L)
         for i, row in zip(members, tokens.tolist(), strict=True):
-            # Cut by its own length, so that a translation does not depend on its neighbours.
+            # Truncate by its own length, so that a translation does not depend on its batch.
             translations[i] = until_eos(row[: 2 * len(sources[i]) + 10])
     return translations
 
@@ -261,16 +261,16 @@ def attention_weights(
     targets: Sequence[Sequence[int]],
     batch_size: int = 128,
 ) -> list[Tensor]:
-    """Return where the model looks when it writes the given translations.
+    """Return the attention weights of a model for the given translations.
 
     Args:
         model: a translator with attention.
         sources: encoded sentences, each with its <eos>.
-        targets: encoded translations, each with its <eos>; the model's own or true ones.
-        batch_size: sentences at a time.
+        targets: encoded translations, each with its <eos>: the model's own or the references.
+        batch_size: sentences per batch.
 
     Returns:
-        for each pair weights (T, S), on the CPU, padding cut off.
+        the weights (T, S) of each pair, on the CPU, without padding.
     """
     model.eval()
     where = next(model.parameters()).device

@@ -1,1 +1,1 @@
-"""What a notebook needs: sessions, settings, tables, Google Colab."""
+"""Notebook support: sessions, settings, tables, Google Colab."""

@@ -1,4 +1,4 @@
-"""Sets up the course in Google Colab; the published notebooks' first cell calls it."""
+"""Setup of the course in Google Colab, called by the first cell of the published notebooks."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pathlib import Path
 
 
 def prepare(folder: str | Path) -> None:
-    """Install what the course needs and the machine lacks, and let Colab show our explorers.
+    """Install the missing dependencies of the course and enable its explorers in Colab.
 
-    Colab's torch stays as it is: it fits the machine's GPU, and another one would be a download of
-    gigabytes. What is installed already and new enough stays, too.
+    Colab's torch is kept: it matches the machine's GPU, and another one would be a download of
+    gigabytes. Other packages that are new enough are kept, too.
 
     Args:
-        folder: of the course's files.
+        folder: folder of the course's files.
 
     Raises:
-        SystemExit: pip failed; the sentence says what to do.
+        SystemExit: pip failed; the message says what to do.
     """
     with tempfile.TemporaryDirectory() as scratch:
         kept = Path(scratch) / "kept.txt"
@@ -33,12 +33,12 @@ def prepare(folder: str | Path) -> None:
             "What the course needs could not be installed: look at pip's message above, choose "
             "Runtime > Disconnect and delete runtime, and run this cell again."
         )
-    importlib.invalidate_caches()  # what was installed just now can be imported
+    importlib.invalidate_caches()  # makes the new packages importable
     _allow_widgets()
 
 
 def _allow_widgets() -> None:
-    """Colab shows widgets that it does not know only when it is told to."""
+    """Enable third-party widgets, which Colab does not show by default."""
     try:
         output = importlib.import_module("google.colab.output")
     except ImportError:

@@ -1,6 +1,6 @@
-"""Sets up exercise notebooks, and shares answers and trained weights between them.
+"""Setup of exercise notebooks, and exchange of answers and trained weights between them.
 
-A cell that begins with `# demo` or `# play` is no answer; it is skipped while a class is graded.
+Cells that begin with `# demo` or `# play` are not answers; they are skipped during grading.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ _STUB = "raise NotImplementedError()"
 
 
 class NotReadyError(Exception):
-    """Something has to be done in another notebook first; the message says what."""
+    """A step in another notebook has to be done first; the message says which."""
 
     def _render_traceback_(self) -> list[str]:
-        """Tell IPython to show the message alone."""
+        """Return the message alone, which IPython shows in place of a traceback."""
         return [str(self)]
 
 
 def start() -> None:
-    """Prepare a notebook: one thread for small models, no demos while it is graded.
+    """Set up a notebook: one thread for small models, and no demos during grading.
 
-    Several threads gain nothing in models of this size, and on a busy machine they wait for each
+    Models of this size gain nothing from several threads, which on a busy machine wait for each
     other.
     """
     if settings.size() == "quick":
@@ -57,17 +57,17 @@ def _shell() -> Any:
 
 
 def import_answers(*names: str, into: dict[str, Any] | None = None) -> None:
-    """Take over what you wrote in other notebooks of the same folder, and say so in one line each.
+    """Import your answers from other notebooks in the same folder, and print one line for each.
 
-    They are read from the disk: what is not saved is not there. Answers and given code are run, but
-    no check, no demo and no training.
+    The notebooks are read from disk, so unsaved answers are missing. Answers and given code are
+    run, but no checks, demos or training.
 
     Args:
-        names: of the files, such as "scores.ipynb".
-        into: a namespace; that of this notebook unless given.
+        names: file names, such as "scores.ipynb".
+        into: the namespace to import into; by default that of this notebook.
 
     Raises:
-        NotReadyError: a notebook is missing, or an answer in it is not written or fails.
+        NotReadyError: a notebook is missing, or one of its answers is missing or fails.
     """
     shell = _shell()
     space = into if into is not None else shell.user_ns if shell else {}
@@ -85,7 +85,7 @@ def import_answers(*names: str, into: dict[str, Any] | None = None) -> None:
             options = cell.get("metadata", {}).get("nbgrader", {})
             if cell["cell_type"] != "code" or _is_left_out(text, options):
                 continue
-            if not options.get("grade_id"):  # your own: helpers are needed, trials are not
+            if not options.get("grade_id"):  # the student's own: keep only definitions
                 text = _definitions(text)
             if options.get("solution") and _STUB in text:
                 raise NotReadyError(
@@ -119,11 +119,11 @@ def _definitions(text: str) -> str:
 
 
 def save_weights(model: nn.Module, name: str) -> None:
-    """Keep a trained model's weights, so that another notebook need not train it again.
+    """Save a trained model's weights, so that another notebook need not train it again.
 
     Args:
-        model: on any device.
-        name: by which `load_weights` finds it.
+        model: the model, on any device.
+        name: the name to pass to `load_weights`.
     """
     path = _kept(name)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -132,15 +132,15 @@ def save_weights(model: nn.Module, name: str) -> None:
 
 
 def load_weights(model: nn.Module, name: str, notebook: str) -> None:
-    """Give a model the weights that `save_weights` has kept.
+    """Load the weights that `save_weights` saved into a model.
 
     Args:
-        model: of the same sizes.
-        name: as given to `save_weights`.
-        notebook: where it is trained.
+        model: a model of the same sizes.
+        name: the name passed to `save_weights`.
+        notebook: the notebook that trains the model.
 
     Raises:
-        NotReadyError: it was not trained yet, or is another model.
+        NotReadyError: no weights are saved yet, or they belong to a different model.
     """
     try:
         model.load_state_dict(load_file(_kept(name)))

@@ -1,4 +1,4 @@
-"""Reads the environment: training size (quick or full), and whether it is being graded."""
+"""Settings from the environment: training size (quick or full), and whether grading is on."""
 
 import os
 
@@ -6,7 +6,7 @@ SIZES = ("quick", "full")
 
 
 def size() -> str:
-    """Return how large the trainings are: "quick" (embedded data, seconds) or "full" (real data).
+    """Return the training size: "quick" (embedded data, seconds) or "full" (real data).
 
     Set by the environment variable COURSEKIT_SIZE, before Python starts or with
     `os.environ["COURSEKIT_SIZE"] = "full"` in a notebook's first cell.
@@ -24,7 +24,7 @@ def size() -> str:
 
 
 def is_grading() -> bool:
-    """Tell whether the notebook is being graded, in which case cells that train do nothing.
+    """Return whether the notebook is being graded, in which case cells that train do nothing.
 
     nbgrader sets the environment variable NBGRADER_EXECUTION while it runs a notebook.
     """

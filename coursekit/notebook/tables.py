@@ -1,4 +1,4 @@
-"""Renders tables of results as HTML in notebooks and as text elsewhere."""
+"""Tables of results, rendered as HTML in notebooks and as text elsewhere."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Table:
 
     Attributes:
         head: the names of the columns.
-        rows: as many cells as there are columns, each of any type.
+        rows: rows of cells of any type, one cell per column.
     """
 
     head: Sequence[str]
@@ -43,10 +43,10 @@ class Table:
 
 
 def provenance(result: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Return what a recorded run says of itself, as rows (what, nothing, value).
+    """Return the provenance of a recorded run as rows (name, "", value).
 
     Args:
-        result: what `coursekit.training.results.read` returned.
+        result: a result of `coursekit.training.results.read`.
     """
     versions = ", ".join(f"{name} {number}" for name, number in result["versions"].items())
     several = len(result["runs"]) > 1

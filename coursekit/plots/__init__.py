@@ -1,1 +1,1 @@
-"""Figures: charts, diagrams of mechanisms, and the one place of colours and fonts."""
+"""Figures: charts, diagrams of mechanisms, and the shared colours and fonts."""

@@ -1,4 +1,4 @@
-"""Plots of the book: attention heat maps, curves, quality by length, image attention.
+"""Charts of the book: attention heat maps, curves, quality by length, image attention.
 
 Arrays may be numpy arrays, torch tensors on any device, or nested lists.
 """
@@ -40,7 +40,7 @@ def alignment(
 ) -> Axes:
     """Draw attention weights as a heat map: target words down the side, source words on top.
 
-    The layout is that of Figure 3 of Bahdanau et al. (2015). Darker is more weight, from 0 to 1.
+    The layout is that of Figure 3 of Bahdanau et al. (2015). Darker means more weight, from 0 to 1.
 
     Args:
         weights: (T, S), the weight of each source word at each target word.
@@ -49,7 +49,7 @@ def alignment(
         links: gold links (source position, target position), counted from 0; drawn as outlines.
         ax: where to draw; a new figure that fits the words, with a colour bar, by default.
         title: the figure's title.
-        possible: further gold links, which nobody has to find; drawn as dotted outlines.
+        possible: gold links annotated as possible only; drawn as dotted outlines.
 
     Returns:
         The axes: column j is source word j, row i is target word i.
@@ -75,7 +75,7 @@ def alignment(
     own_figure = ax is None
     if ax is None:
         cell = 0.24 if many else 0.34
-        # a syllable of Hangul is as wide as two letters
+        # a Hangul syllable is as wide as two letters
         longest = max((len(word) + sum(map(style.has_hangul, word)) for word in target), default=0)
         labels = 2.3 + 0.08 * max(0, longest - 12)  # inches
         size = (labels + cell * len(source), 1.3 + cell * len(target))
@@ -124,11 +124,11 @@ def curves(
     """Draw one curve for each named series, such as the losses of a training history.
 
     Args:
-        series: name -> values (N,), or (seeds, N): the curve is the mean of the seeds, and a band
+        series: name -> values (N,), or (seeds, N): the curve is the mean over seeds, and a band
             reaches from the lowest to the highest; series may differ in length.
         x: the positions (N,) of the values; 1, 2, 3, ... by default.
-        xlabel: what x counts.
-        ylabel: what the values are, with their unit if any.
+        xlabel: label of the x axis.
+        ylabel: label of the y axis, with the unit if any.
         title: the figure's title.
         ax: where to draw; a new figure by default.
 
@@ -177,17 +177,17 @@ def _plot_mean(
 
 
 def length_bins(lengths: Sequence[int], edges: Sequence[int]) -> list[list[int]]:
-    """Sort sentences into bins of length: bin k holds those with edges[k] <= length < edges[k+1].
+    """Group sentences into length bins: bin k holds those with edges[k] <= length < edges[k+1].
 
     Args:
         lengths: the length of each sentence, in words.
         edges: the bins' K + 1 edges, ascending.
 
     Returns:
-        For each of the K bins, the positions of its sentences in ``lengths``.
+        For each of the K bins, the indices of its sentences in ``lengths``.
 
     Raises:
-        ValueError: when the edges do not ascend.
+        ValueError: when the edges are not in ascending order.
     """
     pairs = list(pairwise(edges))
     if not pairs or any(low >= high for low, high in pairs):
@@ -206,15 +206,15 @@ def by_length(
 ) -> Axes:
     """Draw quality against sentence length, a curve for each model (Figure 2 of Bahdanau et al.).
 
-    Below each bin stands how many sentences it holds; an empty bin (or NaN) leaves a gap.
+    The label of each bin shows its number of sentences; an empty bin (or NaN) leaves a gap.
 
     Args:
         edges: the bins' K + 1 edges; bin k holds edges[k] <= length < edges[k+1].
-        quality: model -> quality in each bin (K,), or (seeds, K): the curve is the mean of the
+        quality: model -> quality in each bin (K,), or (seeds, K): the curve is the mean over
             seeds, and a band reaches from the lowest to the highest.
         counts: the number of sentences in each bin (K,).
         ylabel: the measure.
-        xlabel: what the length counts.
+        xlabel: the length and its unit.
         title: the figure's title.
         ax: where to draw; a new figure by default.
 
@@ -257,18 +257,18 @@ def over_picture(
     columns: int = 6,
     width: float = 7.0,
 ) -> Figure:
-    """Draw attention over a picture: the picture, then once for each word where it was looked at.
+    """Draw a picture, then one panel for each word with the attention over the picture.
 
-    A place without weight is dark, the place with the largest weight is as bright as in the
+    A location without weight is dark; the location with the largest weight is as bright as in the
     picture.
 
     Args:
         picture: uint8 (H, W, 3).
         words: the T words.
-        weights: (T, N), N = n * n places of an n x n feature map, row by row.
-        regions: for each word the places that it is about, bool (N,), or None; drawn as outlines.
+        weights: (T, N), N = n * n locations of an n x n feature map, row by row.
+        regions: for each word the locations it refers to, bool (N,), or None; drawn as outlines.
         columns: panels in a row.
-        width: of the figure, in inches.
+        width: width of the figure, in inches.
 
     Returns:
         The figure: panel 0 is the picture, panel 1 + t is word t.
@@ -304,10 +304,9 @@ def over_picture(
 
 
 def label_pictures(figure: Figure) -> None:
-    """Make a figure of photographs fit for a light and for a dark page.
+    """Make a figure of photographs legible on light and dark pages.
 
-    Its paper is taken away, and each panel's title, in the middle, becomes a dark label with light
-    letters.
+    The background becomes transparent, and each panel's centred title a dark label with light text.
     """
     figure.patch.set_alpha(0)
     colour = style.DARK
@@ -318,24 +317,24 @@ def label_pictures(figure: Figure) -> None:
 
 
 def look(ax: Axes, picture: Any, weights: Any, region: Any = None) -> None:
-    """Draw one look at a picture: dark where there is little weight, and a region's outline.
+    """Draw attention over a picture, darkened where the weight is small, and outline a region.
 
     Args:
         ax: where to draw.
         picture: uint8 (H, W, 3).
-        weights: (N,), N = n * n places of an n x n feature map, row by row.
-        region: bool (N,), the places to outline, or None.
+        weights: (N,), N = n * n locations of an n x n feature map, row by row.
+        region: bool (N,), the locations to outline, or None.
     """
     image, row = np.asarray(picture), to_numpy(weights)
     grid = round(row.size**0.5)
-    height, across = image.shape[0] // grid, image.shape[1] // grid  # of a place, in pixels
+    height, across = image.shape[0] // grid, image.shape[1] // grid  # of a location, in pixels
     light = 0.25 + 0.75 * row.reshape(grid, grid) / max(row.max(), 1e-12)  # (n, n)
     light = np.kron(light, np.ones((height, across)))  # (H, W)
     ax.imshow((image * light[..., None]).astype(np.uint8), interpolation="nearest")
     ax.set_axis_off()
     if region is None:
         return
-    inside = np.pad(to_numpy(region).reshape(grid, grid) > 0, 1)  # a border that is outside
+    inside = np.pad(to_numpy(region).reshape(grid, grid) > 0, 1)  # a False border
     for (i, j), here in np.ndenumerate(inside):
         if not here:
             continue
@@ -352,7 +351,7 @@ def look(ax: Axes, picture: Any, weights: Any, region: Any = None) -> None:
 
 
 def _look(i: int, marker: bool) -> dict[str, Any]:
-    """Colour, line style and marker of series i: told apart without colour as well."""
+    """Return colour, line style and marker of series i, distinct even without colour."""
     look: dict[str, Any] = {
         "color": style.SERIES[i % len(style.SERIES)],
         "linestyle": style.LINE_STYLES[i % len(style.LINE_STYLES)],

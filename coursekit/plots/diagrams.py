@@ -1,11 +1,11 @@
 """Diagrams of the mechanisms for exercise notebooks, drawn from declarative tables.
 
-A picture is data: boxes at places of a grid, arrows between them, tables of cells. The same colour
-means the same thing in all of them: blue what is read, green states, orange what attention gives,
-grey words and numbers that are only passed on.
+A diagram is data: boxes on a grid, arrows between them, tables of cells. Colours mean the same in
+all diagrams: blue for inputs, green for states, orange for results of attention, grey for words and
+numbers that are only passed on.
 """
 
-# ruff: noqa: E501  (the pictures are tables, a box or an arrow in each entry)
+# ruff: noqa: E501  (the diagrams are tables, with a box or an arrow in each entry)
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -24,19 +24,19 @@ _COLOURS = {
     "state": style.SERIES[2],
     "word": style.LIGHT["muted"],
 }
-Box = tuple[float, float, str, str]  # column, row (from the top), text, what it is
-Arrow = tuple[str, str] | tuple[str, str, str]  # from, to, and what is done on the way
+Box = tuple[float, float, str, str]  # column, row (from the top), text, kind
+Arrow = tuple[str, str] | tuple[str, str, str]  # from, to, label
 
 
 @dataclass(frozen=True)
 class Table:
-    """Squares in rows: `dark` ones are true, or heavy.
+    """Rows of squares; a dark square means True or a large weight.
 
     Attributes:
-        column: of the left edge.
-        row: of the upper edge.
-        dark: how dark each square is, from 0 to 1.
-        title: above it.
+        column: column of the left edge.
+        row: row of the upper edge.
+        dark: darkness of each square, from 0 to 1.
+        title: text above the table.
         rows: names of the rows.
         columns: names of the columns.
     """
@@ -51,24 +51,24 @@ class Table:
 
 @dataclass(frozen=True)
 class Diagram:
-    """A picture.
+    """A diagram as data.
 
     Attributes:
-        boxes: by name.
-        arrows: between them.
-        tables: of squares.
-        caption: below it.
+        boxes: boxes by name.
+        arrows: arrows between boxes.
+        tables: tables of squares.
+        caption: text below the diagram.
     """
 
     boxes: dict[str, Box]
     arrows: tuple[Arrow, ...] = ()
     tables: tuple[Table, ...] = ()
     caption: str = ""
-    unit: float = field(default=0.62)  # inches for a row
+    unit: float = field(default=0.62)  # inches per row
 
 
 def draw(name: str) -> Figure:
-    """Draw a picture by its name, one of `DIAGRAMS`."""
+    """Draw the diagram with this name in `DIAGRAMS`."""
     style.use()
     diagram = DIAGRAMS[name]
     columns = [x for x, *_ in diagram.boxes.values()]
@@ -84,7 +84,7 @@ def draw(name: str) -> Figure:
     axes.set(xlim=(left, right), ylim=(bottom, top))
     axes.set_axis_off()
     patches = {name: _box(axes, *box) for name, box in diagram.boxes.items()}
-    figure.draw_without_rendering()  # boxes now know their sizes, and arrows end at their edges
+    figure.draw_without_rendering()  # computes the box sizes, so that arrows end at their edges
     for arrow in diagram.arrows:
         _arrow(axes, diagram.boxes, patches, arrow)
     for table in diagram.tables:
@@ -125,7 +125,7 @@ def _arrow(
         zorder=1,
     )
     if len(arrow) == 3:
-        upright = start[0] == end[0]  # beside it: on a short arrow the words would hide its head
+        upright = start[0] == end[0]  # label beside it, so as not to hide a short arrow's head
         axes.text(
             (start[0] + end[0]) / 2 + 0.12 * upright, (start[1] + end[1]) / 2, arrow[2],
             ha="left" if upright else "center", va="center", fontsize=8,

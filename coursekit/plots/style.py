@@ -1,8 +1,8 @@
 """Colours and fonts of plots, widgets and the site's CSS.
 
-The series colours are those of Okabe and Ito, which stay apart for colour-blind readers; plots
-also vary marker and line style. Figures have an opaque light panel of their own, because a picture
-is made once and must read on a light page, on a dark page and in a notebook with any theme.
+The series colours are those of Okabe and Ito, which colour-blind readers can distinguish; plots
+also vary marker and line style. Figures have an opaque light background, because the same image
+must be legible on a light page, on a dark page and in a notebook with any theme.
 
 ``python -m coursekit.plots.style book/_static/colours.css`` writes the CSS variables.
 """
@@ -31,7 +31,7 @@ LIGHT = {
     "good": "#00704f",
     "bad": "#b3261e",
 }
-"""The site's colours on a light page, by what they are for; ``gold`` marks gold links."""
+"""The site's colours on a light page, by purpose; ``gold`` marks gold links."""
 
 DARK = {
     "paper": "#14181d",
@@ -56,7 +56,7 @@ LINE_STYLES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)))
 ATTENTION = LinearSegmentedColormap.from_list(
     "attention", ["#fbfcfd", "#c6dcee", "#6aadd9", "#1c73b3", "#072f55"]
 )
-"""Colour map of attention weights: lightness falls steadily from 0 to 1."""
+"""Colour map of attention weights: lightness decreases steadily from 0 to 1."""
 
 HANGUL_FONTS = (
     "Noto Sans CJK KR",
@@ -89,7 +89,7 @@ def use() -> None:
         {
             "font.family": ["DejaVu Sans", hangul] if hangul else ["DejaVu Sans"],
             "font.size": 10,
-            "figure.dpi": 144,  # 7 inches fill the page's column on a sharp screen
+            "figure.dpi": 144,  # 7 inches fill the page's column on a high-resolution screen
             "figure.figsize": (6.6, 3.6),
             "figure.facecolor": LIGHT["paper"],
             "savefig.facecolor": LIGHT["paper"],
@@ -133,9 +133,9 @@ def has_hangul(text: str) -> bool:
 
 
 def romanise(text: str) -> str:
-    """Write Hangul in Latin letters: Revised Romanisation of each syllable, hyphens between them.
+    """Return Hangul in Latin letters: the Revised Romanisation of each syllable, with hyphens.
 
-    Sound changes across syllables are left out, so 책은 is "chaek-eun". Other characters stay.
+    Sound changes across syllables are ignored, so 책은 is "chaek-eun". Other characters are kept.
     """
     parts: list[str] = []
     after_syllable = False
@@ -154,9 +154,9 @@ def romanise(text: str) -> str:
 
 
 def labels(words: Sequence[str]) -> list[str]:
-    """Return the words as a plot can show them: romanised where no installed font has Hangul.
+    """Return the words as plot labels, romanised if no installed font has Hangul.
 
-    The first time that happens, one line on standard output says so.
+    The first time this happens, a line is printed to standard output.
     """
     if hangul_font() is not None or not any(map(has_hangul, words)):
         return list(words)
@@ -185,7 +185,7 @@ def css() -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the CSS variables to the file that the command line names."""
+    """Write the CSS variables to the file named on the command line."""
     paths = list(sys.argv[1:] if arguments is None else arguments)
     if len(paths) != 1:
         print("usage: python -m coursekit.plots.style book/_static/colours.css", file=sys.stderr)

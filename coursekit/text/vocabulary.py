@@ -10,12 +10,12 @@ SPECIAL = ("<pad>", "<unk>", "<bos>", "<eos>")
 
 
 class WordVocabulary:
-    """One id per word, for corpora whose sentences are lists of words already.
+    """Vocabulary with one id per word, for corpora whose sentences are already lists of words.
 
     Args:
         sentences: the training sentences, each a sequence of words.
-        minimum_count: a rarer word becomes <unk>.
-        size: number of ids at most, special ones included: the most frequent words get them.
+        minimum_count: words with a lower count become <unk>.
+        size: maximum number of ids, special ones included; the most frequent words are kept.
 
     Raises:
         TypeError: a sentence is a string, here or in `encode`.
@@ -25,7 +25,7 @@ class WordVocabulary:
         self, sentences: Iterable[Sequence[str]], minimum_count: int = 1, size: int | None = None
     ):
         counts = Counter(word for sentence in sentences for word in _words(sentence))
-        # Most frequent first; equal counts in alphabetical order, so that ids never depend on luck.
+        # Most frequent first; ties in alphabetical order, so that ids are deterministic.
         kept = sorted(
             (word for word, n in counts.items() if n >= minimum_count),
             key=lambda word: (-counts[word], word),
@@ -42,7 +42,7 @@ class WordVocabulary:
         return [*ids, EOS] if eos else ids
 
     def tokens(self, ids: Iterable[int]) -> list[str]:
-        """Return the word of every id, special ones too."""
+        """Return the word of every id, including special tokens."""
         return [self.words[i] for i in ids]
 
     def decode(self, ids: Iterable[int]) -> str:
@@ -59,8 +59,8 @@ def _words(sentence: Sequence[str]) -> Sequence[str]:
 class SubwordVocabulary:
     """Byte-pair encoding (Sennrich et al. 2016) learned from the training sentences.
 
-    Frequent words keep a token of their own, rare ones are spelt in pieces, so that no word is
-    unknown unless it has a character that never occurred. Text is lower-cased by default.
+    Frequent words are single tokens and rare ones are split into pieces, so that a word is unknown
+    only if it has a character that never occurred. Text is lower-cased by default.
 
     Args:
         sentences: the training sentences as strings.

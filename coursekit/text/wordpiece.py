@@ -14,15 +14,15 @@ SPECIAL = ("[PAD]", "[UNK]", CLS, SEP, MASK)
 
 
 class WordPieceVocabulary:
-    """Words or pieces of words to ids, with BERT's marks around sentences and pairs of them.
+    """WordPiece vocabulary, with BERT's special tokens around sentences and sentence pairs.
 
-    Text is lower-cased and loses its accents; punctuation stands alone; each word is spelt in the
-    longest pieces that the vocabulary has. Which pieces it has is learned from the sentences
+    Text is lower-cased and stripped of accents; punctuation marks are separate words; each word is
+    split into the longest pieces in the vocabulary. The pieces are learned from the sentences
     (Schuster and Nakajima 2012), with the ids [PAD] 0, [UNK] 1, [CLS] 2, [SEP] 3, [MASK] 4.
 
     Args:
         sentences: the training sentences as strings.
-        size: number of ids at most, special ones included.
+        size: maximum number of ids, special ones included.
     """
 
     def __init__(self, sentences: Iterable[str], size: int):
@@ -37,19 +37,19 @@ class WordPieceVocabulary:
 
     @classmethod
     def from_file(cls, path: Path | str) -> WordPieceVocabulary:
-        """Read a `vocab.txt`, one piece on each line; the number of the line, from 0, is the id.
+        """Read a `vocab.txt` with one piece per line; the line number, from 0, is the id.
 
         Raises:
-            ValueError: the file has not all of [PAD], [UNK], [CLS], [SEP], [MASK].
+            ValueError: the file lacks one of [PAD], [UNK], [CLS], [SEP], [MASK].
         """
         return cls.from_pieces(Path(path).read_text(encoding="utf-8").splitlines())
 
     @classmethod
     def from_pieces(cls, pieces: Sequence[str]) -> WordPieceVocabulary:
-        """Take the pieces in the order of their ids.
+        """Create a vocabulary from pieces in the order of their ids.
 
         Raises:
-            ValueError: there are not all of [PAD], [UNK], [CLS], [SEP], [MASK].
+            ValueError: one of [PAD], [UNK], [CLS], [SEP], [MASK] is missing.
         """
         from tokenizers import Tokenizer, models
 
@@ -76,15 +76,15 @@ class WordPieceVocabulary:
         return piece in self._ids
 
     def id(self, piece: str) -> int:
-        """Return the id of a piece, that of [UNK] if there is no such piece."""
+        """Return the id of a piece, or that of [UNK] if there is no such piece."""
         return self._ids.get(piece, self.unk_id)
 
     def pieces(self, text: str) -> list[str]:
-        """Return the pieces of a text, without marks around them; [MASK] in it stays one."""
+        """Return the pieces of a text, without [CLS] and [SEP]; [MASK] in it stays one piece."""
         return self._tokenizer.encode(text).tokens
 
     def ids(self, text: str) -> list[int]:
-        """Return the ids of a text's pieces, without marks around them."""
+        """Return the ids of a text's pieces, without [CLS] and [SEP]."""
         return self._tokenizer.encode(text).ids
 
     def encode(
@@ -95,10 +95,10 @@ class WordPieceVocabulary:
         Args:
             first: a text.
             second: another text, or None.
-            longest: of the result; what is too much is cut from the end of the longer text.
+            longest: maximum length of the result; the longer text is truncated at its end.
 
         Returns:
-            ids, and for each 0 or 1: in the first text or in the second.
+            ids, and the segment of each: 0 for the first text, 1 for the second.
         """
         one = self.ids(first)
         two = [] if second is None else self.ids(second)
@@ -107,7 +107,7 @@ class WordPieceVocabulary:
     def join(
         self, first: Sequence[int], second: Sequence[int] | None = None, longest: int = 128
     ) -> tuple[list[int], list[int]]:
-        """Do what `encode` does, for texts that are ids already."""
+        """Return what `encode` returns, for texts that are already ids."""
         one, two = list(first), list(second or [])
         room = longest - 2 - (second is not None)
         while len(one) + len(two) > room:
@@ -120,12 +120,12 @@ class WordPieceVocabulary:
         return ids, segments
 
     def tokens(self, ids: Iterable[int]) -> list[str]:
-        """Return the piece of every id, special ones too."""
+        """Return the piece of every id, including special tokens."""
         return [self._tokenizer.id_to_token(int(i)) or "[UNK]" for i in ids]
 
 
 def _without_case(tokenizer: Tokenizer) -> Tokenizer:
-    """Give a tokenizer BERT's way of cutting text into words."""
+    """Configure a tokenizer to split text into words like uncased BERT."""
     from tokenizers import normalizers, pre_tokenizers
 
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)

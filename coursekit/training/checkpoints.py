@@ -26,11 +26,10 @@ _files: ContextVar[Iterator[Path] | None] = ContextVar("files", default=None)
 
 @contextmanager
 def save_checkpoints_to(folder: Path) -> Iterator[None]:
-    """Let each training inside keep its state in `folder`: the first in 1.pt, the next in 2.pt.
+    """Save the state of each training inside to `folder`: the first to 1.pt, the next to 2.pt.
 
-    When it is repeated, the code inside must call `train` and `load_or_compute` for the same
-    trainings and results in the same order. A file is used only if the model began with the same
-    weights.
+    On a rerun, the code inside must call `train` and `load_or_compute` for the same trainings and
+    results in the same order. A file is used only if the model starts with the same weights.
     """
     token = _files.set(folder / f"{i}.pt" for i in itertools.count(1))
     try:
@@ -40,11 +39,11 @@ def save_checkpoints_to(folder: Path) -> Iterator[None]:
 
 
 class Checkpoint:
-    """The file of one training; without `save_checkpoints_to` there is none, and nothing is kept.
+    """The checkpoint file of one training; outside `save_checkpoints_to`, nothing is saved.
 
     Args:
-        model: as it is before the first step.
-        optimizer: whose state is kept, too.
+        model: the model before the first step.
+        optimizer: its optimizer, whose state is saved, too.
     """
 
     def __init__(self, model: nn.Module, optimizer: torch.optim.Optimizer):
@@ -54,7 +53,7 @@ class Checkpoint:
         self.began = _checksum(model) if self.path else ""
 
     def load(self) -> dict[str, Any] | None:
-        """Put model, optimizer and random generators back; return the rest that was kept."""
+        """Restore model, optimizer and random generators; return the rest of what was saved."""
         kept = _read(self.path, self.began)
         if kept is None:
             return None
@@ -70,7 +69,7 @@ class Checkpoint:
         return kept["rest"]
 
     def save(self, **rest: Any) -> None:
-        """Keep the state of now and the rest: numbers, texts, lists, dicts and tensors."""
+        """Save the current state and the rest: numbers, strings, lists, dicts and tensors."""
         if self.path is None:
             return
         name, keys, *others = np.random.get_state(legacy=True)
@@ -90,10 +89,10 @@ class Checkpoint:
 
 
 def load_or_compute(model: nn.Module, compute: Callable[[], Any]) -> Any:
-    """Return what `compute()` returns, or returned before a stop, for a model with these weights.
+    """Return the saved result of `compute()` for a model with these weights, or compute it now.
 
-    It takes the next number among the files of `save_checkpoints_to`. The result must consist of
-    numbers, texts, lists, dicts and tensors, and computing it must not draw at random.
+    It uses the next file number of `save_checkpoints_to`. The result must consist of numbers,
+    strings, lists, dicts and tensors, and computing it must not draw random numbers.
     """
     files = _files.get()
     if files is None:
@@ -110,7 +109,7 @@ def _read(path: Path | None, began: str) -> dict[str, Any] | None:
         return None
     try:
         kept = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # torch names no error of its own for a broken file
+    except Exception as error:  # torch has no specific error for a damaged file
         print(f"{path} cannot be read ({type(error).__name__}); this part starts over.")
         return None
     if kept["began"] != began:
@@ -123,7 +122,7 @@ def _write(path: Path, kept: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     begun = path.with_suffix(".new")
     torch.save(kept, begun)
-    os.replace(begun, path)  # a run that ends here leaves the file of before
+    os.replace(begun, path)  # atomic: an interrupted run leaves the old file
 
 
 def _checksum(model: nn.Module) -> str:

@@ -35,12 +35,12 @@ def seed_everything(seed: int) -> None:
 
 @dataclass
 class History:
-    """What happened in training, one entry per epoch.
+    """Record of a training, with one entry per epoch.
 
     Attributes:
-        epochs: for each epoch {"epoch", "loss", "seconds", and what `validate` returned}.
+        epochs: for each epoch {"epoch", "loss", "seconds", and the metrics from `validate`}.
         best_epoch: the epoch (from 1) whose weights the model has now.
-        last_weights: the weights after each of the last epochs, as many as were to be kept.
+        last_weights: the weights after each of the last `keep_last` epochs.
     """
 
     epochs: list[dict[str, Any]] = field(default_factory=list)
@@ -48,7 +48,7 @@ class History:
     last_weights: list[dict[str, Tensor]] = field(default_factory=list)
 
     def column(self, name: str) -> list[float]:
-        """Return one quantity over the epochs."""
+        """Return one quantity for all epochs."""
         return [epoch[name] for epoch in self.epochs]
 
     @property
@@ -77,38 +77,38 @@ def train(
 ) -> History:
     """Train with Adam and leave the model with the weights of its best epoch.
 
-    Inside `save_checkpoints_to(folder)` it resumes after the last epoch that is saved there.
+    Inside `save_checkpoints_to(folder)`, training resumes after the last saved epoch.
 
     Args:
         model: moved to `device()` first.
         batches: `batches(epoch)` yields the batches of an epoch (counted from 1), each with a
             method `to(device)`.
         loss: `loss(model, batch)` returns a scalar.
-        epochs: how often the data are seen.
-        learning_rate: of Adam (Kingma and Ba 2015).
-        decay: after the first epoch, whose length tells the number of steps to come, let the
-            learning rate fall linearly to 0, a little after each step.
-        clip: largest norm of the gradient.
+        epochs: number of passes over the data.
+        learning_rate: learning rate of Adam (Kingma and Ba 2015).
+        decay: whether to decay the learning rate linearly to 0, step by step, after the first
+            epoch, whose length determines the total number of steps.
+        clip: maximum norm of the gradient.
         validate: called after each epoch in eval mode without gradients; returns metrics.
-        select: the metric, larger is better, by which the best epoch is chosen; without it the
-            last epoch's weights stay.
+        select: metric that selects the best epoch (larger is better); by default the model keeps
+            the last epoch's weights.
         patience: stop after this many epochs without a better `select`.
         precision: torch.bfloat16 computes the loss with autocast: about twice as fast on GPUs and
             CPUs that have it; weights and optimiser stay in float32.
         progress: show a progress bar.
-        schedule: the learning rate of each step, `schedule(step)`, steps counted from 1; it takes
-            the place of `learning_rate` and `decay`.
-        optimizer: `optimizer(parameters)` returns another optimiser than Adam with its usual
-            settings.
-        keep_last: how many of the last epochs' weights to keep in the history.
+        schedule: `schedule(step)` returns the learning rate of each step, counted from 1; it
+            replaces `learning_rate` and `decay`.
+        optimizer: `optimizer(parameters)` returns an optimiser to use in place of Adam with its
+            default settings.
+        keep_last: number of last epochs whose weights to keep in the history.
 
     Returns:
         the history; `history.best_epoch` names the epoch whose weights the model has.
 
     Raises:
-        ValueError: `select` or `patience` is given without what it needs, `validate` does not
-            return the metric, or `decay` and `schedule` are both given.
-        FloatingPointError: the loss is no longer a finite number.
+        ValueError: `select` is given without `validate` or `patience` without `select`, `validate`
+            does not return the metric, or `decay` and `schedule` are both given.
+        FloatingPointError: the loss is no longer finite.
     """
     _check_options(decay, schedule, validate, select, patience)
     where = device()
@@ -176,7 +176,7 @@ def train(
     bar.close()
     if state.best_weights is not None:
         model.load_state_dict(state.best_weights)
-    else:  # also if the metric was never a number
+    else:  # also if the metric was always NaN
         state.best_epoch = len(state.history)
     model.eval()
     return History(state.history, state.best_epoch, state.last_weights)
@@ -195,7 +195,7 @@ def _check_options(
 
 @dataclass
 class _State:
-    """What a checkpoint keeps of a training, beside the model and the optimizer."""
+    """Training state that a checkpoint saves besides the model and the optimizer."""
 
     history: list[dict[str, Any]] = field(default_factory=list)
     best_epoch: int = 0

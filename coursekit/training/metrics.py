@@ -16,7 +16,7 @@ Links = Collection[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Bleu:
-    """A BLEU score from 0 to 100 and sacrebleu's signature of how it was computed."""
+    """A BLEU score from 0 to 100, and sacrebleu's signature of the computation."""
 
     score: float
     signature: str
@@ -29,7 +29,7 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> Bleu:
     BP = min(1, exp(1 - r/c)) for reference length r and hypothesis length c, over all sentences.
 
     Raises:
-        ValueError: the two lists differ in length or are empty.
+        ValueError: the lists differ in length or are empty.
         TypeError: a string was given in place of a list.
 
     Source: Papineni et al. (2002); Post (2018) for the tool.
@@ -41,17 +41,17 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> Bleu:
 def bleu_interval(
     hypotheses: Sequence[str], references: Sequence[str], resamples: int = 1000
 ) -> tuple[float, float]:
-    """Return the ends of the 95 % interval of a BLEU score over test sets like this one.
+    """Return the 95 % bootstrap confidence interval of a BLEU score.
 
-    From the sentences of the test set as many are drawn with replacement, again and again, and
-    scored. The interval is as wide as the middle 95 % of these scores and lies around their mean,
-    as sacrebleu gives it. It says how much depends on which sentences are tested, and nothing of
-    how much depends on the seed of the training.
+    The sentences of the test set are repeatedly resampled with replacement and scored. The
+    interval is as wide as the middle 95 % of these scores and centred on their mean, as computed
+    by sacrebleu. It shows the variation with the choice of test sentences, but not the variation
+    with the training seed.
 
     Args:
-        hypotheses: translations, as for `bleu`, with the same errors.
-        references: for each its reference.
-        resamples: how often a test set is drawn.
+        hypotheses: translations, checked as in `bleu`.
+        references: the reference of each translation.
+        resamples: number of resampled test sets.
 
     Returns:
         lower and upper end, on the scale of `bleu`, 0 to 100.
@@ -60,7 +60,7 @@ def bleu_interval(
     """
     result, signature = _score(hypotheses, references, resamples)
     found = json.loads(result.format(width=4, is_json=True, signature=signature))
-    # sacrebleu names no interval where all scores are 0.
+    # sacrebleu reports no interval if all scores are 0.
     middle, half = found.get("confidence_mean", 0.0), found.get("confidence_var", 0.0)
     return middle - half, middle + half
 
@@ -84,7 +84,7 @@ def _score(
 
 
 def exact_match(hypotheses: Sequence[object], references: Sequence[object]) -> float:
-    """Return the share of sentences that are right from the first to the last word, 0 to 1."""
+    """Return the share of sentences that match their references exactly, 0 to 1."""
     if not hypotheses:
         return math.nan
     pairs = zip(hypotheses, references, strict=True)
@@ -101,7 +101,7 @@ def alignment_error_rate(
     Args:
         predicted: A, for each sentence its links (source position, target position).
         sure: S, the gold links that must be found.
-        possible: P, gold links that may be found; S alone if not given.
+        possible: P, gold links that may be found; S alone by default.
 
     Source: Och and Ney (2003), "A Systematic Comparison of Various Statistical Alignment Models".
     """
@@ -119,8 +119,8 @@ def links_of(weights: Tensor, targets: Collection[int] | None = None) -> set[tup
 
     Args:
         weights: (T, S).
-        targets: target positions to link; all if not given. Attention always lies somewhere, so
-            for words that the gold standard leaves unlinked it says nothing about alignment.
+        targets: target positions to link; all by default. Attention weights always sum to 1, so
+            for words without a gold link they say nothing about alignment.
 
     Returns:
         links (source position, target position).
@@ -133,13 +133,13 @@ def links_of(weights: Tensor, targets: Collection[int] | None = None) -> set[tup
 def entropy(weights: Tensor) -> Tensor:
     """Return the entropy of each row of attention weights, in nats.
 
-    H = - sum_j alpha_j log alpha_j; exp(H) is the number of positions that the same entropy would
-    need if they were used equally: the *effective number* of source words.
+    H = - sum_j alpha_j log alpha_j; exp(H) is the *effective number* of source words: the number of
+    equally weighted positions with the same entropy.
 
     Args:
         weights: (..., N), rows that sum to 1.
 
     Returns:
-        (...,), from 0 (one position) to log N (all alike).
+        (...,), from 0 (one position) to log N (uniform).
     """
     return torch.special.entr(weights).sum(dim=-1)  # (...,)

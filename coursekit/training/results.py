@@ -1,4 +1,4 @@
-"""Writes and reads the recorded results in book/results."""
+"""Reading and writing of the recorded results in book/results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _folder: ContextVar[Path] = ContextVar("folder", default=FOLDER)
 
 @contextmanager
 def write_results_to(folder: Path) -> Iterator[None]:
-    """Let `write_result` inside write to another folder than book/results."""
+    """Redirect `write_result` inside the block to a folder other than book/results."""
     token = _folder.set(folder)
     try:
         yield
@@ -71,10 +71,10 @@ def write_result(
         runs: one entry per seed: {"seed", "metrics": {name: number}, "seconds", ...}.
         parameters: number of trained parameters.
         data_sha256: checksum of the data set.
-        command: what to type to run it again.
+        command: command that repeats the run.
         scorer: how the metrics were computed (sacrebleu's signature).
-        folder: where to write; book/results if not given.
-        more: anything else worth keeping (history, lengths, entropy), as JSON.
+        folder: where to write; book/results by default.
+        more: further entries (history, lengths, entropy), as JSON.
 
     Returns:
         the file written.
@@ -100,19 +100,19 @@ def write_result(
 def merge_results(
     parts: Sequence[Path], command: str, jobs: int = 1, folder: Path | None = None
 ) -> Path:
-    """Write one record of all the seeds that were recorded apart.
+    """Merge records of single seeds into one record.
 
     Args:
-        parts: records of the same model and data, one for each seed, in the order wanted.
-        command: what to type to run all of them again.
-        jobs: how many runs shared the hardware; the record says so, because it slows each down.
-        folder: where to write; book/results if not given.
+        parts: records of the same model and data, one for each seed, in the desired order.
+        command: command that repeats all of them.
+        jobs: number of runs that shared the hardware; recorded, because sharing slows them down.
+        folder: where to write; book/results by default.
 
     Returns:
         the file written.
 
     Raises:
-        ValueError: the records differ in more than what belongs to a seed.
+        ValueError: the records differ in more than the results of a seed.
     """
     contents = [json.loads(path.read_text(encoding="utf-8")) for path in parts]
     same = ("model", "data", "parameters", "data_sha256", "scorer", "settings", "versions")
@@ -140,8 +140,8 @@ def _summarise(runs: list[dict[str, Any]]) -> dict[str, Any]:
 def _write(path: Path, content: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(_round(content), indent=1, ensure_ascii=False, allow_nan=False)
-    # A row of numbers on one line: the files are read by people, too. Text is never touched, as
-    # there is no line break inside a JSON string.
+    # Put each row of numbers on one line, for human readers. Strings are not affected, because a
+    # JSON string contains no line breaks.
     text = re.sub(
         r"\[\n\s*((?:[-+\de.,\s]|null)+?)\n\s*\]", lambda m: f"[{' '.join(m[1].split())}]", text
     )
@@ -153,7 +153,7 @@ def read(model: str, data: str, folder: Path | None = None) -> dict[str, Any]:
     """Return a recorded result.
 
     Raises:
-        FileNotFoundError: no such run was recorded; the message names those that were.
+        FileNotFoundError: no such run is recorded; the message lists the recorded runs.
     """
     where = folder or FOLDER
     path = where / f"{model}.{data}.json"
@@ -172,10 +172,10 @@ def format_metric(result: dict[str, Any], metric: str, digits: int = 2, scale: f
     """Return a metric's mean over the seeds and its range, such as "37.19 (36.74–37.70)".
 
     Args:
-        result: what `read` returned.
+        result: a result of `read`.
         metric: one of its metrics.
-        digits: after the decimal point.
-        scale: what the numbers are multiplied by, such as 100 for a percentage.
+        digits: digits after the decimal point.
+        scale: factor for the values, such as 100 for a percentage.
     """
     values = [scale * value for value in metric_values(result, metric)]
     mean, low, high = (f"{x:.{digits}f}" for x in (fmean(values), min(values), max(values)))
@@ -193,7 +193,7 @@ def rows_by_seed(result: dict[str, Any], table: str, column: str) -> list[list[f
 
 
 def _round(value: Any) -> Any:
-    """Keep six significant digits: enough to read, and files stay small; JSON has no NaN."""
+    """Round to six significant digits, for small files; NaN becomes None, for valid JSON."""
     if isinstance(value, float):
         return float(f"{value:.6g}") if math.isfinite(value) else None
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Interactive widgets that run in the static pages, without a kernel or a server."""
+"""Interactive explorers that run in the static pages, without a kernel or a server."""
 
 from coursekit.widgets.attention_heads import HeadsExplorer
 from coursekit.widgets.attention_masks import MasksExplorer

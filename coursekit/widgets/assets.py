@@ -1,6 +1,6 @@
-"""Assembles the widgets' JavaScript and CSS, with shared code and the site's colours.
+"""JavaScript and CSS of the explorers, with shared code and the site's colours.
 
-The colours are those of the site, or Jupyter's, or those of style.py.
+The colours are those of the site, else Jupyter's, else those of style.py.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ _NAMES = ("paper", "panel", "line", "ink", "muted", "accent", "accent-ink", "gol
 
 
 def script(*names: str) -> str:
-    """Return an explorer's JavaScript, one module: what all share, then each <name>.js."""
+    """Return an explorer's JavaScript as one module: common.js, then each <name>.js."""
     return "\n".join(_read(f"{name}.js") for name in ("common", *names))
 
 
 def stylesheet(name: str, block: str = "") -> str:
     """Return an explorer's CSS, for the class of its outermost element, <block>-explorer.
 
-    Its colours come first, as variables `var(--ink)` and the like, then the rules that all
-    explorers share, then those of <name>.css. For a name with a folder, live/<name>, the rules of
-    the folder's shared.css are among them.
+    It consists of the colours as variables such as `--ink`, the rules shared by all explorers, and
+    those of <name>.css. For a name with a folder, live/<name>, the shared rules include the
+    folder's shared.css.
 
     Args:
-        name: of the file, without its ending.
-        block: the beginning of the class; the name without its folder unless given.
+        name: name of the file, without its extension.
+        block: beginning of the class; by default the name without its folder.
     """
     folder, _, last = name.rpartition("/")
     block = f".{block or last}-explorer"

@@ -15,25 +15,25 @@ PARTS = ("encoder", "decoder", "memory")
 
 
 class HeadsExplorer(anywidget.AnyWidget):
-    """Every head of every layer as a small picture, one of them word by word.
+    """Explorer of attention heads: a thumbnail of every head of every layer, one head in detail.
 
     The reader picks the sentence, the attention (in the encoder, in the decoder, or from the
-    decoder to the encoder), a head and a word, and sees where the head looks for it. A model may
-    have only some of the three attentions. It works in the published page without a kernel.
+    decoder to the encoder), a head and a word, and sees the head's weights for that word. A model
+    may have only some of the three attentions. It works in the published page without a kernel.
 
     Args:
         sentences: each a mapping with
             "source": the S words that the encoder reads;
-            "target": the T words that the decoder reads; may be left out for an encoder alone;
-            "encoder", "decoder", "memory": the weights of the attentions that there are,
-                (L, h, S, S), (L, h, T, T) and (L, h, T, S); kept with 3 decimals;
-            "word": optional, the position of the source word to begin with;
-            "title": optional, what to call the sentence in the list.
-        layer: of the head to begin with, from 0.
-        head: to begin with, from 0.
+            "target": the T words that the decoder reads; optional for an encoder alone;
+            "encoder", "decoder", "memory": the weights of the attentions that the model has,
+                (L, h, S, S), (L, h, T, T) and (L, h, T, S); rounded to 3 decimals;
+            "word": optional, the position of the initial source word;
+            "title": optional, the title of the sentence in the list.
+        layer: layer of the initial head, from 0.
+        head: the initial head, from 0.
 
     Raises:
-        ValueError: there is no sentence, or words and weights do not fit together.
+        ValueError: there is no sentence, or the sizes of words and weights do not match.
     """
 
     _esm = script("attention_heads")
@@ -70,7 +70,7 @@ def _layers_and_heads(sentence: dict[str, Any], part: str) -> tuple[int, int]:
 
 
 def _prepare(sentence: Mapping[str, Any], i: int) -> dict[str, Any]:
-    """Return one sentence as plain values for the browser; weights as whole thousandths."""
+    """Return one sentence as plain values for the browser; weights as integer thousandths."""
     words = {}
     for name in ("source", "target"):
         given = sentence.get(name, ())

@@ -14,16 +14,16 @@ USES = ("encoder", "decoder", "memory")
 
 
 class MasksExplorer(anywidget.AnyWidget):
-    """The masks of the encoder, of the decoder and of the attention between them.
+    """Explorer of the masks of the encoder, of the decoder and of the attention between them.
 
-    A table with a row for each query and a column for each key; the reader picks the attention and
-    the query. Padding is never looked at, and the decoder looks at nothing that comes later.
+    It shows a table with a row for each query and a column for each key; the reader picks the
+    attention and the query. Padding is masked everywhere, and later words in the decoder.
 
     Args:
         source: the words of the source sentence, padding included.
         target: the words that the decoder reads, padding included.
-        pad: the word that stands for padding.
-        use: "encoder", "decoder" or "memory" at the beginning.
+        pad: the padding token.
+        use: the initial attention: "encoder", "decoder" or "memory".
 
     Raises:
         ValueError: words are missing, or the use is unknown.

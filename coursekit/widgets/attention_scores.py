@@ -12,26 +12,26 @@ import traitlets
 from coursekit.plots.charts import to_numpy
 from coursekit.widgets.assets import script, stylesheet
 
-LIMIT = 3.0  # the plane that is drawn reaches from -3 to 3 on both axes
+LIMIT = 3.0  # the drawn plane reaches from -3 to 3 on both axes
 
 
 class ScoresExplorer(anywidget.AnyWidget):
-    """Four scores side by side: a query in the plane that the reader moves, and fixed keys.
+    """Explorer of four scores side by side, for a movable query and fixed keys in the plane.
 
-    The reader drags the query, moves it with the arrow keys (with Shift in larger steps), or makes
-    it longer and shorter with buttons. For each key the score and the softmax weight are computed
-    in the browser: q . k; q . k / sqrt(2); q^T W k; v^T tanh(W [q; k]).
+    The reader drags the query, moves it with the arrow keys (with Shift in larger steps), or
+    changes its length with buttons. For each key, the browser computes the score and the softmax
+    weight: q . k; q . k / sqrt(2); q^T W k; v^T tanh(W [q; k]).
 
     Args:
         words: a name for each of the N keys.
         keys: (N, 2), each number between -3 and 3.
-        query: where the query begins, (2,), each number between -3 and 3.
+        query: the initial query, (2,), each number between -3 and 3.
         general: W of the general score, (2, 2).
         concat: W of the concat score, (h, 4); its first two columns belong to the query.
         v: v of the concat score, (h,).
 
     Raises:
-        ValueError: when the sizes do not fit together or a number is out of range.
+        ValueError: the sizes do not match, or a number is out of range.
     """
 
     _esm = script("attention_scores")

@@ -19,10 +19,10 @@ FATES = ("kept", "cut", "finished")
 
 
 class SearchRecorder:
-    """A model's `step` that writes down what a search asks it.
+    """Wrapper of a model's `step` that records the calls of a search.
 
-    It carries the words of each hypothesis along in the state, so that whatever the search does
-    with the state can be seen from outside:
+    It carries the words of each hypothesis in the state, so that it can tell which hypotheses the
+    search keeps:
 
         recorder = SearchRecorder(model.step)
         tokens, score = beam_search(recorder, recorder.start(state), 4, BOS, EOS, 30)
@@ -37,7 +37,7 @@ class SearchRecorder:
         self._calls: list[tuple[list[tuple[int, ...]], Tensor]] = []
 
     def start(self, state: Any) -> dict[str, Any]:
-        """Return the state that the search begins with; forgets an earlier search."""
+        """Return the initial state of a search, and forget any earlier search."""
         self._calls = []
         words = torch.zeros(1, 0, dtype=torch.long, device=device_of(state))  # (1, 0)
         return {"state": state, "words": words}
@@ -56,20 +56,20 @@ class SearchRecorder:
         names: Callable[[Sequence[int]], Sequence[str]],
         cut: int = 3,
     ) -> list[list[dict[str, Any]]]:
-        """Return the extensions of each step, best first, with what became of them.
+        """Return the extensions of each step, best first, with their fates.
 
         Args:
-            beam_size: of the search that was recorded.
+            beam_size: beam size of the recorded search.
             eos_id: id that ends a sentence.
-            names: ids to words.
-            cut: how many of the extensions that were not kept are listed.
+            names: maps ids to words.
+            cut: number of discarded extensions to list.
 
         Returns:
-            for each step a list of {"parent": place in the list of the step before, or -1,
+            for each step a list of {"parent": index in the list of the previous step, or -1,
             "word", "log_p", "total", "fate": "kept", "cut" or "finished"}.
         """
         shown: list[list[dict[str, Any]]] = []
-        live: dict[tuple[int, ...], tuple[int, float]] = {}  # words -> place, total
+        live: dict[tuple[int, ...], tuple[int, float]] = {}  # words -> index, total
         places = beam_size
         for (hypotheses, log_probs), after in zip(
             self._calls, [*(set(h) for h, _ in self._calls[1:]), None], strict=True
@@ -107,17 +107,17 @@ class SearchRecorder:
 
 
 class BeamExplorer(anywidget.AnyWidget):
-    """An interactive beam search: the tree of hypotheses, one step at a time.
+    """Explorer of beam search: the tree of hypotheses, one step at a time.
 
     The reader chooses a sentence and a beam size and steps through the search with buttons or a
     slider. It works in the published page without a kernel.
 
     Args:
         sources: the words of each source sentence.
-        searches: for each sentence, beam size -> steps as `SearchRecorder.steps` gives them.
+        searches: for each sentence, beam size -> steps as returned by `SearchRecorder.steps`.
 
     Raises:
-        ValueError: when there is nothing to show or the steps do not fit together.
+        ValueError: there is nothing to show, or the steps are inconsistent.
     """
 
     _esm = script("beam_search")

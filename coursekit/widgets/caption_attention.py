@@ -20,13 +20,13 @@ from coursekit.widgets.assets import script, stylesheet
 
 @dataclass(frozen=True)
 class Look:
-    """A picture, a caption that a model wrote, and where it looked.
+    """A picture, a model's caption of it, and the attention weights.
 
     Attributes:
         picture: uint8 (H, W, 3).
         words: the T words of the model's caption.
-        weights: (T, N), N = n * n places of an n x n feature map, row by row.
-        regions: for each word the places it is about, bool (N,), or None where it is about none.
+        weights: (T, N), N = n * n locations of an n x n feature map, row by row.
+        regions: for each word the locations it refers to, bool (N,), or None if there are none.
         truth: the true caption, as text.
     """
 
@@ -38,17 +38,17 @@ class Look:
 
 
 class GazeExplorer(anywidget.AnyWidget):
-    """Attention over pictures: the reader picks a scene and a word.
+    """Explorer of attention over pictures: the reader picks a scene and a word.
 
-    The picture is dark where the model did not look; an outline shows the word's true region. It
-    works with the mouse and the keyboard, in the published page without a kernel, and says in words
+    The picture is dark where the weights are small; an outline shows the word's true region. It
+    works with mouse and keyboard, in the published page without a kernel, and describes in words
     what it shows.
 
     Args:
-        looks: at least one `Look`. Weights are kept with 4 decimals.
+        looks: at least one `Look`. Weights are rounded to 4 decimals.
 
     Raises:
-        ValueError: when the sizes do not fit together.
+        ValueError: the sizes do not match.
     """
 
     _esm = script("caption_attention")
@@ -100,7 +100,7 @@ def _scene(number: int, look: Look) -> dict[str, Any]:
 
 
 def _png(picture: np.ndarray) -> str:
-    """Return the picture as the address of an image that needs no file."""
+    """Return the picture as a data URL."""
     stream = io.BytesIO()
     matplotlib.image.imsave(stream, picture, format="png")
     return "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode()

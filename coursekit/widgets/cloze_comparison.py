@@ -14,11 +14,11 @@ from coursekit.widgets.assets import script, stylesheet
 
 
 class FillExplorer(anywidget.AnyWidget):
-    """An interactive cloze: the reader hides one word, each model says what it would fill in.
+    """Explorer of cloze predictions: the reader hides a word, and each model predicts it.
 
-    A word is hidden with a click, or with the arrow keys from word to word. Below the text each
-    model lists the words it finds most probable; the true one is marked, and so is what the model
-    can see: a left-to-right model reads only what stands before the gap. It works in the published
+    A word is hidden with a click, or with the arrow keys from word to word. Below the text, each
+    model lists its most probable words. The true word is marked, and so is the context that the
+    model sees: a left-to-right model reads only the words before the gap. It works in the published
     page without a kernel.
 
     Args:
@@ -27,19 +27,19 @@ class FillExplorer(anywidget.AnyWidget):
             "guesses": model -> for each of the N words, one sentence after the other, the guesses
                 for it when it is hidden: pairs (word, probability), the best first;
             "truth": model -> (N,), the probability of the true word;
-            "title": optional, what to call the text in the list.
-        sees: model -> "left", "right" or "both": which side of the gap it reads; "both" by default.
-        hidden: the word that is hidden at first, counted from 0.
+            "title": optional, the title of the text in the list.
+        sees: model -> the side of the gap it reads, "left", "right" or "both" (default).
+        hidden: index of the initially hidden word, from 0.
 
     Raises:
-        ValueError: there is no text, or words and numbers do not fit together.
+        ValueError: there is no text, or the sizes of words and numbers do not match.
     """
 
     _esm = script("cloze_comparison")
     _css = stylesheet("cloze_comparison", "fill")
 
     texts = traitlets.List(traitlets.Dict()).tag(sync=True)
-    # In their order, which the keys of the texts lose when a notebook is saved.
+    # A list, because saving a notebook loses the order of the keys in the texts.
     models = traitlets.List(traitlets.Unicode()).tag(sync=True)
     sees = traitlets.Dict().tag(sync=True)
     text = traitlets.Int(0).tag(sync=True)

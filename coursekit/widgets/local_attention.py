@@ -14,20 +14,20 @@ from coursekit.widgets.assets import script, stylesheet
 
 
 class WindowExplorer(anywidget.AnyWidget):
-    """Local attention over one sentence: position, window and Gaussian as sliders.
+    """Explorer of local attention over one sentence, with sliders for position, window, Gaussian.
 
     For each source position s the browser computes the softmax of the scores over the window
     |s - p| <= D, the Gaussian exp(-(s - p)^2 / (2 sigma^2)) and their product, which is not
-    renormalised. sigma is D/2 unless the reader sets it free.
+    renormalised. sigma is D/2 unless the reader sets it separately.
 
     Args:
         words: the S source words.
         scores: (S,), the score of each word before the softmax.
-        position: p at the beginning, from 0 to S.
-        D: half the width of the window at the beginning, from 0.5 to S, in halves.
+        position: initial p, from 0 to S.
+        D: initial half-width of the window, from 0.5 to S, in steps of 0.5.
 
     Raises:
-        ValueError: when the sizes do not fit together or a number is out of range.
+        ValueError: the sizes do not match, or a number is out of range.
     """
 
     _esm = script("local_attention")

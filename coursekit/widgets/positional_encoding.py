@@ -11,18 +11,18 @@ from coursekit.widgets.assets import script, stylesheet
 
 
 class PositionsExplorer(anywidget.AnyWidget):
-    """Sinusoidal positions: pick a position, a step and one of the waves.
+    """Explorer of sinusoidal positions: the reader picks a position, a step and a wave.
 
-    The browser computes PE(p, 2i) = sin(p / 10000^(2i / d)) and PE(p, 2i + 1), its cosine, draws
-    them all as a picture, the pair (sin, cos) of wave i at p and at p + k as hands of a clock, and
-    the dot product of PE(p) with every other position.
+    The browser computes PE(p, 2i) = sin(p / 10000^(2i / d)) and PE(p, 2i + 1), the cosine. It draws
+    them all as a picture, the pairs (sin, cos) of wave i at p and p + k as clock hands, and the dot
+    product of PE(p) with every other position.
 
     Args:
         length: number of positions, from 8 to 256.
         size: d, an even number from 4 to 512.
-        position: p at the beginning.
-        step: k at the beginning.
-        wave: i at the beginning, from 0 to d / 2 - 1.
+        position: initial p.
+        step: initial k.
+        wave: initial i, from 0 to d / 2 - 1.
 
     Raises:
         ValueError: a number is out of range.

@@ -14,21 +14,20 @@ from coursekit.widgets.assets import script, stylesheet
 
 
 class StateExplorer(anywidget.AnyWidget):
-    """An interactive recurrent state: after each word, how much is left of the words before it.
+    """Explorer of a recurrent state: how much of each earlier word it retains after each word.
 
     The reader moves through the sentence with a slider, the arrow keys, the buttons, a click or
-    "play"; a list offers the sentences when there are several. It works in the published page
-    without a kernel.
+    "play"; a list selects among several sentences. It works in the published page without a kernel.
 
     Args:
         words: the S words that are read, or a list of several sentences' words.
         left: (S, S), row t for the state after word t, column j for how much of word j is left in
-            it (array, tensor or nested list); only j <= t counts. Or one such for each sentence.
-            Kept with 3 decimals.
-        what: one sentence that says what is measured; it stands below the picture.
+            it (array, tensor or nested list); only j <= t is used. Or one such table for each
+            sentence. Rounded to 3 decimals.
+        what: one sentence that explains the measure, shown below the picture.
 
     Raises:
-        ValueError: when words and numbers do not fit together.
+        ValueError: the sizes of words and numbers do not match.
     """
 
     _esm = script("recurrent_state")

@@ -14,21 +14,21 @@ from coursekit.widgets.assets import script, stylesheet
 
 
 class TemperatureExplorer(anywidget.AnyWidget):
-    """The softmax over dot products of vectors of size d_k, divided by the root of d_k or not.
+    """Explorer of the softmax over dot products of size d_k, divided by sqrt(d_k) or not.
 
     A dot product of two vectors of d_k independent numbers with mean 0 and variance 1 has variance
-    d_k. The browser takes scores of variance 1 times the root of d_k, divides them again if the
-    reader wants so, and shows the weights, their entropy and the size of the softmax's derivative,
-    the Frobenius norm of diag(a) - a a^T.
+    d_k. The browser multiplies scores of variance 1 by sqrt(d_k), divides them again if the reader
+    chooses so, and shows the weights, their entropy and the size of the softmax's derivative, the
+    Frobenius norm of diag(a) - a a^T.
 
     Args:
         words: the N words that the keys belong to.
         scores: (N,), the scores at d_k = 1.
-        d_k: size of query and key at the beginning, a power of 2 from 1 to 1024.
-        scaled: whether the scores are divided by the root of d_k at the beginning.
+        d_k: initial size of query and key, a power of 2 from 1 to 1024.
+        scaled: whether the scores are initially divided by sqrt(d_k).
 
     Raises:
-        ValueError: when the sizes do not fit together or a number is out of range.
+        ValueError: the sizes do not match, or a number is out of range.
     """
 
     _esm = script("softmax_scaling")

@@ -14,34 +14,34 @@ from coursekit.widgets.assets import script, stylesheet
 
 
 class WordsExplorer(anywidget.AnyWidget):
-    """An interactive text: the stronger a word's colour, the more weight it has.
+    """Explorer of word weights: the stronger a word's colour, the larger its weight.
 
-    The reader picks the text and the view, which is a model or one of its hops, with the keyboard
-    or the mouse; the colour's scale can be that of the strongest word shown, or from 0 to 1. With
-    weights of sentences, each sentence stands on a line of its own, with its weight at the margin.
-    It works in the published page without a kernel.
+    The reader picks the text and the view, which is a model or one of its hops, with keyboard or
+    mouse; the colour scale ends at the largest weight shown, or at 1. With sentence weights, each
+    sentence has its own line, with its weight in the margin. It works in the published page without
+    a kernel.
 
     Args:
         texts: the texts, each a mapping with
             "words": a list of the words, or a list of sentences that are lists of words;
             "weights": view -> (N,), the weight of each of the N words, one sentence after the
-                other (array, tensor or nested list); kept with 3 decimals. Or, for sentences, a
+                other (array, tensor or nested list); rounded to 3 decimals. Or, for sentences, a
                 list with the weights of each sentence's words;
             "sentence_weights": optional, view -> (L,), the weight of each of the L sentences;
-            "marked": optional, the positions of words to underline, such as those that decide;
-            "title": optional, what to call the text in the list;
-            "told": optional, view -> one sentence, such as what the model predicts.
-        marked: what the underlined words are; it stands below the text.
+            "marked": optional, the positions of words to underline, such as deciding words;
+            "title": optional, the title of the text in the list;
+            "told": optional, view -> one sentence, such as the model's prediction.
+        marked: description of the underlined words, shown below the text.
 
     Raises:
-        ValueError: there is no text, or words and numbers do not fit together.
+        ValueError: there is no text, or the sizes of words and numbers do not match.
     """
 
     _esm = script("word_weights")
     _css = stylesheet("word_weights", "words")
 
     texts = traitlets.List(traitlets.Dict()).tag(sync=True)
-    # In their order, which the keys of the texts lose when a notebook is saved.
+    # A list, because saving a notebook loses the order of the keys in the texts.
     views = traitlets.List(traitlets.Unicode()).tag(sync=True)
     text = traitlets.Int(0).tag(sync=True)
     view = traitlets.Unicode("").tag(sync=True)
@@ -96,7 +96,7 @@ def _prepare(text: Mapping[str, Any], i: int) -> dict[str, Any]:
 
 
 def _numbers(values: Any) -> list[float]:
-    """Return the values as a flat list; empty if they are no row of numbers."""
+    """Return the values as a flat list; empty if they are not a row of numbers."""
     try:
         numbers = to_numpy(values)
     except (TypeError, ValueError):
@@ -105,7 +105,7 @@ def _numbers(values: Any) -> list[float]:
 
 
 def _check(values: Any, count: int, what: str, of: str) -> list[float]:
-    """Return the values rounded: one for each word or sentence, none below 0 or above 1."""
+    """Return the rounded values; raise ValueError unless they are `count` numbers from 0 to 1."""
     numbers = _numbers(values)
     fitting = all(math.isfinite(value) and -1e-6 <= value <= 1 + 1e-4 for value in numbers)
     if len(numbers) != count or not fitting:

@@ -1,9 +1,9 @@
-"""Right and wrong answers to every exercise, as people write them.
+"""Answer bank: right and wrong answers to every exercise, in the styles of real students.
 
-`tests/answers/<assignment>/<notebook>/<exercise>.py` holds those to one exercise: RIGHT, in
-many styles, and WRONG, none of which behaves like a registered mistake. Nothing in it comes from
-the solutions but what a student is given, a class's constructor. `source` cuts an answer out as a
-student would hand it in.
+`tests/answers/<assignment>/<notebook>/<exercise>.py` holds the answers to one exercise: RIGHT,
+in many styles, and WRONG, none of which behaves like a registered mistake. They take nothing from
+the solutions except what students are given, the constructor of a class. `source` extracts an
+answer as a student would submit it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.answers.stubs import write_stub
 
 @dataclass(frozen=True)
 class Entry:
-    """An answer of the bank."""
+    """One answer in the bank."""
 
     exercise: str
     right: bool
@@ -47,7 +47,7 @@ def entries() -> list[Entry]:
 
 
 def source(entry: Entry) -> str:
-    """Return the answer as a student would hand it in: one cell, with what it needs and no more.
+    """Return the answer as a student would submit it: one cell with only the code it needs.
 
     The answer gets the exercise's name.
     """

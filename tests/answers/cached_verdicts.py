@@ -1,4 +1,4 @@
-"""Both sides' verdicts on the bank and on the registered misconceptions, computed once."""
+"""Cached verdicts of both sides on the answer bank and on the registered misconceptions."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from autograder.instructor.grading import hidden_tests
 from autograder.run.runner import run_case
 from autograder.spec.exercise import Case
 
-# One seed for all time, so that a failure comes back, and one that nobody has seen.
+# One fixed seed, so that failures are reproducible, and one new seed for each run.
 FRESH = secrets.randbits(32)
 SEEDS = (20, FRESH)
 
 
 @cache
 def _drawn(name: str) -> list[tuple[Case, Any]]:
-    """The instructor's cases with the solution's values: drawn once, for all answers."""
+    """Return the instructor's cases with the solution's values, drawn once for all answers."""
     exercise = EXERCISES[name]
     return [(c, compute_expected(exercise, c)) for seed in SEEDS for c in exercise.draw(seed)]
 
@@ -34,13 +34,13 @@ def _mistakes(name: str) -> list[Any]:
 
 @cache
 def student(answer: Any, name: str) -> Verdict:
-    """What check() says, by the expected values."""
+    """Return the verdict of check(), based on the expected values."""
     return verify(answer, EXERCISES[name])
 
 
 @cache
 def instructor(answer: Any, name: str) -> Verdict:
-    """What `hidden_tests.judge_answer(answer, exercise, SEEDS)` says, with its draws shared."""
+    """Return the verdict of `judge_answer(answer, exercise, SEEDS)`, but with shared draws."""
     exercise = EXERCISES[name]
     trials = [
         Trial(case, dtype, right, run_case(answer, exercise, case, dtype))

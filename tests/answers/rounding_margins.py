@@ -1,9 +1,9 @@
-"""How near rounding brings right answers to being refused.
+"""Measure how close float32 rounding brings right answers to rejection.
 
-A check compares in float32 too, where right answers differ in their last digits. A case whose
-numbers happen to be delicate, such as a LayerNorm of nearly equal ones, magnifies that: then chance
-refuses a right answer. For each exercise this takes the bank's right answers through many draws and
-tells what share of the tolerance they have used up: 1 is a refusal.
+A check also compares in float32, where right answers differ in their last digits. An
+ill-conditioned case, such as a LayerNorm of nearly equal numbers, magnifies the differences, and
+chance rejects a right answer. For each exercise, this program tries the bank's right answers on
+many draws and prints the share of the tolerance that they use: 1 is a rejection.
 
 python -m tests.answers.rounding_margins [EXERCISE ...] [--draws 20] [--answers 3]
 """
@@ -29,7 +29,7 @@ from tests.answers import entries
 
 
 class Share(NamedTuple):
-    """The part of a tolerance that a right answer's difference is, and where that was."""
+    """The share of a tolerance used by a right answer's difference, and its location."""
 
     used: float
     where: str
@@ -43,7 +43,7 @@ def worst(exercise: Exercise, draws: int, answers: int) -> Share:
             Share(share.used, f"{case.name}, {name(dtype)}, {share.where}, draw {seed}")
             for seed in range(draws)
             for case in exercise.draw(seed)
-            if case.check_random_outputs is None  # what chance may do is told by the relation
+            if case.check_random_outputs is None  # random outputs are judged by their relation
             for oracle in (compute_expected(exercise, case),)
             for entry in right
             for dtype in DTYPES
@@ -54,7 +54,7 @@ def worst(exercise: Exercise, draws: int, answers: int) -> Share:
 
 
 def shares(case: Case, outcome: Outcome, oracle: Expected, dtype: torch.dtype) -> Iterator[Share]:
-    """Yield what share of the tolerance each floating output and gradient used."""
+    """Yield the share of the tolerance used by each floating-point output and gradient."""
     for output, value in oracle.outputs.items():
         actual = outcome.outputs.get(output)
         if actual is not None and output not in case.non_tensors and value.is_floating_point():
@@ -68,14 +68,14 @@ def shares(case: Case, outcome: Outcome, oracle: Expected, dtype: torch.dtype) -
 
 
 def _share(actual: Tensor, value: Tensor, tolerance: float) -> float:
-    finite = torch.isfinite(value)  # -inf is -inf
+    finite = torch.isfinite(value)  # infinities are not compared
     allowed = tolerance * (1 + value[finite].abs())
     found = ((actual.double()[finite] - value[finite]).abs() / allowed).flatten().tolist()
     return max(found, default=0.0)
 
 
 def name(dtype: torch.dtype) -> str:
-    """Return a dtype's name without torch's."""
+    """Return a dtype's name without the prefix "torch."."""
     return str(dtype).removeprefix("torch.")
 
 

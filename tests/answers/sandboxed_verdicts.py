@@ -1,4 +1,4 @@
-"""An answer behind the wall, as the grading command tries it: what crosses, both ways, is data."""
+"""Verdicts on sandboxed answers, as in the grading command: only data crosses the boundary."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from autograder.spec.outcome import Outcome
 
 
 def crossed(cases: dict[str, list[Case]]) -> dict[str, list[Case]]:
-    """Return what arrives of cases at the other end of a socket."""
+    """Return cases as they arrive at the other end of a socket."""
     here, there = socket.socketpair()
     with here, there:
         sending = threading.Thread(
@@ -36,13 +36,13 @@ def crossed(cases: dict[str, list[Case]]) -> dict[str, list[Case]]:
 
 @cache
 def _secret(name: str) -> tuple[SecretCases, list[Case]]:
-    """An exercise's secret cases, judge and crossed: what is right on them is computed once."""
+    """Return an exercise's secret cases with their judge, and as received from a socket; cached."""
     secret = SecretCases([EXERCISES[name]], seeds=["a", "b"])
     return secret, crossed(secret.cases)[name]
 
 
 def graded_outcomes(name: str, outcome: Callable[[Case, torch.dtype], Outcome]) -> Verdict:
-    """Judge what comes back for each case, whoever made it up."""
+    """Judge the outcomes returned for each case, whatever their origin."""
     secret, cases = _secret(name)
     answer, tensors = serialize_outcomes(
         (number, str(dtype).removeprefix("torch."), outcome(case, dtype))

@@ -1,4 +1,4 @@
-"""What students have before they write a line: a class whose constructor the notebook gives."""
+"""Class stubs as students receive them: only the constructor, from the notebook."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from autograder.instructor.mutation.operators import load_notebook_module
 
 
 def write_stub(name: str) -> str:
-    """Return the code of `Stub`: the exercise's class with nothing but its constructor.
+    """Return the code of `Stub`: the exercise's class with only its constructor.
 
-    It comes from the notebook's own cell, without types, and the imports that it needs with it.
+    It comes from the notebook's cell, without type hints and with the imports that it needs.
     """
     module = ast.parse(inspect.getsource(load_notebook_module(EXERCISES[name]))).body
     given = next(node for node in module if isinstance(node, ast.ClassDef) and node.name == name)
@@ -32,7 +32,7 @@ def write_stub(name: str) -> str:
 
 @cache
 def stub(name: str) -> type[nn.Module]:
-    """Return the class of `write_stub`."""
+    """Return the class that `write_stub` writes."""
     space: dict = {"__name__": f"solutions.stub.{name}"}
     exec(write_stub(name), space)
     return space["Stub"]

@@ -1,4 +1,4 @@
-"""Rounding in float32 does not decide about a right answer, whatever the draw."""
+"""Tests that float32 rounding never rejects a right answer, whatever the draw."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autograder.instructor.authoring.reference_solution import compute_expected
 from autograder.spec.outcome import Outcome
 from tests.answers import rounding_margins
 
-# They divide by the deviation of a vector's numbers, or their scores are large.
+# They divide by the standard deviation of a vector, or have large scores.
 DELICATE = ("layer_norm", "EncoderLayer", "BertEmbeddings", "MaskedLanguageModelHead", "attention")
 
 

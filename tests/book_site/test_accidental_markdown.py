@@ -1,4 +1,4 @@
-"""No line of prose begins by accident as a list, a heading or a quotation in Markdown."""
+"""Tests that no line of prose is accidentally a list, heading or quotation in Markdown."""
 
 import json
 from itertools import chain, pairwise
@@ -20,10 +20,10 @@ CODE = ("{code-cell}", "{math}", "{raw}")
 
 
 def find_accidents(text):
-    """Return the lines that end a paragraph by beginning another kind of block.
+    """Return the lines that interrupt a paragraph by starting another kind of block.
 
-    A list, heading or quotation that is meant has an empty line before it. Directives with text in
-    them are searched as well.
+    An intended list, heading or quotation has an empty line before it. Directives with text are
+    searched as well.
     """
     reader = MarkdownIt("commonmark").enable("table")
     for plugin in PLUGINS:

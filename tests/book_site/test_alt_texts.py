@@ -1,4 +1,4 @@
-"""Every figure of the chapters' sources says in words what can be seen on it."""
+"""Tests that every figure in the chapters has an alternative text."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ GENERIC = re.compile(r"\.(png|svg|jpe?g)\b|^(an? )?(image|figure|picture|plot|di
 
 
 def cells(text):
-    """The code cells of a page: (the options at their head, the code)."""
+    """Return the code cells of a page as pairs (options at their head, code)."""
     for body in re.findall(r"^```\{code-cell\}[^\n]*\n(.*?)^```$", text, re.S | re.M):
         head = re.match(r"---\n(.*?)^---\n", body, re.S | re.M)
         options = yaml.safe_load(head[1]) if head else {}
@@ -21,7 +21,7 @@ def cells(text):
 
 
 def alt_texts(text):
-    """What stands in for the pictures of a page: those of cells, of directives, of Markdown."""
+    """Return the alternative texts of a page's pictures from cells, directives and Markdown."""
     for options, _ in cells(text):
         alt = (options.get("mystnb") or {}).get("image", {}).get("alt")
         if alt is not None:

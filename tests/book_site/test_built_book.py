@@ -1,4 +1,4 @@
-"""The book as it was built, and how it is built again: `make book` builds it before these run."""
+"""Tests of the built book and of rebuilding it; `make book` must have run before."""
 
 import re
 import subprocess
@@ -22,7 +22,7 @@ def test_every_picture_of_a_page_has_a_text():
 
 
 def test_no_page_shows_the_body_of_an_exercise():
-    # A notebook's given cells may show answers to earlier ones, and two places show all.
+    # A notebook's given cells may show answers to earlier notebooks; two folders show all answers.
     places = ("book/whole_models", "book/solved/")
     names = [n for n in list_pages() if n.startswith("book/") and not n.startswith(places)]
     pages = " ".join(text_of(read_page(name)) for name in names)
@@ -63,7 +63,7 @@ def test_what_lies_behind_the_pages_clears_the_cache(tmp_path, changed):
 
 
 def build_in_a_process(folder):
-    """Build a small book and return what came of it; Sphinx leaves traces in its process."""
+    """Build a small book in a new process, as Sphinx changes its process; return the result."""
     command = [sys.executable, "-m", "tools.build_site", str(folder)]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8")
 
@@ -123,7 +123,7 @@ def test_a_page_follows_what_its_cells_read(tmp_path):
     shown = tmp_path / "_build" / "html" / "book" / "page.html"
     assert "22.5" in shown.read_text()
     runs = tmp_path / "book" / "runs.txt"
-    assert runs.read_text() == "run\n"  # what is executed ahead is not executed again
+    assert runs.read_text() == "run\n"  # cells executed in advance are not executed again
     result.write_text('{"bleu": 33.5}')
     assert build_in_a_process(tmp_path).returncode == 0
     assert "67.0" in shown.read_text()
@@ -131,4 +131,4 @@ def test_a_page_follows_what_its_cells_read(tmp_path):
     assert runs.read_text() == "run\nrun\n"
     built = shown.stat().st_mtime_ns
     assert build_in_a_process(tmp_path).returncode == 0
-    assert shown.stat().st_mtime_ns == built  # nothing has changed: no page is written again
+    assert shown.stat().st_mtime_ns == built  # without changes, no page is rewritten

@@ -1,4 +1,4 @@
-"""The links of the site, and how they are checked, on a small site and a small web of our own."""
+"""Tests of the link checker, on a small site and a small local web."""
 
 from __future__ import annotations
 

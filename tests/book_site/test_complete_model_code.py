@@ -1,4 +1,4 @@
-"""The page with whole models shows code that runs, and is what the notebooks contain."""
+"""Tests that the page of whole models shows the notebooks' code, and that the code runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of plots get a palette, and what would look different stays as it is."""
+"""Tests of image compression: plots get a palette, other pictures are left unchanged."""
 
 import numpy as np
 from PIL import Image
@@ -10,7 +10,7 @@ def drawn(path, kind):
     rng = np.random.default_rng(0)
     y, x = np.mgrid[:100, :300]
     pixels = np.full((200, 300, 4), 255, dtype=np.uint8)
-    waves = 2 * (50 + 50 * np.sin(x * y / 500))  # about a hundred colours, and a white margin
+    waves = 2 * (50 + 50 * np.sin(x * y / 500))  # about a hundred colours and a white margin
     pixels[50:150, :, :3] = waves.astype(np.uint8)[..., None] // 2 * (1, 2, 2)
     if kind == "noise":
         pixels[..., :3] = rng.integers(0, 256, (200, 300, 3))

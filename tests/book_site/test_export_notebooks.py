@@ -1,4 +1,4 @@
-"""What is published beside the site: the notebooks' branch, and the buttons that lead there."""
+"""Tests of the published notebooks' branch and of the buttons that open it."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_something_else_than_owner_and_name_is_refused(monkeypatch):
 
 
 def read_places(page, known, monkeypatch):
-    """Return the addresses below a page's title, by the words of the button."""
+    """Return the addresses below a page's title, by the text of the button."""
     monkeypatch.setattr(page_header, "find_repository", lambda _: known)
     chapter = next(c for c in launch_links.list_chapters() if page in (c.page, *c.exercises))
     addresses = {}
@@ -180,7 +180,7 @@ def test_exercises_in_the_branch_are_those_of_the_students(tree, notebook):
     cells = nbformat.read(tree / notebook, 4).cells[1:]
     students = nbformat.read(ROOT / notebook, 4).cells
     for cell in (*cells, *students):
-        if cell.cell_type == "markdown":  # links to the book lead to its site
+        if cell.cell_type == "markdown":  # links to the book point to its site
             assert cell in students or not re.search(r"\]\([./]*book/[^)]*\.md\)", cell.source)
             cell.source = re.sub(r"\]\([^)]*\)", "]()", cell.source)
     assert cells == students
@@ -229,7 +229,7 @@ def test_in_colab_the_first_cell_fetches_installs_and_goes_there(tree, name, mon
     assert fetch[:2] == ["git", "clone"] and f"--branch={launch_links.BRANCH}" in fetch
     assert fetch[-2:] == [ADDRESS, str(course)]
     assert install[1:4] == ["-m", "pip", "install"] and install[-2:] == ["-e", str(course)]
-    # Of a build for a GPU, torch.__version__ says more than pip knows: 2.13.0+cu130.
+    # For a GPU build, torch.__version__ has a suffix that pip does not know: 2.13.0+cu130.
     assert kept == f"torch=={importlib.metadata.version('torch')}"
     assert Path.cwd().resolve() == (tree / name).parent.resolve()
     assert shown == ["widgets"]

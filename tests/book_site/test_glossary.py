@@ -1,4 +1,4 @@
-"""The glossary's master: what it says is whole, and true of the chapters that it points to."""
+"""Tests of glossary.yml: it is complete, and agrees with the chapters that it refers to."""
 
 import re
 
@@ -15,13 +15,13 @@ WORD = SearchEnglish({})
 
 
 def read_prose(path):
-    """The page without its head and its cells' code."""
+    """Return the page without its metadata and its code cells."""
     text = path.read_text(encoding="utf-8")
     return re.sub(r"^```\{code-cell\}.*?^```$", "", text, flags=re.M | re.S)
 
 
 def read_sections(path):
-    """The page's sections by address: all text from the heading to the next one."""
+    """Return the page's sections by anchor: all text from one heading to the next."""
     texts = {}
     parts = re.split(r"^(#+ .*)$", read_prose(path), flags=re.M)
     for heading, text in zip(parts[1::2], parts[2::2], strict=True):
@@ -83,7 +83,7 @@ def test_the_section_has_the_letter(entry):
 
 
 def letters(formula):
-    """The letters of a formula, Latin and Greek, without indices, words and commands."""
+    """Return the Latin and Greek letters of a formula, without indices, words and commands."""
     text = re.sub(r"\\(text|mathrm|operatorname|begin|end)\{[^}]*\}", " ", formula)
     greek = set(re.findall(r"\\([a-zA-Z]+)", text))
     return set(re.findall(r"[a-zA-Z]", re.sub(r"\\[a-zA-Z]+", " ", text))), greek

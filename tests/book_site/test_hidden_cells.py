@@ -1,4 +1,4 @@
-"""Cells of the chapters: hidden ones hold the text to its numbers, readers run the others."""
+"""Tests of the chapters' cells: hidden ones check claims, and visible ones run without them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CHAPTERS = sorted((Path(__file__).resolve().parents[2] / "book").glob("[0-9][0-9
 
 
 def hidden_and_source(chapter: Path) -> Iterator[tuple[bool, str]]:
-    """Yield for each code cell of a chapter whether it is hidden, and its code."""
+    """Yield (whether it is hidden, its code) for each code cell of a chapter."""
     for cell in jupytext.read(chapter, fmt="md:myst").cells:
         if cell.cell_type == "code":
             yield "remove-cell" in cell.metadata.get("tags", []), cell.source
@@ -56,8 +56,8 @@ def test_a_line_that_is_shown_fits_its_column(chapter):
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
 def test_no_shown_cell_reads_what_a_hidden_one_bound(chapter):
     """The notebooks of the readers leave the hidden cells out."""
-    lent: set[str] = set()  # names whose last value is a hidden cell's
-    awaited: set[str] = set()  # names that functions of shown cells read when they are called
+    lent: set[str] = set()  # names last bound by a hidden cell
+    awaited: set[str] = set()  # names that functions of visible cells read when called
     for hidden, source in hidden_and_source(chapter):
         bound, read, later = names(source)
         if hidden:

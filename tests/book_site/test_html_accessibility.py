@@ -1,4 +1,4 @@
-"""The faults of the written pages that html_accessibility.py mends, and what it leaves alone."""
+"""Tests of the fixes in html_accessibility.py, and of what it leaves unchanged."""
 
 import pytest
 from PIL import Image

@@ -1,4 +1,4 @@
-"""Which pages go into the PDF, and what is said when it cannot be printed."""
+"""Tests of the PDF tool: which pages it prints, and its messages when it cannot print."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Questions that answer in the page: what is written, and what the build refuses."""
+"""Tests of the interactive questions: their HTML, and the errors that fail the build."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ More about it.
 
 
 def build(folder, pages, builder="html"):
-    """Build pages with the extensions alone; return the folder and what was complained about."""
+    """Build pages with only the extensions; return the folder and the warnings."""
     (folder / "conf.py").write_text(CONF)
     for name, text in pages.items():
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
@@ -62,7 +62,7 @@ def build(folder, pages, builder="html"):
 
 
 class Outline(HTMLParser):
-    """The tags that are open, so that a page is whole."""
+    """Tracks the open tags, to check that a page is well-formed."""
 
     def __init__(self, page):
         super().__init__()

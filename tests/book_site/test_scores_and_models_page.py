@@ -1,4 +1,4 @@
-"""The page of all scores and models: its rows are exercises, and the counts in them are right."""
+"""Tests of the page of scores and models: rows match exercises, and counts are right."""
 
 import inspect
 import re
@@ -21,7 +21,7 @@ ROWS = {
 
 
 def solution(name):
-    """The course's own answer to an exercise."""
+    """Return the course's solution of an exercise."""
     place = EXERCISES[name]
     return getattr(import_module(f"solutions.{place.assignment}.{place.notebook}"), name)
 
@@ -44,20 +44,20 @@ def test_a_row_is_complete_and_leads_to_its_exercise_and_its_source(name):
 
 
 def value(formula, sizes):
-    """The value of a formula as it stands in a cell, such as "d (d_q + 1)"."""
+    """Return the value of a formula in a table cell, such as "d (d_q + 1)"."""
     tokens = re.findall(r"[A-Za-z](?:_[A-Za-z])?|\d+|[()+]", formula)
     assert "".join(tokens) == formula.replace(" ", ""), formula
     code = ""
     for before, token in zip(["+", *tokens], tokens, strict=False):
         code += "*" if token not in "+)" and before not in "+(" else ""
         code += str(sizes[token]) if token[0].isalpha() else token
-    return eval(code)  # sums and products of numbers, nothing else
+    return eval(code)  # only sums and products of numbers
 
 
 V, E, D, A, M, C, R, H = 23, 5, 6, 7, 11, 3, 2, 2
 LETTERS = {"V": V, "e": E, "d": D, "a": A, "C": C, "r": R}
-NONE = nn.Identity()  # a part without parameters of its own
-BUILT = {  # the arguments of the constructor, and the letters that stand for something else there
+NONE = nn.Identity()  # a part without its own parameters
+BUILT = {  # constructor arguments, and letters with another meaning there
     "NeuralLanguageModel": ((V, M, 4, 9), {"m": M, "n": 4, "h": 9}),
     "Encoder": ((V, E, D), {}),
     "ContextDecoder": ((V, E, D), {}),

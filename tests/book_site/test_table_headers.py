@@ -1,4 +1,4 @@
-"""Tables on the built pages say which of their cells are heads."""
+"""Tests that the tables on the built pages mark their header cells."""
 
 from html.parser import HTMLParser
 from types import SimpleNamespace
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.book
 
 
 class Heads(HTMLParser):
-    """Collects for each table its head cells: scope and text."""
+    """Collects the header cells of each table, with scope and text."""
 
     def __init__(self):
         super().__init__()
@@ -66,7 +66,7 @@ def test_the_nameless_first_column_of_an_output_names_the_rows():
 def test_every_table_of_the_site_has_heads_that_say_what_they_belong_to():
     seen, wrong = 0, []
     for name in list_pages():
-        if name == "genindex.html":  # Sphinx puts its columns into a table without heads
+        if name == "genindex.html":  # Sphinx lays it out with a table without headers
             continue
         for table in read_heads(read_page(name)):
             seen += 1

@@ -1,4 +1,4 @@
-"""A browser that may talk to one host only: the test's own server of the built site."""
+"""Browser test fixtures: a Chromium that can reach only the test's server of the built site."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ LIGHT = """
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
 """
-# In a page: light(colour) is the relative luminance of any CSS colour, as WCAG defines it.
+# JavaScript: light(colour) is the relative luminance of a CSS colour, as defined by WCAG.
 
 
 def site_folder() -> Path:
-    """The built site: COURSEKIT_SITE, or _build/html."""
+    """Return the folder of the built site: COURSEKIT_SITE, or _build/html."""
     return SITE
 
 
 def explorer_states(page: str) -> list[dict]:
-    """The state that Python gave each explorer of a built page, in the page's order."""
+    """Return the state that Python stored for each explorer of a built page, in page order."""
     path = site_folder() / page
     if not path.is_file():
         pytest.skip(f"{page} is not built")
@@ -57,13 +57,13 @@ def explorer_states(page: str) -> list[dict]:
 
 @dataclass(frozen=True)
 class Site:
-    """The site's folder and the address it is served from."""
+    """The site's folder and the address that serves it."""
 
     folder: Path
     address: str
 
     def weight(self, url: str) -> int:
-        """Bytes of one file as a server that compresses sends it (headers left out)."""
+        """Return the bytes of a file as sent by a compressing server, without headers."""
         path = self.folder / unquote(urlsplit(url).path).lstrip("/")
         content = path.read_bytes()
         packed = {".html", ".css", ".js", ".svg", ".json", ".inv"}
@@ -72,7 +72,7 @@ class Site:
 
 @dataclass
 class Visit:
-    """A page of the browser, and what went wrong or was asked for while it was open."""
+    """An open page with its errors and requests."""
 
     page: Any
     foreign: list[str] = field(default_factory=list)
@@ -81,12 +81,12 @@ class Visit:
     requested: list[str] = field(default_factory=list)
 
     def problems(self) -> dict[str, list[str]]:
-        """Only what is not empty of foreign requests, failed requests and console errors."""
+        """The non-empty ones of foreign requests, failed requests and console errors."""
         kinds = {"foreign": self.foreign, "failed": self.failed, "console": self.errors}
         return {kind: found for kind, found in kinds.items() if found}
 
     def close(self) -> None:
-        """Close the page at once, where a test looks at many: each open one takes time."""
+        """Close the page now, for tests with many pages: each open page costs time."""
         self.page.context.close()
 
 
@@ -103,7 +103,7 @@ def site() -> Iterator[Site]:
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
-    """One headless Chromium for all tests."""
+    """Start one headless Chromium for all tests."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     executable = find_chromium()
     if executable is None:
@@ -155,12 +155,12 @@ def visit(site: Site, chromium: Any) -> Iterator[Any]:
 
 
 def _note_failure(visit: Visit, request: Any) -> None:
-    # A request that was under way when the reader left the page is given up, and nobody's failure.
+    # A request that is aborted because the reader left the page is not a failure.
     if request.failure != "net::ERR_ABORTED":
         visit.failed.append(request.url)
 
 
 def go_to(visit: Visit, url: str) -> None:
-    """Open a page and wait until its equations are set and its widgets are drawn."""
+    """Open a page and wait until its equations and explorers are rendered."""
     open_page(visit.page, url)
     visit.page.wait_for_load_state("networkidle")

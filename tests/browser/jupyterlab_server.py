@@ -1,4 +1,4 @@
-"""A desk: JupyterLab as one person of a class starts it, with a home folder of its own."""
+"""A JupyterLab server for one member of a class, with its own home folder."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from pathlib import Path
 import psutil
 
 TOKEN = "for-this-test-only"
-START = 240  # seconds; the machine may be busy
-# What JupyterLab would ask for or look up elsewhere, and what would differ from picture to picture.
+START = 240  # seconds, enough for a busy machine
+# Disables prompts, requests to other hosts, and anything that varies between screenshots.
 SETTINGS = {
     "apputils-extension/notification": {
         "fetchNews": "false",
@@ -32,20 +32,20 @@ SETTINGS = {
 
 @dataclass(frozen=True)
 class Desk:
-    """Somebody's JupyterLab that runs."""
+    """One person's running JupyterLab."""
 
     folder: Path
     address: str
     log: Path
 
     def lab(self, path: str = "") -> str:
-        """The address of a workspace with nothing in it but this file."""
+        """Return the address of a workspace with only this file."""
         return f"{self.address}lab{'/tree/' + path if path else ''}?reset&token={TOKEN}"
 
 
 @contextlib.contextmanager
 def desk(folder: Path, home: Path) -> Iterator[Desk]:
-    """Start JupyterLab in a folder, as a reader of the guide does; end it with all it started."""
+    """Start JupyterLab in a folder, as in the guide; stop it with all its processes."""
     for name, values in SETTINGS.items():
         settings = home / ".jupyter/lab/user-settings/@jupyterlab" / f"{name}.jupyterlab-settings"
         settings.parent.mkdir(parents=True, exist_ok=True)
@@ -54,7 +54,7 @@ def desk(folder: Path, home: Path) -> Iterator[Desk]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     log = home / "jupyterlab.log"
-    # No setting of the user's account, and none of the test's own run of Jupyter.
+    # No settings of the user's account or of the test's own Jupyter.
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("JUPYTER", "JPY_"))}
     with log.open("wb") as output:
         server = subprocess.Popen(
@@ -69,7 +69,7 @@ def desk(folder: Path, home: Path) -> Iterator[Desk]:
             | {
                 "HOME": str(home),
                 "OMP_NUM_THREADS": "1",
-                # As in a shell with the course's environment; the kernels find their Python by it.
+                # As in a shell with the course's environment; kernels find their Python by it.
                 "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
             },
             stdin=subprocess.DEVNULL,
@@ -94,12 +94,12 @@ def _wait_for(desk: Desk, server: subprocess.Popen[bytes]) -> None:
         except (urllib.error.URLError, ConnectionError, TimeoutError) as error:
             said = desk.log.read_text("utf-8", "replace")[-4000:]
             assert server.poll() is None, f"JupyterLab did not start:\n{said}"
-            assert time.monotonic() < until, f"JupyterLab does not answer ({error}):\n{said}"
+            assert time.monotonic() < until, f"JupyterLab does not respond ({error}):\n{said}"
         time.sleep(0.2)
 
 
 def _end(server: subprocess.Popen[bytes]) -> None:
-    """End the server and everything below it: kernels have sessions of their own."""
+    """Stop the server and all its descendants, since kernels have their own sessions."""
     below = []
     with contextlib.suppress(psutil.NoSuchProcess):
         below = psutil.Process(server.pid).children(recursive=True)

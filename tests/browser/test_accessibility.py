@@ -1,6 +1,6 @@
-"""Every page of the built site before axe-core, and what axe-core cannot see.
+"""Accessibility tests of every built page: axe-core, and checks that axe-core lacks.
 
-axe-core comes with the package axe-playwright-python; nothing is fetched.
+axe-core is part of the package axe-playwright-python; nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from tests.browser.test_pages import CHAPTERS, CONTENT, PAGES, source
 pytestmark = pytest.mark.browser
 
 GRAVE = ("critical", "serious")
-# What depends on the colours; the rest is the same on a dark page.
+# Rules that depend on colours; the others give the same result on a dark page.
 OF_COLOUR = ["color-contrast", "link-in-text-block"]
 SOME = ["book/intro.html", "book/02_seq2seq.html", "book/08_transformer.html"]
-# The glyphs of an equation are hidden from a screen reader, which reads the MathML beside them;
-# they have the colour of the text around them, and are most of a page's elements.
+# The glyphs of equations are hidden from screen readers, which read the MathML instead. They have
+# the colour of the surrounding text, and are most of a page's elements.
 LEFT_OUT = [["mjx-math"]]
 
 LOST_EQUATIONS = """[...document.querySelectorAll("main :is(.math, mjx-container)")]
@@ -32,7 +32,7 @@ LOST_EQUATIONS = """[...document.querySelectorAll("main :is(.math, mjx-container
 
 @pytest.fixture(scope="session")
 def axe() -> str:
-    """The source of axe-core."""
+    """Return the source code of axe-core."""
     package = "axe_playwright_python"
     pytest.importorskip(package, reason="axe-playwright-python is not installed")
     file = importlib.resources.files(package) / "axe.min.js"
@@ -40,10 +40,10 @@ def axe() -> str:
 
 
 def audit(page: Any, axe: str, only: list[str] | None = None) -> list[dict]:
-    """Return the rules that a page breaks, each with the elements that do; everything unfolded."""
+    """Unfold everything; return the rules that the page violates, with the violating elements."""
     page.evaluate("document.querySelectorAll('main details').forEach(d => { d.open = true; })")
     page.evaluate("document.fonts.ready.then(() => null)")
-    # What accessible.js does is done when the page has come to rest; if it is not, axe says so.
+    # Wait until accessible.js has finished; if it has not, axe reports it.
     with contextlib.suppress(Exception):
         page.wait_for_function(f"{LOST_EQUATIONS}.length === 0", timeout=5000)
     page.evaluate(axe)
@@ -62,7 +62,7 @@ def audit(page: Any, axe: str, only: list[str] | None = None) -> list[dict]:
     ids=["light", "dark", "phone", "dark-phone"],
 )
 def test_axe_finds_nothing_grave(visit, site, axe, scheme, width, paths, capsys):
-    opened = visit(paths[0], scheme, width)  # one context for all pages: a new one costs more
+    opened = visit(paths[0], scheme, width)  # one context for all pages, as a new one is slow
     grave: list[str] = []
     lesser: dict[str, list[str]] = {}
     for path in paths:
@@ -115,7 +115,7 @@ def test_the_keyboard_skips_to_the_text_and_sees_where_it_is(visit, path):
 @pytest.mark.parametrize("path", CHAPTERS)
 def test_wide_equations_are_reached_with_the_keyboard(visit, path):
     page = visit(path, width=390).page
-    page.wait_for_timeout(400)  # they are looked at when the page has come to rest
+    page.wait_for_timeout(400)  # they are checked when the page is idle
     lost = page.evaluate(f"{LOST_EQUATIONS}.map(e => e.textContent.slice(0, 60))")
     assert lost == []
 

@@ -1,4 +1,4 @@
-"""The explorer of the chapter on captions shows what Python computed, also with the keyboard."""
+"""Tests of the captioning chapter's explorer: Python's values, mouse and keyboard."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ PAGE = "book/05_captioning.html"
 
 @pytest.fixture(scope="module")
 def state() -> dict:
-    """The state that Python gave the explorer."""
+    """Return the explorer's state from Python."""
     states = explorer_states(PAGE)
     (only,) = [state for state in states if "scenes" in state and "word" in state]
     return only
 
 
 def expect_word(explorer, scene: dict, word: int) -> None:
-    """The explorer shows this word: chosen, told in numbers, dark where nobody looked."""
+    """Expect the explorer to show this word: selection, numbers and darkened picture."""
     checked = explorer.locator("[role=radio][aria-checked=true]")
     assert checked.all_inner_texts() == [scene["words"][word]]
     weights, region = scene["weights"][word], scene["regions"][word]

@@ -1,7 +1,7 @@
-"""A class in JupyterLab: the way of an assignment through nbgrader's pages, in a real browser.
+"""Test of a class in JupyterLab: an assignment's way through nbgrader's pages in a browser.
 
-Teacher and student have a JupyterLab each, with a folder and a home of their own; what goes between
-them goes through nbgrader's exchange. `make screens` takes the guide's pictures of these steps.
+Teacher and student each have a JupyterLab with their own folder and home; files pass between them
+through nbgrader's exchange. `make screens` takes the guide's screenshots of these steps.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ NOT_WRITTEN = dict.fromkeys(["context_vector", "AdditiveAttention"], 0.0)
 
 @dataclass(frozen=True)
 class Class:
-    """Both sides."""
+    """Both sides of the class."""
 
     folder: Path
     teacher: Lab
     student: Lab
 
     def grades(self, notebook: str) -> dict[str, Any]:
-        """Return what the gradebook holds of the student, by exercise."""
+        """Return the student's grades in the gradebook, by exercise."""
         with Gradebook(f"sqlite:///{self.folder}/gradebook.db", "attention") as gradebook:
             found = gradebook.find_submission_notebook(notebook, "bahdanau", "bora").grades
             return {g.name.removeprefix("test-"): g.score for g in found}
@@ -54,7 +54,7 @@ class Class:
 
 @pytest.fixture
 def classroom(tmp_path: Path, chromium: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Class]:
-    """Start both JupyterLabs; at the end nothing of them is left."""
+    """Start both JupyterLabs, and clean up after them."""
     if shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed (apt install bubblewrap)")
     places = {name: tmp_path / name for name in ("class", "student", "exchange", "t", "s")}
@@ -73,7 +73,7 @@ def classroom(tmp_path: Path, chromium: Any, monkeypatch: pytest.MonkeyPatch) ->
         f"{exchange}",
         "utf-8",
     )
-    # A new gradebook is made with alembic, which lies beside this Python.
+    # A new gradebook is made with alembic, which is in the folder of this Python.
     beside = str(Path(sys.executable).parent)
     monkeypatch.setenv("PATH", os.pathsep.join([beside, os.environ["PATH"]]))
     with Gradebook(f"sqlite:///{places['class']}/gradebook.db", "attention") as gradebook:
@@ -89,7 +89,7 @@ def classroom(tmp_path: Path, chromium: Any, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def to_the_top(element: Any) -> None:
-    """Scroll so that nothing of what is above an element is seen."""
+    """Scroll so that everything above an element is hidden."""
     element.evaluate("e => e.scrollIntoView({block: 'start'})")
 
 
@@ -97,7 +97,7 @@ def test_an_assignment_goes_through_the_pages_of_teacher_and_student(classroom: 
     screens = Screens()
     teacher, student = classroom.teacher, classroom.student
 
-    # The teacher looks at the points, and releases.
+    # The teacher checks the points and releases the assignment.
     teacher.open("solutions/bahdanau/scores.ipynb")
     teacher.show_files(False)
     source = Notebook(teacher)
@@ -112,7 +112,7 @@ def test_an_assignment_goes_through_the_pages_of_teacher_and_student(classroom: 
     assert chosen.locator(".nbgrader-CellId input").input_value() == "test-additive_score"
     assert float(chosen.locator(".nbgrader-CellPoints input").input_value()) == 3
     to_the_top(chosen)
-    to_the_top(check)  # the solution above it is not for the guide
+    to_the_top(check)  # keeps the solution out of the guide
     screens.take(teacher.page, "create", 28, 560)
 
     teacher.open()
@@ -158,7 +158,7 @@ def test_an_assignment_goes_through_the_pages_of_teacher_and_student(classroom: 
     student.tab("Assignments")
     assignments.press("fetched", "Submit", then="submitted")
 
-    # The teacher collects and grades, looks at it, and gives a point by hand.
+    # The teacher collects, grades, reviews, and gives a point by hand.
     formgrader.press("bahdanau", "collect")
     formgrader.row("bahdanau").locator("td.num-submissions a").click()
     formgrader.row("bora").get_by_text("needs autograding").wait_for()
@@ -183,7 +183,7 @@ def test_an_assignment_goes_through_the_pages_of_teacher_and_student(classroom: 
     points.evaluate("e => e.scrollIntoView({block: 'center'})")
     formgrader.frame.locator(".save-icon:visible").first.wait_for(state="hidden")
     top = formgrader.frame.locator("#additive_score-comment").bounding_box()["y"] - 15
-    # The numbers further down in the card are drawn again each time.
+    # The numbers further down in the card are random.
     screens.take(teacher.page, "graded", top, card.bounding_box()["y"] + 75)
     assert classroom.grades("scores") == NOT_WRITTEN | {"masked_softmax": 2, "additive_score": 1}
 
@@ -209,5 +209,5 @@ def test_an_assignment_goes_through_the_pages_of_teacher_and_student(classroom: 
 
     for side in (teacher, student):
         assert side.broken == set()
-        # nbconvert's pages set formulas by MathJax from the web; without it they show TeX.
+        # nbconvert's pages load MathJax from the web; without it, they show TeX.
         assert {url for url in side.foreign if not re.search("/mathjax/", url)} == set()

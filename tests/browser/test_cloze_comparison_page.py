@@ -1,4 +1,4 @@
-"""The explorer of the chapter on BERT: it shows the guesses that Python gave it."""
+"""Tests of the BERT chapter's cloze explorer: it shows the guesses from Python."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PAGE = "book/09_bert.html"
 
 @pytest.fixture(scope="module")
 def state() -> dict:
-    """The state that Python gave the explorer."""
+    """Return the explorer's state from Python."""
     for state in explorer_states(PAGE):
         if "sees" in state:
             return state
@@ -21,14 +21,14 @@ def state() -> dict:
 
 
 def percent(p: float) -> str:
-    """A probability as the page writes it, or two where the browser may round the other way."""
+    """Return a probability as the page writes it."""
     if 0.995 < p < 1:
         return "> 99 %"
     return "< 1 %" if 0 < p < 0.005 else f"{int(100 * p + 0.5)} %"
 
 
 def expect_shown(explorer, state: dict, text: dict, hidden: int) -> None:
-    """The words with one gap, and below it every model's guesses for it."""
+    """Expect the words with one gap, and below them every model's guesses for it."""
     words = [word for sentence in text["sentences"] for word in sentence]
     shown = explorer.locator(".fi-word").all_inner_texts()
     assert shown == [*words[:hidden], "[MASK]", *words[hidden + 1 :]]

@@ -1,4 +1,4 @@
-"""Pages about hostile submissions in a browser: no dialog, no request, no script behind a link."""
+"""Browser tests of pages about hostile submissions: no dialog, no request, no script link."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tests.grading.hostile_student import FORMGRADER, FRAGMENTS, facts, grade, p
 pytestmark = pytest.mark.browser
 
 HERE, CDN = "http://course.test/", "https://cdnjs.cloudflare.com/ajax/libs/mathjax/2.7.7/"
-# nbconvert's pages load MathJax 2 with its extension Safe from there. Here they get the book's
-# MathJax 3, without that extension and with the same signs for mathematics: it stops nothing.
+# nbconvert's pages load MathJax 2 with its Safe extension from there. Here they get the book's
+# MathJax 3 without that extension and with the same delimiters: it blocks nothing.
 MATHJAX = ROOT / "book" / "_static" / "vendor" / "mathjax"
 AS_NBCONVERT = r"""
 window.MathJax = {
@@ -34,7 +34,7 @@ window.MathJax = {
 
 @dataclass
 class Visited:
-    """What a page asked for and did."""
+    """The requests and effects of a page."""
 
     requests: list[str] = field(default_factory=list)
     dialogs: list[str] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Visited:
 
 
 def visit(chromium: Any, text: str) -> Visited:
-    """Open a page and click on whatever can be clicked."""
+    """Open a page and click on every clickable element."""
     found = Visited()
     context = chromium.new_context()
     page = context.new_page()
@@ -85,7 +85,7 @@ def visit(chromium: Any, text: str) -> Visited:
     )
     found.mathematics = page.locator("mjx-container").count()
     found.elements = page.locator("a, input, button, form, iframe, svg, img, [id]").count()
-    # Links of the formgrader lead to its other pages; a click stays where it is.
+    # Links of the formgrader lead to its other pages; keep clicks on this page.
     page.evaluate("""
       window.addEventListener("click", (event) => {
         const link = event.target.closest("a");
@@ -104,19 +104,19 @@ def visit(chromium: Any, text: str) -> Visited:
 
 
 def all_pages(things: list[str], texts: list[str]) -> dict[str, str]:
-    """Return the student's feedback, the formgrader's page and the report."""
+    """Return the student's feedback page, the formgrader's page and the report."""
     said = say(things)
     remarks = tuple(f"{said()} was graded as scores.ipynb." for _ in texts)
     made = pages(grade(said, texts, remarks, said()), said())
     return made | {"report": report(facts(said, [f"{n}{said()}" for n in range(2)]))}
 
 
-# Each of them alone, and one after the other.
+# Each fragment alone, and several in sequence.
 TEXTS = [*FRAGMENTS, *("".join(FRAGMENTS[n : n + 4]) for n in range(0, len(FRAGMENTS), 4))]
 
 
 def _nobody(link: str) -> str:
-    """Return a link without the student's name, which is a folder of the submission's page."""
+    """Return a link without the student's name, which is a folder in the page's address."""
     return re.sub(r"(?s)^/notebooks/autograded/.*(?=/bahdanau/scores\.ipynb)", "", link)
 
 

@@ -1,4 +1,4 @@
-"""Pictures keep their place while they load, and are large enough on a phone."""
+"""Tests of pictures: no layout shift while loading, and large enough on a phone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The live cloze of the chapter on BERT: the page computes what torch computes."""
+"""Tests of the BERT chapter's live cloze: the page computes the same as torch."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ DONE = "document.querySelector('.cl-told').textContent"
 
 @pytest.fixture(scope="module")
 def state() -> dict[str, Any]:
-    """The state that Python gave the explorer."""
+    """Return the explorer's state from Python."""
     return next(state for state in explorer_states(PAGE) if "cls" in state)
 
 
 @pytest.fixture(scope="module")
 def model(state) -> PretrainingModel:
-    """The model that was packed, with the weights that the page has."""
+    """Return the packed model with the page's weights."""
     tensors = unpack(state["weights"])
     longest, d = tensors["encoder.embeddings.position.weight"].shape
     table = BertEmbeddings(len(state["words"]), d, max_length=longest)
@@ -43,7 +43,7 @@ def model(state) -> PretrainingModel:
 def encoded(
     state: dict, first: list[str], second: list[str]
 ) -> tuple[list[int], list[int], list[int]]:
-    """Ids, segments and the place of each word."""
+    """Return the ids, the segments and the position of each word."""
     ids = [[state["words"].index(word) for word in text] for text in (first, second)]
     tokens = [state["cls"], *ids[0], state["sep"], *([*ids[1], state["sep"]] if second else [])]
     segments = [0] * (len(first) + 2) + [1] * (len(second) + 1 if second else 0)
@@ -55,7 +55,7 @@ def encoded(
 def torch_says(
     state: dict, model: PretrainingModel, first: list[str], second: list[str], *hidden: int
 ) -> tuple[Any, int, float]:
-    """The probabilities for the first hidden word, its id, and that the second text follows."""
+    """Return the probabilities for the hidden word, its id, and whether the second text follows."""
     tokens, segments, where = encoded(state, first, second)
     places = [where[i] for i in hidden]
     truth = tokens[places[0]]
@@ -73,7 +73,7 @@ def expect(
     second: list[str],
     hidden: int,
 ) -> None:
-    """Guesses, the second text's probability and what each word costs are torch's."""
+    """Expect torch's guesses, probability of the second text, and effect of each word."""
     probabilities, truth, follows = torch_says(state, model, first, second, hidden)
     rows = explorer.locator(".cl-guesses").first.locator("li")
     for row, word in zip(

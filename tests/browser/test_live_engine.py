@@ -1,4 +1,4 @@
-"""The engine of the live explorers computes in Chromium what torch computes."""
+"""Tests of the live explorers' engine: in Chromium it computes the same as torch."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from tests.helpers.small_models import small_transformer
 
 pytestmark = pytest.mark.browser
 
-CLOSE = 1e-5  # to torch with the weights that the browser has
-HALF = 1e-3  # to torch with its own
+CLOSE = 1e-5  # tolerance against torch with the browser's weights
+HALF = 1e-3  # tolerance against torch with the original weights
 SEEDS = (0, 1, 2)
 
 
@@ -75,7 +75,7 @@ def drawn(seed: int, *shape: int) -> Tensor:
 
 
 def made(seed: int, build: Any) -> Any:
-    """A module with random weights, biases too, in eval mode."""
+    """Return a module in eval mode with random weights and biases."""
     torch.manual_seed(seed)
     module = build().eval()
     for parameter in module.parameters():
@@ -181,7 +181,7 @@ def test_multi_head_attention(engine, heads, causal):
         output, weights = torch_module(x, keys, keys, mask)
         close(found["outputs"], output[0], within)
         close(found["weights"], weights[0], within)
-    # A head that is off adds nothing: its columns of the output's matrix are as good as 0.
+    # A head that is off adds nothing, as if its columns of the output matrix were 0.
     sent = as_packed(module)
     sent.output.weight[:, : 8 // heads] = 0
     close(engine(call, off=[0], **given)["outputs"], sent(x, keys, keys, mask)[0][0])
@@ -193,7 +193,7 @@ def corpus():
 
 
 def translator(corpus: Any, attends: bool) -> AttentionTranslator:
-    """A translator of the chapter's kind, small, with random weights: its outputs vary most."""
+    """Return a small translator with random weights, whose outputs vary most."""
     attention = AdditiveAttention(12, 24, 10) if attends else FixedContext()
     return made(
         5,

@@ -1,4 +1,4 @@
-"""The live classifier of the chapter on sentences: the page computes what torch computes."""
+"""Tests of the sentence chapter's live classifier: the page computes the same as torch."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ DONE = "document.querySelector('.rv-told').textContent"
 
 @pytest.fixture(scope="module")
 def state() -> dict[str, Any]:
-    """The state that Python gave the explorer."""
+    """Return the explorer's state from Python."""
     return next(state for state in explorer_states(PAGE) if "classes" in state)
 
 
 @pytest.fixture(scope="module")
 def model(state) -> AttentionClassifier:
-    """The classifier that was packed, with the weights that the page has."""
+    """Return the packed classifier with the page's weights."""
     tensors = unpack(state["weights"])
     (size, e), a = tensors["embedding.weight"].shape, len(tensors["v"])
     found = AttentionClassifier(size, e, tensors["rnn.weight_hh_l0"].shape[1], a, 2)
@@ -37,7 +37,7 @@ def model(state) -> AttentionClassifier:
 def torch_says(
     state: dict, model: AttentionClassifier, words: list[str]
 ) -> tuple[float, list[float]]:
-    """The probability of a good review, and the weights."""
+    """Return torch's probability of a good review, and the weights."""
     ids = torch.tensor([[state["words"].index(word) for word in words]])
     logits, weights = model(ids, torch.tensor([len(words)]))
     return logits[0].softmax(-1)[1].item(), weights[0].tolist()

@@ -1,4 +1,4 @@
-"""The live Transformer of its chapter: the page computes what torch computes."""
+"""Tests of the Transformer chapter's live model: the page computes the same as torch."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ PARTS = {"encoder": "source to source", "decoder": "target to target", "memory":
 
 @pytest.fixture(scope="module")
 def state() -> dict[str, Any]:
-    """The state that Python gave the explorer."""
+    """Return the explorer's state from Python."""
     return next(state for state in explorer_states(PAGE) if "source_words" in state)
 
 
 @pytest.fixture(scope="module")
 def model(state) -> Transformer:
-    """The model that was packed, with the weights that the page has."""
+    """Return the packed model with the page's weights."""
     tensors = unpack(state["weights"])
     size, d = tensors["embedding.weight"].shape
     inner = tensors["encoder_layers.0.feed_forward.inner.bias"].shape[0]
@@ -44,7 +44,7 @@ def written(explorer: Any) -> list[str]:
 
 
 def expect(explorer: Any, state: dict, model: Transformer, words: list[str]) -> list[str]:
-    """The translation is torch's; returns it."""
+    """Expect torch's translation, and return it."""
     ids = [*(state["words"].index(word) for word in words), EOS]
     (found,) = translate(TransformerTranslator(model), [ids])
     said = [state["words"][i] for i in found]
@@ -54,7 +54,7 @@ def expect(explorer: Any, state: dict, model: Transformer, words: list[str]) -> 
 
 @torch.no_grad()
 def rows(state: dict, model: Transformer, words: list[str], said: list[str]) -> dict[str, Any]:
-    """The weights of the three attentions, (L, h, rows, columns) each."""
+    """Return the weights of the three attentions, (L, h, rows, columns) each."""
     source = torch.tensor([[*(state["words"].index(word) for word in words), EOS]])
     previous = torch.tensor([[BOS, *(state["words"].index(word) for word in said)]])
     with recorded_weights(model) as weights:
@@ -112,7 +112,7 @@ def test_knobs_change_the_translation_as_in_torch(visit, state, model, monkeypat
         with torch.no_grad():
             weight.zero_()
         expect(explorer, state, model, words)
-    finally:  # the other tests have the same model
+    finally:  # other tests share the model
         with torch.no_grad():
             weight.copy_(kept)
     told = explorer.locator(".tf-told").inner_text()

@@ -1,4 +1,4 @@
-"""The live translator of the chapter on Bahdanau: the page computes what torch computes."""
+"""Tests of the Bahdanau chapter's live translator: the page computes the same as torch."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ PAGE = "book/03_bahdanau.html"
 
 @pytest.fixture(scope="module")
 def state() -> dict[str, Any]:
-    """The state that Python gave the explorer."""
+    """Return the explorer's state from Python."""
     return next(state for state in explorer_states(PAGE) if "attention" in state)
 
 
 def model(packed: dict) -> AttentionTranslator:
-    """The translator that was packed, with the weights that the page has."""
+    """Return the packed translator with the page's weights."""
     tensors = unpack(packed)
     (source, e), (target, _) = (
         tensors[f"{part}.embedding.weight"].shape for part in ("encoder", "decoder")
@@ -56,7 +56,7 @@ def ids(state: dict, words: list[str]) -> list[int]:
 
 
 def expect(explorer: Any, state: dict, models: dict, words: list[str]) -> list[str]:
-    """Both translations and the weights of some steps are torch's; returns the translation."""
+    """Expect torch's translations and some steps' weights; return the translation."""
     source = ids(state, words)
     shown = explorer.locator(".tr-outputs dd > span").all_inner_texts()
     for k, name in enumerate(models):
@@ -175,7 +175,7 @@ def weight_texts(explorer: Any) -> list[str]:
 
 @torch.no_grad()
 def expect_forced(explorer: Any, state: dict, model: Any, words: list[str], word: str) -> None:
-    """The words after the forced one are those that torch writes after it."""
+    """Expect the same words after the forced one as torch writes."""
     forced = state["target_words"].index(word)
     read = model.encode(*source_batch([ids(state, words)]))
     _, read = model.step(torch.tensor([2]), read)

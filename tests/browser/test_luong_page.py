@@ -1,4 +1,4 @@
-"""The explorers of the chapter on Luong: they compute what Python does, also with the keyboard."""
+"""Tests of the Luong chapter's explorers: same numbers as Python, mouse and keyboard."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ PAGE = "book/04_luong.html"
 
 @pytest.fixture(scope="module")
 def states() -> list[dict]:
-    """The state that Python gave each explorer of the chapter, in the page's order."""
+    """Return the state of each explorer from Python, in page order."""
     return explorer_states(PAGE)
 
 
 def expect_scores(explorer, state: dict, query: list[float]) -> None:
-    """The four tables show the scores and weights of the query."""
+    """Expect the scores and weights of the query in the four tables."""
     one, keys = torch.tensor([query]), torch.tensor([state["points"]])
     expected = {
         "dot": dot_score(one, keys),
@@ -87,7 +87,7 @@ def test_scores_follow_the_query(visit, states, width):
 
 
 def expect_window(explorer, state: dict, position: float, D: float, sigma: float) -> None:
-    """The rows show the weights of the window at this place."""
+    """Expect the weights of the window at this position."""
     count = len(state["words"])
     centre = torch.tensor([position])
     inside = local_window(centre, torch.tensor([count]), D, count)

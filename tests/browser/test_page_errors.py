@@ -1,4 +1,4 @@
-"""What counts as a problem of a page that a test opens."""
+"""Tests of what the fixtures report as a problem of a page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ASK = "path => { fetch(path).catch(() => {}) }"
 
 def test_a_request_given_up_by_leaving_is_no_problem(visit):
     opened = visit(PAGE)
-    opened.page.route("**/never", lambda route: None)  # it is never answered
+    opened.page.route("**/never", lambda route: None)  # never answered
     with opened.page.expect_request("**/never"):
         opened.page.evaluate(ASK, "/never")
     with opened.page.expect_event("requestfailed"):

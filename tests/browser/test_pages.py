@@ -1,4 +1,4 @@
-"""Every page of the built site, light and dark, without any host but its own."""
+"""Tests of every built page in light and dark mode, without requests to other hosts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SMOKE = (  # a page of each kind: root, chapter, exercises, answers, generated, 
 
 
 def source(page: str) -> str:
-    """The page's HTML as it was built; empty when there is no site (the fixture then skips)."""
+    """Return the page's HTML, or "" if there is no site (the fixture then skips)."""
     path = site_folder() / page
     return path.read_text(encoding="utf-8") if path.is_file() else ""
 

@@ -1,4 +1,4 @@
-"""The PDF of the book: printed once from the built site, then read again."""
+"""Tests of the PDF, printed once from the built site and read back."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ ABOUT = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 
 
 def words(text: str) -> str:
-    """A text without spaces: where a PDF breaks its lines does not matter."""
+    """Return a text without spaces, so that the PDF's line breaks do not matter."""
     return "".join(text.split())
 
 
 @pytest.fixture(scope="module")
 def pages() -> list[printing.Page]:
-    """The pages of the table of contents that the site was built from."""
+    """Return the pages in the site's table of contents."""
     toc = site_folder().parents[1] / "_toc.yml"
     return printing.list_pages(toc, exercises=False)
 
 
 @pytest.fixture(scope="module")
 def printed(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The book, read again."""
+    """Return the PDF, read back."""
     pypdf = pytest.importorskip("pypdf", reason="pypdf is not installed")
     if not (site_folder() / "index.html").is_file():
         pytest.skip("there is no built site; run: make book")
-    if os.environ.get("COURSEKIT_PDF"):  # one that is printed already
+    if os.environ.get("COURSEKIT_PDF"):  # already printed
         return pypdf.PdfReader(os.environ["COURSEKIT_PDF"])
-    # A process of its own: two of playwright's loops do not run in one thread.
+    # In a separate process, since two Playwright loops cannot run in one thread.
     out = tmp_path_factory.mktemp("pdf") / "book.pdf"
     toc = site_folder().parents[1] / "_toc.yml"
     command = [sys.executable, "-m", "tools.pdf", "--site", str(site_folder())]
@@ -53,7 +53,7 @@ def printed(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.fixture(scope="module")
 def texts(printed: Any) -> list[str]:
-    """The words of each page."""
+    """Return the text of each page."""
     return [page.extract_text() for page in printed.pages]
 
 

@@ -1,4 +1,4 @@
-"""Questions that answer in the page, and the reader's progress, as a reader uses them."""
+"""Tests of the interactive questions and the progress page, used like a reader."""
 
 from __future__ import annotations
 
@@ -16,41 +16,41 @@ FULL = "Storage.prototype.setItem = () => { throw new DOMException('full', 'Quot
 
 
 def question(page, name):
-    """A question's box and what it says."""
+    """Return a question's container and its verdict."""
     box = page.locator(f"#question-{name}")
     return box, box.locator(".cq-verdict")
 
 
 def stored(page):
-    """What the course keeps in the browser."""
+    """Return the course's entries in the browser's storage."""
     kept = page.evaluate("Object.fromEntries(Object.entries(localStorage))")
     return {key: day for key, day in kept.items() if key.startswith("attention-course/")}
 
 
 def row(page):
-    """The cells of the chapter's row: read, questions, exercises."""
+    """Return the cells of the chapter's row: read, questions, exercises."""
     cells = page.locator("tbody[data-chapter='book/01_why_attention'] tr:first-child td")
     return cells.all_inner_texts()
 
 
 def put(page, entries):
-    """Keep entries as an earlier visit would have, and open the page again."""
+    """Store entries like an earlier visit, and reload the page."""
     page.evaluate("entries => { for (const e of entries) localStorage.setItem(...e); }", entries)
     page.reload()
 
 
 def told(page, part):
-    """What a part of the page of progress says."""
+    """Return the text of a part of the progress page."""
     return page.locator(f".course-progress {part}").inner_text()
 
 
 def tick(page, name):
-    """Tick an exercise as passed, or take that back."""
+    """Tick or untick an exercise."""
     page.get_by_role("checkbox", name=f"{name} passed", exact=True).click()
 
 
 def passed(page):
-    """The exercises that the page shows as passed."""
+    """Return the exercises that the page shows as passed."""
     return set(page.locator("input:checked").evaluate_all("all => all.map(box => box.value)"))
 
 
@@ -61,7 +61,7 @@ def test_a_choice_answers_by_keyboard(visit, scheme, width):
     box, verdict = question(page, CHOICE)
     assert verdict.inner_text() == ""
     box.get_by_role("radio").first.focus()
-    page.keyboard.press("ArrowDown")  # walking through the options is no answer
+    page.keyboard.press("ArrowDown")  # moving through the options is not an answer
     assert "Press Enter" in verdict.inner_text()
     page.keyboard.press("Enter")
     assert verdict.inner_text().startswith("✗ Not right: b")
@@ -230,7 +230,7 @@ def test_without_storage_one_sentence_and_all_else_works(visit, site, refusing):
     box.get_by_label("Your answer").fill("4.16")
     box.get_by_role("button", name="Check").click()
     assert verdict.inner_text().startswith("✓ Right")
-    assert opened.foreign == []  # the console has the theme's own complaints
+    assert opened.foreign == []  # the console has warnings of the theme
 
 
 def test_two_open_pages_do_not_write_over_each_other(visit, site):
@@ -255,7 +255,7 @@ def test_two_open_pages_do_not_write_over_each_other(visit, site):
             f"passed:{SECOND}",
         )
     }
-    board.wait_for_function(  # without loading it again
+    board.wait_for_function(  # without reloading
         "document.querySelector('[data-chapter*=\"01_why\"] .cp-read').textContent === '✓ read'"
     )
     assert row(board)[1] == "1 of 4"

@@ -1,4 +1,4 @@
-"""The explorer of the chapter on sentences: it shows the weights that Python gave it."""
+"""Tests of the sentence chapter's explorer: it shows the weights from Python."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ PAGE = "book/06_sentences.html"
 
 @pytest.fixture(scope="module")
 def states() -> list[dict]:
-    """The state that Python gave each explorer of the chapter, in the page's order."""
+    """Return the state of each explorer from Python, in page order."""
     return explorer_states(PAGE)
 
 
 def expect_shown(explorer, text: dict, view: str) -> None:
-    """The words of the text, each with its weight, and the sentence that stands for them."""
+    """Expect the words of the text with their weights, and the description in words."""
     words = [word for sentence in text["sentences"] for word in sentence]
     weights = text["weights"][view]
     shown = explorer.locator(".wo-word")

@@ -1,4 +1,4 @@
-"""The explorers of chapter 2 as they run in the built page."""
+"""Tests of chapter 2's explorers in the built page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAGE = "book/02_seq2seq.html"
 
 @pytest.fixture(scope="module")
 def states():
-    """The state that Python gave each explorer of the page, by a key that it alone has."""
+    """Return the state of each explorer from Python, by a key that only it has."""
     keys = ("examples", "searches")
     return {key: state for state in explorer_states(PAGE) for key in keys if key in state}
 
@@ -41,7 +41,7 @@ def test_the_state_explorer_works_with_keyboard_buttons_and_click(visit, states)
     explorer.locator("input[type=range]").focus()
     opened.page.keyboard.press("End")
     expect_state(explorer, example, last)
-    opened.page.keyboard.press("ArrowRight")  # there is nothing behind the last
+    opened.page.keyboard.press("ArrowRight")  # there is no next word
     expect_state(explorer, example, last)
     opened.page.keyboard.press("ArrowLeft")
     expect_state(explorer, example, last - 1)
@@ -59,7 +59,7 @@ def test_the_state_explorer_works_with_keyboard_buttons_and_click(visit, states)
 
 
 def expect_state(explorer, example: dict, position: int) -> None:
-    """The explorer shows the state after a word: numbers, the count and the sentence in words."""
+    """Expect the state after a word: numbers, count and description in words."""
     row = example["left"][position]
     shown = explorer.locator("li .sx-number").all_inner_texts()
     assert [float(text) for text in shown[: position + 1]] == pytest.approx(row, abs=0.00501)
@@ -91,7 +91,7 @@ def test_the_beam_explorer_shows_the_search_that_python_recorded(visit, states, 
                 expect_search(explorer, beam, position)
                 following.click()
             expect_search(explorer, beam, len(beam["steps"]))
-            following.click(force=True)  # there is nothing behind the end
+            following.click(force=True)  # there is no next step
             expect_search(explorer, beam, len(beam["steps"]))
     overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert opened.page.evaluate(overflow) <= 0
@@ -117,7 +117,7 @@ def test_the_beam_explorer_works_with_the_keyboard(visit, states):
 
 
 def expect_search(explorer, beam: dict, position: int) -> None:
-    """The explorer shows the first steps of a search: boxes, their fates and the words."""
+    """Expect the first steps of a search: boxes, their fates and the words."""
     boxes = sum(len(step) for step in beam["steps"][:position])
     assert explorer.locator(".bx-box").count() == boxes + 1  # and <bos>
     for fate in ("cut", "finished"):

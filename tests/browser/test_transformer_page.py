@@ -1,4 +1,4 @@
-"""The explorers of the chapter on the Transformer: they show what Python gave or computes."""
+"""Tests of the Transformer chapter's explorers: they agree with Python."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAGE = "book/08_transformer.html"
 
 @pytest.fixture(scope="module")
 def states() -> list[dict]:
-    """The state that Python gave each explorer of the chapter, in the page's order."""
+    """Return the state of each explorer from Python, in page order."""
     return explorer_states(PAGE)
 
 
@@ -126,7 +126,7 @@ def test_masks_are_those_of_the_exercises(visit, states, width):
 
 
 def expect_head(explorer, state: dict, chosen: dict) -> None:
-    """The words that are looked at, with the weights that Python gave."""
+    """Expect the attended words with the weights from Python."""
     sentence = state["sentences"][chosen["sentence"]]
     part = chosen["part"]
     keys = sentence["target" if part == "decoder" else "source"]

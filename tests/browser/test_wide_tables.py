@@ -1,4 +1,4 @@
-"""Wide tables scroll by themselves, and the keyboard reaches them."""
+"""Tests that wide tables scroll on their own and are reachable by keyboard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures grading; nothing is asserted.
+"""Benchmarks of grading, without assertions.
 
     python -m tests.grading.benchmark                 all three parts
     python -m tests.grading.benchmark stock           stock nbgrader against `autograder grade`
@@ -6,7 +6,7 @@
     python -m tests.grading.benchmark feedback        feedback pages against nbgrader's
     python -m tests.grading.benchmark stock --students 10
 
-Every part prints ratios. Commands are timed from start to end, imports and all.
+Every part prints ratios. Commands are timed from start to end, imports included.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 
 
 def answers() -> dict[str, list[str]]:
-    """Return what students write, by exercise: the right and the wrong answers of the bank."""
+    """Return the students' answers by exercise: right and wrong answers of the bank."""
     bank: dict[str, list[str]] = {}
     for entry in entries():
         if EXERCISES[entry.exercise].assignment == ASSIGNMENT:
@@ -46,7 +46,7 @@ def answers() -> dict[str, list[str]]:
 
 
 def make(folder: Path, students: int, notebooks: tuple[str, ...] = (NOTEBOOK,)) -> None:
-    """Fill a folder with a course of some notebooks of the assignment, and its submissions."""
+    """Create a course with some notebooks of the assignment and with submissions."""
     copy_course(folder)
     for path in (folder / "solutions" / ASSIGNMENT).iterdir():
         if path.is_dir() and path.name not in notebooks:
@@ -57,7 +57,7 @@ def make(folder: Path, students: int, notebooks: tuple[str, ...] = (NOTEBOOK,)) 
         for number in range(students):
             for cell in released.cells:
                 if written := bank.get(cell.id):
-                    # No two students write the same.
+                    # Makes all students' answers different.
                     cell.source = f"{written[number % len(written)]}\n# {number}"
             target = folder / "submitted" / f"student-{number:04d}" / ASSIGNMENT
             target.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,7 @@ def make(folder: Path, students: int, notebooks: tuple[str, ...] = (NOTEBOOK,)) 
 
 
 def timed(folder: Path, *command: str) -> tuple[float, str]:
-    """Run a command in a folder; return its seconds and what it says."""
+    """Run a command in a folder; return its seconds and output."""
     started = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-m", *command],
@@ -80,7 +80,7 @@ def timed(folder: Path, *command: str) -> tuple[float, str]:
 
 
 def against_stock(students: int) -> None:
-    """Print submissions per minute, both ways, and the ratio."""
+    """Print submissions per minute for stock nbgrader and for ours, and the ratio."""
     rates = {}
     for name, command in (
         ("stock", ("nbgrader", "autograde", ASSIGNMENT)),
@@ -103,7 +103,7 @@ def against_stock(students: int) -> None:
 
 
 def memory(process: psutil.Process) -> float:
-    """Return the megabytes of a process and all below it; what they share counts once."""
+    """Return the megabytes of a process and its descendants; shared memory counts once."""
     found = 0
     for one in [process, *process.children(recursive=True)]:
         try:
@@ -145,9 +145,9 @@ def growth(students: int) -> None:
 
 
 def feedback(students: int) -> None:
-    """Print what the feedback pages of a class take, and the ratios.
+    """Print the time for the feedback pages of a class, and the ratios.
 
-    nbgrader needs a command of its own for them; ours are a part of grading, or a command.
+    nbgrader needs a separate command for them; ours are part of grading, or a command.
     """
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)

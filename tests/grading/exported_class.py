@@ -1,4 +1,4 @@
-"""A graded class to export, and readers of what was exported."""
+"""A graded class for export tests, and the export itself."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WRONG = {
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Class:
-    """A class with everybody in it, and a second assignment that only two handed in."""
+    """Return a class with all kinds of students, and a second assignment with two submissions."""
     made = Class(tmp_path_factory.mktemp("course"))
     made.release("empty")
     made.release("second")
@@ -36,7 +36,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Class:
         remarks=("A cell was there twice.",),
         review="Only for the instructor.",
     )
-    made.hand_in("evan", dict.fromkeys(POINTS, Found()), penalty=4.0)  # nothing to take off
+    made.hand_in("evan", dict.fromkeys(POINTS, Found()), penalty=4.0)  # nothing to deduct
     made.enrol("fay", first_name="Fay", last_name="Absent", email="fay@x.org")
     made.hand_in("gil", {"masked_softmax": Found(points=1 / 3, outcome="part")})
     made.by_hand("ada", "masked_softmax", extra_credit=1.5)
@@ -48,7 +48,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Class:
 
 
 def export(plugin: type, graded: Class, to: Path, **settings):
-    """Run an export as `nbgrader export` does; return what it wrote."""
+    """Run an export like `nbgrader export`; return its output."""
     settings.setdefault("assignment", [ASSIGNMENT])
     made = plugin(**settings, to=str(to), config=Config())
     made.log = logging.getLogger("exports")

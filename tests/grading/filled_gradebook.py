@@ -1,6 +1,6 @@
-"""A graded class in a folder of its own, filled in by nbgrader's API and `result_records.write`.
+"""A graded class in its own folder, written by nbgrader's API and `result_records.write`.
 
-Nothing is run: what a grader would have found is given.
+Nothing is executed: the grader's findings are given.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from autograder.exercises import EXERCISES
 from autograder.instructor.grading import result_records
 from autograder.instructor.grading.result_records import ExerciseResult, NotebookResult
 
-# nbgrader calls alembic by its name, which lies beside this Python.
+# nbgrader calls alembic by name; it is in the folder of this Python.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-# It does so for each new gradebook, which takes a second.
+# It does so for each new gradebook, which would take a second.
 api.get_alembic_version = functools.cache(api.get_alembic_version)
 
 ASSIGNMENT = "bahdanau"
@@ -35,7 +35,7 @@ DUE = "2030-05-01T12:00:00+00:00"
 
 @dataclass(frozen=True)
 class Found:
-    """What a grader found of an answer that is not right."""
+    """A grader's findings about a wrong answer."""
 
     outcome: str = "wrong"
     points: float = 0.0
@@ -44,7 +44,7 @@ class Found:
 
 
 def directory(folder: Path, gradebook: str = "gradebook.db") -> CourseDirectory:
-    """Return what nbgrader knows of a course in a folder."""
+    """Return nbgrader's CourseDirectory of a folder."""
     address = f"sqlite:///{folder / gradebook}"
     return CourseDirectory(root=str(folder), db_url=address, release_directory="exercises")
 
@@ -90,7 +90,7 @@ class Class:
         review: str = "",
         about: Mapping[str, str] | None = None,
     ) -> None:
-        """Hand in and grade: full points except where something was `found`."""
+        """Hand in and grade, with full points except for exercises in `found`."""
         found = found or {}
         self.enrol(student, **(about or {}))
         submission = self.gradebook.update_or_create_submission(assignment, student, timestamp=at)
@@ -127,7 +127,7 @@ class Class:
         )
 
     def by_hand(self, student: str, exercise: str, **changes: Any) -> None:
-        """Change a grade as the formgrader does: manual_score, extra_credit, needs_manual_grade."""
+        """Change a grade like the formgrader: manual_score, extra_credit, needs_manual_grade."""
         grade = self.gradebook.find_grade(
             f"test-{exercise}", MINE[exercise].notebook, self.assignment, student
         )
@@ -136,6 +136,6 @@ class Class:
         self.gradebook.db.commit()
 
     def total(self, student: str, assignment: str = ASSIGNMENT) -> float:
-        """Return what nbgrader itself says."""
+        """Return nbgrader's own total."""
         submission = self.gradebook.find_submission(assignment, student)
         return max(0.0, submission.score - submission.late_submission_penalty)

@@ -1,4 +1,4 @@
-"""A student who says hostile things wherever a student can say anything, and the pages about it."""
+"""A submission with hostile text in every place that a student controls, and its pages."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ FRAGMENTS = [
     "{% raw %}", "%s", "%(x)s", "다\u0301", "é", "山田\u3000太郎", "👩\u200d💻", "x", " ", ".",
     "(", ")", "}", "{",
 ]  # fmt: skip
-Say = Callable[[], str]  # returns the next thing that a student says
+Say = Callable[[], str]  # returns the student's next text
 
 
 def say(things: list[str]) -> Say:
@@ -80,7 +80,7 @@ WORD = say(["word"])
 
 
 class _Sandbox:
-    """Says what a sandbox would have brought back."""
+    """Returns what a sandbox would have returned."""
 
     times = TimeLimits()
 
@@ -114,7 +114,7 @@ class _Sandbox:
 
 
 class _Secret:
-    """Says what a judge would have found."""
+    """Returns what a judge would have found."""
 
     def __init__(self, say: Say):
         self._say = say
@@ -132,7 +132,7 @@ class _Secret:
 def grade(
     said: Say, texts: list[str], remarks: tuple[str, ...] = (), review: str = ""
 ) -> GradedNotebook:
-    """Grade a notebook in which all that a student can say is said."""
+    """Grade a notebook with the student's text in every possible place."""
     added = [StudentCell(kind, text) for text in texts for kind in ("markdown", "raw")]
     code = [
         StudentCell("code", said() + "."),
@@ -140,7 +140,7 @@ def grade(
         StudentCell("code", ""),
     ]
     handed = NotebookSubmission((*HANDED, *added, *code), "0" * 64, remarks, review)
-    ends = len(HANDED) + len(added) + 1  # the second of them ends the process
+    ends = len(HANDED) + len(added) + 1  # the second one ends the process
     sandbox: Any = _Sandbox(said, ends)
     secret: Any = _Secret(said)
     grader = NotebookGrader(ASSIGNMENT, SOURCES, sandbox, secret, dict.fromkeys(EXERCISES, ""))
@@ -148,7 +148,7 @@ def grade(
 
 
 def exporter(template: str) -> HTMLExporter:
-    """Return what makes nbgrader's pages, as nbgrader_config.py sets it."""
+    """Return the exporter of nbgrader's pages, configured by nbgrader_config.py."""
     config = Config()
     configure(config)
     config.HTMLExporter.template_name = template
@@ -163,7 +163,7 @@ EXPORTERS = {name: exporter(name) for name in ("feedback", "formgrade")}
 
 
 def pages(graded: GradedNotebook, name: str = "ada") -> dict[str, str]:
-    """Return the page that the student gets, and the one on which the teacher grades."""
+    """Return the student's page and the page on which the teacher grades."""
     about: dict[str, Any] = {
         "nbgrader": {"notebook": "scores", "score": 0, "max_score": 1, "late_penalty": 0},
         **{"notebook_id": "scores", "submission_id": "1", "index": 0, "total": 1, "base_url": ""},

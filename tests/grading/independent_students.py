@@ -1,9 +1,8 @@
-"""A class of any size whose students write apart, but all think of the obvious.
+"""Simulated classes of students who work independently but often write the obvious.
 
-Each answer is put together from lines, and for each line there are the ways in which people write
-it, the most popular first; the second is half as likely as the first, and so on. In such a class
-nearly every line is shared with many, which makes it a harder test than the bank of answers: there
-everybody has a style.
+Each answer is composed of lines with several variants each, the most popular first; the second is
+half as likely as the first, and so on. In such a class, students share nearly every line with many
+others, which makes it a harder test than the answer bank, where everybody has their own style.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""nbgrader as it comes: its own preprocessors, its own kernel, in place of the course's."""
+"""Stock nbgrader, with its own preprocessors and kernel in place of the course's."""
 
 from __future__ import annotations
 

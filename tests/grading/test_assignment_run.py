@@ -1,4 +1,4 @@
-"""`autograder grade` in a course: what is graded when, and that nothing is lost."""
+"""Tests of `autograder grade`: what is graded when, and that nothing is lost."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WRONG = {"context_vector": "def context_vector(weights, values):\n    return val
 
 
 def hand_in(folder: Path, student: str, written: dict[str, str], beside: str = "") -> Path:
-    """Put a student's notebooks into a course; return their folder."""
+    """Submit a student's notebooks to a course; return their folder."""
     target = folder / "submitted" / student / ASSIGNMENT
     target.mkdir(parents=True, exist_ok=True)
     for path in sorted((ROOT / "exercises" / ASSIGNMENT).glob("*.ipynb")):
@@ -49,7 +49,7 @@ def hand_in(folder: Path, student: str, written: dict[str, str], beside: str = "
 
 
 def grade(folder: Path, *more: str, environment: dict[str, str] | None = None) -> str:
-    """Run the command as an instructor does; return what it prints."""
+    """Run the command like an instructor; return its output."""
     done = start(folder, *more, environment=environment)
     out, err = done.communicate(timeout=300)
     assert done.returncode == 0, err
@@ -85,7 +85,7 @@ def points(folder: Path, student: str) -> dict[str, float]:
 
 
 def scores(folder: Path) -> dict[str, float]:
-    """What nbgrader's own tables say, by student."""
+    """Return the scores in nbgrader's own tables, by student."""
     with sqlite3.connect(folder / "gradebook.db") as database:
         assert database.execute("pragma integrity_check").fetchone() == ("ok",)
         rows = database.execute(
@@ -119,7 +119,7 @@ def test_a_class_from_nothing_to_points_and_again(course):
     }
 
     # Nothing has changed, so nothing is graded.
-    shutil.rmtree(course / "feedback" / "ada")  # as if that run had been cut off before it
+    shutil.rmtree(course / "feedback" / "ada")  # as if the run had been interrupted earlier
     assert "bahdanau: 0 graded, 3 unchanged" in grade(course)
     assert (course / "feedback" / "ada" / ASSIGNMENT / "scores.html").exists()
     assert kept(course) == first
@@ -131,12 +131,12 @@ def test_a_class_from_nothing_to_points_and_again(course):
     assert [key for key in now if now[key] != first[key]] == [("bora", "scores")]
     assert scores(course)["bora"] == 4.0
 
-    # All of it, or one student's, on demand.
+    # On demand, everything or one student is graded again.
     assert "bahdanau: 1 graded, 0 unchanged" in grade(course, "--force", "--student", "ada")
     assert "bahdanau: 3 graded, 0 unchanged" in grade(course, "--force")
     assert scores(course) == {"ada": 4.0, "bora": 4.0, "chul": 0.0}
 
-    # A page that was lost is made again.
+    # A lost page is recreated.
     (course / "autograded/chul/bahdanau/translator.ipynb").unlink()
     assert "bahdanau: 1 graded, 2 unchanged" in grade(course)
     assert (course / "autograded/chul/bahdanau/translator.ipynb").exists()
@@ -161,7 +161,7 @@ def test_correcting_one_exercises_tests_grades_that_exercise_alone(course, tmp_p
     before = kept(course)["ada", "scores"]
     page = course / "autograded/ada/bahdanau/scores.ipynb"
     cards = {c.id: c.get("outputs") for c in nbformat.read(page, 4).cells if c.id[:5] == "test-"}
-    # A corrected declaration, as a file that Python runs at its start.
+    # A corrected declaration, in a file that Python runs at startup.
     folder = tmp_path_factory.mktemp("corrected")
     (folder / "sitecustomize.py").write_text(CORRECTED)
     said = grade(course, environment={"PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"})
@@ -255,7 +255,7 @@ def test_a_late_submission_and_its_penalty(course):
     assert found["ada", "translator"] == 0.0  # never more than was earned
     assert found["bora", "scores"] is None
     assert found["chul", "scores"] == 0.0
-    # A corrected time of submission counts, though no notebook has changed.
+    # A corrected submission time counts, even if no notebook has changed.
     hand_in(course, "ada", RIGHT, "2026-03-01 12:00:00 UTC")
     grade(course)
     with sqlite3.connect(course / "gradebook.db") as database:
@@ -301,7 +301,7 @@ def test_two_runs_do_not_write_at_the_same_time(course):
     until = time.monotonic() + 60
     while not held(lock) and time.monotonic() < until:
         time.sleep(0.01)
-    os.killpg(first.pid, signal.SIGSTOP)  # it stands still, with the lock in its hand
+    os.killpg(first.pid, signal.SIGSTOP)  # it is stopped while holding the lock
     try:
         assert held(lock)
         second = subprocess.run(
@@ -315,7 +315,7 @@ def test_two_runs_do_not_write_at_the_same_time(course):
 
 
 def held(lock: Path) -> bool:
-    """Return whether a process has the lock, without a hand on it."""
+    """Return whether a process holds the lock, without taking it."""
     if not lock.exists():
         return False
     inode = f":{lock.stat().st_ino} "
@@ -336,7 +336,7 @@ def test_a_killed_run_goes_on_where_it_was(course):
         run.communicate()
         if (course / "gradebook.db").exists():
             now = kept(course)
-            # What was graded before the run is as it was: not graded twice.
+            # Grades from before the run are unchanged: nothing is graded twice.
             assert {key: now[key] for key in seen} == seen
             seen = now
             scores(course)

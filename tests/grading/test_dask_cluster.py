@@ -1,4 +1,4 @@
-"""Grading on a Dask cluster: a real scheduler and two workers on loopback, one of them killed."""
+"""Tests of grading on a Dask cluster: a scheduler and two workers, one of which is killed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytest.importorskip("distributed", reason="dask is not installed (pip install di
 
 
 class Cluster:
-    """A scheduler and workers, each a process of its own."""
+    """A scheduler and workers, each in its own process."""
 
     def __init__(self, folder: Path):
         self._folder = folder
@@ -101,7 +101,7 @@ def test_a_class_is_graded_though_a_worker_is_killed(course, cluster):
     for number, student in enumerate(students):
         hand_in(course, student, RIGHT if number % 2 else WRONG)
     run = start(course, "--scheduler", cluster.address)
-    # As soon as something is graded, one of the workers goes.
+    # As soon as something is graded, kill one of the workers.
     until = time.monotonic() + 200
     while time.monotonic() < until and run.poll() is None:
         if (course / "gradebook.db").exists() and len(kept(course)) >= 4:
@@ -114,7 +114,7 @@ def test_a_class_is_graded_though_a_worker_is_killed(course, cluster):
     assert "bahdanau: 16 graded, 0 unchanged" in out
     assert len(kept(course)) == 2 * len(students)
     assert scores(course) == {s: 4.0 if n % 2 else 0.0 for n, s in enumerate(students)}
-    # What the cluster graded is not graded again here.
+    # Submissions graded by the cluster are not graded again locally.
     again = start(course)
     out, error = again.communicate(timeout=300)
     assert "bahdanau: 0 graded, 16 unchanged" in out, error

@@ -1,6 +1,6 @@
-"""Exports for Canvas, Moodle and Gradescope say what the gradebook says, in the platforms' formats.
+"""Tests of the exports for Canvas, Moodle and Gradescope: content and format.
 
-The formats are read back by the rules of the platforms' own importers, as far as they matter.
+The files are read back by the relevant rules of the platforms' importers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 
 
 def canvas_students(rows: list[list[str]]) -> dict[str, list[str]]:
-    """Return the rows of students by SIS Login ID, found as Canvas's importer finds its columns."""
+    """Return the students' rows by SIS Login ID, with columns found like in Canvas's importer."""
     head = rows[0]
     assert "Student" in head[0]
     assert "ID" in head[1]
@@ -236,7 +236,7 @@ def test_moodle_worksheet_is_filled_in(graded, tmp_path, caplog):
     assert chulsoo.first_name == "철수"
     assert rows[2][4] == "3.00", "the name is in another order there, so nothing is guessed"
     assert "chulsoo" in caplog.text
-    with pytest.raises(SystemExit, match="A worksheet is of one assignment"):
+    with pytest.raises(SystemExit, match="A worksheet holds only one assignment"):
         export(Moodle, graded, tmp_path / "m.csv", worksheet=str(sheet), assignment=[])
     with pytest.raises(SystemExit, match="has no column 'Note'"):
         settings = {"worksheet": str(sheet), "worksheet_grade": "Note"}
@@ -252,7 +252,7 @@ def test_who_takes_anothers_id_as_a_name_gets_nothing_of_theirs():
 
 def test_a_place_that_cannot_be_written_gets_a_sentence(graded, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(SystemExit, match=r"The folder .*file could not be made"):
+    with pytest.raises(SystemExit, match=r"The folder .*file could not be created"):
         export(Moodle, graded, tmp_path / "file" / "m.csv")
 
 
@@ -264,7 +264,7 @@ ALL = [Canvas, Moodle, Gradescope]
 @pytest.mark.parametrize("plugin", ALL)
 def test_pending_grades_are_counted_in_the_log(graded, tmp_path, caplog, plugin):
     export(plugin, graded, tmp_path / "to")
-    assert "bahdanau: 1 of 6 submissions not final" in caplog.text
+    assert "bahdanau: 1 of 6 submissions are not final" in caplog.text
 
 
 @pytest.mark.parametrize("plugin", ALL)

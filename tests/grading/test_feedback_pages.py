@@ -1,4 +1,4 @@
-"""`autograder feedback` and `nbgrader generate_feedback`: the same pages, and where not, why."""
+"""Tests that `autograder feedback` and `nbgrader generate_feedback` write the same pages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ENDLESS = "</div></div></div><script>"
 
 
 def add_cell(folder: Path, source: str) -> None:
-    """Put a cell of the student's own in front of the others."""
+    """Insert a student's own cell before the others."""
     page = nbformat.read(folder / "scores.ipynb", 4)
     page.cells.insert(1, nbformat.v4.new_markdown_cell(source))
     nbformat.write(page, folder / "scores.ipynb")
@@ -47,7 +47,7 @@ def feedback(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
 
 
 def pages(folder: Path) -> dict[str, bytes]:
-    """Return what lies in the folder, by name."""
+    """Return the files in the folder, by name."""
     found = (folder / "feedback").rglob("*")
     return {
         str(p.relative_to(folder / "feedback")): p.read_bytes()
@@ -58,7 +58,7 @@ def pages(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
-    """A class with its grades, and what a person has added to them."""
+    """Return a graded class with a person's additions."""
     folder = tmp_path_factory.mktemp("graded")
     copy_course(folder)
     with (folder / "nbgrader_config.py").open("a") as config:
@@ -72,7 +72,7 @@ def graded(tmp_path_factory):
     grade(folder, "--no-feedback")
     page = folder / "autograded" / HOSTILE / ASSIGNMENT / "scores.ipynb"
     page.chmod(0o644)
-    add_cell(page.parent, ENDLESS)  # our own grading would have made it harmless
+    add_cell(page.parent, ENDLESS)  # our grading would have made it harmless
     with Gradebook(f"sqlite:///{folder / 'gradebook.db'}", "attention") as gradebook:
         one = gradebook.find_grade("test-context_vector", "scores", ASSIGNMENT, "bora")
         one.manual_score, one.extra_credit = 0.5, 0.25
@@ -87,7 +87,7 @@ def graded(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def both(graded, tmp_path_factory):
-    """The pages of ours and of nbgrader's."""
+    """Return our pages and nbgrader's."""
     ours, theirs = (tmp_path_factory.mktemp(name) / "course" for name in ("ours", "theirs"))
     shutil.copytree(graded, ours)
     shutil.copytree(graded, theirs)
@@ -134,7 +134,7 @@ def test_where_they_differ_nbgrader_is_wrong(both):
     ours, theirs = map(pages, both)
     different = {n for n in ours | theirs if ours.get(n) != theirs.get(n)}
     assert different == {
-        # nbgrader reads the brackets as a pattern, and finds no notebook.
+        # nbgrader reads the brackets as a glob pattern and finds no notebook.
         *(f"{GLOB}/bahdanau/{name}.html" for name in ("scores", "translator")),
         # A student's unclosed <script> hides the rest of nbgrader's page, points included.
         f"{HOSTILE}/bahdanau/scores.html",
@@ -212,7 +212,7 @@ def test_a_page_that_fails_is_told_and_the_others_are_written(course):
     assert "10 pages written, 0 unchanged, 5 failed" in done.stdout
     assert "  ada, scores: The grader failed: NotJSONError" in done.stdout
     assert "the gradebook has no cell 'other'; grade it again" in done.stdout
-    assert "  'new\\nline': a name with such characters is none for nbgrader" in done.stdout
+    assert "  'new\\nline': nbgrader does not accept a name with such characters" in done.stdout
     assert "  unknown, scores: there are no grades in the gradebook" in done.stdout
     assert not old.exists(), "a page of other grades would be wrong"
     assert not list((course / "feedback").rglob(".writing-*"))
@@ -238,6 +238,6 @@ def test_a_page_that_takes_too_long_or_kills_its_process_stops_no_other(course, 
     assert written.pages == 4
     slow, dead = sorted(written.failed)
     assert slow.startswith("ada, scores: It took more than 5 seconds")
-    assert dead.startswith("bora, scores: The process that worked on it died")
+    assert dead.startswith("bora, scores: The process that graded it died")
     assert ticks == [(n, 6) for n in range(1, 7)]
     assert len(pages(course)) == 5, "with the time stamp that lies beside ada's"

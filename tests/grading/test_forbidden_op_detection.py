@@ -1,4 +1,4 @@
-"""An answer that calls the operator it had to write is known by its last bits, and no other is."""
+"""Tests that last bits reveal a forbidden operator in an answer, and accuse no other answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HONEST = [e for e in entries() if e.right and e.exercise in OPERATORS]
 
 @cache
 def telling(name):
-    """Cases, with what the operator gives, in which its last bits are not the solution's."""
+    """Return cases with the operator's output in which its last bits differ from the solution's."""
     exercise = EXERCISES[name]
     found = []
     for case in exercise.draw(5) + exercise.draw(6):

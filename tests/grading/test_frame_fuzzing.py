@@ -1,4 +1,4 @@
-"""Frames made up and bent, from the socket to the verdict: nothing fails, and nothing is earned."""
+"""Fuzz tests of frames from socket to verdict: no crash, and no unearned points."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from autograder.sandbox.framing import ProtocolError
 from autograder.sandbox.serialization import KINDS
 from tests.conftest import ROOT
 
-NAME = "AttentionDecoder"  # its parts are tried, too
+NAME = "AttentionDecoder"  # tests its parts, too
 DECLARED = EXERCISES[NAME]
 Frame = tuple[dict, dict]
 
 
 class Shell:
-    """As much of a notebook as a worker needs."""
+    """The part of a notebook that a worker needs."""
 
     def __init__(self, answer):
         self.user_ns = {NAME: answer}
@@ -48,7 +48,7 @@ class Shell:
 
 
 def wrong_by_one(name: str):
-    """Return the solution with one method's results moved."""
+    """Return the solution with one method's results shifted."""
 
     def moved(self, *given):
         def add(thing):
@@ -65,7 +65,7 @@ def make_wrong():
 
 
 class Replayed(Sandbox):
-    """A sandbox out of which comes what a test has made up, through a real socket."""
+    """A sandbox that sends a test's frames through a real socket."""
 
     def __init__(self, cases):
         self.configure("", (), cases, isolation.Limits(), TimeLimits(total=5.0))
@@ -82,7 +82,7 @@ class Replayed(Sandbox):
             thread = threading.Thread(target=self._feed, args=(theirs, {None, *counts}))
             thread.start()
             keeper.close()
-            run = self._follow(framing.Channel(ours, 128 << 20), leash, counts, True)
+            run = self._read_frames(framing.Channel(ours, 128 << 20), leash, counts, True)
         thread.join()
         self.went.append(run.end.why)
         return run
@@ -93,13 +93,13 @@ class Replayed(Sandbox):
                 for cell, frame in self.frames:
                     if cell in cells:
                         line.sendall(frame)
-            except OSError:  # the grader has seen enough
+            except OSError:  # the grader has closed the socket
                 pass
 
 
 @cache
 def desk():
-    """Return a grader, its sandbox, a notebook, and the cells that are run of it."""
+    """Return a grader, its sandbox, a notebook, and the cells that it runs."""
     sources = read_sources(
         SOLUTIONS / DECLARED.assignment, "raise NotImplementedError()", EXERCISES
     )
@@ -113,7 +113,7 @@ def desk():
 
 
 def grade(frames: list[tuple[int | None, bytes]]):
-    """Return what the grader makes of frames: the result of the one exercise."""
+    """Return the grader's result for the one exercise, given frames."""
     grader, sandbox, handed = desk()
     sandbox.frames, sandbox.went = frames, []
     started = time.monotonic()
@@ -174,19 +174,19 @@ def record(right: bool) -> tuple[Frame, ...]:
 
 
 def pack(header, tensors) -> bytes:
-    """Return a frame, of anything that JSON can hold."""
+    """Return a frame with any JSON content."""
     text = json.dumps(header).encode()
     payload = save({n: t.contiguous().clone() for n, t in tensors.items()}) if tensors else b""
     return framing._LENGTHS.pack(len(text), len(payload)) + text + payload
 
 
 def about(header) -> int | None:
-    """Return which cell a frame is about; it is sent when that cell is run."""
+    """Return the cell of a frame, which is sent when that cell is run."""
     return header.get("at", header.get("exercise"))
 
 
 def replay(frames) -> list[tuple[int | None, bytes]]:
-    """Return frames as they are sent."""
+    """Return frames in the form in which they are sent."""
     return [(about(header), pack(header, tensors)) for header, tensors in frames]
 
 
@@ -223,7 +223,7 @@ _MADE_UP = st.dictionaries(_KEY, _VALUE, max_size=4)
 
 
 def _list_places(thing, path=()):
-    """Return the paths to all members of a header; of many alike the first few."""
+    """Return the paths to a header's members, only the first few of similar ones."""
     found = [path] if path else []
     members = thing.items() if isinstance(thing, dict) else ()
     members = enumerate(thing[:3]) if isinstance(thing, list) else members
@@ -299,7 +299,7 @@ def _bend_bytes(draw, data: bytes) -> bytes:
 
 
 class Sent(list):
-    """Frames, many of which would fill a page."""
+    """Frames with a short repr."""
 
     def __repr__(self) -> str:
         return repr([(cell, frame[:200]) for cell, frame in self])
@@ -307,9 +307,9 @@ class Sent(list):
 
 @st.composite
 def bent_runs(draw) -> list[tuple[int | None, bytes]]:
-    """Draw what a process sends: recorded frames of a wrong answer, bent, and made up ones."""
+    """Draw a process's frames: mutated ones of a recorded wrong answer, and invented ones."""
     (ready, *recorded), frames = record(False), Sent()
-    frames.append((None, pack(*ready)))  # before any of the student's code
+    frames.append((None, pack(*ready)))  # before any student code
     for header, tensors in recorded:
         if draw(st.integers(0, 9)) == 0:
             frames.append((about(header), pack(draw(_MADE_UP), {})))
@@ -352,7 +352,7 @@ def test_frames_bent_before_the_judge(data):
     if data.draw(st.booleans()):
         header = _bend_header(data.draw, header)
     try:
-        # As they come out of a socket.
+        # As received from a socket.
         bent = framing._tensors(save({n: t.contiguous().clone() for n, t in bent.items()}))
         check_frame(json.loads(json.dumps(header)), bent, counts)
     except (ProtocolError, TypeError):

@@ -1,4 +1,4 @@
-"""A gradebook, a disk or settings that fail get a sentence, and lose nothing."""
+"""Tests of failing gradebooks, disks and settings: a clear message, and no lost data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.slow, needs_bubblewrap]
 
 
 def broken(folder, *settings: str):
-    """Return what SQLite says, as SQLAlchemy passes it on, when a gradebook is written to."""
+    """Return SQLAlchemy's error for a failed write to a SQLite gradebook."""
     engine = create_engine(f"sqlite:///{folder / 'gradebook.db'}?timeout=0.1")
     with engine.begin() as connection:
         for setting in settings:
@@ -50,10 +50,10 @@ def lock(folder):
     ("happen", "sentence"),
     [
         (damage, "is damaged .*: put a copy of it back"),
-        (lock, "has been locked for 10 minutes: close what uses it, then run the same"),
+        (lock, "has been locked for 10 minutes: close the program that uses it, then run the same"),
         (lambda folder: broken(folder, "pragma max_page_count = 3"), "disk is full: make room"),
-        (lambda folder: broken(folder, "pragma query_only = 1"), "cannot be written: get the righ"),
-        (lambda folder: broken(folder / "nowhere"), "cannot be opened: get the right"),
+        (lambda folder: broken(folder, "pragma query_only = 1"), "is not writable: get write"),
+        (lambda folder: broken(folder / "nowhere"), "cannot be opened: get read"),
     ],
 )
 def test_a_gradebook_that_cannot_be_used_gets_a_sentence(tmp_path, happen, sentence):
@@ -98,7 +98,7 @@ def test_a_lost_gradebook_is_not_made_anew_without_a_word(
                 database.execute(f"delete from {table}")
     with pytest.raises(CourseError, match=r"graded pages of 7 students, but .* knows nothing"):
         run(folder)
-    if how != "emptied":  # whatever is asked for, and of whatever assignment
+    if how != "emptied":  # for any command and any assignment
         shutil.copytree(ROOT / "exercises" / "luong", folder / "submitted" / "ada" / "luong")
         for arguments in (["grade", "luong"], ["feedback", ASSIGNMENT], ["show", "ada"]):
             monkeypatch.chdir(folder)
@@ -106,12 +106,12 @@ def test_a_lost_gradebook_is_not_made_anew_without_a_word(
             assert "graded pages of 7 students, but" in capsys.readouterr().err
     assert how != "empty" or path.stat().st_size == 0
     shutil.move(folder / "autograded", tmp_path / "before")
-    if how == "empty":  # as the sentence says
+    if how == "empty":  # as the message says
         assert run(folder, ["ada"])[1].graded == ["ada"]
 
 
 def stopping(write, done, at_most):
-    """Return a function that writes so often and then is stopped."""
+    """Return a function that writes a number of times and is then stopped."""
 
     def write_some(*given, **more):
         if len(done) >= at_most:
@@ -138,7 +138,7 @@ def test_an_assignment_of_which_a_killed_run_wrote_a_part_is_written_whole(
     with pytest.raises(KeyboardInterrupt):
         here.register_assignment(ASSIGNMENT, sources)
     monkeypatch.undo()
-    for _ in range(2):  # the second finds all there
+    for _ in range(2):  # the second run finds everything done
         here.register_assignment(ASSIGNMENT, sources)
         with Gradebook(here.db_url, here.course_id) as known:
             assert {
@@ -223,7 +223,7 @@ def test_a_folder_that_cannot_be_read_gets_a_sentence(tmp_path, monkeypatch, cap
     given.assignment, given.student = ASSIGNMENT, []
     assert commands.run(given, None) == 2
     said = capsys.readouterr().err
-    assert said.startswith(f"autograder: {folder}: Permission denied. Mend that and run")
+    assert said.startswith(f"autograder: {folder}: Permission denied. Fix this and run")
     assert said.count("\n") == 1
 
 

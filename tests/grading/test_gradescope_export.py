@@ -1,4 +1,4 @@
-"""Export for Gradescope."""
+"""Tests of the export for Gradescope."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The instructor's guide, executed line by line: what it says is what happens."""
+"""Tests of the instructor's guide: each command is executed and its output compared."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ AT_THE_END = " (at the end)"
 
 @dataclass(frozen=True)
 class Command:
-    """A line to run, and the lines that the page shows below it."""
+    """A command, and its output as shown in the guide."""
 
     line: str
     shown: tuple[str, ...]
@@ -35,7 +35,7 @@ class Command:
 
 @dataclass(frozen=True)
 class File:
-    """A file that the reader writes, or the end of one that is there."""
+    """A file that the reader writes or appends to."""
 
     name: str
     text: str
@@ -43,7 +43,7 @@ class File:
 
 
 def steps(page: str) -> list[Command | File]:
-    """Return what the reader does, in order; other blocks are there to be read."""
+    """Return the reader's steps in order; other blocks are only for reading."""
     found: list[Command | File] = []
     for kind, block in re.findall(r"^```(\S.*?)\n(.*?)^```$", page, re.M | re.S):
         caption = re.match(r":caption: (.*)\n\n?", block)
@@ -60,7 +60,7 @@ def steps(page: str) -> list[Command | File]:
 
 
 def not_shown(lines: tuple[str, ...], output: str) -> list[str]:
-    """Return the lines that are not in the output, in this order; ... stands for anything."""
+    """Return the lines missing from the output, in order; "..." matches anything."""
     missing, rest = [], output.splitlines()
     for line in lines:
         parts = (re.escape(" ".join(part.split())) for part in line.split("..."))
@@ -74,7 +74,7 @@ def not_shown(lines: tuple[str, ...], output: str) -> list[str]:
 
 
 class Reader:
-    """Does what the page says, in a shell that has the course's environment."""
+    """Follows the guide in a shell with the course's environment."""
 
     def __init__(self, folder: Path, home: Path):
         self.folder = folder
@@ -113,7 +113,7 @@ class Reader:
 
 
 def clone_in(place: Path) -> Path:
-    """Copy what the reader needs of the repository; the packages are installed."""
+    """Copy the files that the reader needs; the packages are installed."""
     clone = place / "clone"
     clone.mkdir()
     shutil.copy(ROOT / "nbgrader_config.py", clone)
@@ -127,7 +127,7 @@ def clone_in(place: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def walked(tmp_path_factory):
-    """The class's folder at the end of the page, and what each command printed."""
+    """Return the class's folder after the guide, and the output of each command."""
     place = tmp_path_factory.mktemp("guide")
     reader = Reader(clone_in(place), place)
     printed = []
@@ -198,12 +198,12 @@ def test_an_output_that_is_not_as_shown_is_found(shown, missing):
     assert not_shown(shown, "a first one\n  second line\n") == missing
 
 
-# The reference: what can be tried without a server
+# The reference section: commands that need no server
 
 
 @pytest.fixture
 def course(tmp_path):
-    """A reader in the folder of a class in which the assignment is released."""
+    """Return a reader in the folder of a class with the released assignment."""
     reader = Reader(clone_in(tmp_path), tmp_path)
     reader.run(f"nbgrader generate_assignment {ASSIGNMENT}")
     return reader

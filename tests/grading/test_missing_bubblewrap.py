@@ -1,4 +1,4 @@
-"""Without bubblewrap, a sentence says what to install or where to grade."""
+"""Tests that without bubblewrap a message says what to install or where to grade."""
 
 from __future__ import annotations
 

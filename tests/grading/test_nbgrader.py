@@ -1,6 +1,6 @@
-"""nbgrader's own commands from submissions to points and feedback, for a small class.
+"""Tests of nbgrader's own commands, from submissions to points and feedback.
 
-Every student hands in both notebooks of an assignment; each kind of student is here once.
+Every student submits both notebooks of an assignment; there is one student of each kind.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MASTERS = {
 }
 ANSWERS = {c.id: c.source for page in MASTERS.values() for c in page.cells if c.id in POINTS}
 
-Submission = dict[str, str]  # what the student wrote, by exercise; the rest is as released
+Submission = dict[str, str]  # the student's answers by exercise; the rest is as released
 
 NOISE = """
 import logging, os, sys, warnings
@@ -62,14 +62,14 @@ print("loaded", file=sys.stderr)
 
 
 def noisy(answer: str) -> str:
-    """Make noise at the beginning of every function's solution, and where the cell is run."""
+    """Print noise at the start of every function and when the cell is run."""
     found = re.sub(r"^( +)### BEGIN SOLUTION$", r"\1make_noise()", answer, flags=re.M)
     assert found != answer
     return NOISE + found
 
 
 def half() -> Submission:
-    """Forget the tanh in one exercise and do not write another."""
+    """Forget the tanh in one exercise and leave another unwritten."""
     wrong = ANSWERS["additive_score"].replace("torch.tanh(", "(")
     assert wrong != ANSWERS["additive_score"]
     written = {name: ANSWERS[name] for name in ANSWERS if name != "BidirectionalEncoder"}
@@ -77,7 +77,7 @@ def half() -> Submission:
 
 
 def borrower() -> Submission:
-    """Import answers in every way that looks likely, and write two exercises honestly."""
+    """Import answers in every plausible way, and write two exercises honestly."""
     return {
         "masked_softmax": "from scores import masked_softmax",
         "additive_score": (
@@ -85,7 +85,7 @@ def borrower() -> Submission:
             "    from solutions.bahdanau import scores\n"
             "    return scores.additive_score(query, keys, W, U, v)\n"
         ),
-        "context_vector": ANSWERS["context_vector"],  # honest, in a notebook that is not
+        "context_vector": ANSWERS["context_vector"],  # honest, in a dishonest notebook
         "AdditiveAttention": (
             "from solutions.bahdanau.scores import AdditiveAttention\n"
             "check = None  # an error in the graded cell itself, whose lines must not be shown\n"
@@ -111,7 +111,7 @@ CLASS: dict[str, tuple[Callable[[], Submission], dict[str, float]]] = {
 
 @pytest.fixture(scope="module")
 def graded(released, tmp_path_factory):
-    """A course of its own after the class has handed in, been graded and been given feedback."""
+    """Return a course after submission, grading and feedback."""
     if shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed (apt install bubblewrap)")
     course = Course(tmp_path_factory.mktemp("class"))
@@ -204,7 +204,7 @@ def test_what_nbgrader_graded_the_courses_command_finds_unchanged(graded):
 
 
 def feedback(course, student: str) -> str:
-    """Return what a student reads, without the page's markup."""
+    """Return a student's feedback without markup."""
     pages = sorted((course.folder / "feedback" / student / ASSIGNMENT).glob("*.html"))
     assert len(pages) == len(MASTERS)
     text = " ".join(page.read_text("utf-8") for page in pages)
@@ -226,7 +226,7 @@ def test_feedback_names_the_mistake_and_what_is_missing(graded):
 
 def test_feedback_tells_a_borrower_why(graded):
     text = feedback(graded, "borrower")
-    assert "only an answer of your own can be graded" in text
+    assert "Only your own answer can be graded" in text
 
 
 @pytest.mark.parametrize("student", CLASS)
@@ -254,7 +254,7 @@ def text_of_given_cells() -> str:
     return re.sub(r"### BEGIN SOLUTION.*?### END SOLUTION", "", text, flags=re.S)
 
 
-# The guard against imported answers, without a kernel
+# The check for imported answers, without a kernel
 
 
 @pytest.fixture
@@ -269,7 +269,7 @@ def in_a_notebook(monkeypatch):
 
 
 def own(name: str) -> object:
-    """Run a reference's text, as a cell would: the answer belongs to no module of ours."""
+    """Run a reference answer like a cell, so that it belongs to no module of ours."""
     path = ROOT / "solutions" / ASSIGNMENT / "scores" / "notebook.py"
     given: dict = {"__name__": "__main__"}
     exec(compile(path.read_text("utf-8"), "cell", "exec"), given)
@@ -277,7 +277,7 @@ def own(name: str) -> object:
 
 
 def test_an_answer_of_ones_own_is_examined_again_and_again(in_a_notebook, capsys):
-    for _ in range(2):  # the first one loads the misconceptions, which import the solutions
+    for _ in range(2):  # the first run loads the misconceptions, which import the solutions
         examine(own("context_vector"))
         examine(own("AdditiveAttention"))
     assert not [name for name in sys.modules if name.startswith("solutions")]

@@ -1,4 +1,4 @@
-"""One notebook, graded: what decides is what an answer does, not what it says."""
+"""Tests of grading one notebook: behaviour decides, not what an answer prints."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ pytestmark = needs_bubblewrap
 
 @pytest.fixture(scope="module")
 def open_for() -> Iterator[Callable[[str, str], NotebookGrader]]:
-    """Open a notebook's grader, once for all tests: its sandbox takes seconds to come up."""
+    """Open a notebook's grader once for all tests, because its sandbox takes seconds to start."""
     with ExitStack() as stack:
 
         @cache
@@ -58,12 +58,12 @@ def grade(
     """Grade the exercise's notebook with each of the answers in turn.
 
     Args:
-        open_for: gives the grader of a notebook.
-        exercise: its name.
-        answers: what stands in its cell.
-        beside: code for two more cells, at the notebook's beginning and at its end.
-        pages: takes the graded pages.
-        reviews: takes what a person is told.
+        open_for: returns the grader of a notebook.
+        exercise: name of the exercise.
+        answers: texts of its cell.
+        beside: code for two more cells, at the notebook's beginning and end.
+        pages: receives the graded pages.
+        reviews: receives the remarks for a person.
     """
     declared = EXERCISES[exercise]
     released = ROOT / "exercises" / declared.assignment / f"{declared.notebook}.ipynb"
@@ -104,7 +104,7 @@ def test_a_cell_that_can_be_parsed_and_not_be_written_again_keeps_nothing(body):
 
 
 EVERY_WAY = WAYS | IN_A_CELL
-SOONER = ("layer_norm", "lstm_cell", "rms_norm")  # `make check` tries the others
+SOONER = ("layer_norm", "lstm_cell", "rms_norm")  # `make check` tests the others
 
 
 @pytest.mark.parametrize(
@@ -119,12 +119,12 @@ def test_an_operator_that_is_the_whole_answer_is_refused(exercise, open_for):
     results = grade(open_for, exercise, list(ways.values()))
     for way, result in zip(ways, results, strict=True):
         assert result.points == 0.0, way
-        # What a cell cannot prepare is missing where the answer needs it.
+        # If a cell's preparation is blocked, the answer lacks it.
         assert (result.outcome == "refused") == (way in WAYS), (way, result)
 
 
 class HangingSandbox:
-    """A sandbox in which each cell that says so takes its full time, once in each go."""
+    """A sandbox in which every cell with "endless" reaches the time limit unless it is skipped."""
 
     times = TimeLimits()
 
@@ -168,7 +168,7 @@ def test_who_switches_the_look_out_off_is_looked_at(exercise, open_for):
     reviews: list[str] = []
     (result,) = grade(open_for, exercise, [CALLS[exercise]], OFF.format(exercise), reviews=reviews)
     assert ("to the last bit" in reviews[0]) == (EXERCISES[exercise].operator is not None), result
-    assert "a cell with 'autograder.' can hide that" in reviews[0]
+    assert "A cell containing 'autograder.' could hide the call" in reviews[0]
     (result,) = grade(
         open_for, exercise, [inspect.getsource(load_solution(EXERCISES[exercise]))], reviews=reviews
     )

@@ -1,4 +1,4 @@
-"""Reading what was handed in, and rebuilding the notebook from its source; nothing is run."""
+"""Tests of parsing submissions and rebuilding notebooks, without running code."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ def test_a_second_name_of_another_file_is_refused(tmp_path):
     (path / "scores.ipynb").hardlink_to(path / "other")
     found = read_submission(path, NAMES)
     assert found.notebooks["scores"].cells is None
-    assert "is linked to another file" in found.notebooks["scores"].review
+    assert "is a hard link to another file" in found.notebooks["scores"].review
 
 
 def test_a_renamed_file_is_found_by_what_it_holds(tmp_path):
@@ -261,7 +261,7 @@ def test_swapped_files_are_told_apart(tmp_path):
     assert any(c.grade_id == "AttentionDecoder" for c in found["translator"].cells or ())
 
 
-# A mistake of the grader's own
+# A bug in the grader
 
 
 def test_a_failure_of_ours_is_recorded_for_a_person_and_ends_nothing():
@@ -281,7 +281,7 @@ def test_a_failure_of_ours_is_recorded_for_a_person_and_ends_nothing():
     task = SubmissionTask("ada", {"scores": nothing, "translator": nothing}, {}, {})
     scores, translator = (graded.result for graded in grade_notebooks(grader, task))
     assert "The grader failed: ZeroDivisionError: our own" in scores.review
-    assert scores.digest == ""  # so that it is tried again
+    assert scores.digest == ""  # so that it is graded again
     assert scores.points == 0 and len(scores.exercises) == 4
     assert translator.review == ""
     assert {e.outcome for e in translator.exercises} == {"missing"}

@@ -1,4 +1,4 @@
-"""The gradebook in PostgreSQL, through nbgrader's db_url, on a real server of the test's own."""
+"""Tests of a gradebook in PostgreSQL, set by nbgrader's db_url, on the test's own server."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ pytest.importorskip("psycopg", reason="no driver for PostgreSQL (pip install 'ps
 
 
 def as_server(*command: str) -> None:
-    """Run a command as a user that a server may run as: it refuses root."""
+    """Run a command as a user other than root, which the server refuses."""
     if os.getuid() == 0:
         command = ("setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups", *command)
     subprocess.run(
@@ -48,7 +48,7 @@ def server(tmp_path_factory):
     assert PROGRAMS is not None
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    # Not below the test's folder, which only root may enter.
+    # Not in the test's folder, which only root may enter.
     folder = Path(subprocess.check_output(["mktemp", "-d", "/tmp/pg-XXXXXX"], text=True).strip())
     os.chmod(folder, 0o777)
     data = folder / "data"

@@ -1,4 +1,4 @@
-"""The instructor's report: right numbers, everything said, nothing of a student's runs in it."""
+"""Tests of the instructor's report: right numbers, all remarks, no student code that runs."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def facts(graded: Class) -> ClassStatistics:
 
 
 class _Page(HTMLParser):
-    """Collects what a browser would act on, and the text by section."""
+    """Collects the active elements of a page, and the text by section."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -144,7 +144,7 @@ def test_exercises_count_answers_by_outcome(facts):
     }
     assert by_name["context_vector"].outcomes["stopped"] == 2
     assert by_name["AttentionDecoder"].outcomes["unwritten"] == 1
-    # 3 right of 3 points, 1.5 for a half, 1 given by hand
+    # 3 right answers of 3 points, 1.5 for a half one, 1 given by hand
     assert by_name["additive_score"].mean_share == pytest.approx((3 * 3 + 1.5 + 1) / (7 * 3))
 
 

@@ -1,4 +1,4 @@
-"""Each wall of the sandbox, tried by code that runs into it."""
+"""Tests of each restriction of the sandbox, with code that violates it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def sandbox():
 
 
 def shown(sandbox: Sandbox, code: str, files: dict[str, bytes] | None = None) -> str:
-    """Return what a cell shows: what it prints, and its error."""
+    """Return a cell's output: its text and its error."""
     run = sandbox.run([{"index": 0, "source": code}], files)
     assert run.end.at is None, run.end
     parts = []
@@ -273,7 +273,7 @@ class TestWalls:
             "for _ in range(5000): threading.Thread(target=time.sleep, args=(99,)).start()"
         )
         run = sandbox.run([{"index": 0, "source": code}])
-        # Each takes address space: where their number is not limited (for root), memory is.
+        # Threads take address space: if their number is unlimited (for root), memory is the limit.
         assert run.end.why == "memory" or "can't start new thread" in str(run.outputs)
 
     def test_output_is_limited_and_costs_nothing(self, sandbox):
@@ -358,7 +358,7 @@ class TestWalls:
             f"    libc.syscall({number_of('clone')}, flags, 0, 0, 0, 0)\n"
             "    print(errno.errorcode[ctypes.get_errno()])"
         )
-        # The last one is Linux's own answer: a thread must share memory and signals.
+        # The last error comes from Linux itself: a thread must share memory and signals.
         assert shown(sandbox, code).split() == ["EPERM", "EPERM", "ENOSYS", "EINVAL"]
 
     @pytest.mark.parametrize("code", LIBRARIES.values(), ids=LIBRARIES)
@@ -412,10 +412,10 @@ class TestWalls:
         """Where submissions cannot have namespaces, each gets a new sandbox."""
         with Sandbox(limits=LIMITS, times=TIMES) as made:
             made.prepare()
-            made._each_alone = True
+            made._single_use = True
             for _ in range(2):
                 assert shown(made, "open('/tmp/x', 'x'); 1") != ""
-                made._each_alone = True
+                made._single_use = True
 
 
 def status(process: int) -> tuple[str, int]:
@@ -432,7 +432,7 @@ def alive(process: int) -> bool:
 
 
 def descendants(process: int) -> list[int]:
-    """Return the processes that come from one, as they are now."""
+    """Return the current descendants of a process."""
     everybody = [int(p.name) for p in Path("/proc").iterdir() if p.name.isdigit()]
     found = [process]
     for member in found:

@@ -1,4 +1,4 @@
-"""Whatever a submission says, its readers see text: on pages, on a terminal, in tables."""
+"""Tests that a submission's text stays inert on pages, on a terminal and in tables."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ from tests.grading.hostile_student import (
 HOSTILE = st.lists(
     st.sampled_from(FRAGMENTS) | st.text(st.characters(), max_size=6), min_size=1, max_size=6
 ).map("".join)
-# What a browser makes of a page
+# How a browser parses a page
 
 _VOID = {"meta", "link", "img", "br", "hr", "input", "base"}
 _NO_MATHEMATICS = {"script", "style", "pre", "code", "textarea", "title"}
@@ -66,7 +66,7 @@ _LETTERS = {"p", "em", "strong", "ul", "ol", "li", "pre", "code", "br", "hr", "s
 
 
 class Seen(HTMLParser):
-    """The elements of a page, and what MathJax would look at."""
+    """Collects the elements of a page, and the text that MathJax would process."""
 
     def __init__(self, text: str):
         super().__init__()
@@ -97,34 +97,34 @@ class Seen(HTMLParser):
 
 
 def only_letters(tag: str, attributes: str) -> bool:
-    """Tell whether an element does nothing but set letters: no more is allowed to a student."""
+    """Return whether an element only formats text, which is all that a student may do."""
     if tag not in _LETTERS:
         return False
     given = dict(json.loads(attributes))
     if tag == "span":
         style = re.sub(r"(background-)?color: rgb\(\d+,\d+,\d+\)(; )?", "", given.pop("style", ""))
-        classes = given.pop("class", "")  # pygments' and the colours of a terminal
+        classes = given.pop("class", "")  # those of pygments and of terminal colours
         return not given and not style and bool(re.fullmatch(r"(ansi-[a-z-]+ ?)+|\w{0,3}", classes))
     return all(name == "start" and value.isdigit() for name, value in given.items())
 
 
 def compare(hostile: str, plain: str) -> bool:
-    """Check that a page has no element and no script that another one has not.
+    """Check that a page has no elements or scripts beyond those of another page.
 
-    Returns: whether MathJax would look at the same.
+    Returns: whether MathJax would process the same text.
     """
     seen, usual = Seen(hostile), Seen(plain)
     more, fewer = seen.elements - usual.elements, usual.elements - seen.elements
-    # Other lines may bring another number of the same <pre>.
+    # A different number of lines may give a different number of the same <pre>.
     known = {element for element in usual.elements if element[0] == "pre"}
     assert [e for e in {*more, *fewer} - known if not only_letters(*e)] == []
     assert seen.scripts == usual.scripts
-    assert not unseen(hostile, "\n\t\r")  # HTML takes a "\r" for a new line
+    assert not unseen(hostile, "\n\t\r")  # HTML treats "\r" as a newline
     return seen.mathematics == usual.mathematics
 
 
 def unseen(text: str, but: str = "\n\t") -> list[str]:
-    """Return the characters of a text that are obeyed and not shown."""
+    """Return the control characters of a text, which are not displayed."""
     kinds = ("Cc", "Cs", "Zl", "Zp")
     bad = {c for c in set(text) - set(but) if unicodedata.category(c) in kinds}
     return sorted(
@@ -145,7 +145,7 @@ def test_nothing_that_is_known_to_be_hostile_acts_on_a_page():
     check_pages(FRAGMENTS, FRAGMENTS)
 
 
-# No simpler example is looked for: that would take minutes.
+# Without shrinking, which would take minutes.
 SLOW = settings(max_examples=10, deadline=None, phases=[Phase.reuse, Phase.generate])
 FAST = settings(max_examples=200, deadline=None)
 SEVERAL = st.lists(HOSTILE, min_size=3, max_size=12)
@@ -408,7 +408,7 @@ def test_no_cell_of_a_table_is_a_formula(plugin, tmp_path):
         plugin().write(grades(said, [f"{n}{said()}" for n in range(3)]), to)
         text = to.read_text("utf-8")
         assert not unseen(text, "\n\r\t")
-        for delimiter in ",;":  # which one a spreadsheet takes depends on the country
+        for delimiter in ",;":  # a spreadsheet's delimiter depends on the locale
             for cell in rows(text, delimiter):
                 for line in cell.split("\n"):
                     if re.match(r"\s*[=+@＝＋－＠-]", line):

@@ -1,7 +1,7 @@
-"""Copies are found under their disguises; people who wrote apart are left in peace.
+"""Tests of copy detection: disguised copies are found, independent answers are not accused.
 
-The honest are the bank's right answers, in as many styles as there are answers, and classes in
-which everybody thinks of the obvious (`independent`).
+Honest answers are the bank's right answers, each in its own style, and classes in which many
+students write the obvious (`independent`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ STUBS = similarity.read_answers(ROOT / "exercises" / ASSIGNMENT)
 
 
 def bank() -> dict[str, dict[str, str]]:
-    """Return the assignment's right answers by name, without the bank's own renaming."""
+    """Return the assignment's right answers by name, without the bank's renaming."""
     found: dict[str, dict[str, str]] = {}
     for entry in entries():
         if entry.right and EXERCISES[entry.exercise].assignment == ASSIGNMENT:
@@ -71,7 +71,7 @@ class _Renamed(ast.NodeTransformer):
 
 
 def renamed(text: str) -> str:
-    """Give every variable and parameter another name."""
+    """Rename every variable and parameter."""
     tree = ast.parse(text)
     nodes = list(ast.walk(tree))
     keywords = {node.arg for node in nodes if isinstance(node, ast.keyword)}
@@ -82,7 +82,7 @@ def renamed(text: str) -> str:
 
 
 def reordered(text: str) -> str:
-    """Turn round the order of methods and statements, whether it still runs or not."""
+    """Reverse the order of methods and statements, even if the code no longer runs."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
         if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
@@ -100,7 +100,7 @@ def commented(text: str) -> str:
 
 
 def documented(text: str) -> str:
-    """Add other docstrings and type hints."""
+    """Replace docstrings and type hints."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
         if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
@@ -129,7 +129,7 @@ def whiled(text: str) -> str:
 
 
 def with_aliases(text: str) -> str:
-    """Import the same things under other names."""
+    """Import the same objects under other names."""
     text = re.sub(r"^import torch\.nn\.functional as F$", "import torch as t", text, flags=re.M)
     text = re.sub(r"\bF\.(?=\w+\()", "functions.", text)
     return f"import torch.nn.functional as functions\n{text}"
@@ -157,7 +157,7 @@ DISGUISES: list[Callable[[str], str]] = [
 ]
 
 
-# The honest
+# Honest answers
 
 
 def test_stylists_are_left_in_peace():
@@ -287,7 +287,7 @@ def test_nobody_or_one_student():
     assert find_pairs({"ada": dict(STUBS)}, {}) == []
 
 
-# What is read of an answer
+# Parsing of answers
 
 
 def test_only_what_an_answer_does_is_read():

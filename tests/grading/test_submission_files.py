@@ -1,4 +1,4 @@
-"""What lies in a student's folder is read, whatever it is called, however deep, many or long."""
+"""Tests of reading a student's folder, whatever the names, depth, number and size of files."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def folder(tmp_path):
     return path
 
 
-# What nbgrader needs, and what a notebook leaves to its data
+# Files for nbgrader, and data files for a notebook
 
 
 def test_nbgraders_own_files_are_read_whatever_else_is_there(folder, monkeypatch):
@@ -75,7 +75,7 @@ def test_a_large_notebook_takes_no_room_from_its_data(folder, monkeypatch):
     assert submission.notebooks["scores"].review == ""
 
 
-# Names that are no text
+# Names that are not valid text
 
 
 def test_a_notebook_whose_name_is_not_utf8_is_graded(folder):
@@ -127,7 +127,7 @@ def test_folders_inside_folders_come_to_an_end(folder):
         handed = read_submission(folder, NAMES).notebooks["scores"]
     finally:
         subprocess.run(["rm", "-rf", "a"], cwd=folder, check=True)
-    assert handed.cells and "more files than are looked at" in handed.review
+    assert handed.cells and "There are too many files" in handed.review
 
 
 def test_a_notebook_some_folders_deep_is_found(folder):
@@ -186,7 +186,7 @@ def test_only_so_many_cells_are_graded(folder):
 def test_a_cell_that_is_too_long_is_left_out(folder):
     handed = cells_handed(folder, notebook(ANSWER, "x=1\n" * CELL_AT_MOST, "y=2"))
     assert [cell.source for cell in handed.cells or ()] == [ANSWER, "y=2"]
-    assert "1 of its cells were left out" in handed.review
+    assert "1 of its cells are too long" in handed.review
 
 
 @pytest.mark.parametrize("letter", ["x", "\x01", "가", "\\", "\n", "\U0001f600"])
@@ -224,7 +224,7 @@ def test_a_thousand_copies_of_a_stub_are_one(folder):
     assert len(cells) <= len(SCORES.cells)
 
 
-# What else is handed in
+# Other submitted files
 
 
 @pytest.mark.parametrize("name", ["submission.zip", "work/all.7z"])
@@ -266,7 +266,7 @@ def test_a_file_in_place_of_the_folder_is_looked_at(folder):
     folder.rmdir()
     folder.write_bytes(notebook(ANSWER))
     handed = read_submission(folder, NAMES).notebooks["scores"]
-    assert handed.review == "bahdanau is a file in place of a folder."
+    assert handed.review == "bahdanau is a file; it must be a folder."
 
 
 def test_a_folder_that_cannot_be_opened_is_not_an_empty_one(folder, monkeypatch):
@@ -282,14 +282,14 @@ def test_a_notebook_is_read_however_many_pictures_are_before_it(folder):
     for number in range(FILES_AT_MOST + 100):
         (folder / f"a{number}.png").touch()
     handed = cells_handed(folder, notebook(ANSWER))
-    assert handed.cells and "more files than are looked at" in handed.review
+    assert handed.cells and "There are too many files" in handed.review
 
 
 def test_a_file_that_the_notebook_will_miss_is_named(folder, monkeypatch):
     monkeypatch.setattr(submission_parser, "BESIDE_AT_MOST", 1_000)
     (folder / "data.bin").write_bytes(bytes(2_000))
     handed = cells_handed(folder, notebook(ANSWER))
-    assert handed.cells and "data.bin was not there when the notebook was run" in handed.review
+    assert handed.cells and "data.bin was not available when the notebook ran" in handed.review
 
 
 @pytest.mark.parametrize("name", [b"\xff" * 70 + b".txt", ("가" * 60).encode("cp949") + b".docx"])

@@ -1,4 +1,4 @@
-"""Whatever the work on a submission does to its process, the class's run goes on and says so."""
+"""Tests that grading continues, and says so, when a submission breaks its worker process."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def spin() -> None:
 def take_all() -> None:
     taken = []
     while True:
-        taken.append(bytes(1 << 30))  # not touched, so that it takes no time
+        taken.append(bytes(1 << 30))  # never accessed, so that it takes no time
 
 
 def die() -> None:
@@ -69,7 +69,7 @@ def run(folder, students=(), force=False):
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
-    """A class in which reading does something terrible for most: once graded well, then so."""
+    """Return a class graded once normally, then with reading that fails badly for most."""
     folder = tmp_path_factory.mktemp("guarded")
     copy_course(folder)
     for student in (*GOOD, *MISHAPS):
@@ -78,7 +78,7 @@ def graded(tmp_path_factory):
     shutil.copytree(folder / "submitted" / "ada", folder / "submitted" / "eric" / "Bahdanau")
     for name in (b"__metadata__", b"\xff" * 70 + b".txt"):
         (folder / "submitted" / "zoe" / ASSIGNMENT / os.fsdecode(name)).write_bytes(b"x")
-    # "fails" has been graded before, and is read badly the second time only.
+    # "fails" was graded before, and reading fails only the second time.
     run(folder, ["fails"])
     real = assignment_run.read_submission
 
@@ -100,7 +100,7 @@ def test_the_others_are_graded(graded):
     for student in GOOD:
         assert sum(r.points for (s, _), r in summary.results.items() if s == student) == 4.0
         assert (folder / "autograded" / student / ASSIGNMENT / "scores.ipynb").exists()
-    assert "timestamp.txt holds no time" in summary.results["zoe", "scores"].review
+    assert "timestamp.txt contains no valid time" in summary.results["zoe", "scores"].review
     assert summary.results["ada", "scores"].review == ""
 
 
@@ -119,7 +119,7 @@ def test_a_submission_that_breaks_its_process_is_for_a_person(graded, student):
             [student],
         ).fetchall()
     assert rows and set(rows) == {(1,)}
-    # What was earned before is not lost.
+    # Points earned before are not lost.
     assert sum(r.points for r in mine) == (4.0 if student == "fails" else 0.0)
     page = nbformat.read(folder / "autograded" / student / ASSIGNMENT / "scores.ipynb", 4)
     when = folder / "autograded" / student / ASSIGNMENT / "timestamp.txt"
@@ -142,7 +142,7 @@ def test_every_student_is_in_the_summary_and_can_be_shown(graded, monkeypatch, c
     said = commands.text(work, summary, 1.0)
     assert "0 graded, 7 unchanged" in said
     assert (
-        "2 have handed in no folder 'bahdanau': dora (there is scores.ipynb), eric (there is "
+        "2 have no folder 'bahdanau': dora (there is scores.ipynb), eric (there is "
         "Bahdanau)" in said
     )
     for student in (*GOOD, *MISHAPS):
@@ -198,7 +198,7 @@ def test_a_folder_without_the_right_to_read_costs_one_student(tmp_path, monkeypa
     _, summary = run(tmp_path)
     assert summary.graded == ["ada"]
     assert summary.failed["locked"].startswith(str(tmp_path / "submitted" / "locked"))
-    assert "/more cannot be read: Permission denied. Give yourself" in summary.failed["locked"]
+    assert "/more cannot be read: Permission denied. Make it readable" in summary.failed["locked"]
     monkeypatch.undo()
     assert run(tmp_path)[1].graded == ["locked"]
 
@@ -214,7 +214,7 @@ def test_what_an_assignment_gets_later_is_graded_too(tmp_path):
 
 
 def forget_a_part(url):
-    """Take a notebook and a cell out of a gradebook, as if they had not been there yet."""
+    """Remove a notebook and a cell from a gradebook, as if they had never existed."""
     with Gradebook(url, "attention") as known:
         known.remove_notebook("translator", ASSIGNMENT)
         cell = known.find_grade_cell("test-context_vector", "scores", ASSIGNMENT)
@@ -224,7 +224,7 @@ def forget_a_part(url):
 
 
 def assert_whole(url):
-    """Find the notebook and the cell in the gradebook again, graded."""
+    """Check that the notebook and the cell are back in the gradebook, graded."""
     with Gradebook(url, "attention") as known:
         submission = known.find_submission(ASSIGNMENT, "ada")
         found = {(p.name, g.name): g.auto_score for p in submission.notebooks for g in p.grades}
@@ -279,7 +279,7 @@ def test_a_file_that_cannot_be_written_costs_one_student_and_a_full_disk_all(
         ("a\nb", "line break"),
         (".hidden", "with a dot"),
         ("<b>ada", "for HTML"),
-        ("ada ", "with a blank"),
+        ("ada ", "with a space"),
     ],
 )
 def test_a_folder_that_can_be_no_student_is_named(tmp_path, name, why):
@@ -290,4 +290,4 @@ def test_a_folder_that_can_be_no_student_is_named(tmp_path, name, why):
     assert work.students == ["ada"]
     assert list(work.skipped) == [name] and why in work.skipped[name]
     said = commands.text(work, assignment_run.Summary(), 1.0)
-    assert "1 folders were left out" in said and said.encode() and "\nb" not in said
+    assert "1 folders were skipped" in said and said.encode() and "\nb" not in said

@@ -1,4 +1,4 @@
-"""BERT as the library has it, of several small sizes, and the course's encoder of the same size."""
+"""Small BERT models from the transformers library, and the course's encoder of the same size."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ transformers = pytest.importorskip(
 
 @dataclass(frozen=True)
 class Sizes:
-    """A configuration: what the sizes of a BERT may be."""
+    """The sizes of a BERT model."""
 
     vocabulary: int = 41
     hidden: int = 24
@@ -45,7 +45,7 @@ each_size = pytest.mark.parametrize("sizes", CONFIGURATIONS.values(), ids=CONFIG
 
 
 def theirs(kind: str, sizes: Sizes, **more: object) -> nn.Module:
-    """A model of the library, every parameter of which is random."""
+    """Return a library model with random values in every parameter."""
     config = transformers.BertConfig(
         vocab_size=sizes.vocabulary,
         hidden_size=sizes.hidden,
@@ -68,7 +68,7 @@ def theirs(kind: str, sizes: Sizes, **more: object) -> nn.Module:
 
 
 def encoder(sizes: Sizes) -> BertEncoder:
-    """The course's encoder of the same sizes, with torch's own first weights."""
+    """Return the course's encoder of the same sizes, with torch's default initialisation."""
     embeddings = BertEmbeddings(
         sizes.vocabulary, sizes.hidden, sizes.longest, sizes.segments, eps=sizes.eps
     )
@@ -80,7 +80,7 @@ def encoder(sizes: Sizes) -> BertEncoder:
 
 
 def a_batch(sizes: Sizes) -> tuple[torch.Tensor, torch.Tensor]:
-    """Texts of several lengths with padding behind, and a second segment in each."""
+    """Return a batch of texts of several lengths, with padding at the end and two segments each."""
     torch.manual_seed(7)
     longest = sizes.longest - 2
     tokens = torch.randint(1, sizes.vocabulary - 1, (4, longest))
@@ -91,7 +91,7 @@ def a_batch(sizes: Sizes) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def read(library: nn.Module, sizes: Sizes, tokens: Tensor, segments: Tensor | None = None) -> Any:
-    """What the library's model gives, which is told where padding is."""
+    """Return the output of the library's model, given the padding mask."""
     with torch.no_grad():
         return library(
             tokens, attention_mask=(tokens != sizes.pad_id).long(), token_type_ids=segments

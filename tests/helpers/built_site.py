@@ -1,4 +1,4 @@
-"""The built site, as tests read it; without one they skip with a sentence."""
+"""Access to the built site; without one, tests are skipped with a message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data files and registries that tests make up."""
+"""Data files and registries for tests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def sha256(content: bytes) -> str:
 
 
 def sha256_of_tree(files: Mapping[str, bytes]) -> str:
-    """Return the checksum of an archive, however it is packed."""
+    """Return the checksum of an archive, which does not depend on the packing."""
     lines = "".join(f"{sha256(content)}  {name}\n" for name, content in sorted(files.items()))
     return f"tree:{sha256(lines.encode())}"
 
@@ -56,10 +56,10 @@ def make_registry(
     """Write a registry of one data set, `tiny`, and read it.
 
     Args:
-        folder: where it is written.
-        files: addresses and checksum of each.
-        kind, splits: of the data set.
-        more: what else is said of it.
+        folder: where to write it.
+        files: addresses and checksum of each file.
+        kind, splits: kind and splits of the data set.
+        more: its other entries.
     """
     said = {"title": "Tiny", "description": "Two sentences", "licence": "CC0"}
     dataset = {**said, "citation": "Nobody (2020)", "kind": kind, "splits": splits, **more}

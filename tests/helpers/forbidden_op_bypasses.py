@@ -1,7 +1,7 @@
-"""Answers that would be right: each has a forbidden operator of torch compute it in another way.
+"""Right answers that reach a forbidden torch operator by detours.
 
-`IN_A_CELL` are those that prepare something before the check; in a notebook of one's own some of
-them cannot be told from an honest answer.
+`IN_A_CELL` are those that prepare something before the check; in a student's own notebook, some
+of them cannot be distinguished from an honest answer.
 """
 
 _IMPORTS = "import threading, torch, torch.nn.functional as F\nfrom torch import nn\n"
@@ -37,7 +37,7 @@ _CLEAN = (
 
 
 def _attention(operator: str) -> str:
-    """Return an answer whose output is that of an operator of q, k, v and m."""
+    """Return an answer whose output comes from an operator applied to q, k, v and m."""
     return f"def attend(q, k, v, m):\n    found = {operator}\n{_CLEAN}{_ATTEND}"
 
 

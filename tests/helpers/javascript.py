@@ -1,4 +1,4 @@
-"""An explorer's own JavaScript, run by Node.js."""
+"""Evaluation of an explorer's JavaScript in Node.js."""
 
 import json
 import shutil
@@ -8,7 +8,7 @@ import pytest
 
 
 def javascript(explorer, expression):
-    """The value of an expression in the module of an explorer."""
+    """Return the value of an expression in an explorer's module."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("there is no Node.js on this machine")

@@ -1,4 +1,4 @@
-"""A small web on this machine for the tests of what asks the web."""
+"""A local web server for tests of HTTP clients."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass
 class Reply:
-    """What the server does when an address is asked for.
+    """The server's behaviour for one address.
 
     Attributes:
-        body: of the file; a Range is obeyed where `ranges` says so.
-        status: with which it answers.
-        head: the status of an answer to HEAD, where that differs.
-        location: where it sends on.
-        delay: seconds before it answers.
-        fails: how often it answers 503 before it does as it should.
-        missing: how many bytes less than it announces it sends.
+        body: content of the file; Range requests are honoured if `ranges` is set.
+        status: status of the answer.
+        head: status of the answer to HEAD, if different.
+        location: target of a redirect.
+        delay: seconds before the answer.
+        fails: number of 503 answers before the normal one.
+        missing: number of bytes missing from the announced length.
     """
 
     body: bytes = b"<html>hello</html>"
@@ -35,7 +35,7 @@ class Reply:
 
 @dataclass
 class Web:
-    """The server; `replies` by path, `asked` what was asked for in order."""
+    """The server, with `replies` by path, and the requests in order in `asked`."""
 
     replies: dict[str, Reply] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Web:
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                """Answer."""
+                """Send the reply."""
                 web.asked.append(f"{self.command} {self.path}")
                 reply = web.replies.get(self.path, Reply(b"", 404))
                 time.sleep(reply.delay)
@@ -66,7 +66,7 @@ class Web:
                 self.send_header("Content-Length", str(len(body) + reply.missing))
                 self.end_headers()
                 if self.command == "GET":
-                    with contextlib.suppress(ConnectionError):  # one that has waited long enough
+                    with contextlib.suppress(ConnectionError):  # the client gave up
                         self.wfile.write(body)
 
             do_HEAD = do_GET
@@ -82,7 +82,7 @@ class Web:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop."""
+        """Stop the server."""
         self._http.shutdown()
         self._http.server_close()
         self._thread.join()

@@ -1,4 +1,4 @@
-"""A mistake of a user's gets one clear sentence."""
+"""Helper that checks one-line error messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 @contextmanager
 def refused(message: str) -> Iterator[None]:
-    """Expect a ValueError of one line, which ends as a sentence and matches `message`."""
+    """Expect a one-line ValueError that ends like a sentence and matches `message`."""
     with pytest.raises(ValueError, match=message) as caught:
         yield
     said = str(caught.value)

@@ -1,4 +1,4 @@
-"""Models of a few components, put together as the recorded runs put theirs together."""
+"""Small models, built like those of the recorded runs."""
 
 from __future__ import annotations
 

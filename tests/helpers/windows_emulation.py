@@ -1,8 +1,8 @@
-"""Takes from this Python what Windows does not have, to see what cannot do without.
+"""Pytest plugin that removes from Python what Windows lacks, to find code that needs it.
 
     python -m pytest -p tests.helpers.windows_emulation --collect-only
 
-Other people's packages are imported first: they ask for the platform in their own ways.
+Third-party packages are imported first, because they detect the platform in their own ways.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import socket
 import sys
 from typing import Any
 
-# All that our own code imports from elsewhere.
+# All third-party modules that our code imports.
 FOREIGN = (
     "torch", "torch.optim", "torch.nn.functional", "nbgrader.apps", "nbgrader.api", "nbconvert",
     "nbclient", "jupytext", "jupyter_client", "distributed", "transformers", "matplotlib.pyplot",
@@ -29,7 +29,7 @@ FOREIGN = (
     "pathlib", "tempfile", "playwright.sync_api", "xdist", "myst_nb", "jupyter_cache", "pty",
 )  # fmt: skip
 MODULES = ("fcntl", "grp", "pty", "pwd", "resource", "syslog", "termios", "tty")
-# os.getuid and SIGKILL stay: on this system pytest and subprocess themselves cannot do without.
+# os.getuid and SIGKILL stay: on this system, pytest and subprocess themselves need them.
 CALLS = (
     "fork", "forkpty", "getegid", "geteuid", "getgid", "getpgid", "killpg", "mkfifo",
     "mknod", "nice", "openpty", "pidfd_open", "posix_spawn", "sched_getaffinity", "setpgid",
@@ -40,7 +40,7 @@ SIGNALS = ("SIGALRM", "SIGCHLD", "SIGCONT", "SIGHUP", "SIGPIPE", "SIGQUIT", "SIG
 
 
 def pretend() -> None:
-    """Make this process poorer; there is no way back."""
+    """Remove the features from this process, irreversibly."""
     for name in FOREIGN:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
@@ -71,5 +71,5 @@ def _take(module: Any, names: tuple[str, ...]) -> None:
 
 
 def pytest_configure() -> None:
-    """Begin before any test file is read."""
+    """Remove the features before any test file is read."""
     pretend()

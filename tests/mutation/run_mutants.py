@@ -1,8 +1,8 @@
-"""Changes every place of every solution and asks the student's check whether it notices.
+"""Mutation testing of the student's check: does it notice every change of a solution?
 
-A changed solution is a *mutant*. One that the check lets pass shows a case that is missing, a
-promise of the stub that no case holds, or a line of the solution that does nothing. The mutants
-that are right all the same are listed in `mutation_equivalents.txt`, each with its reason.
+A changed solution is a *mutant*. A mutant that passes reveals a missing case, a promise of the stub
+that no case tests, or a superfluous line of the solution. Equivalent mutants are listed in
+`mutation_equivalents.txt`, each with its reason.
 
 python -m tests.mutation.run_mutants [EXERCISE ...]
 """
@@ -38,11 +38,11 @@ LIST = Path(__file__).with_name("mutation_equivalents.txt")
 
 @dataclass(frozen=True)
 class Listed(Mutation):
-    """A change that the check lets pass.
+    """A listed change that passes the check.
 
     Attributes:
-        heading: why it does, in a word.
-        reason: and in a sentence.
+        heading: the reason in a word.
+        reason: the reason in a sentence.
     """
 
     heading: str = ""
@@ -51,7 +51,7 @@ class Listed(Mutation):
 
 @cache
 def _draw(name: str) -> list[tuple[Any, Any]]:
-    """The cases of the student's check with the expected values, the smallest first."""
+    """Return the cases of the student's check with expected values, the smallest first."""
     exercise = EXERCISES[name]
     with use_default_torch_settings():
         trials = [
@@ -63,9 +63,9 @@ def _draw(name: str) -> list[tuple[Any, Any]]:
 
 
 def is_refused(code: CodeType, exercise: Exercise) -> bool:
-    """Tell whether `verify` would refuse what a cell defines, but stop at the first difference."""
+    """Return whether `verify` would reject a cell's answer, stopping at the first difference."""
     space = dict(vars(load_notebook_module(exercise)))
-    torch.manual_seed(0)  # a mutant that draws is judged the same in every run
+    torch.manual_seed(0)  # a random mutant is judged the same in every run
     try:
         exec(code, space)
         for dtype in DTYPES:
@@ -74,13 +74,13 @@ def is_refused(code: CodeType, exercise: Exercise) -> bool:
                     outcome = run_case(space[exercise.name], exercise, case, dtype)
                 if find_difference(case, outcome, right, dtype):
                     return True
-    except Exception:  # the cell itself fails, or the limit strikes between two calls
+    except Exception:  # the cell fails, or the time limit strikes between calls
         return True
     return False
 
 
 def find_survivors(exercise: Exercise, sample: bool = False) -> tuple[int, list[Mutation]]:
-    """Return how many mutants were tried, and those that the check lets pass."""
+    """Return the number of mutants tried, and the survivors."""
     tried = [
         (change, code)
         for change, code in generate_mutants(exercise)
@@ -91,7 +91,7 @@ def find_survivors(exercise: Exercise, sample: bool = False) -> tuple[int, list[
 
 @cache
 def read_list() -> dict[tuple[str, ...], Listed]:
-    """Read the list: headings (==), reasons (#), and below each reason the changes it is for."""
+    """Read the list: headings (==), reasons (#), and below each reason its changes."""
     known: dict[tuple[str, ...], Listed] = {}
     heading, reason, where, before, last = "", "", "", "", ""
     for line in LIST.read_text(encoding="utf-8").splitlines():

@@ -1,6 +1,6 @@
-"""No place of a solution can be changed without the student's check noticing.
+"""Tests that the student's check notices every change of a solution.
 
-The quick tests try one line in eight, the slow ones all; what is right all the same is listed.
+The quick tests try one line in eight, the slow ones all; equivalent mutants are listed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A class is graded by the project's command, and what it left behind is read."""
+"""Grading of a class with `autograder grade`, and reading of the results."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from tests.submissions.student_notebooks import ASSIGNMENT, NOTEBOOKS
 
 
 def grade(folder: Path, *options: str, seconds: float = 1200) -> str:
-    """Run `autograder grade` in a course and return what it said.
+    """Run `autograder grade` in a course and return its output.
 
-    A run that hangs fails the test and is not left behind.
+    A run that hangs fails the test and is killed.
     """
     if shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed (apt install bubblewrap)")
@@ -57,16 +57,16 @@ def grade(folder: Path, *options: str, seconds: float = 1200) -> str:
 
 @dataclass(frozen=True)
 class Marked:
-    """What a student got.
+    """The result of one student.
 
     Attributes:
-        points: by exercise, as recorded; an exercise without a record has 0.
-        gradebook: by exercise, nbgrader's own automatic scores.
-        by_hand: exercises for which nbgrader waits for a person.
-        headlines: by exercise.
-        remarks: about both notebooks.
-        reviews: why a person should look, by notebook.
-        shown: all that the student will see, as text.
+        points: recorded points by exercise; an exercise without a record has 0.
+        gradebook: nbgrader's own automatic scores by exercise.
+        by_hand: exercises that nbgrader leaves to a person.
+        headlines: headlines by exercise.
+        remarks: remarks about both notebooks.
+        reviews: reasons for a manual review, by notebook.
+        shown: everything that the student will see, as text.
     """
 
     points: Mapping[str, float] = field(default_factory=dict)
@@ -79,17 +79,17 @@ class Marked:
 
     @property
     def told(self) -> str:
-        """Remarks, headlines and cards."""
+        """All remarks, headlines and cards as one text."""
         return "\n".join([*self.remarks, *self.headlines.values(), self.shown])
 
     @property
     def review(self) -> str:
-        """Why a person should look at any notebook."""
+        """The reasons for a manual review of any notebook."""
         return " ".join(filter(None, self.reviews.values()))
 
 
 def marks(folder: Path) -> dict[str, Marked]:
-    """Return what every student of a graded course got."""
+    """Return the results of all students of a graded course."""
     url = f"sqlite:///{folder / 'gradebook.db'}"
     found: dict[str, list[result_records.NotebookResult]] = {}
     for result in result_records.read(url, ASSIGNMENT):

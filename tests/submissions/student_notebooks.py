@@ -1,4 +1,4 @@
-"""What a student hands in: the released notebooks, answered, as Jupyter would save them.
+"""Builder of submissions: the released notebooks with answers, as saved by Jupyter.
 
 Notebooks are written without nbformat's validation, so that a broken one stays broken.
 """
@@ -41,11 +41,11 @@ class Folder:
 
 @dataclass(frozen=True)
 class Pipe:
-    """A named pipe, which whoever opens it to read waits for."""
+    """A named pipe, which blocks anyone who opens it for reading."""
 
 
 Content = bytes | Link | Folder | Pipe
-Files = dict[str, Content]  # by path within submitted/<student>/<assignment>/
+Files = dict[str, Content]  # by path in submitted/<student>/<assignment>/
 
 
 @cache
@@ -68,7 +68,7 @@ def _unmarked(source: str) -> str:
 
 
 def reference(exercise: str) -> str:
-    """Return a right answer, as a student writes it into the solution cell."""
+    """Return a right answer as a student writes it in the solution cell."""
     return _references()[exercise]
 
 
@@ -78,7 +78,7 @@ def stub(exercise: str) -> str:
 
 
 def text_of(page: Mapping) -> str:
-    """Return a notebook as Jupyter saves it, whatever it holds."""
+    """Return a notebook as Jupyter saves it, whatever its content."""
     plain = json.loads(json.dumps(page))
     for cell in plain["cells"] if isinstance(plain.get("cells"), list) else []:
         if isinstance(cell, dict) and isinstance(cell.get("source"), str):
@@ -87,11 +87,11 @@ def text_of(page: Mapping) -> str:
 
 
 class Handed:
-    """Both notebooks of a student; a right answer stands in every solution cell.
+    """Both notebooks of a student, with a right answer in every solution cell.
 
     Attributes:
-        pages: the notebooks by name; a cell that was released has its grade_id as id.
-        others: what lies beside them or in their place; None takes a file away.
+        pages: the notebooks by name; a released cell has its grade_id as id.
+        others: files beside them or in their place; None removes a file.
     """
 
     def __init__(self, answers: Mapping[str, str] | None = None):
@@ -101,7 +101,7 @@ class Handed:
         self.write(**(_references() if answers is None else answers))
 
     def page_of(self, name: str) -> NotebookNode:
-        """Return the notebook that has a cell; of several the first."""
+        """Return the first notebook with a cell."""
         return next(p for p in self.pages.values() if any(c.get("id") == name for c in p.cells))
 
     def cell(self, name: str) -> NotebookNode:
@@ -109,7 +109,7 @@ class Handed:
         return next(c for c in self.page_of(name).cells if c.get("id") == name)
 
     def index(self, name: str) -> int:
-        """Return where the cell stands in its notebook."""
+        """Return the index of the cell in its notebook."""
         return self.page_of(name).cells.index(self.cell(name))
 
     def write(self, **answers: str) -> None:
@@ -118,7 +118,7 @@ class Handed:
             self.cell(name).source = source
 
     def own(self, source: str, kind: str = "code") -> NotebookNode:
-        """Return a cell as a student adds one, which stands nowhere yet."""
+        """Return a student's new cell, which is not yet in a notebook."""
         make: Callable[..., NotebookNode] = getattr(nbformat.v4, f"new_{kind}_cell")
         self._written += 1
         return make(source, id=f"{0xA11CE + self._written:08x}")
@@ -132,7 +132,7 @@ class Handed:
         to: str = "scores",
         kind: str = "code",
     ) -> NotebookNode:
-        """Add a cell before or after another, or else at the end of the notebook `to`."""
+        """Add a cell before or after another one, or by default at the end of the notebook `to`."""
         cell = self.own(source, kind)
         if before or after:
             at = self.index(before or after) + (1 if after else 0)
@@ -159,17 +159,17 @@ class Handed:
         return [cell for page in self.pages.values() for cell in page.cells]
 
     def text(self, name: str) -> str:
-        """Return a notebook as it is saved now."""
+        """Return a notebook as it would be saved now."""
         return text_of(self.pages[name])
 
     def save_as(self, path: str, content: str | Content | None, instead_of: str = "") -> None:
-        """Put a file there; take the notebook `instead_of` away."""
+        """Add a file, and remove the notebook `instead_of`."""
         if instead_of:
             self.others[f"{instead_of}.ipynb"] = None
         self.others[path] = content.encode() if isinstance(content, str) else content
 
     def files(self) -> Files:
-        """Return all that is handed in."""
+        """Return all submitted files."""
         found: dict[str, Content | None] = {
             f"{name}.ipynb": self.text(name).encode()
             for name in self.pages
@@ -179,7 +179,7 @@ class Handed:
 
 
 def lay(files: Files, folder: Path) -> None:
-    """Write what is handed in into a student's folder."""
+    """Write the submission to a student's folder."""
     folder.mkdir(parents=True)
     for path, content in files.items():
         place = folder / path

@@ -1,4 +1,4 @@
-"""Whatever comes in, each exercise gets what was earned, with a reason, and no one else suffers."""
+"""Tests that broken submissions earn the right points, with reasons, and harm nobody else."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OFTEN = (
     "file_names",
     "cell_metadata",
 )  # kinds of which more are in the short run
-ALWAYS = ("folder-with-the-name", "kill-parent-above", "killpg-above")  # once harmed the others
+ALWAYS = ("folder-with-the-name", "kill-parent-above", "killpg-above")  # these once harmed others
 BYSTANDERS = {
     "aaa": dict(POINTS),
     "mmm": POINTS | {"additive_score": 0.0, "BidirectionalEncoder": 0.0},
@@ -39,7 +39,7 @@ BYSTANDERS = {
 
 
 def quick() -> list[Broken]:
-    """Return the submissions of the short run: of every kind, none that runs into a limit."""
+    """Return the submissions of the short run: some of every kind, none that hits a limit."""
     found = []
     for kind, bank in KINDS.items():
         fast = [broken for broken in bank if not broken.slow]
@@ -50,7 +50,7 @@ def quick() -> list[Broken]:
 SHORT = quick()
 LONG = [broken for broken in BANK if not broken.slow and broken not in SHORT]
 SLOW = [broken for broken in BANK if broken.slow]
-# They end only at a limit: a short one, so that the test is done the same day.
+# These end only at a limit, so short limits keep the test fast.
 LIMITS = """
 c.Grading.cell_seconds = c.Grading.exercise_seconds = 8.0
 c.Grading.notebook_seconds = 60.0
@@ -68,7 +68,7 @@ def bystander(points: dict[str, float]) -> Handed:
 
 
 def graded(released, folder: Path, bank: list[Broken], limits: str = "") -> dict[str, Marked]:
-    """Grade a class with these submissions and the bystanders, in a course of its own."""
+    """Grade a class with these submissions and the bystanders in a new course."""
     course = replace(released, folder=folder)
     config = (ROOT / "nbgrader_config.py").read_text(encoding="utf-8")
     (folder / "nbgrader_config.py").write_text(config + limits, encoding="utf-8")
@@ -103,7 +103,7 @@ def slow(released, tmp_path_factory):
 
 
 def examine(broken: Broken, mine: Marked) -> None:
-    """Check what a broken submission got against what the bank says of it."""
+    """Compare the result of a broken submission with the bank's expectation."""
     points = {name: mine.points.get(name, 0.0) for name in POINTS}
     unfair = [
         f"{name}: {points[name]:g}, not {broken.expected(name)} ({mine.headlines.get(name)})"
@@ -153,7 +153,7 @@ def test_earns_what_it_should_when_stopped(broken, slow):
 
 
 def untouched(student: str, marked: dict[str, Marked]) -> None:
-    """Check that a bystander got what they earned, and nothing else was said."""
+    """Check that a bystander got the earned points and no remarks."""
     assert marked[student].points == marked[student].gradebook == BYSTANDERS[student]
     assert not marked[student].review
     assert not marked[student].remarks

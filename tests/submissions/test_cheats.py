@@ -1,4 +1,4 @@
-"""Cheats gain nothing, harm nobody, and learn nothing; who also works honestly keeps the points."""
+"""Tests that cheats gain, harm and learn nothing, and that honest parts keep their points."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BANK = cheats()
 
 @pytest.fixture(scope="module")
 def everybody(tmp_path_factory) -> OurClass:
-    """All of them, graded in one run."""
+    """Return the class of all cheats, graded in one run."""
     return graded_by_ours(tmp_path_factory.mktemp("everybody"), BANK)
 
 
@@ -39,7 +39,7 @@ def gets_what_it_deserves(graded: OurClass, cheat: Cheat) -> None:
 
 
 def exists(name: str) -> bool:
-    """Tell whether there is a module, or something in one, of a dotted name."""
+    """Return whether a module, or an object in one, exists with a dotted name."""
     try:
         pkgutil.resolve_name(name)
     except (ImportError, AttributeError):
@@ -81,7 +81,7 @@ def test_nobody_is_harmed(everybody):
     assert list(everybody.harm) == []
 
 
-# What looks for harm, finds it
+# Tests that harm is detected
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""On honest submissions ours gives what stock nbgrader gives, exercise by exercise."""
+"""Tests that our grader agrees with stock nbgrader on honest submissions, by exercise."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ pytestmark = pytest.mark.slow
 SHORT = [honest for honest in BANK if honest.quick]
 LONG = [honest for honest in BANK if not honest.quick]
 
-# A kernel that says more than its listener can read in time loses messages, the last among them;
-# with nbgrader's own settings that ends the grading.
+# A kernel that sends more than its client can read in time loses messages, including the last one.
+# With nbgrader's default settings, this ends the grading.
 STOCK = (
     stock_nbgrader.settings()
     + """
@@ -33,14 +33,14 @@ c.Execute.raise_on_iopub_timeout = False
 
 @dataclass(frozen=True)
 class Both:
-    """What the same class got from both."""
+    """The results of the same class from both graders."""
 
     ours: dict[str, Marked]
     stock: dict[str, dict[str, float]]
 
 
 def a_course(released, folder: Path, bank: list[Honest], config: str):
-    """Make a course with these submissions."""
+    """Create a course with these submissions."""
     course = replace(released, folder=folder)
     (folder / "nbgrader_config.py").write_text(config, encoding="utf-8")
     shutil.copytree(
@@ -55,7 +55,7 @@ def a_course(released, folder: Path, bank: list[Honest], config: str):
 
 
 def on_stock(course) -> dict[str, dict[str, float]]:
-    """Grade by stock nbgrader, and return the points by student and exercise."""
+    """Grade with stock nbgrader; return the points by student and exercise."""
     course.nbgrader("autograde", ASSIGNMENT)
     with Gradebook(f"sqlite:///{course.folder / 'gradebook.db'}") as gradebook:
         return {
@@ -69,11 +69,11 @@ def on_stock(course) -> dict[str, dict[str, float]]:
 
 
 def by_both(released, tmp_path_factory, bank: list[Honest]) -> Both:
-    """Grade by both; stock nbgrader grades one after another, so two of it share the class."""
+    """Grade with both; two stock runs share the class, because nbgrader grades sequentially."""
     config = (ROOT / "nbgrader_config.py").read_text(encoding="utf-8")
     course = a_course(released, tmp_path_factory.mktemp("ours"), bank, config)
     grade(course.folder)
-    courses = [  # made one after another: Python 3.11 cannot parse in two threads
+    courses = [  # made sequentially: Python 3.11 cannot parse in two threads
         a_course(released, tmp_path_factory.mktemp("stock"), half, STOCK)
         for half in (bank[::2], bank[1::2])
     ]
@@ -93,7 +93,7 @@ def long(released, tmp_path_factory):
 
 
 def compare(honest: Honest, both: Both) -> None:
-    """Check what both gave against what the submission says of itself, and against each other."""
+    """Compare both results with the submission's expectation and with each other."""
     mine, stock = both.ours[honest.slug], both.stock[honest.slug]
     wrong = [
         f"{name}: ours {mine.points[name]:g}: {mine.headlines[name]}"

@@ -1,4 +1,4 @@
-"""Attention measured against people's alignments: words, IBM's model 1, the program."""
+"""Tests of the alignment experiment: words, IBM model 1, the program."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_debates_are_without_long_repeated_and_aligned_pairs():
 
 
 def by_hand(pairs, iterations):
-    """Model 1 as its equations say it, one pair of words after the other."""
+    """Return model 1's table by its equations, one pair of words after the other."""
     table = {(e, f): 1.0 for source, target in pairs for e in [NULL, *source] for f in target}
     for _ in range(iterations):
         counts = dict.fromkeys(table, 0.0)
@@ -89,7 +89,7 @@ def test_model_1_finds_who_translates_whom_and_leaves_strangers_to_null():
 
 @pytest.fixture
 def recorded(monkeypatch):
-    """The program on the course's own English and French, and what it would write."""
+    """Return a function that runs the program on synthetic English and French."""
     pairs, written = plain_pairs(english_french(1200, seed=1)), []
     lines = [(" ".join(pair.source), " ".join(pair.target)) for pair in pairs]
     words = [p for p, (_, line) in zip(pairs, lines, strict=True) if read_french(line) == p.target][
@@ -136,7 +136,7 @@ def test_translators_are_read_as_aligners(recorded, model):
     assert outcome["names"][0] == alignment.MODELS[model]
     for direction in ("forward", "backward"):
         side = outcome[direction]
-        heads = 3 * (8 + 1) if model == "transformer" else 1  # each head, and a layer's mean
+        heads = 3 * (8 + 1) if model == "transformer" else 1  # each head, and each layer's mean
         assert len(side["validation"]) == heads
         assert side["validation"][side["chosen"]] == min(side["validation"].values())
         assert math.isfinite(side["perplexity"])

@@ -1,4 +1,4 @@
-"""What holds for every explorer."""
+"""Tests that apply to every explorer."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Imports point downward: the floors of the project, and the rooms of the autograder."""
+"""Tests of the architecture: imports point only to lower layers, in project and autograder."""
 
 import ast
 import re
@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-# From the ground upward: a package imports itself and those before it.
+# Layers from bottom to top: a package may import itself and those before it.
 PACKAGES = ("coursekit", "solutions", "autograder", "experiments", "book", "tools", "tests")
-# What a room of the autograder may import: itself, and those before it.
+# Layers of the autograder: each may import itself and those before it.
 ROOMS = [
     "autograder.spec",
     "autograder.exercises",
@@ -50,7 +50,7 @@ MODULES = list_modules()
 
 
 def list_imports(name, path):
-    """Return the modules of the project that a module imports, wherever the import stands.
+    """Return the project's modules that a module imports, at any place in it.
 
     That includes imports for type checkers, and names passed to `import_module` as plain strings.
     """
@@ -75,13 +75,13 @@ IMPORTS = {name: list_imports(name, path) for name, path in MODULES.items()}
 
 
 def find_room(name):
-    """Return the place in ROOMS of a module."""
+    """Return the index in ROOMS of a module."""
     fitting = [room for room in ROOMS if f"{name}.".startswith(f"{room}.")]
     return ROOMS.index(max(fitting, key=len))
 
 
 def find_circle(graph):
-    """Return modules that import each other in a circle, or []."""
+    """Return modules with a circular import, or []."""
     done, path = set(), []
 
     def visit(name):

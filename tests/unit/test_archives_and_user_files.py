@@ -1,4 +1,4 @@
-"""Checksums of other kinds, archives in two formats, and a reader's own files."""
+"""Tests of git and tree checksums, archives in two formats, and users' own files."""
 
 from __future__ import annotations
 

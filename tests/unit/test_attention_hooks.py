@@ -1,4 +1,4 @@
-"""Weights are heard while a model computes, and no longer."""
+"""Tests that attention weights are recorded only inside the `with` block."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Model(nn.Module):
     def __init__(self):
         super().__init__()
         self.first, self.second = Looks(2), Looks(5)
-        self.pair = nn.LSTM(4, 3, batch_first=True)  # returns two things that are no weights
+        self.pair = nn.LSTM(4, 3, batch_first=True)  # returns two objects that are not weights
 
     def forward(self, x):
         x = self.second(self.first(x)[0])[0]

@@ -1,4 +1,4 @@
-"""Bags of n-grams: against values by hand, and on documents where order matters."""
+"""Tests of the n-gram classifiers, by hand-computed values and where word order matters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LABELS = [1, 1, 0, 0]
 
 
 def negated(number: int, seed: int) -> tuple[list[list[str]], list[int]]:
-    """Documents in which every word says nothing alone, and "not good" everything."""
+    """Return documents in which single words are uninformative, but "not good" is decisive."""
     source = random.Random(seed)
     documents, labels = [], []
     for _ in range(number):
@@ -38,7 +38,7 @@ def test_words_that_tell(kind):
 
 def test_naive_bayes_by_hand():
     model = bag_classifier("naive bayes").fit(DOCUMENTS, LABELS)
-    # Once a document counts: good 2, film 1, plot 1 in class 1; one more for each of four words.
+    # Documents of class 1 with the word: good 2, film 1, plot 1; plus 1 for each of four words.
     assert model.weight("good", 1) == pytest.approx(math.log(3 / 8) - math.log(1 / 8))
     assert model.weight("film", 1) == pytest.approx(math.log(2 / 8) - math.log(2 / 8))
     assert model.parameters == 2 * 4 + 2

@@ -1,4 +1,4 @@
-"""The classifiers without attention, and what trains and measures all of them."""
+"""Tests of the baseline classifiers, and of the loss and accuracy of all classifiers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from coursekit.training import seed_everything, train
 
 
 def mean(states, mask):
-    """Return the mean over the real words; 0 where there is none."""
+    """Return the mean over the real words, or 0 if there are none."""
     total = (states * mask.unsqueeze(2)).sum(1)
     return total / mask.sum(1, keepdim=True).clamp(min=1)
 
@@ -43,7 +43,7 @@ def test_padding_does_not_matter(name):
     wider = compute_outputs(model, text_batch(texts, length=11))[0]
     assert torch.allclose(logits, wider, atol=1e-6)
     noisy = batch.tokens.clone()
-    noisy[1, 1:], noisy[2] = 13, 14  # what stands behind the end
+    noisy[1, 1:], noisy[2] = 13, 14  # positions after the end
     assert torch.allclose(logits, model(noisy, batch.lengths), atol=1e-6)
     for row, item in enumerate(texts):
         alone = compute_outputs(model, text_batch([item]))[0]
@@ -62,7 +62,7 @@ def test_windows_look_at_neighbours():
 
 
 class Documents(nn.Module):
-    """Says for a document whether its first word is 7, with weights beside."""
+    """Classifies a document by whether its first word is 7, and returns weights as well."""
 
     def forward(self, documents):
         hit = (documents[:, 0, 0] == 7).float()

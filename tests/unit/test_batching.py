@@ -1,4 +1,4 @@
-"""Batches: every pair once, padding at the end only, the order a function of the seed."""
+"""Tests of batching: every pair once, padding only at the end, order set by the seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The glue of BERT: padding, batches, the model of pre-training."""
+"""Tests of coursekit.models.bert: padding, batches, the pre-training model."""
 
 from __future__ import annotations
 

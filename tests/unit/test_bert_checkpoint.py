@@ -1,6 +1,6 @@
-"""The course's BERT reads checkpoints of the library, and computes what the library computes.
+"""Tests that the course's BERT loads transformers checkpoints and computes the same.
 
-The checkpoints are made here, of several small sizes and with random numbers in all parameters.
+The checkpoints are created here, in several small sizes and with random parameters.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CLOSE = {"rtol": 1e-5, "atol": 1e-5}
 
 
 def ours(sizes: Sizes) -> PretrainingModel:
-    """The course's BERT of the same sizes."""
+    """Return the course's BERT of the same sizes."""
     below = encoder(sizes)
     embedding = below.get_submodule("embeddings.token")
     assert isinstance(embedding, torch.nn.Embedding)
@@ -150,7 +150,7 @@ def test_words_are_spelt_as_with_the_real_vocabulary():
     pieces = {piece: number for number, piece in enumerate(vocabulary)}
     library = transformers.BertTokenizer(vocab=pieces)
     words = ["unaffable", "transformers", "c3po", "snowboarding", "xqzk", "o", "a" * 100, "a" * 101]
-    # Words of letters only, which BERT does not cut before it looks for pieces.
+    # Words of letters only, which BERT does not split before matching pieces.
     words += [
         2 * piece for piece in vocabulary[2000:30000:97] if piece.isascii() and piece.isalpha()
     ]

@@ -1,4 +1,4 @@
-"""The three ways of fine-tuning against `transformers`, with the same random weights."""
+"""Tests of the three fine-tuning models against `transformers`, with equal random weights."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ CLOSE = {"rtol": 1e-5, "atol": 1e-5}
 
 
 def loaded(ours, source, extra):
-    """Load what both have in common, then the new layer."""
+    """Load the weights that both have in common, then the new layer."""
     missing = load_pretrained(ours, source.state_dict())
     with torch.no_grad():
         for name, tensor in extra.items():
             ours.get_parameter(name).copy_(tensor)
-    assert set(missing) == set(extra)  # nothing else was left as it was
+    assert set(missing) == set(extra)  # everything else was loaded
     return ours.eval()
 
 
@@ -45,7 +45,7 @@ def test_classes_of_sequences_and_tokens_as_in_transformers(classifier, sizes):
 def test_spans_as_in_transformers(sizes):
     sizes = replace(sizes, classes=2)
     library = theirs("BertForQuestionAnswering", sizes)
-    library.qa_outputs.bias.data.zero_()  # a constant that the paper's two vectors do not have
+    library.qa_outputs.bias.data.zero_()  # a bias that the paper does not have
     extra = {"start": library.qa_outputs.weight[0], "end": library.qa_outputs.weight[1]}
     model = loaded(SpanPredictor(encoder(sizes), sizes.hidden), library, extra)
     tokens, segments = a_batch(sizes)

@@ -1,4 +1,4 @@
-"""The explorer of looks over pictures: what it is given it shows, what does not fit it refuses."""
+"""Tests of the caption explorer's Python side: its state, and the input it rejects."""
 
 import base64
 import io

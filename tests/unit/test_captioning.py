@@ -1,4 +1,4 @@
-"""Encoder, batches, greedy captions and the measures of attention against true regions."""
+"""Tests of the captioning encoder, batches, greedy captions and attention measures."""
 
 from itertools import pairwise
 
@@ -51,11 +51,11 @@ def test_the_feature_map_keeps_what_is_where(annotations):
     encoder = captioning.PictureEncoder(20).eval()
     picture = captioning.pictures_of(SCENES[:1])
     changed = picture.clone()
-    changed[:, :, 42:, 42:] = 1.0  # the pixels of the last place
+    changed[:, :, 42:, 42:] = 1.0  # the pixels of the last location
     with torch.no_grad():
         difference = (encoder(picture) - encoder(changed)).abs().sum(dim=1)[0]  # (8, 8)
     assert difference[7, 7] > 0
-    assert difference[:5].max() == 0  # further than 25 pixels can reach
+    assert difference[:5].max() == 0  # outside the receptive field of 25 pixels
     assert difference[:, :5].max() == 0
 
 
@@ -159,7 +159,7 @@ def test_places_are_the_cells_that_a_region_touches():
 
 
 def perfect(scene, sharp=True):
-    """Looks that lie in the region of each word, evenly or all at one place."""
+    """Return attention weights inside each word's region, uniform or all on one location."""
     rows = []
     for t in range(len(scene.words)):
         inside = captioning.places(scene.region(t)).float()
@@ -181,7 +181,7 @@ def test_gaze_is_1_for_perfect_looks_and_chance_for_even_ones():
     things = sum(len(scene.things) for scene in SCENES)
     assert gazes["colour"].words == gazes["shape"].words == things
     assert gazes["relation"].words == things - len(SCENES)
-    assert gazes["relation"].chance > 1.5 * gazes["colour"].chance  # two things
+    assert gazes["relation"].chance > 1.5 * gazes["colour"].chance  # two objects
 
 
 def test_looking_at_another_thing_counts_as_wrong():
@@ -212,7 +212,7 @@ def test_the_picture_is_drawn_once_for_each_word_with_its_region():
         inside = np.kron(regions[1].numpy().reshape(8, 8), np.ones((6, 6))) > 0
         assert (bright[inside] == scene.picture[inside]).all()
         assert bright[~inside].mean() < 0.3 * scene.picture[~inside].mean()
-        assert axes[1].lines == [] or len(axes[1].lines) == 0  # "a" is about nothing
+        assert axes[1].lines == [] or len(axes[1].lines) == 0  # "a" refers to no object
         assert len(axes[2].lines) >= 4
         assert all(len(ax.images) <= 1 for ax in axes)
         label = axes[1].title

@@ -1,4 +1,4 @@
-"""Cards say in HTML what they say in text, and name only what is certain."""
+"""Tests of cards: the same content in HTML and text, and only certain diagnoses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figures show what they are given: labels in place, links outlined; none shows itself."""
+"""Tests of the charts: labels, outlined links, and no automatic display."""
 
 from itertools import pairwise
 
@@ -133,7 +133,7 @@ def test_by_length_shows_bins_counts_and_gaps():
     np.testing.assert_allclose(ax.lines[0].get_ydata(), [30, 28, 27])
     assert ax.get_ylim()[0] == 0
     empty = charts.by_length([4, 8, 12], {"attention": [30.0, 0.0]}, [9, 0])
-    assert np.isnan(empty.lines[0].get_ydata()[1])  # no sentence, no value
+    assert np.isnan(empty.lines[0].get_ydata()[1])  # no sentences, no value
     with pytest.raises(ValueError, match="3 bins but 'attention' has 2 values"):
         charts.by_length([4, 8, 12, 16], {"attention": [1, 2]}, [1, 1, 1])
 

@@ -1,4 +1,4 @@
-"""What check() says: each message as a student reads it, and what a check leaves behind."""
+"""Tests of check(): its messages to students and its side effects."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def right(scores, mask):
 
 
 class Stub(nn.Module):
-    """What the stub of AdditiveAttention gives: the parameters."""
+    """The constructor from the stub of AdditiveAttention, with the parameters."""
 
     def __init__(self, query_size: int, key_size: int, hidden_size: int):
         super().__init__()
@@ -35,7 +35,7 @@ class Stub(nn.Module):
 
 
 class Pieces(Stub):
-    """A right module; each of the wrong ones below replaces one piece."""
+    """A right module; each wrong one below replaces one part."""
 
     def project(self, keys):
         return keys @ self.U.T
@@ -53,7 +53,7 @@ class Pieces(Stub):
 
 
 class KeepsTheProjection(Pieces):
-    """The projected keys of the first batch are used for all."""
+    """A wrong module that reuses the projected keys of the first batch."""
 
     cached = None
 
@@ -72,7 +72,7 @@ class OverwritesProjectedKeys(Pieces):
 
 
 class OneBufferForAllCalls(Pieces):
-    """Returns the same tensor each time: the next call overwrites what the last one returned."""
+    """A wrong module that returns the same tensor each time, so that calls overwrite results."""
 
     buffer = None
 
@@ -103,7 +103,7 @@ def named(answer, name="masked_softmax"):
     return answer
 
 
-# What is passed to check
+# Arguments of check
 
 
 def test_right_answer_returns_none_and_prints_one_card(capsys):
@@ -179,7 +179,7 @@ def test_an_object_or_a_function_in_place_of_the_class():
     assert find_exercise(AdditiveAttention, EXERCISES) is ATTENTION
 
 
-# What an answer does
+# Behaviour of answers
 
 
 def test_untouched_stub():
@@ -345,7 +345,7 @@ def test_loading_without_a_word_about_gradients():
     exec(code.replace("parameter.detach()", "parameter"), space)
     text = card(space["load_pretrained"], exercise)
     assert "a leaf Variable that requires grad is being used in an in-place operation" in text
-    assert "what only fills them or reads their numbers belongs under torch.no_grad()" in text
+    assert "put code that only fills or reads them under torch.no_grad()" in text
 
 
 def test_a_mean_over_nothing():
@@ -419,7 +419,7 @@ def test_smallest_failing_case_is_the_smallest():
         failing = {}
         for seed in (1, 2):
             for case in SOFTMAX.draw(seed):
-                # float64 is tried first, and float32 only where all is right in it
+                # float32 is tried only if everything is right in float64
                 if not verify_one(wrong, case, torch.float64, seed):
                     failing.setdefault(case.name, []).append(case.elements)
         smallest = min(min(sizes) for sizes in failing.values())

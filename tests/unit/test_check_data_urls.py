@@ -1,4 +1,4 @@
-"""What is said of the addresses of data sets, tried on a small web of our own."""
+"""Tests of the data address checker, on a small local web."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_files_that_are_there(tmp_path, web, visitor, capsys, ranges):
     web.replies = {"/text": Reply(TEXT, ranges=ranges), "/text.gz": Reply(PACKED, ranges=ranges)}
     assert run(tmp_path, web, visitor, "/text", "/text.gz") == 0
     assert "| tiny | 1 | 2 of 2 | can be had |" in capsys.readouterr().out
-    assert web.asked == ["GET /text", "GET /text.gz"]  # once, and not all of it
+    assert web.asked == ["GET /text", "GET /text.gz"]  # once, and not completely
 
 
 @pytest.mark.parametrize(

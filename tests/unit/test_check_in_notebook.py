@@ -1,4 +1,4 @@
-"""Cards of check() in a notebook's kernel."""
+"""Tests of check()'s cards in a notebook's kernel."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nbclient import NotebookClient
 
 @pytest.fixture(scope="module")
 def executed(tmp_path_factory):
-    """A notebook of a learner's, executed: the outputs of its cells by name."""
+    """Return the outputs of an executed learner's notebook, by cell."""
     cells = {
         "import": "import torch\nfrom autograder import check",
         "early": "check(masked_softmax)",
@@ -45,7 +45,7 @@ def executed(tmp_path_factory):
         resources={"metadata": {"path": str(folder)}},
     )
     client.execute()
-    # On a busy machine a check takes more than a second, and then says that it is at work.
+    # On a busy machine, a check takes more than a second and prints that it is running.
     return {
         name: [o for o in cell.outputs if not o.get("text", "").startswith("Checking ")]
         for name, cell in zip(cells, book.cells, strict=True)
@@ -84,7 +84,7 @@ def test_notebook_shows_a_card_and_one_line_for_a_wrong_answer(executed):
     assert "mask comes after the softmax" in executed["wrong"][0].data["text/html"]
     error, shown = _error(executed["wrong"])
     assert error.ename == "CheckFailed"
-    # nbgrader's Validate shows nothing else.
+    # nbgrader's Validate shows only this.
     assert shown.startswith("CheckFailed: ✗ masked_softmax: ") and "\n" not in shown
     assert "mask comes after the softmax" in shown
 

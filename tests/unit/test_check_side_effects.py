@@ -1,4 +1,4 @@
-"""A check leaves streams, random numbers, modes and dtypes as they were."""
+"""Tests that a check does not change streams, random state, modes or dtypes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A training that was stopped goes on as if nothing had been, and never with another state."""
+"""Tests that interrupted trainings resume with identical results, and never from a wrong state."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class StoppedError(Exception):
 
 
 def two_trainings(stop_at=(0, 0), seed=1, scores=(3.0, 1.0, 5.0, 2.0), patience=None, epochs=4):
-    """Train two models, one after the other; `stop_at`: which of them is stopped in which epoch."""
+    """Train two models in sequence; `stop_at` is the model and epoch at which to stop."""
     seed_everything(seed)
     found = []
     for which in (1, 2):
@@ -84,7 +84,7 @@ def test_the_best_epoch_and_patience_survive(tmp_path):
     straight = two_trainings(patience=2, scores=(3.0, 1.0, 0.5, 9.0))
     with save_checkpoints_to(tmp_path):
         assert_same(two_trainings(patience=2, scores=(3.0, 1.0, 0.5, 9.0)), straight)
-    with save_checkpoints_to(tmp_path):  # both had ended early, after their third epoch
+    with save_checkpoints_to(tmp_path):  # both had stopped early, after their third epoch
         again = two_trainings(patience=2, scores=())  # nothing is validated
     assert_same(again, straight)
     assert [history.best_epoch for _, history in again[0]] == [1, 1]

@@ -1,4 +1,4 @@
-"""CITATION.cff says what pyproject.toml says."""
+"""Tests that CITATION.cff agrees with pyproject.toml."""
 
 from __future__ import annotations
 

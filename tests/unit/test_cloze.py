@@ -1,4 +1,4 @@
-"""Models that fill in a word see what they may see, and the tasks on stories ask what they say."""
+"""Tests of the cloze models' visible context, and of the fine-tuning tasks on stories."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""The explorer of filled gaps keeps what it is given, says it in words, and refuses the rest."""
+"""Tests of the cloze comparison explorer's Python side: state, wording, rejected input."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Colab's list of packages: read, compared with what the course needs, written for pip."""
+"""Tests of colab_versions: reading Colab's package list, comparing it, writing it for pip."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The synthetic corpora: deterministic, linked, grammatical in what can be checked again."""
+"""Tests of the synthetic corpora: determinism, links, and independently checked grammar."""
 
 from __future__ import annotations
 
@@ -355,7 +355,7 @@ def test_it_takes_the_gender_of_its_antecedent():
         for clause, phrase in pronouns:
             before = clauses[clauses.index(clause) - 1]
             assert phrase.antecedent in list(before.phrases()) and not before.has_pronoun
-            # what is said of it fits no other singular noun there that is no person
+            # the predicate of `it` fits no other singular non-person noun there
             if clause.verb is None:
                 suits = clause.predicate.tags
             else:

@@ -1,4 +1,4 @@
-"""The made-up corpora are the same everywhere: in each process, and with a larger training set."""
+"""Tests that the synthetic corpora are reproducible, also with a larger training set."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from coursekit import corpora
 from coursekit.corpora import reviews, scenes, stories
 
-# What the first of seed 0 are. It changes only when grammar, words or drawing change on purpose.
+# Digests of the first items of seed 0. They change only with deliberate changes of the generators.
 DIGESTS = {
     "korean": "e03e328611794ce64b142c3e6f60577745e5a3bdb1561014a419f3a4ce4b8958",
     "french": "47534304b04cd444dba658e7eed05e6a3fe16b9df294425482a0a65b899d9a07",

@@ -1,4 +1,4 @@
-"""The data loader against a real HTTP server, and on the real data where it is at hand."""
+"""Tests of the data loader with a real HTTP server, and on the real data if available."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def closed_port() -> str:
-    """The address of a server that is down."""
+    """Return the address of a server that is down."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{free.getsockname()[1]}"
@@ -104,7 +104,7 @@ def test_download_verifies_caches_and_prints(server, cache, tmp_path, capsys):
     captured = capsys.readouterr()
     assert captured.err == ""
 
-    server.close()  # a second time nothing is downloaded
+    server.close()  # the second load downloads nothing
     assert load("tiny", tiny).train == PAIRS
     assert len(server.asked) == 2
 
@@ -250,7 +250,7 @@ def test_folder_of_an_archive(server, cache, tmp_path):
     tiny = make_registry(tmp_path, files, "parallel", splits)
     assert load("tiny", tiny).train == [*PAIRS, ("d", "c")]
     assert left_behind(cache) == ["tiny/raw.tar"]
-    server.replies.clear()  # a second time nothing is downloaded
+    server.replies.clear()  # the second load downloads nothing
     assert load("tiny", tiny).train == [*PAIRS, ("d", "c")]
 
 
@@ -288,7 +288,7 @@ def test_data_folder_comes_first(server, cache, tmp_path, monkeypatch, suffix):
     monkeypatch.setenv("COURSEKIT_DATA", str(folder))
     tiny = registry(tmp_path, [f"{server.address}/de.gz"], [f"{server.address}/en"])
     assert load("tiny", tiny).train == PAIRS
-    assert server.asked == ["GET /en"]  # what is missing in the folder is downloaded
+    assert server.asked == ["GET /en"]  # only the missing file is downloaded
     assert left_behind(cache) == ["tiny/text.en"]
     assert left_behind(folder) == [f"tiny/text.de{suffix}"]
 
@@ -360,7 +360,7 @@ def test_numbered_links_count_from_one_and_are_sure_or_possible():
     first, second = read_numbered_links([b"a house\nno\n", b"maison une\nnon\n", links], {})
     assert (first.source, first.target) == (("a", "house"), ("maison", "une"))
     assert (first.links, first.possible) == ({(0, 1)}, {(1, 0)})
-    assert (second.links, second.possible) == ({(0, 0)}, frozenset())  # sure ones are found once
+    assert (second.links, second.possible) == ({(0, 0)}, frozenset())  # sure links are listed once
 
 
 def test_conllu_links_count_from_zero_and_skip_contractions():
@@ -407,7 +407,7 @@ def test_the_registry_is_complete():
     assert used == set(known.files)
     for file in known.files.values():
         assert re.fullmatch("(tree:)?[0-9a-f]{64}|git:[0-9a-f]{40}", file.sha256) and file.urls
-        for url in file.urls:  # GitHub only at a commit: a branch moves
+        for url in file.urls:  # GitHub only at a commit, as branches move
             assert url.startswith(("https://", "http://d2l-data.s3", "http://mlg.ucd.ie/"))
             if "githubusercontent" in url:
                 assert re.search("/[0-9a-f]{40}/", url)
@@ -466,12 +466,12 @@ def test_real_sentences_and_links():
     )
     german = load("alignment-de-en").test
     assert german[0].source[:2] == ("herr", "präsident")
-    assert sum(len(pair.links) for pair in german) == 1232  # 1,233 less the one out of range
+    assert sum(len(pair.links) for pair in german) == 1232  # 1,233 minus the one out of range
     for name in ("alignment-de-en", "alignment-en-fr", "alignment-en-ko", "alignment-hansards"):
         for pair in load(name).test:
             links = pair.links | pair.possible
             assert all(i < len(pair.source) and j < len(pair.target) for i, j in links)
-    hansards = load("alignment-hansards").test  # as its authors count them
+    hansards = load("alignment-hansards").test  # as counted by its authors
     assert sum(len(pair.links) for pair in hansards) == 4038
     assert sum(len(pair.possible) for pair in hansards) == 13400
 

@@ -1,4 +1,4 @@
-"""Words, sentences and batches of texts, also of odd ones."""
+"""Tests of words, sentences and batches of texts, including unusual ones."""
 
 from __future__ import annotations
 

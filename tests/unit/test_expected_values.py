@@ -1,4 +1,4 @@
-"""Expected values fit the cases, solutions and mistakes, and change with nothing else."""
+"""Tests that expected values match cases, solutions and mistakes, and depend on nothing else."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_expected_values_have_not_drifted(assignment, tmp_path, monkeypatch):
         assert fresh.keys() == kept.keys()
         for key, tensor in fresh.items():
             assert tensor.dtype == kept[key].dtype
-            # what is kept in float32 may differ in its last bit between processors
+            # float32 values may differ in the last bit between processors
             tolerance = 1e-9 if tensor.dtype == torch.float64 else 1e-6
             assert torch.allclose(
                 tensor, kept[key], rtol=tolerance, atol=tolerance, equal_nan=True

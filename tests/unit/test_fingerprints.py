@@ -1,4 +1,4 @@
-"""Fingerprints, by which an answer is compared with what known mistakes give."""
+"""Tests of fingerprints, which compare an answer with known mistakes."""
 
 from __future__ import annotations
 

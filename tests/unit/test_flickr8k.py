@@ -1,4 +1,4 @@
-"""Flickr8k's layout, tried on a folder of drawn pictures; each fault is told in a sentence."""
+"""Tests of the Flickr8k loader on a folder of drawn pictures, with a message for each fault."""
 
 import shutil
 
@@ -18,7 +18,7 @@ NAMES = {
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory):
-    """Six drawn scenes as Flickr8k's archives would unpack."""
+    """Return six drawn scenes in the layout of Flickr8k's archives."""
     root = tmp_path_factory.mktemp("flickr8k")
     pictures = root / "Flicker8k_Dataset"
     pictures.mkdir()
@@ -28,7 +28,7 @@ def drawn(tmp_path_factory):
         matplotlib.image.imsave(pictures / name, scene.picture)
         text = " ".join(scene.words)
         lines += [f"{name}#0\t{text.capitalize()} .", f"{name}#1\tThere is {text} , isn't there ?"]
-    # The real file has captions of a picture that was never there.
+    # The real file has captions of a picture that does not exist.
     lines.append("2258277193_586949ec62.jpg.1#0\tSome people wait .")
     (root / "Flickr8k.token.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     for part, members in NAMES.items():

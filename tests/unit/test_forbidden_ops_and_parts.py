@@ -1,4 +1,4 @@
-"""Operators that a stub forbids, settings that a cell leaves behind, and shares of an exercise."""
+"""Tests of forbidden operators, leftover settings, and parts of an exercise."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def layer_norm_case() -> Case:
 
 def perform_without(answer, exercise, case):
     with forbid_operators(exercise) as refusal:
-        return run_case(answer, exercise, case, refusal=refusal)
+        return run_case(answer, exercise, case, recorder=refusal)
 
 
 def exercise(*forbidden: str) -> Exercise:
@@ -178,7 +178,7 @@ def test_cross_entropy_without_smoothing_is_torchs(kind, weighted, reduction):
     assert refusal.problem is None
 
 
-# What a cell leaves switched on
+# Settings that a cell leaves behind
 
 
 @pytest.fixture
@@ -202,7 +202,7 @@ SETTINGS = {
 def test_a_setting_that_a_cell_left_on_costs_nothing(restored, name):
     SETTINGS[name]()
     assert verify(with_einsum_named(), CONTEXT).passed
-    # And it is as the cell left it afterwards.
+    # Afterwards, the settings are as the cell left them.
     assert (torch.get_default_dtype() == torch.float64) == (name == "float64 by default")
     assert (torch.get_default_device().type == "meta") == (name == "another device")
     assert torch.is_grad_enabled() == (name != "no gradients")

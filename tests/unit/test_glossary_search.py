@@ -1,4 +1,4 @@
-"""The search of the glossary: what is searched, what is asked, and how places are counted."""
+"""Tests of the glossary search: entries, questions and ranks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The made-up translations in English, word by word."""
+"""Tests of the word-by-word English glosses of the synthetic translations."""
 
 from __future__ import annotations
 

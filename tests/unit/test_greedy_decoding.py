@@ -1,7 +1,7 @@
-"""Greedy decoding with a scripted model, rows of a state, and beam search.
+"""Tests of greedy decoding with a scripted model, rows of a state, and beam search.
 
-The scripted model says what is known beforehand. Of beam search the reference solution is tested:
-it is compared with greedy decoding and with a search through all sentences.
+The scripted model has a known output. For beam search, the reference solution is compared with
+greedy decoding and with an exhaustive search.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ V = 10
 SCRIPT = torch.tensor(
     [
         [5, 6, 7, EOS, 8, 9],
-        [4, EOS, 4, 5, EOS, 4],  # says more behind its end, which must not be seen
+        [4, EOS, 4, 5, EOS, 4],  # tokens after its end must be ignored
         [9, 8, 7, 6, 5, 4],  # never ends
     ]
 )
 
 
 class Scripted:
-    """Says a line of the script, word by word; the state is (line, position), both (B,)."""
+    """Outputs a line of the script word by word; the state is (line, position), both (B,)."""
 
     def __init__(self):
         self.heard = []
@@ -191,7 +191,7 @@ def test_a_beam_of_one_is_greedy_decoding(seed):
 
 
 def total(state, words):
-    """log p of a sentence, word by word."""
+    """Return log p of a sentence, summed word by word."""
     step, score = TableStep("tensor"), 0.0
     for last, word in zip([2, *words], words, strict=False):
         log_probs, state = step(torch.tensor([last]), state)

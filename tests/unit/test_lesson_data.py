@@ -1,4 +1,4 @@
-"""What the chapters train on."""
+"""Tests of the chapters' training data."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_full_language_data_is_the_english_side(monkeypatch):
     )  # fmt: skip
     monkeypatch.setattr(datasets, "load", {"multi30k-de-en": corpus}.__getitem__)
     data = lesson_data.language_data("full")
-    assert data.vocabulary.words[4:] == ["two"]  # all others come only once
+    assert data.vocabulary.words[4:] == ["two"]  # all others occur only once
     assert data.train == [[4, UNK, EOS], [4, UNK, UNK, UNK, EOS]]
     assert data.validation == [[UNK, UNK, EOS]]
     assert data.test == [[4, UNK, EOS]]

@@ -1,4 +1,4 @@
-"""The live cloze keeps what it is given, says what happened in words, and refuses the rest."""
+"""Tests of the live cloze explorer's Python side: state, wording, rejected input."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The live Transformer keeps what it is given, says what happened, and refuses the rest."""
+"""Tests of the live Transformer explorer's Python side: state, wording, rejected input."""
 
 import json
 

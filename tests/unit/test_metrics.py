@@ -1,4 +1,4 @@
-"""Metrics against their definitions and, for BLEU, against sacrebleu called directly."""
+"""Tests of the metrics by their definitions, and of BLEU against sacrebleu."""
 
 from __future__ import annotations
 

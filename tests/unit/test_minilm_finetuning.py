@@ -1,4 +1,4 @@
-"""Published weights in the course's own BERT: fine-tuned, frozen, and compared with a library."""
+"""Tests of published weights in the course's BERT: fine-tuned, frozen, against a library."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PIECES = WordPieceVocabulary.from_pieces([*SPECIAL, "a", "dog", "cat", "sleeps",
 
 
 class Counts(torch.nn.Module):
-    """Stands for an encoder: the state of a token is its id, in all places."""
+    """Fake encoder: all components of a token's state are its id."""
 
     def forward(self, tokens, segments):
         return tokens.unsqueeze(-1).expand(*tokens.shape, minilm_encoder.WIDTH).float()
@@ -71,7 +71,7 @@ def test_regularisation_is_chosen_by_labels_that_were_not_seen(validation):
     assert all(sorted(rows) == list(held_out) for rows in asked.values())
     assert len(asked) == len(finetuning.REGULARISATIONS)
     with pytest.raises(AssertionError):
-        best([0])  # it has seen all rows to train on
+        best([0])  # it was fitted to all training rows
 
 
 def test_a_run_says_how_much_of_the_texts_it_reads():
@@ -187,12 +187,12 @@ def test_an_interval_holds_what_is_measured_and_narrows_with_more_texts():
 
 
 def test_what_a_head_looks_at():
-    before = torch.eye(6).roll(-1, 1)  # row i looks at place i - 1
+    before = torch.eye(6).roll(-1, 1)  # row i attends to position i - 1
     stop = torch.zeros(6, 6)
     stop[:, 4] = 1.0
     found = minilm_heads.measure_habits(torch.stack([before, stop]), (0, 5), 4)
     assert found["before"].tolist() == [1.0, 0.0]
-    assert found["cls"].tolist() == [0.25, 0.0]  # place 1, one of four, has [CLS] before it
+    assert found["cls"].tolist() == [0.25, 0.0]  # position 1, one of four, has [CLS] before it
     assert found["sep"].tolist() == [0.0, 0.0]
     assert found["stop"].tolist() == [0.0, 1.0]
     assert found["used"].tolist() == [1.0, 1.0]

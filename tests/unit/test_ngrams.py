@@ -1,4 +1,4 @@
-"""The models that count: against values by hand, and as distributions over the words."""
+"""Tests of the n-gram models, by hand-computed values and as distributions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TEXT = [[A, B, EOS], [A, C, EOS]]
 
 
 def drawn(sentences: int, seed: int) -> list[list[int]]:
-    """Sentences in which a word depends on the one before it."""
+    """Return sentences in which a word depends on the previous one."""
     source = random.Random(seed)
     made = []
     for _ in range(sentences):
@@ -34,7 +34,7 @@ def test_bigram_by_hand():
     model = NgramModel(2, V, discounts=[0.5, 0.25]).fit(TEXT)
     # Different words before a: <bos>; b: a; c: a; <eos>: b and c. Five in all, of four kinds.
     shorter = {word: (n - 0.5) / 5 + 0.5 * 4 / 5 / V for word, n in {A: 1, B: 1, EOS: 2}.items()}
-    shorter[D] = 0.5 * 4 / 5 / V  # never seen
+    shorter[D] = 0.5 * 4 / 5 / V  # unseen
     assert model.probability(B, [BOS, A]) == pytest.approx(0.75 / 2 + 0.25 * 2 / 2 * shorter[B])
     assert model.probability(D, [BOS, A]) == pytest.approx(0.25 * shorter[D])
     assert model.probability(A, [BOS]) == pytest.approx(1.75 / 2 + 0.25 / 2 * shorter[A])

@@ -1,4 +1,4 @@
-"""Exercises whose arguments and results are more than single floating tensors."""
+"""Tests of exercises whose arguments and results are not just single float tensors."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_names_of_a_bundle():
     assert format_name_tree(("x", SelectedRows("state", "rows"))) == "(x, state[rows])"
 
 
-# Dicts that come back, and go into the next call as they are
+# Returned dicts that are passed to the next call
 
 BEGIN = Call("", ("x",), (NamedDict("state", {"sums": "sums"}),))
 STEP = Call("", ("x", SelectedRows("state", "rows")), ("y", NamedDict("next")))
@@ -149,7 +149,7 @@ LAST = Call("", ("x", "next"), ("z", {}))
 
 
 class Carried:
-    """Called without a state it begins one; with one it adds what is in it."""
+    """Creates a state if called without one; otherwise adds to the given one."""
 
     def __call__(self, x, state=None):
         if state is None:
@@ -172,7 +172,7 @@ def test_a_dict_that_comes_back_is_handed_on_with_all_that_is_in_it():
     assert list(outcome.outputs) == ["sums", "y", "z"]
     assert [whole.name for whole in list_named_dicts(STEP.returns)] == ["next"]
     part = Part("all", ("",), 1).restrict_case(Case("one", {"x": INPUTS["x"]}, (BEGIN, STEP, LAST)))
-    assert part.calls == (BEGIN,)  # without rows there is nothing to go on with
+    assert part.calls == (BEGIN,)  # without rows there is nothing to continue
 
 
 @pytest.mark.parametrize(
@@ -183,11 +183,11 @@ def test_a_dict_that_comes_back_is_handed_on_with_all_that_is_in_it():
         ({"sums": 2.0}, "must return sums as a torch.Tensor; it returned a float."),
         (
             {"sums": torch.ones(2), "one": torch.ones(1)},
-            "of state alone: every tensor in it must have the rows on its axis 0.",
+            "of state: every tensor in it must have the rows on axis 0.",
         ),
         (
             {"sums": torch.ones(2), "one": torch.tensor(1)},
-            "of state alone: every tensor in it must have the rows on its axis 0.",
+            "of state: every tensor in it must have the rows on axis 0.",
         ),
     ],
 )
@@ -278,15 +278,15 @@ def test_who_uses_a_stand_in_in_another_way_is_told_how(stand_in, misuse):
     case = Case("one", {}, (Call("", ("thing",), ("y",)),), extra_arguments={"thing": stand_in})
     outcome = run_case(misuse, KINDS, case)
     assert outcome.problem[0] == "raised"
-    use = f"The check passes {FAKES[stand_in.name].use}, and use nothing else of it."
+    use = f"The check passes {FAKES[stand_in.name].use}; use nothing else of it."
     assert outcome.problem[1].endswith(use)
 
 
-# A case that comes after another one in the same module
+# A case that follows another one in the same module
 
 
 class Adds(nn.Module):
-    """Adds a parameter; what it keeps is for subclasses."""
+    """Adds a parameter; subclasses define what it caches."""
 
     def __init__(self):
         super().__init__()
@@ -375,4 +375,4 @@ def test_what_cannot_work_with_parameters_that_ask_for_gradients_is_refused():
     said = run_case(bare, KINDS, case).problem[1]
     assert "a leaf Variable that requires grad" in said
     assert "model.weight.copy_(x)" in said
-    assert said.endswith("belongs under torch.no_grad().")
+    assert said.endswith("reads them under torch.no_grad().")

@@ -1,4 +1,4 @@
-"""Exercises that give strings, lists or a filled model: how that is called, sent, and judged."""
+"""Tests of calling, sending and judging exercises with strings, lists or models as results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from autograder.spec.fakes import build_argument, format_argument
 from autograder.spec.outcome import Outcome
 from tests.answers.sandboxed_verdicts import crossed, graded, graded_outcomes
 
-# What is no tensor is kept as one
+# Encoding of non-tensors as tensors
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_what_was_made_up_is_no_text(tensor):
     assert plain_codec.show(tensor) == "(unreadable)"
 
 
-# An exercise of this file's own: cut(words, sign, table, model, x)
+# An exercise for this file: cut(words, sign, table, model, x)
 
 
 WORDS = ["a", "bc"]
@@ -193,7 +193,7 @@ def test_a_list_that_was_written_into_is_told():
 
     def spoilt(words, sign, table):
         found = cut(words, sign, table)
-        words[0] = torch.ones(2)  # whose comparison is no truth value
+        words[0] = torch.ones(2)  # whose comparison is not a bool
         return found
 
     assert "writes into its input words" in verdict(spoilt).headline
@@ -238,7 +238,7 @@ def test_more_to_read_is_a_larger_case():
     assert shorter.elements < longer.elements
 
 
-# A model that is given, filled, and looked into
+# A model that is passed in, filled, and inspected
 
 SHELL = (1, 5, 4, 3, 6, 2, "encoder", "head")
 NAMES = tuple(n for n, _ in BertShell(*SHELL).named_parameters(remove_duplicate=False))
@@ -304,7 +304,7 @@ def test_whoever_takes_the_stand_in_for_more_is_told_what_it_is():
     )
     for wrong in (lambda v: list(v), lambda v: len(v), lambda v: v["a"], lambda v: v.index("a")):
         said = run_case(wrong, CUT, case).problem[1]
-        assert "a vocabulary of its own: ask whether a piece is `in` it, and use nothing" in said
+        assert "a vocabulary of its own: ask whether a piece is `in` it; use nothing" in said
 
 
 def test_what_a_card_says_of_given_things():
@@ -314,7 +314,7 @@ def test_what_a_card_says_of_given_things():
     assert format_argument(["word"] * 1000).endswith(" ...")
 
 
-# On the way to where answers run, and back
+# Transfer to the sandbox and back
 
 
 def test_cases_cross_the_wire_as_they_are():
@@ -370,11 +370,11 @@ def test_what_was_sent_to_break_the_judge_is_refused(name):
         assert not graded_outcomes(name, filled).passed
 
 
-# Everything that is drawn is drawn with the generator
+# All random numbers must come from the generator
 
 
 def hides(choice, fate, other):
-    """An answer to mask_tokens that draws each of the three in one of two ways."""
+    """Return an answer to mask_tokens that draws each of three choices in one of two ways."""
 
     def answer(tokens, special, vocabulary_size, mask_id, generator=None, probability=0.15):
         first, second, third = (generator if own else None for own in (choice, fate, other))

@@ -1,4 +1,4 @@
-"""The notebooks students open: made from the masters, without any answer, and never out of date."""
+"""Tests of the students' notebooks: built from the masters, without answers, up to date."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_every_graded_cell_checks_and_examines_its_own_exercise(master):
 
 @each_master
 def test_locked_code_that_is_only_for_the_notebook_is_active_there(master):
-    # These cells are comments in the module; forgotten comments would check nothing.
+    # These cells are comments in the module; left as comments, they would check nothing.
     for cell in make_notebook(master, EXERCISES).cells:
         if cell.cell_type == "code" and cell.metadata.nbgrader.locked:
             compile(TransformerManager().transform_cell(cell.source), cell.id, "exec")
@@ -122,7 +122,7 @@ def test_a_notebook_says_of_an_exercise_what_its_declaration_and_docstring_say()
     )
 
 
-# Help in steps
+# Hints
 
 
 HINT = re.compile(r"<details><summary>Hint (\d)</summary>\n\n(.*?)\n\n</details>", re.S)
@@ -234,7 +234,7 @@ def test_a_notebooks_given_code_runs_alone(master):
                 exec(compile(cell.source, cell.id, "exec"), space)
 
 
-# What is released
+# Release
 
 
 def test_the_committed_exercises_are_what_the_masters_give(released):
@@ -272,7 +272,7 @@ def test_a_released_notebook_has_stubs_and_no_hidden_test_and_no_output(released
 
 
 def test_no_file_of_the_students_side_names_the_instructors_side():
-    # The command itself is the instructor's; students are not given it.
+    # The command itself is for instructors and not released to students.
     command = ROOT / "autograder" / "cli.py"
     files = [
         path

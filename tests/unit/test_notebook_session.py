@@ -1,4 +1,4 @@
-"""What surrounds the exercises: demos and cells to play with run, and notebooks read each other."""
+"""Tests of notebook sessions: demo and play cells run, and notebooks import answers."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ ORDER = list(dict.fromkeys((e.assignment, e.notebook) for e in EXERCISES.values(
 MASTERS = {master.parts[-3:-1]: master for master in list_masters()}
 ASSIGNMENTS = list(dict.fromkeys(assignment for assignment, _ in ORDER))
 
-# Cells that fetch published weights; the smaller ones are in the folder of data.
+# Cells that download published weights; the data folder has the smaller ones.
 DOWNLOADS = {"original"} if os.environ.get("COURSEKIT_DATA") else {"original", "real"}
 
 
 def untrained(model, batches, loss, **settings):
-    """Stand in for `train`: look at one batch, and learn nothing from it."""
+    """Replace `train`: compute the loss of one batch without training."""
     model.to(training.device())
     batch = next(iter(batches(1))).to(training.device())
     value = loss(model, batch).item()
@@ -99,7 +99,7 @@ def test_every_notebook_begins_with_a_picture_that_can_be_drawn():
         figure.canvas.draw()
         page = figure.bbox
         for text in figure.axes[0].texts:
-            if text.get_text():  # nothing is cut off
+            if text.get_text():  # no text is cut off
                 box = text.get_window_extent()
                 assert box.x0 > page.x0 and box.x1 < page.x1, f"{name}: {text.get_text()}"
         plt.close(figure)

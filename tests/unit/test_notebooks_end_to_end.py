@@ -1,4 +1,4 @@
-"""A learner who has solved everything: the notebooks run to their last cell."""
+"""End-to-end tests: with all exercises solved, the notebooks run to their last cell."""
 
 import os
 from pathlib import Path
@@ -52,7 +52,7 @@ def test_the_chapter_trains_on_real_data_by_one_setting(monkeypatch, capsys):
 
     monkeypatch.setattr(lesson_data, "translation_data", part)
     page = jupytext.read(root / "book" / "03_bahdanau.md")
-    # What the hidden cells claim holds after a whole training.
+    # The claims in hidden cells hold only after a full training.
     cells = [c for c in page.cells if "remove-cell" not in c.metadata.get("tags", [])]
     code = "\n\n".join(cell.source for cell in cells if cell.cell_type == "code")
     assert "epochs=14" in code

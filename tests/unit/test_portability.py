@@ -1,4 +1,4 @@
-"""The code for students works on Windows and macOS; what cannot skips with a sentence."""
+"""Tests that the students' code works on Windows and macOS, or is skipped with a message."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PLACES = (
 )
 CODE = [path for place in PLACES for path in sorted((ROOT / place).rglob("*.py"))]
 
-# Inside the sandbox, which is Linux, nobody else imports this.
+# Imported only inside the sandbox, which is Linux.
 IMPORTS = """
 import importlib, pkgutil, sys
 from tests.helpers.windows_emulation import pretend
@@ -51,7 +51,7 @@ except SandboxError as error:
 
 
 def calls_without_an_encoding(source: str) -> Iterator[int]:
-    """Yield the lines that would read or write text in the encoding of the machine."""
+    """Yield the lines that read or write text in the machine's default encoding."""
     for node in ast.walk(ast.parse(source)):
         if not isinstance(node, ast.Call):
             continue

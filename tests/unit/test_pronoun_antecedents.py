@@ -1,4 +1,4 @@
-"""The corpus tells which noun each `it` stands for."""
+"""Tests of the recorded antecedents of `it` in the corpus."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def test_every_it_has_one_antecedent_before_it(pairs):
         assert sorted(i for i, _ in pair.antecedents) == places
         for i, noun in pair.antecedents:
             assert noun < i
-            assert "person" not in SINGULAR[pair.source[noun]].tags  # a noun in the singular
+            assert "person" not in SINGULAR[pair.source[noun]].tags  # a singular noun
         pronouns += len(places)
     assert pronouns > 200
 

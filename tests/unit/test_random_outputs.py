@@ -1,4 +1,4 @@
-"""Exercises whose results depend on chance: judged by a relation, whatever the way of drawing."""
+"""Tests of exercises with random results, judged by a relation for any way of drawing."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from autograder.spec.exercise import Call, Case, Exercise, Fake, Part
 from autograder.spec.outcome import Outcome
 from tests.answers.sandboxed_verdicts import crossed, graded, graded_outcomes
 
-# An exercise of this file's own: noisy(x, generator) returns x with a sign drawn for each entry,
-# and its square, which is the same whatever was drawn.
+# An exercise for this file: noisy(x, generator) returns x with a random sign for each entry, and
+# its square, which does not depend on the draw.
 
 X = torch.tensor([1.0, -2.0, 0.5]).double()
 SIGNS = "signed is neither x nor -x."
@@ -192,7 +192,7 @@ def test_a_part_keeps_the_relation_only_with_all_it_is_about():
     assert Part("second", ("second",), 1).restrict_case(one).check_random_outputs is None
 
 
-# Naming mistakes: two draws of one mistake have their complaint in common
+# Recognising mistakes: two draws of one mistake violate the same relation
 
 
 def doubled(x, generator):
@@ -228,7 +228,7 @@ def cut_outcome():
     return CASE, Outcome(outputs, {"x": None}), RIGHT, torch.float64
 
 
-# On the way to where answers run, and back
+# Transfer to the sandbox and back
 
 
 def test_the_relation_stays_where_answers_are_judged():
@@ -308,7 +308,7 @@ def test_a_corrected_relation_is_another_test():
     assert hash_tests(HARD) != hash_tests(replace(HARD, cases=cases))
 
 
-# Right answers are refused less than once in a million million times, wrong ones surely
+# Right answers are rejected with a probability below 1e-12, wrong ones surely
 
 
 @pytest.mark.parametrize(("draws", "p"), [(1, 0.3), (40, 1 / 64), (500, 0.5), (2500, 44 / 64)])
@@ -409,7 +409,7 @@ DEPEND_ON_CHANCE = [
 
 
 def with_other_seeds(case: Case, turn: int) -> Case:
-    """Return a case whose generators begin elsewhere; equal ones stay equal."""
+    """Return a case with differently seeded generators; equal ones stay equal."""
     given = {
         name: replace(value, arguments=(value.arguments[0] + 7919 * turn,))
         if isinstance(value, Fake) and value.name == "Generator"
@@ -436,6 +436,6 @@ def test_what_is_wrong_with_a_known_mistake_does_not_depend_on_chance(name):
                 found = make_failure_signature(
                     find_difference(drawn, outcome, right, torch.float64)
                 )
-                # not compared where values are wrong in any case, and here they are in one
+                # gradients are not compared if values are wrong in any case, as they are here
                 said.add(FailureSignature() if found.about_gradients else found)
             assert len(said) == 1, (case.name, mistake.slug, said)

@@ -1,4 +1,4 @@
-"""Recorded results: what is written can be read, by programs and by people."""
+"""Tests of recorded results: they can be written and read, by programs and people."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_row_of_numbers_is_on_one_line_and_the_rest_is_not(path):
 
 def test_numbers_have_six_digits(path):
     assert json.loads(path.read_text("utf-8"))["runs"][0]["metrics"]["bleu"] == 30.1235
-    assert RUNS[0]["metrics"]["bleu"] == 30.123456789  # what was passed is not changed
+    assert RUNS[0]["metrics"]["bleu"] == 30.123456789  # the arguments are not modified
 
 
 def test_text_that_looks_like_numbers_is_left_alone(tmp_path):
@@ -99,7 +99,7 @@ def test_recording_again_replaces_the_file(path):
 
 
 def test_what_is_not_a_number_becomes_null(tmp_path):
-    # NaN is not JSON, and a browser would not read the file; but no long run is lost by it.
+    # NaN is not valid JSON, so a browser could not read it; but it must not make a long run fail.
     runs = [{"seed": 0, "metrics": {"bleu": 1.5, "aer": math.nan}, "seconds": 1.0}]
     losses = [math.inf, 2.0]
     written = results.write_result("m", "d", runs=runs, folder=tmp_path, **ABOUT, losses=losses)
@@ -122,7 +122,7 @@ def test_a_missing_result_in_an_empty_folder(tmp_path):
 
 
 def one_seed(folder, seed, bleu, rows=(), **about):
-    """A record of one seed, as one of several runs side by side writes it."""
+    """Write the record of one seed, like one of several parallel runs."""
     run = {"seed": seed, "metrics": {"bleu": bleu}, "seconds": 2.0, "by_length": list(rows)}
     return results.write_result(
         "attention", "multi30k", runs=[run], folder=folder / str(seed), **ABOUT | about
@@ -160,7 +160,7 @@ def test_a_metric_is_shown_with_its_range(tmp_path):
     result = results.read("attention", "multi30k", tmp_path)
     assert results.metric_values(result, "bleu") == [0.36743, 0.37697]
     assert results.format_metric(result, "bleu", 1, 100) == "37.2 (36.7–37.7)"
-    assert results.format_metric(result, "bleu", 1) == "0.4"  # no range where all round alike
+    assert results.format_metric(result, "bleu", 1) == "0.4"  # no range if all round to the same
     assert results.rows_by_seed(result, "by_length", "bleu") == [[30.0, 20.0], [32.0, 21.0]]
     assert results.mean_rows(result, "by_length", "bleu") == [31.0, 20.5]
     alone = results.read("attention", "multi30k", tmp_path / "0")

@@ -1,4 +1,4 @@
-"""The made-up reviews: deterministic, without repeats, and what they say decides is so."""
+"""Tests of the synthetic reviews: deterministic, without repeats, with right deciding words."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ PRAISE, BLAME = {*GREAT, *GOOD}, {*AWFUL, *BAD}
 
 
 def decisive(review: Review, i: int) -> list[str]:
-    """The deciding words of one sentence, in order."""
+    """Return the deciding words of one sentence, in order."""
     return [w for j, w in enumerate(review.sentences[i]) if (i, j) in review.deciding_words]
 
 
 def verdict(words: list[str]) -> int:
-    """What the deciding words say, read without the generator's tables: above, at or below 3."""
+    """Return the verdict of the deciding words (above, at or below 3), without generator tables."""
     negated = bool({"not", "never", "far", "anything", "hardly"} & {*words})
     if {"average", "ordinary", "neither"} & {*words} or words.count("not") == 2:
         return 0
@@ -29,7 +29,7 @@ def verdict(words: list[str]) -> int:
         -1: {*BLAME, "hated", "hate", "bored", "regret", "worse"},
     }
     (side,) = (s for s, members in sides.items() if members & {*words})
-    if {"better", "worse"} & {*words}:  # never a better one: the best
+    if {"better", "worse"} & {*words}:  # "never ... a better": the best
         return side
     return -side if negated else side
 
@@ -105,7 +105,7 @@ def test_opinion_words_also_stand_where_they_decide_nothing(words):
                 counted.add((word, review.label))
     expected = {(word, label) for word in words for label in (0, 1)}
     assert idle == expected
-    # As a verdict, "excellent" can be turned round, but nobody calls it "not awful at all".
+    # Verdicts negate "excellent", but never say "not awful at all".
     strong = {(w, label) for w in GREAT for label in (0, 1)} | {(w, 1) for w in AWFUL}
     assert deciding >= expected - strong
 

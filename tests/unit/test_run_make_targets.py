@@ -1,4 +1,4 @@
-"""Targets run one after the other; what fails is named, and nothing outlives the run."""
+"""Tests of run_make_targets: sequence, named failures, and no leftover processes."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ SLEEPER = "sleep 300 &\necho $! > sleeper\n"
 
 @pytest.fixture
 def start(tmp_path):
-    """Start run_make_targets.py with a `make` that does what the test says for each target."""
+    """Start run_make_targets.py with a fake `make` that runs the test's script for each target."""
 
     def start(**targets: str) -> subprocess.Popen:
         make = tmp_path / "make"
@@ -44,7 +44,7 @@ def start(tmp_path):
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process still runs; one that only waits to be counted as dead does not."""
+    """Return whether a process still runs and is not a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except FileNotFoundError:
@@ -52,7 +52,7 @@ def is_alive(pid: int) -> bool:
 
 
 def wait_until(true, seconds: float = 60) -> None:
-    """Wait until a condition holds; a busy machine may take its time."""
+    """Wait until a condition holds, long enough for a busy machine."""
     begun = time.monotonic()
     while not true():
         assert time.monotonic() - begun < seconds, "nothing happened"
@@ -115,7 +115,7 @@ def test_a_run_whose_parent_is_killed_takes_everything_along(start, tmp_path):
         "import subprocess, sys\nsubprocess.run([sys.executable, sys.argv[1], 'long'])\n"
     )
     make = start(long=SLEEPER + "sleep 302")
-    make.terminate()  # only its `make` is wanted
+    make.terminate()  # only its `make` is needed
     make.communicate()
     (tmp_path / "sleeper").unlink(missing_ok=True)
     parent = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""The recorded runs: how they are repeated; and when classifiers read the test set."""
+"""Tests of the run registry, and of when classifiers read the test set."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from experiments.run_registry import ENTRY, RUNS, command, load
 
 @pytest.fixture
 def runs(monkeypatch):
-    """The program, on made-up reviews, with what it would write and how often it read the test."""
+    """Return the program on synthetic reviews, its records, and its number of test set readings."""
     opened, written = [], []
 
     parts = {
@@ -99,7 +99,7 @@ def test_the_hierarchy_is_built_with_means_and_with_maxima():
 
 
 def parse(command: str) -> tuple[str, dict]:
-    """The program of a command without its beginning, and all its options."""
+    """Return the program and the parsed options of a command without its prefix."""
     program, *options = command.split()
     return program, vars(load(program).parser().parse_args(options))
 
@@ -110,7 +110,7 @@ def test_the_table_repeats_what_is_recorded(path):
     assert recorded.startswith(f"{ENTRY} ")
     program, options = parse(recorded.removeprefix(f"{ENTRY} "))
     run, repeated = parse(RUNS[path.stem if path.stem in RUNS else program])
-    if program == "captioning":  # one run trains several models, each recorded by itself
+    if program == "captioning":  # one run trains several models, each with its own record
         assert set(options.pop("models")) <= set(repeated.pop("models"))
     assert (program, options) == (run, repeated)
 

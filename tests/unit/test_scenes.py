@@ -1,4 +1,4 @@
-"""Drawn scenes: the same everywhere, true captions, true regions, nothing shared between splits."""
+"""Tests of the drawn scenes: reproducible, true captions and regions, disjoint splits."""
 
 import random
 from collections import Counter
@@ -38,7 +38,7 @@ def test_captions_say_what_is_there_from_left_to_right():
                 assert word == (
                     "beside" if abs(right) > abs(down) else "above" if down > 0 else "below"
                 )
-                assert max(abs(down), right) >= 1.4 * min(abs(down), right)  # nobody can doubt it
+                assert max(abs(down), right) >= 1.4 * min(abs(down), right)  # unambiguous
             said = [rest.pop(0) for _ in range(3 if thing.size == "medium" else 4)]
             size = [] if thing.size == "medium" else [thing.size]
             assert said == ["a", *size, thing.colour, thing.shape]
@@ -66,7 +66,7 @@ def test_regions_have_the_colour_that_the_word_names():
                 region = scene.region(i)
                 assert 15 < region.sum() < 0.2 * CANVAS**2
                 mean = scene.picture[region].mean(axis=0)
-                light = mean / mean.max() * 255  # how bright a thing is drawn varies
+                light = mean / mean.max() * 255  # the brightness of an object varies
                 distances = {
                     name: np.abs(light - np.array(rgb) / max(rgb) * 255).sum()
                     for name, rgb in COLOURS.items()
@@ -101,7 +101,7 @@ def test_shapes_have_their_form(shape):
     mask = SceneObject(shape, "red", "large", 24.0, 24.0, 9.0).mask()
     widths = mask.sum(axis=1)
     used = widths[widths > 0]
-    assert (mask == mask[:, ::-1][:, [-1, *range(CANVAS - 1)]]).mean() > 0.99  # left as right
+    assert (mask == mask[:, ::-1][:, [-1, *range(CANVAS - 1)]]).mean() > 0.99  # mirror symmetry
     if shape == "square":
         assert len(set(used)) == 1
     if shape == "triangle":

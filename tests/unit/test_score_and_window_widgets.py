@@ -1,4 +1,4 @@
-"""The explorers of scores and window compute what Python does, and refuse what does not fit."""
+"""Tests of the score and window explorers: same numbers as Python, rejected input."""
 
 import json
 

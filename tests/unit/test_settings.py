@@ -1,4 +1,4 @@
-"""The environment variables a reader or nbgrader sets."""
+"""Tests of the environment variables that a reader or nbgrader sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pairs of neighbours, negatives and batches for word vectors."""
+"""Tests of neighbour pairs, negatives and batches for word vectors."""
 
 from pathlib import Path
 
@@ -41,7 +41,7 @@ def test_a_window_without_a_place_is_refused(window):
 
 def test_noise_is_frequency_to_the_power():
     noise = noise_distribution([[4, 4, 4, 4], [5, 4, 4, 4, 4] * 2], vocabulary_size=7)
-    # 4 came twelve times, 5 twice
+    # 4 occurred twelve times, 5 twice
     weights = torch.tensor([0, 0, 0, 0, 12**0.75, 2**0.75, 0])
     torch.testing.assert_close(noise, weights / weights.sum())
     even = noise_distribution([[4, 4, 5]], vocabulary_size=6, power=0.0)
@@ -96,7 +96,7 @@ def test_words_used_alike_get_vectors_alike():
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    words = center.detach()[4:]  # the ids before are of no word here
+    words = center.detach()[4:]  # earlier ids are not words
     assert {i for i, _ in nearest(words, 0, 3)} == {1, 2, 3}
     assert {i for i, _ in nearest(words, 7, 3)} == {4, 5, 6}
 

@@ -1,5 +1,6 @@
-"""The solutions, which are the oracle: right in float32 too, with the gradients that differences
-show, and by their cases' relations. And the cases and declarations as they should be."""
+"""Tests of the solutions: right in float32, with gradients that match finite differences.
+
+Also tests of the relations of random cases, and of the cases and declarations."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from autograder.spec.seeded_inputs import SeededInputs
 ALL = list(EXERCISES.values())
 BY_NAME = pytest.mark.parametrize("exercise", ALL, ids=lambda e: e.name)
 
-# Inputs that get no gradient although the result depends on them.
+# Inputs without a gradient although the result depends on them.
 CUT = {"reinforce_loss": ("reward", "baseline"), "lora_linear": ("weight", "bias")}
 STEP = 1e-6
 
@@ -109,7 +110,7 @@ def test_draws_repeat_and_differ_between_seeds(exercise):
             assert torch.equal(tensor, twin.inputs[name])
             if tensor.is_floating_point():
                 assert torch.equal(tensor.float().double(), tensor), "float32 must hold it"
-    # What takes numbers only is tried with other numbers.
+    # A case with only numbers as arguments must have a variant with other numbers.
     assert any(
         not torch.equal(case.inputs[name], twin.inputs[name])
         for case, twin in zip(one, other, strict=True)
@@ -131,7 +132,7 @@ def test_no_axis_can_be_mistaken_for_another(exercise):
             sizes: dict[str, int] = {}
             tensors = {**case.inputs, **compute_expected(exercise, case).outputs}
             for name, tensor in tensors.items():
-                if name in case.non_tensors:  # no tensor
+                if name in case.non_tensors:  # not a tensor
                     continue
                 axes = exercise.axes[name].split()
                 if axes[:1] == ["..."]:
@@ -150,7 +151,7 @@ def test_no_axis_can_be_mistaken_for_another(exercise):
 
 
 def _longest(case):
-    """How wide the batch of sentences is, or 0 if there is none."""
+    """Return the width of the batch of sentences, or 0 if there is none."""
     for name in ("source", "tokens"):
         if name in case.inputs:
             return case.inputs[name].shape[1]

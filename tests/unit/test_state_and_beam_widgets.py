@@ -1,4 +1,4 @@
-"""The explorers of chapter 2 send the browser what was measured, and refuse what does not fit."""
+"""Tests of chapter 2's explorers: the measured state sent to the browser, rejected input."""
 
 import json
 
@@ -15,12 +15,12 @@ LEFT = [[1.0, 0.0, 0.0], [0.5, 1.0, 0.0], [0.25049, 1.2, 1.0]]
 
 EOS, A, B = 0, 1, 2
 NAMES = {EOS: "<eos>", A: "a", B: "b", 3: "<bos>"}
-# log p of what follows the words so far: greedy takes a, but b is followed by more certain words.
+# p of the next word after the words so far: greedy takes a, but b leads to more certain words.
 TABLE = {(): [0.1, 0.5, 0.4], (A,): [0.4, 0.3, 0.3], (B,): [0.9, 0.05, 0.05]}
 
 
 class Table:
-    """A model whose state is the words that it has read."""
+    """A model whose state consists of the words read so far."""
 
     def __call__(self, tokens, state):
         words = torch.cat([state, tokens.unsqueeze(1)], dim=1)

@@ -1,4 +1,4 @@
-"""The made-up stories: deterministic, without repeats, and what they leave out can be told."""
+"""Tests of the synthetic stories: deterministic, without repeats, and predictable."""
 
 from __future__ import annotations
 

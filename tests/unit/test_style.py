@@ -1,4 +1,4 @@
-"""One master of colours and fonts, and what is made from it has not drifted."""
+"""Tests that everything generated from the colours and fonts of style.py is up to date."""
 
 import math
 import re

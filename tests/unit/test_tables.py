@@ -1,4 +1,4 @@
-"""Tables of results: rows, columns, provenance."""
+"""Tests of result tables: rows, columns, provenance."""
 
 import pytest
 

@@ -1,7 +1,7 @@
-"""Exercises that torch has an operator for: the solution gives what the operator gives.
+"""Tests that solutions agree with torch's own operators, where these exist.
 
-On the exercises' own cases, outputs and gradients. Rows without any real position, of which torch
-makes NaN, are left out.
+Outputs and gradients are compared on the exercises' own cases. Rows without any real position, for
+which torch returns NaN, are left out.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
 def heads(i, w, c):
-    """The outputs have other names where there is no mask, or one for all."""
+    """Compute attention; the outputs have other names without a mask, or with one for all heads."""
     size, count = c.init_arguments["model_size"], c.init_arguments["heads"]
     torch_own = nn.MultiheadAttention(size, count, batch_first=True).double()
     kinds = ("query", "key", "value")
@@ -56,7 +56,7 @@ def general_score(i, w, c):
 
 
 def recurrent(i, w, c, name, bidirectional=False):
-    """Embeddings, packed, through torch's own GRU: all states, and the last of each direction."""
+    """Run torch's GRU on packed embeddings; return all states and the last of each direction."""
     size, hidden = c.init_arguments["embedding_size"], c.init_arguments["hidden_size"]
     gru = nn.GRU(size, hidden, batch_first=True, bidirectional=bidirectional).double()
     theirs = {n.removeprefix("rnn."): t for n, t in w.items() if n.startswith("rnn.")}
@@ -120,7 +120,7 @@ def feed_forward(i, w, c):
     return {"y": F.linear(inner, w["outer.weight"], w["outer.bias"])}
 
 
-# Inputs, weights and the case in, outputs by name out.
+# Each function takes inputs, weights and the case, and returns outputs by name.
 OPERATORS = {
     "negative_sampling_loss": negative_sampling,
     "gru_cell": lambda i, w, c: {"h_next": torch.gru_cell(i["x"], i["h"], *at(i, *WEIGHTS))},
@@ -179,7 +179,7 @@ def at(tensors, *names):
 
 
 def comparable(case):
-    """Tell whether torch's own operator gives numbers: something counts in every row."""
+    """Return whether torch's operator gives finite numbers: every row has a real position."""
     masks = [t for n, t in case.inputs.items() if n == "mask"]
     ids = [t for n, t in case.inputs.items() if n in ("targets", "labels")]
     return (
@@ -221,11 +221,11 @@ def test_solution_gives_what_torchs_operator_gives(name):
     assert compared >= 6
 
 
-# Layers are built of other exercises, whose solutions are put in.
+# Layers are composed of other exercises, whose solutions are used.
 
 
 def parts(*layers):
-    """The solutions' attention and feed-forward network of a torch layer, with its weights."""
+    """Return the solutions' attention and feed-forward network with a torch layer's weights."""
     made = []
     for layer in layers:
         if isinstance(layer, nn.MultiheadAttention):
@@ -254,7 +254,7 @@ def copy(layer, weight, bias):
 
 
 def drawn(layer):
-    """All weights redrawn: torch begins with norms of 1 and biases of 0."""
+    """Redraw all weights, since torch initialises norms with 1 and biases with 0."""
     for parameter in layer.parameters():
         nn.init.normal_(parameter, std=0.4)
     return layer.double().eval()

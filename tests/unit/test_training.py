@@ -1,4 +1,4 @@
-"""The training loop: it learns, keeps the best epoch, and says in a sentence what went wrong."""
+"""Tests of the training loop: learning, best epoch, clear error messages."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def fit(model, **options):
 
 
 class Scores:
-    """A validation that returns what it was told to, and remembers the weights it saw."""
+    """A validation that returns given scores and records the weights it sees."""
 
     def __init__(self, *scores):
         self.scores = iter(scores)
@@ -164,7 +164,7 @@ def test_it_trains_in_train_mode_and_validates_in_eval_mode_without_gradients():
 
 
 class Rates(torch.optim.Adam):
-    """Adam that writes down its learning rate and the gradient's norm at each step."""
+    """Adam that records its learning rate and the gradient's norm at each step."""
 
     seen: list[tuple[float, float]]
 
@@ -186,7 +186,7 @@ def test_decay_falls_linearly_to_almost_nothing(rates):
     fit(line(), epochs=4, learning_rate=0.1, decay=True)
     seen = [rate for rate, _ in rates]
     assert len(seen) == 32
-    assert seen[:9] == [0.1] * 9  # the first epoch, and the step that begins the second
+    assert seen[:9] == [0.1] * 9  # the first epoch, and the first step of the second
     steps = [a - b for a, b in pairwise(seen[8:])]
     assert steps == pytest.approx([0.1 / 24] * len(steps))
     assert seen[-1] == pytest.approx(0.1 / 24)

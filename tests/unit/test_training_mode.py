@@ -1,4 +1,4 @@
-"""What is judged in training mode: where dropout acts, without anything left to chance."""
+"""Tests of judging in training mode: where dropout acts, without randomness."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DROPPING = {
 
 
 def of_ones_own(x, p):
-    """Dropouts as people write them."""
+    """Yield custom dropouts as students write them."""
     kept = torch.bernoulli(torch.full_like(x, 1 - p))
     yield x * (torch.rand_like(x) > p) / (1 - p)
     yield x * (torch.rand(x.shape) < 1 - p).to(x.dtype) / (1 - p)

@@ -1,4 +1,4 @@
-"""The explorers of the chapter on the Transformer compute what Python does, and refuse the rest."""
+"""Tests of the Transformer chapter's explorers: same numbers as Python, rejected input."""
 
 import json
 import math
@@ -146,7 +146,7 @@ def test_where_a_head_looks_in_words():
     ]
 
 
-# --- what does not fit ---------------------------------------------------------------------------
+# --- invalid input -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

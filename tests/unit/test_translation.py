@@ -1,4 +1,4 @@
-"""Translators: every chapter's encoder and decoder, in training, in decoding and in pictures."""
+"""Tests of the translators: every chapter's model in training, decoding and attention plots."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def translator(attention=None, dropout=0.0, seed=2):
     )
     torch.manual_seed(seed)
     with torch.no_grad():
-        for parameter in model.parameters():  # large enough that words differ, and sentences end
+        for parameter in model.parameters():  # large: words differ, and sentences end
             parameter.normal_()
         model.decoder.output.bias[EOS] += 2.0
     return model.eval()
@@ -119,7 +119,7 @@ def make(name) -> nn.Module:
     torch.manual_seed(3)
     model = MODELS[name]()
     with torch.no_grad():
-        for parameter in model.parameters():  # large enough that words differ
+        for parameter in model.parameters():  # large: words differ
             parameter.normal_()
     return model.eval()
 
@@ -135,14 +135,14 @@ def test_decoding_word_by_word_scores_like_teacher_forcing(name):
     state = model.encode(batch.source, batch.lengths)
     for t in range(batch.previous.shape[1]):
         log_probs, state = model.step(batch.previous[:, t], state)  # (B, V)
-        real = batch.previous[:, t] != PAD  # what is read behind a sentence's end has no meaning
+        real = batch.previous[:, t] != PAD  # outputs after a sentence's end are meaningless
         expected = logits[:, t].log_softmax(-1)
         assert torch.allclose(log_probs[real], expected[real], atol=1e-4)
 
 
 @every
 def test_a_step_leaves_the_old_state_alone(name):
-    # A beam search goes on from the same state with several words.
+    # Beam search continues from the same state with several words.
     model, batch = make(name), translation_batch(PAIRS[:3])
     state = model.encode(batch.source, batch.lengths)
     before = choose(state, torch.arange(3))  # in new tensors

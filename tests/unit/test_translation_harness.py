@@ -1,4 +1,4 @@
-"""The recorded runs of the translators: what is searched, averaged and measured."""
+"""Tests of the translation harness: beam search, weight averaging, measurements."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAIRS = [(f"der {n} {v} .", f"the {n} {v} now .") for n in NOUNS for v in VERBS]
 
 @pytest.fixture
 def recorded(monkeypatch):
-    """Train a very small Transformer on made-up pairs; return the one run that was recorded."""
+    """Train a tiny Transformer on synthetic pairs; return its recorded run."""
     corpus = SimpleNamespace(
         train=PAIRS[:20], validation=PAIRS[20:26], test=PAIRS[20:], data_sha256="0"
     )

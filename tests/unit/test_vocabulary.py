@@ -1,4 +1,4 @@
-"""Ids and words: the four special ids, both ways, the same every time."""
+"""Tests of the vocabularies: special ids, round trips, determinism."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_a_string_is_not_a_list_of_words():
 
 
 def test_training_sentences_are_not_strings_either():
-    # Iterating over a string would give a vocabulary of letters without a word.
+    # Iterating over a string would silently give a vocabulary of letters.
     with pytest.raises(TypeError, match="split the sentence first"):
         WordVocabulary(["the cat sleeps", "a dog"])
 

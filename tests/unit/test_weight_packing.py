@@ -1,4 +1,4 @@
-"""A trained model is packed as text that nothing has to escape; what cannot be sent is refused."""
+"""Tests of weight packing: text without escapes, and rejected models."""
 
 import json
 
@@ -12,7 +12,7 @@ from tests.helpers.javascript import javascript
 
 
 class Engine:
-    """The engine's module, for the tests' JavaScript."""
+    """Return the engine's module for the tests' JavaScript."""
 
     _esm = script("live/engine")
 

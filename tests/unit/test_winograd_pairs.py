@@ -1,4 +1,4 @@
-"""Twin sentences: the last word alone decides what `it` stands for, and the French shows it."""
+"""Tests of Winograd pairs: the last word decides the antecedent of `it`, visible in French."""
 
 import pytest
 

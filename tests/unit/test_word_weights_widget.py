@@ -1,4 +1,4 @@
-"""The explorer of words keeps what it is given, says it in words, and refuses what does not fit."""
+"""Tests of the word weights explorer's Python side: state, wording, rejected input."""
 
 import json
 

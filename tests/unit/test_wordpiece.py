@@ -1,4 +1,4 @@
-"""Word pieces and the marks around sentences, compared with transformers where it is installed."""
+"""Tests of WordPiece and special tokens, against transformers if it is installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs elsewhere: the workflows call what exists, and their scripts do what they say."""
+"""Tests of the GitHub workflows and Binder: existing commands, working scripts."""
 
 from __future__ import annotations
 

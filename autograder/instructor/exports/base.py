@@ -57,7 +57,7 @@ class Export(ExportPlugin):
         """Write the grades.
 
         Raises:
-            SystemExit: an assignment or student is not in the gradebook, or the grades cannot be
+            SystemExit: if an assignment or student is not in the gradebook, or the grades cannot be
                 written.
         """
         known = read_max_points(gradebook.db)
@@ -74,7 +74,7 @@ class Export(ExportPlugin):
             }
             if pending := sum(score.pending for score in mine.values()):
                 self.log.warning(
-                    "%s: %d of %d submissions not final, because they wait to be graded by hand.",
+                    "%s: %d of %d submissions are not final: they still need manual grading.",
                     name,
                     pending,
                     len(mine),
@@ -86,7 +86,7 @@ class Export(ExportPlugin):
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            exit_with_message(f"The folder {path.parent} could not be made: {error.strerror}.")
+            exit_with_message(f"The folder {path.parent} could not be created: {error.strerror}.")
         self.write(ExportedGrades(assignments, chosen, by_assignment, results), path)
 
     def write(self, grades: ExportedGrades, path: Path) -> None:
@@ -94,7 +94,7 @@ class Export(ExportPlugin):
         raise NotImplementedError
 
     def _choose(self, given: Iterable[object], known: Iterable[str], what: str) -> list[str]:
-        """Return the known names that a list option gives, or all known names if it gives none."""
+        """Return the known names given by a list option, or all known names if it is empty."""
         known = list(known)
         wanted = _split_names(given)
         for name in sorted(set(wanted) - set(known)):
@@ -105,7 +105,7 @@ class Export(ExportPlugin):
         return [name for name in known if not wanted or name in wanted]
 
     def warn_of(self, people: Sequence[Person], sentence: str, *given: object) -> None:
-        """Warn about students, if there are any; their number comes before the sentence."""
+        """Warn about students, if there are any; their number precedes the sentence."""
         if people:
             names = sanitize_line(", ".join(person.id for person in people))
             self.log.warning(
@@ -119,7 +119,7 @@ class Export(ExportPlugin):
         """Write rows as CSV in UTF-8.
 
         Raises:
-            SystemExit: the destination is a folder, or cannot be written.
+            SystemExit: if the destination is a folder, or cannot be written.
         """
         if path.is_dir():
             exit_with_message(f"{path} is a folder; name a file after --to.")
@@ -144,7 +144,7 @@ def _split_names(given: Iterable[object]) -> list[str]:
 
 
 def exit_with_message(sentence: str) -> NoReturn:
-    """End the command with a sentence for its user instead of a traceback."""
+    """End the command with a sentence instead of a traceback."""
     raise SystemExit(sentence)
 
 
@@ -158,10 +158,10 @@ def read_csv(path: str, what: str) -> tuple[list[str], list[list[str]]]:
 
     Args:
         path: path of the file.
-        what: what the file is, for the error message: "the roster".
+        what: what to call the file in an error message: "the roster".
 
     Raises:
-        SystemExit: the file cannot be read.
+        SystemExit: if the file cannot be read.
     """
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
@@ -195,7 +195,7 @@ class RosterMatcher:
         keys = [key for key in (person.lms_id, person.id, person.email, person.name) if key]
         found = [self._rows.get(key.casefold(), set()) for key in keys]
         alone = [places for places in found if len(places) == 1]
-        # A student who may choose a name can choose another's id: then two keys match two rows.
+        # A student can choose another's id as a name; the keys then match different rows.
         if not alone or any(places != alone[0] for places in alone) or alone[0] <= self._taken:
             return None
         self._taken |= alone[0]

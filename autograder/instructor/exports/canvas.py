@@ -32,7 +32,7 @@ class _Roster:
     Attributes:
         head: titles of the columns up to "Section".
         students: the same columns of each student.
-        columns: titles of the other columns, with Canvas's numbers.
+        columns: titles of the other columns, including Canvas's ids.
         points: entries of the row "Points Possible" in those columns.
         cells: entries of each student in those columns.
     """
@@ -50,12 +50,12 @@ class Canvas(Export):
     `nbgrader export --exporter=autograder.instructor.exports.Canvas --to grades.csv`
 
     Without a roster, a student is identified by nbgrader's id in the column "SIS Login ID" (and by
-    `lms_user_id` in the column "ID", if the gradebook has it), and an assignment whose name Canvas
-    does not know is offered as a new one. With a roster, the file that Canvas writes under
-    "Export", every student and assignment keeps the numbers by which Canvas knows them:
-    `--Canvas.roster=canvas.csv`, or `c.Canvas.roster` in nbgrader_config.py.
+    `lms_user_id` in the column "ID", if the gradebook has it), and Canvas offers to create an
+    assignment whose name it does not know. With a roster, the file that Canvas writes under
+    "Export", every student and assignment keeps its Canvas id: `--Canvas.roster=canvas.csv`, or
+    `c.Canvas.roster` in nbgrader_config.py.
 
-    A student who handed in nothing gets an empty cell or, with a roster, the entry that Canvas had,
+    A student who handed in nothing gets an empty cell or, with a roster, the existing entry,
     because an empty cell would delete a grade or an "EX" (excused) in Canvas. With
     `missing_as_zero` such students get 0 instead, except those who are excused.
 
@@ -123,9 +123,9 @@ class Canvas(Export):
             for name, place in zip(grades.assignments, places, strict=True):
                 score = grades.scores[name].get(person.id) if person else None
                 cells.append(self._cell(score, had[place] if place is not None else ""))
-            rows.append([*_spelt(roster.head, student), *cells])
+            rows.append([*_escape_student_cells(roster.head, student), *cells])
         strangers = [person for place, person in matched if place is None]
-        self.warn_of(strangers, "not in the roster, so Canvas will ask who it is")
+        self.warn_of(strangers, "not in the roster, so Canvas will ask which student is meant")
         return rows + [self._row(grades, roster.head, person) for person in strangers]
 
     def _row(self, grades: ExportedGrades, heads: Sequence[str], person: Person) -> list[str]:
@@ -172,7 +172,7 @@ def read_roster(path: str) -> _Roster:
     """Return the contents of a gradebook that Canvas exported.
 
     Raises:
-        SystemExit: the file is not such a gradebook.
+        SystemExit: if the file is not such a gradebook.
     """
     head, rows = read_csv(path, "the roster")
     if "ID" not in head or "Section" not in head or not head[0].endswith(("Student", "LastName")):
@@ -181,7 +181,7 @@ def read_roster(path: str) -> _Roster:
         )
     end = head.index("Section") + 1
     points = next((row for row in rows if _POINTS in row[0]), [""] * len(head))
-    # Columns marked "(read only)" cannot be imported; "Manual Posting" is a row of its own.
+    # Columns marked "(read only)" cannot be imported; "Manual Posting" is a separate row.
     places = [p for p in range(end, len(head)) if "read only" not in points[p]]
     students = [row for row in rows if _POINTS not in row[0] and any(map(str.strip, row[:end]))]
     return _Roster(
@@ -205,7 +205,7 @@ def _keys(head: list[str], row: list[str]) -> list[str]:
     ]
 
 
-def _spelt(head: list[str], student: list[str]) -> list[str]:
+def _escape_student_cells(head: list[str], student: list[str]) -> list[str]:
     names = ("Student", "LastName", "FirstName")
     return [
         (escape_csv_cell if column in names else for_csv_id)(cell)

@@ -30,15 +30,15 @@ class Gradescope(Export):
 
     `nbgrader export --exporter=autograder.instructor.exports.Gradescope --to FOLDER` writes
     FOLDER/<student>/<assignment>/results.json; `--Gradescope.folder=email` names the folders after
-    the students' email addresses. On Gradescope, the results are handed over by an autograder whose
+    the students' email addresses. On Gradescope, an autograder delivers the results: its
     run_autograder reads the student (users, email) from /autograder/submission_metadata.json and
     copies that student's file to /autograder/results/results.json.
 
     Each graded cell is a test with its points, including manual grades and extra credit, and with
     the diagnosis. A late penalty is a test with negative points. `score` is the total, which
-    Gradescope uses instead of the sum of the tests. All texts are marked as plain text: parts of
-    them come from students, and Gradescope would read the output of a submission as HTML. Notes for
-    the instructor are left out.
+    Gradescope uses instead of the sum of the tests. All texts are marked as plain text, because
+    parts of them come from students and Gradescope would otherwise read them as HTML. Notes for the
+    instructor are left out.
 
     Format: https://gradescope-autograders.readthedocs.io/en/latest/specs/ and
     https://gradescope-autograders.readthedocs.io/en/latest/submission_metadata/
@@ -51,7 +51,9 @@ class Gradescope(Export):
     ).tag(config=True)
 
     folder = CaselessStrEnum(
-        ["id", "email"], default_value="id", help="By what the students' folders are named."
+        ["id", "email"],
+        default_value="id",
+        help="Whether students' folders are named by id or email address.",
     ).tag(config=True)
 
     default_to = "gradescope"

@@ -21,7 +21,7 @@ from autograder.instructor.report.gradebook_scores import Person, Score
 from autograder.instructor.sanitize import escape_csv_cell, for_csv_id, for_csv_lines
 
 NO_GRADE = "-"
-"""Moodle's sign for no grade; an empty cell in a new grade item would not count as a number."""
+"""Moodle's sign for no grade; in a new grade item, an empty cell would not count as a number."""
 
 _IDENTITIES = {"username": "Username", "idnumber": "ID number", "email": "Email address"}
 _USUAL_MAXIMUM = 100.0
@@ -42,7 +42,7 @@ class Moodle(Export):
     assignment, the columns "Grade" and "Feedback comments" of the worksheet are filled in, so that
     it can be uploaded again.
 
-    Formats: https://docs.moodle.org/311/en/Grade_import, and, for what Moodle really reads,
+    Formats: https://docs.moodle.org/311/en/Grade_import, and, for what Moodle actually reads,
     grade/import/csv/classes/load_data.php and mod/assign/feedback/offline/ of
     https://github.com/moodle/moodle.
     """
@@ -79,7 +79,7 @@ class Moodle(Export):
     def write(self, grades: ExportedGrades, path: Path) -> None:
         """Write the CSV file."""
         if self.worksheet and len(grades.assignments) != 1:
-            exit_with_message("A worksheet is of one assignment; name it with --assignment.")
+            exit_with_message("A worksheet holds only one assignment; choose it with --assignment.")
         texts = {
             name: describe(results) if self.feedback else {}
             for name, results in grades.results.items()
@@ -106,7 +106,7 @@ class Moodle(Export):
             rows.append(row)
         nobody = [person for person in grades.people if not self._identity(person)]
         known_by = _IDENTITIES[self.identity].lower()
-        self.warn_of(nobody, "left out, of whom the gradebook has no {}", known_by)
+        self.warn_of(nobody, "left out because the gradebook has no {} for them", known_by)
         return rows
 
     def _identity(self, person: Person) -> str:
@@ -124,8 +124,8 @@ class Moodle(Export):
             )
         grade = head.index(self.worksheet_grade)
         comment = head.index(self.worksheet_feedback) if self.worksheet_feedback in head else None
-        # The columns before the grade identify the student; those after it contain what students
-        # write ("Online text").
+        # The columns before the grade identify the student; those after it contain students' own
+        # text ("Online text").
         matcher = RosterMatcher([row[:grade] for row in students])
         strangers = []
         for person in grades.people:

@@ -1,1 +1,1 @@
-"""Grades a class: runs submissions in a sandbox, judges them outside, records grades."""
+"""Grades a class: runs submissions in a sandbox, judges them outside it, records grades."""

@@ -1,4 +1,4 @@
-"""Grades an assignment with parallel submissions, one gradebook writer and resumable runs."""
+"""Grades an assignment in resumable runs: parallel submissions, one gradebook writer."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class AssignmentRun:
         others: students without a folder for the assignment; empty if `students` is given.
 
     Raises:
-        CourseError: there is no such assignment, student or exercise.
+        CourseError: if there is no such assignment, student or exercise.
     """
 
     def __init__(
@@ -131,10 +131,10 @@ class AssignmentRun:
         """Provide an executor on this machine, with a sandbox.
 
         Args:
-            started: a sandbox that is already starting, to be used if it is of the right kind.
+            started: a sandbox that is already starting; used if its `unsafe` matches the settings.
 
         Raises:
-            SandboxError: no sandbox can be started.
+            SandboxError: if no sandbox can be started.
         """
         settings = self.course.settings
         with open_grader(
@@ -149,17 +149,17 @@ class AssignmentRun:
         busy: Callable[[Sequence[str]], object] = lambda students: None,
         say: Callable[[str], object] = print,
     ) -> Summary:
-        """Grade what is new or has changed.
+        """Grade all submissions that are new or have changed.
 
         Args:
             machine: executor that grades the submissions.
             on_finished: called with each student whose submission is done.
-            busy: called now and then with the students whose submissions are being graded.
-            say: called with a sentence if the gradebook is locked and has to be waited for.
+            busy: called periodically with the students whose submissions are being graded.
+            say: called with a sentence if the gradebook is locked and the run has to wait.
 
         Raises:
-            CourseError: the gradebook or the disk cannot be written to.
-            SandboxError: the sandbox is no longer available.
+            CourseError: if the gradebook or the disk cannot be written to.
+            SandboxError: if the sandbox is no longer available.
         """
         summary = Summary()
         course = self.course
@@ -172,7 +172,7 @@ class AssignmentRun:
             )
             about = course.db_url, course.course_id, self.assignment, course.penalties()
             with waiting.retry_until_done(lambda: GradebookWriter(*about)) as writer:
-                # A killed run leaves one student's pages without a record.
+                # A killed run may leave one student's pages without a record.
                 if pages > 1 and not waiting.retry_until_done(writer.count_submissions):
                     raise CourseError(course.lost_gradebook(pages))
                 summary.results = waiting.retry_until_done(writer.records)
@@ -193,7 +193,7 @@ class AssignmentRun:
         student: str,
         outcome: SubmissionOutcome,
     ) -> None:
-        """Put the pages into their folder, then write the grades."""
+        """Write the pages into their folder, then the grades into the gradebook."""
         done = outcome if isinstance(outcome, GradedSubmission) else None
         why = outcome.why if isinstance(outcome, FailedSubmission) else ""
         for attempt in (1, 2):
@@ -235,7 +235,7 @@ class AssignmentRun:
     def _fail(self, student: str, why: str, kept: PreviousResults) -> GradedSubmission:
         """Return what to record for a submission that could not be graded.
 
-        Results of an earlier run stay, and a person has to look at them; the next run tries again.
+        Results of an earlier run are kept and marked for review; the next run tries again.
         """
         files = read_nbgrader_files(self.course.submitted(self.assignment, student))
         timestamp = self.course.timestamp(Submission({}, files))
@@ -263,8 +263,8 @@ class AssignmentRun:
             submission = read_submission(self.course.submitted(self.assignment, student), names)
         except PermissionError as error:  # it affects only this student
             raise UnreadableNotebookError(
-                f"{error.filename} cannot be read: {error.strerror}. Give yourself the right to "
-                "read it, then run the same command again."
+                f"{error.filename} cannot be read: {error.strerror}. Make it readable, then run "
+                "the same command again."
             ) from error
         task = self._task(student, submission, before)
         return task if task.notebooks else None
@@ -333,7 +333,7 @@ class AssignmentRun:
     @contextmanager
     def _lock(self) -> Iterator[None]:
         """Keep a second run from writing at the same time."""
-        import fcntl  # missing on Windows, where grading was refused before
+        import fcntl  # missing on Windows, where grading has already been refused
 
         path = self.course.root / ".autograder.lock"
         with open(path, "a+b") as page:

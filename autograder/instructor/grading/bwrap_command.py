@@ -1,4 +1,4 @@
-"""Command line of the sandbox: what a submission can see and do."""
+"""Command line of the sandbox, which defines what a submission can see and do."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _BOOTSTRAP = (
     "from autograder.sandbox.fork_server import main; "
     "main(int(sys.argv[1]), sys.argv[2] == 'walled')"
 )
-# Paths inside the sandbox, chosen so that Python's messages name no path of the instructor's
-# machine. (/proc/self/mountinfo does, but nothing is gained by knowing the name of a folder.)
+# Paths inside the sandbox, chosen so that Python's messages reveal no path of the instructor's
+# machine. (/proc/self/mountinfo reveals some, but knowing a folder's name gains nothing.)
 _PYTHON, _PACKAGES, _COURSE = "/python", "/packages", "/course"
-# Files in which an installation stores the path of the course folder.
+# Files in which an installation records the path of the course folder.
 _PATTERNS_WITH_PATHS = ("__editable__*", "__pycache__/__editable__*", "*.dist-info/direct_url.json")
 
 
 class SandboxError(Exception):
-    """Raised if grading cannot go on; the message says what to do."""
+    """Raised if grading cannot continue; the message says what to do."""
 
 
 def build_command(control: int, unsafe: bool = False) -> tuple[list[str], bytes]:
@@ -37,7 +37,7 @@ def build_command(control: int, unsafe: bool = False) -> tuple[list[str], bytes]
         unsafe: start it without a sandbox.
 
     Raises:
-        SandboxError: this machine cannot run a sandbox.
+        SandboxError: if this machine cannot run a sandbox.
     """
     if not hasattr(os, "fork"):
         raise SandboxError("Grading needs Linux (or macOS, with --unsafe): on Windows, use WSL.")
@@ -61,9 +61,9 @@ def build_command(control: int, unsafe: bool = False) -> tuple[list[str], bytes]
         program = make_filter()
     except OSError as error:
         raise SandboxError(
-            "Grading needs libseccomp, which limits what students' code may ask of Linux: install "
-            "it (apt install libseccomp2, dnf install libseccomp), or add --unsafe to run their "
-            f"code with all your permissions ({error})."
+            "Grading needs libseccomp, which restricts the system calls of students' code: "
+            "install it (apt install libseccomp2, dnf install libseccomp), or add --unsafe to "
+            f"run their code with all your permissions ({error})."
         ) from error
     given = [str(control), "walled", f"{_COURSE}:{_PACKAGES}"]
     arguments = _list_bwrap_arguments()
@@ -86,7 +86,7 @@ def _find_python() -> str:
 
 
 def build_environment() -> dict[str, str]:
-    """Return the environment of submissions: nothing of the instructor's, and one thread each."""
+    """Return the environment of submissions: no variables of the instructor's, and one thread."""
     kept = {"HOME": "/tmp", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TERM": "dumb"}
     threads = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM")
     return kept | {
@@ -122,15 +122,15 @@ def _list_bwrap_arguments() -> Iterator[str]:
         yield from ("--ro-bind", str(base), _PYTHON)
     packages = _list_site_packages()
     yield from ("--ro-bind", str(packages[0]), _PACKAGES)
-    # The course's own packages: what students have, and nothing that contains answers.
+    # The course's own packages: only what students have, nothing that contains answers.
     own = Path(autograder.__file__).parent
     yield from ("--tmpfs", _COURSE)
     yield from ("--ro-bind", str(own), f"{_COURSE}/autograder")
     yield from ("--tmpfs", f"{_COURSE}/autograder/instructor")
     yield from ("--ro-bind", str(Path(coursekit.__file__).parent), f"{_COURSE}/coursekit")
-    for where in (_PACKAGES, *_list_shadows(packages)):
+    for where in (_PACKAGES, *_list_package_aliases(packages)):
         for secret in ("solutions", "autograder", "coursekit"):
-            yield from _cover(where, packages[0], secret)
+            yield from _hide_package(where, packages[0], secret)
         for pattern in _PATTERNS_WITH_PATHS:
             for path in packages[0].glob(pattern):
                 yield from ("--ro-bind", "/dev/null", f"{where}/{path.relative_to(packages[0])}")
@@ -141,13 +141,13 @@ def _list_bwrap_arguments() -> Iterator[str]:
     yield from ("--remount-ro", "/dev", "--remount-ro", "/")
 
 
-def _cover(where: str, packages: Path, name: str) -> Iterator[str]:
+def _hide_package(where: str, packages: Path, name: str) -> Iterator[str]:
     """Yield the arguments that hide an installed copy of one of the course's packages."""
     if (packages / name).exists():
         yield from ("--tmpfs", f"{where}/{name}", "--remount-ro", f"{where}/{name}")
 
 
-def _list_shadows(packages: Sequence[Path]) -> Iterator[str]:
+def _list_package_aliases(packages: Sequence[Path]) -> Iterator[str]:
     """Yield the other paths under which the sandbox shows the folder of packages."""
     base = Path(sys.base_prefix)
     for path in packages[:1]:

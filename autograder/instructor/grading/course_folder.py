@@ -43,8 +43,8 @@ from autograder.instructor.grading.submission_parser import (
 
 NAME_AT_MOST = 255  # bytes of a file name, on nearly all file systems
 _UNTIMED = (
-    "timestamp.txt holds no time, so nobody knows whether this is late, and nbgrader cannot list "
-    "the submissions: correct or remove the file."
+    "timestamp.txt contains no valid time, so lateness is unknown and nbgrader cannot list the "
+    "submissions: correct or remove the file."
 )
 
 
@@ -66,7 +66,7 @@ class Course:
         db_url: URL of a gradebook to use instead of the configured one.
 
     Raises:
-        CourseError: there is no course in the folder.
+        CourseError: if there is no course in the folder.
     """
 
     def __init__(self, folder: Path, db_url: str | None = None):
@@ -112,7 +112,7 @@ class Course:
         """Return the source notebooks of an assignment, by name.
 
         Raises:
-            CourseError: there is no such assignment, or one of its notebooks cannot be used.
+            CourseError: if there is no such assignment, or one of its notebooks cannot be used.
         """
         folder = self._path(self.directory.source_directory, ".", assignment)
         stub = ClearSolutions(parent=self.app).code_stub.get("python", "")
@@ -186,7 +186,7 @@ class Course:
         """Check that the gradebook exists if anything has been graded.
 
         Raises:
-            CourseError: there are graded pages, but the gradebook's file is empty or missing.
+            CourseError: if there are graded pages, but the gradebook's file is empty or missing.
         """
         folder = self.root / self.directory.autograded_directory
         pages = len({path.parent.name for path in folder.glob("*/*")})
@@ -197,13 +197,13 @@ class Course:
         """Return what to do if the gradebook has lost the grades of this many students."""
         url = make_url(self.db_url).render_as_string(hide_password=True)
         return (
-            f"There are graded pages of {pages} students, but the gradebook {url} knows "
-            "nothing of them. Put a copy of it back in its place: points given by hand are in it "
-            "alone. To start over, move the graded pages away."
+            f"There are graded pages of {pages} students, but the gradebook {url} has no grades "
+            "for them. Restore a backup, because it is the only place that holds manual grades. "
+            "To start over, move the graded pages away."
         )
 
     def _has_lost_gradebook(self) -> bool:
-        """Tell whether the gradebook's file is empty or missing."""
+        """Return whether the gradebook's file is empty or missing."""
         url = make_url(self.db_url)
         if url.get_backend_name() != "sqlite" or not url.database:
             return False
@@ -223,7 +223,7 @@ class Course:
             return None
 
     def attach_digests(self, submission: Submission) -> dict[str, NotebookSubmission]:
-        """Return what was handed in for each notebook, with a digest that identifies it."""
+        """Return the submission of each notebook, with a digest that identifies it."""
         untimed = "timestamp.txt" in submission.other_files and not self.timestamp(submission)
         found = {}
         for name, handed in submission.notebooks.items():
@@ -238,7 +238,7 @@ class Course:
         return preprocessor.plugin_inst
 
     def register_assignment(self, assignment: str, sources: Mapping[str, SourceNotebook]) -> None:
-        """Make sure that the gradebook knows the assignment with all its notebooks and cells.
+        """Make sure that the gradebook has the assignment with all its notebooks and cells.
 
         nbgrader writes the cells one by one, so a killed run may have left only some of them.
 
@@ -247,7 +247,7 @@ class Course:
             sources: its source notebooks, by name.
 
         Raises:
-            CourseError: nbgrader cannot read the sources.
+            CourseError: if nbgrader cannot read the sources.
         """
         cells = {
             (name, *cell) for name, source in sources.items() for cell in source.gradebook_cells
@@ -277,7 +277,7 @@ class Course:
             # Only the gradebook is filled here; the released notebooks stay as they are.
             app.coursedir.release_directory = os.path.relpath(folder, self.root)
             app.coursedir.db_url = self.db_url
-            if make_url(self.db_url).get_backend_name() == "sqlite":  # it may stay locked
+            if make_url(self.db_url).get_backend_name() == "sqlite":  # it may be locked for long
                 app.coursedir.db_url += "?timeout=600"
             try:
                 app.start()
@@ -295,10 +295,9 @@ class Course:
             page, _ = step(parent=self.app).preprocess(page, {"nbgrader": about})
 
     def list_files_to_keep(self, folder: Path, beside: Mapping[str, bytes]) -> dict[str, bytes]:
-        """Return the files beside the notebooks that nbgrader would copy too.
+        """Return the files beside the notebooks that nbgrader would also copy.
 
-        A name whose bytes are not valid text becomes longer when it is written as text, and may be
-        too long.
+        A name that is not valid UTF-8 becomes longer when it is decoded, and may be too long.
         """
         return {
             name: content
@@ -322,7 +321,7 @@ class _AddCells(SaveCells):
 
 
 def _is_there(path: Path) -> bool:
-    """Tell whether a path exists, even if it may not be inspected."""
+    """Return whether a path exists, even if it cannot be inspected."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -341,18 +340,18 @@ def find_name_problem(student: str) -> str:
     if not student.isprintable():
         return "its name has a character that cannot be shown, such as a line break"
     if set(student) & set('<>"'):
-        return "its name has one of < > \", which some of nbgrader's pages would take for HTML"
+        return 'its name contains <, > or ", which some nbgrader pages would treat as HTML'
     if student.startswith("."):
-        return "its name begins with a dot, and nbgrader leaves out such folders"
+        return "its name begins with a dot, and nbgrader ignores such folders"
     if student != student.strip():
-        return "its name begins or ends with a blank"
+        return "its name begins or ends with a space"
     if len(student) > 128:
-        return "its name is longer than the 128 characters that the gradebook takes"
+        return "its name is longer than the gradebook's limit of 128 characters"
     return ""
 
 
 def compute_digest(handed: NotebookSubmission, beside: Mapping[str, bytes]) -> str:
-    """Return a digest that changes when what was handed in for a notebook changes."""
+    """Return a digest that changes when the submission of a notebook changes."""
     sha = hashlib.sha256()
     for part in (handed.digest, *handed.remarks, handed.review):
         sha.update(part.encode("utf-8", "replace") + b"\0")
@@ -364,7 +363,7 @@ def compute_digest(handed: NotebookSubmission, beside: Mapping[str, bytes]) -> s
 
 
 def replace_folder_contents(folder: Path, files: Mapping[str, bytes], permissions: int) -> None:
-    """Write files into a folder, each completely or not at all, and remove all other files."""
+    """Write files into a folder, each atomically, and remove all other files."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         if (folder / name).is_dir() and not (folder / name).is_symlink():
@@ -376,7 +375,7 @@ def replace_folder_contents(folder: Path, files: Mapping[str, bytes], permission
 
 
 def write_atomically(path: Path, content: bytes, permissions: int | None = None) -> None:
-    """Write a file completely or not at all; a program that has it open still reads the old one.
+    """Write a file atomically; a program that has it open still reads the old content.
 
     Args:
         path: path of the file.

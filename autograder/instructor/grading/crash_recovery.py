@@ -1,7 +1,7 @@
-"""Runs a notebook in the sandbox, and again without the cell that ended or hung the process.
+"""Runs a notebook in the sandbox, and reruns it without a cell that ended or hung the process.
 
-Of a cell that ends the process, the definitions are kept if that helps, so that one bad line costs
-nothing but itself.
+The definitions in such a cell are kept if that helps, so that one bad line costs nothing but
+itself.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from autograder.instructor.grading.source_notebook import SourceCell
 from autograder.spec.exercise import Exercise
 
 MAX_RUNS = 40  # of a notebook whose cells keep ending the process
-MAX_HANGS = 3  # runs that may use their full time; afterwards the notebook is not run again
+MAX_HANGS = 3  # runs that may time out; after one more, the notebook is not run again
 WHY_LEFT_OUT = {
     "time": "took too long",
     "killed": "crashed the process, or took too much memory",
     "memory": "took nearly all the memory that a submission may use",
     "exit": "ended the process",
-    "broken": "wrote to files that are not its own",
+    "broken": "wrote to files that it must not change",
 }
 _FIRST_PART = 1_000_000  # indexes from here on stand for parts of an exercise
 Answer = tuple[Mapping[str, Any], Mapping[str, Tensor]]
-# Returns the cells that the sandbox gets for the cell with this index, which holds an exercise.
+# Returns the cells to send to the sandbox for the graded cell with this index.
 ExerciseCells = Callable[[int, SourceCell], Iterable[dict[str, Any]]]
 
 
 class RepeatedRuns:
-    """The runs of one notebook, and what they gave.
+    """The runs of one notebook, and their results.
 
     Args:
         sandbox: runs the students' code.
@@ -46,9 +46,9 @@ class RepeatedRuns:
 
     Attributes:
         outputs: outputs of the student's own cells, by index.
-        answers: what came back of the exercises, by index.
-        stopped: how a cell ended the process, by its index; it is left out since.
-        reduced: likewise, but of these cells the definitions are run.
+        answers: frames and tensors received for the exercises, by index.
+        stopped: how a cell ended the process, by index; such cells are no longer run.
+        reduced: likewise, for cells of which only the definitions are still run.
     """
 
     def __init__(
@@ -66,11 +66,11 @@ class RepeatedRuns:
         self._sandbox, self._other_files, self._until = sandbox, other_files, until
 
     def is_late(self) -> bool:
-        """Tell whether there is no time for another run."""
+        """Return whether there is no time for another run."""
         return self._until is not None and time.monotonic() > self._until
 
     def run_exercises(self, wanted: Collection[str], refused: Collection[int]) -> None:
-        """Run the notebook with these exercises, but not in the cells that are refused."""
+        """Run the notebook and try the wanted exercises, except those in refused cells."""
 
         def list_cells(index: int, graded: SourceCell) -> Iterable[dict[str, Any]]:
             name = graded.exercise.name if graded.exercise else ""
@@ -80,7 +80,7 @@ class RepeatedRuns:
         self._run_until_done(list_cells)
 
     def run_parts(self, index: int, exercise: Exercise) -> list[Answer | None]:
-        """Run the notebook with the parts of one exercise; return the answer of each part."""
+        """Run the notebook, try each part of one exercise, and return the answers."""
         parts = range(len(exercise.parts))
         runs = RepeatedRuns(self._sandbox, self.rebuilt, self._other_files, self._until)
         runs.stopped, runs.reduced = dict(self.stopped), dict(self.reduced)
@@ -95,7 +95,7 @@ class RepeatedRuns:
         return [runs.answers.get(_FIRST_PART + part) for part in parts]
 
     def is_complete(self, index: int) -> bool:
-        """Tell whether an answer was tried completely; a missing one may come later."""
+        """Return whether an answer was tried completely; a missing one may still come."""
         header = self.answers.get(index, ({}, {}))[0]
         return header.get("answer") == "tried" and not is_unwritten(header)
 
@@ -107,14 +107,16 @@ class RepeatedRuns:
                 continue
             lines = self.rebuilt.page.cells[index].source.strip().splitlines()
             shown = lines[0][:60] if lines else ""
-            what = "it was left out, and the rest was run without it."
+            what = "it was skipped, and the rest was run without it."
             if index not in self.stopped:
-                what = "only its functions, classes and imports were run, and the cells after it."
+                what = (
+                    "only its functions, classes and imports were run, and then the cells after it."
+                )
             sentences.append(f"The cell that begins with {shown!r} {WHY_LEFT_OUT[why]}; {what}")
         return sentences
 
     def _run_until_done(self, list_exercise_cells: ExerciseCells) -> None:
-        """Run the notebook until it finishes or has been tried often enough."""
+        """Run the notebook until it finishes or reaches the limits on runs and time."""
         count = hangs = 0
         while count < MAX_RUNS and hangs <= MAX_HANGS and not self.is_late():
             cells = self._list_cells(list_exercise_cells)
@@ -127,7 +129,7 @@ class RepeatedRuns:
             if run.end.at is None and not run.end.why:
                 return
             hangs += run.end.why == "time"
-            # Code that writes to the grader's channel once does so again.
+            # Code that wrote to the grader's channel would do so again.
             if not self._record_culprit(run) or run.end.why == "broken":
                 return
 
@@ -158,7 +160,7 @@ class RepeatedRuns:
 
 
 def is_unwritten(header: Mapping[str, Any]) -> bool:
-    """Tell whether an answer was tried, and a method only says that it is not written yet."""
+    """Return whether any case of an answer ended at an unwritten stub."""
     problems = [entry["problem"] for entry in header["outcomes"]]
     return any(problem and problem[0] == "unwritten" for problem in problems)
 

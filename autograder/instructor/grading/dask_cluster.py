@@ -26,11 +26,11 @@ from autograder.instructor.grading.executors import (
     PreviousResults,
     SubmissionOutcome,
     SubmissionTask,
+    build_record,
     grade_notebooks,
     open_worker_pool,
+    plan_task,
     read_outcome,
-    read_submission,
-    write_pages,
 )
 from autograder.instructor.grading.hidden_tests import HIDDEN_DRAWS
 from autograder.instructor.grading.notebook_grader import (
@@ -43,7 +43,7 @@ from autograder.instructor.grading.source_notebook import parse_source
 from autograder.instructor.grading.worker_pool import WorkerPool
 
 Data = dict[str, Any]
-RETRIES = 3  # how often a task is given to another worker if its worker is lost
+RETRIES = 3  # how often a task is retried on another worker if its worker is lost
 
 
 @dataclass
@@ -56,7 +56,7 @@ class _Sent:
 
 
 class TaskClock:
-    """Records when tasks began, as their workers report; a task in a worker's queue has not begun.
+    """Records when tasks began, as their workers report; a queued task has not begun.
 
     Args:
         client: client of the scheduler.
@@ -65,11 +65,11 @@ class TaskClock:
 
     def __init__(self, client: Any, topic: str):
         self._began: dict[str, tuple[float, str]] = {}
-        client.subscribe_topic(topic, self._hear)
+        client.subscribe_topic(topic, self._on_task_start)
 
-    def _hear(self, event: tuple[float, Data]) -> None:
+    def _on_task_start(self, event: tuple[float, Data]) -> None:
         _, said = event
-        # A task that begins again elsewhere overwrites its entry.
+        # A task that restarts on another worker overwrites its entry.
         self._began[said["key"]] = time.monotonic(), said["worker"]
 
     def find_late(self, seconds: float, workers: Collection[str]) -> dict[str, str]:
@@ -77,7 +77,7 @@ class TaskClock:
 
         Args:
             seconds: how long a task may take.
-            workers: workers that are present; a task that began on another worker will begin again.
+            workers: connected workers; a task that began on any other worker will restart.
         """
         now = time.monotonic()
         began = list(self._began.items())  # the client's own thread writes to it
@@ -85,7 +85,7 @@ class TaskClock:
 
 
 def announce_task_start(topic: str) -> None:
-    """Report, from within a task on a worker, that the task has begun."""
+    """Report that the current task has begun; called on a worker."""
     from distributed import get_worker
 
     worker = get_worker()
@@ -100,7 +100,7 @@ class DaskExecutor:
         work: the assignment run.
 
     Raises:
-        CourseError: Dask is not installed, or no scheduler answers at the address.
+        CourseError: if Dask is not installed, or no scheduler answers at the address.
     """
 
     def __init__(self, address: str, work: AssignmentRun):
@@ -110,7 +110,7 @@ class DaskExecutor:
             raise CourseError(
                 "--scheduler needs dask: install it with pip install dask distributed."
             ) from error
-        self._guard = open_worker_pool(work, 1)  # reads and writes files on this machine
+        self._guard = open_worker_pool(work, 1)  # reads and records on this machine
         try:
             self._client = Client(address, timeout=10, set_as_default=False)
         except (OSError, ValueError) as error:
@@ -149,8 +149,8 @@ class DaskExecutor:
         guard = self._guard
         waiting: dict[str, _Sent] = {}
         while True:
-            while len(waiting) < self._room() and (given := next(left, None)):
-                task = read_outcome(guard.submit(read_submission, *given), guard)
+            while len(waiting) < self._max_in_progress() and (given := next(left, None)):
+                task = read_outcome(guard.submit(plan_task, *given), guard)
                 if isinstance(task, SubmissionTask):
                     sent = self._send(task)
                     waiting[sent.future.key] = sent
@@ -180,7 +180,7 @@ class DaskExecutor:
             sent = waiting[key]
             sent.future.cancel()
             sent.late = True
-            with suppress(Exception):  # the exit breaks the connection
+            with suppress(Exception):  # exiting breaks the connection
                 self._client.run(os._exit, 1, workers=[late[key]], wait=False)
             ended.append(sent)
         return ended
@@ -192,11 +192,11 @@ class DaskExecutor:
             graded = sent.future.result()
         except SandboxError:
             raise  # fatal for the whole run, not just this student
-        except Exception as error:  # the workers that tried it died, or its pages are unusable
+        except Exception as error:  # its workers died, or its pages are unusable
             return FailedSubmission(guard.explain_failure(error))
-        return read_outcome(guard.submit(write_pages, sent.task, graded), guard)
+        return read_outcome(guard.submit(build_record, sent.task, graded), guard)
 
-    def _room(self) -> int:
+    def _max_in_progress(self) -> int:
         """Return how many tasks may be in progress: two for each thread of the workers."""
         threads = sum(self._client.nthreads().values())
         return max(2, 2 * threads)

@@ -1,4 +1,4 @@
-"""Executors that grade submissions: a protocol, and a local one with a worker pool."""
+"""Executors that grade submissions: the protocol, and the local one with a worker pool."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from autograder.instructor.grading.worker_pool import WorkerPool
 
 
 class GradingJob(Protocol):
-    """Reads a submission, and writes its pages once its notebooks are graded."""
+    """Plans the grading of a submission, and builds its record once it is graded."""
 
     @property
     def course(self) -> Course:
@@ -43,12 +43,12 @@ PreviousResults = Mapping[str, NotebookResult]
 
 @dataclass(frozen=True)
 class SubmissionTask:
-    """What is to be graded for one student.
+    """One student's submission, with what to grade in it.
 
     Attributes:
         student: nbgrader's name of the student.
         notebooks: submissions of the notebooks that need grading, by notebook.
-        beside: contents of the other files, by name.
+        beside: contents of the other submitted files, by name.
         only: exercises to grade, by notebook; None for all exercises of the notebook.
         before: results of an earlier run, by notebook.
     """
@@ -67,7 +67,7 @@ class GradedSubmission:
     Attributes:
         results: results of the graded notebooks.
         files: contents of all files for the folder of graded notebooks, by name.
-        untouched: grade_ids of the solution cells that are still as released.
+        untouched: grade_ids of the solution cells that are unchanged since release.
         timestamp: UTC time at which the submission was handed in, or None if it is not known.
     """
 
@@ -84,7 +84,7 @@ class FailedSubmission:
     why: str
 
 
-# None: the submission was graded before and has not changed.
+# None: the submission has not changed since it was graded.
 SubmissionOutcome = GradedSubmission | FailedSubmission | None
 
 
@@ -100,7 +100,7 @@ class Executor(Protocol):
 
         Args:
             students: the students who handed something in, each with the results of earlier runs.
-            busy: called now and then with the students whose submissions are being graded, longest
+            busy: called periodically with the students whose submissions are being graded, longest
                 first.
         """
 
@@ -113,7 +113,7 @@ def grade_notebooks(
     Args:
         grader: grader of the assignment.
         task: the task.
-        until: value of `time.monotonic()` after which no code is run any more.
+        until: value of `time.monotonic()` after which no more code is run.
     """
     graded = []
     for name, handed in task.notebooks.items():
@@ -123,7 +123,7 @@ def grade_notebooks(
             )
         except (SandboxError, MemoryError):
             raise  # fatal for the whole run, or explained by the worker pool
-        except Exception as error:  # a bug of ours must not end the run
+        except Exception as error:  # our own bug must not end the run
             if is_disk_error(error):
                 raise
             why = f"The grader failed: {type(error).__name__}: {str(error)[:300]}"
@@ -169,8 +169,8 @@ def read_outcome(future: Future[SubmissionOutcome], guard: WorkerPool) -> Submis
     """Return the outcome of a submission, even if the work on it failed.
 
     Raises:
-        SandboxError: the sandbox is no longer available.
-        OSError: the disk fails, for example because it is full.
+        SandboxError: if the sandbox is no longer available.
+        OSError: if the disk fails, for example because it is full.
     """
     try:
         return future.result()
@@ -185,7 +185,7 @@ def read_outcome(future: Future[SubmissionOutcome], guard: WorkerPool) -> Submis
 
 
 def is_disk_error(error: BaseException) -> bool:
-    """Tell whether the disk or its permissions fail for everybody, not for a single file name."""
+    """Return whether the disk or its permissions fail in general, not for a single file name."""
     return isinstance(error, OSError) and error.errno in _DISK_ERRNOS
 
 
@@ -195,14 +195,14 @@ _DISK_ERRNOS = (
 )  # fmt: skip
 
 
-# Job and grader of this worker process.
+# The job and the grader of this worker process.
 _worker_context: list[tuple[GradingJob, NotebookGrader | None]] = []
 
 
 def open_worker_pool(
     work: GradingJob, count: int, grader: NotebookGrader | None = None
 ) -> WorkerPool:
-    """Return a worker pool for submissions; without a grader, it only reads and writes them."""
+    """Return a worker pool for submissions; without a grader, it only plans and records."""
 
     def begin() -> None:
         _worker_context.append((work, grader))
@@ -212,12 +212,12 @@ def open_worker_pool(
     if grader is not None:
         grader.prepare()
     settings = work.course.settings
-    # A run of a notebook may have just begun when the time is up.
+    # A run of a notebook may have only just begun when the time is up.
     return WorkerPool(count, settings.submission_seconds + settings.notebook_seconds, begin)
 
 
 def _grade_here(student: str, before: PreviousResults) -> SubmissionOutcome:
-    """Read and grade a submission, and write its pages."""
+    """Read and grade a submission, and return what to record."""
     work, grader = _worker_context[-1]
     assert grader is not None
     until = time.monotonic() + work.course.settings.submission_seconds
@@ -225,11 +225,11 @@ def _grade_here(student: str, before: PreviousResults) -> SubmissionOutcome:
     return work.build_record(task, grade_notebooks(grader, task, until)) if task else None
 
 
-def read_submission(student: str, before: PreviousResults) -> SubmissionTask | None:
-    """Read a submission that is graded elsewhere."""
+def plan_task(student: str, before: PreviousResults) -> SubmissionTask | None:
+    """Return the task for a submission that another machine grades."""
     return _worker_context[-1][0].plan_task(student, before)
 
 
-def write_pages(task: SubmissionTask, graded: Sequence[GradedNotebook]) -> GradedSubmission:
-    """Write the pages of a submission that was graded elsewhere."""
+def build_record(task: SubmissionTask, graded: Sequence[GradedNotebook]) -> GradedSubmission:
+    """Return what to record for a submission that another machine graded."""
     return _worker_context[-1][0].build_record(task, graded)

@@ -2,7 +2,7 @@
 
 While answers are tried, the student's process disables the operators
 (`autograder.run.forbidden_ops`), but code in the same process can undo that. The output is
-therefore compared here: each operator adds numbers in an order of its own, so the last bits are
+therefore compared here: each operator adds numbers in its own order, so the last bits are
 characteristic of it.
 """
 
@@ -26,9 +26,9 @@ FEWEST = 3  # minimum number of cases with telling last bits
 def compute_operator_outputs(
     exercise: Exercise, case: Case, dtype: torch.dtype
 ) -> dict[str, Tensor]:
-    """Return what the operator gives for the first outputs of a case, or {} if it fails.
+    """Return the operator's results for the first outputs of a case, or {} if it fails.
 
-    It also fails if it gives values that are not finite, as for an average over nothing.
+    A result that is not finite, as for an average over nothing, counts as a failure.
     """
     assert exercise.operator is not None
     given = {n: t.to(dtype) if t.is_floating_point() else t for n, t in case.inputs.items()}
@@ -43,7 +43,7 @@ def compute_operator_outputs(
 
 
 def matches_bitwise(outputs: Tensors, operators: Tensors) -> bool:
-    """Tell whether outputs equal the operator's to the last bit."""
+    """Return whether outputs equal the operator's to the last bit."""
     return all(
         name in outputs
         and outputs[name].dtype == tensor.dtype
@@ -55,13 +55,13 @@ def matches_bitwise(outputs: Tensors, operators: Tensors) -> bool:
 def differs_from_solution(
     exercise: Exercise, case: Case, dtype: torch.dtype, operators: Tensors
 ) -> bool:
-    """Tell whether the solution's last bits differ from the operator's."""
+    """Return whether the solution's last bits differ from the operator's."""
     mine = run_case(load_solution(exercise), exercise, case, dtype).outputs
     return bool(operators) and not matches_bitwise(mine, operators)
 
 
 def matches_operator(trials: Sequence[tuple[Trial, Tensors]]) -> bool:
-    """Tell whether an answer gives the operator's bits in every case where they are telling.
+    """Return whether an answer has the operator's bits in every case where they are telling.
 
     Args:
         trials: trials with the operator's outputs, in cases where these differ from the solution's.

@@ -44,7 +44,7 @@ class LockRetrier:
         self._said = False
 
     def retry_until_done(self, action: Callable[[], T]) -> T:
-        """Return the result of an all-or-nothing action, repeated while the gradebook is locked."""
+        """Retry an atomic action while the gradebook is locked, and return its result."""
         until = time.monotonic() + WAIT_AT_MOST
         while True:
             try:
@@ -63,7 +63,7 @@ def explain_errors(db_url: str) -> Iterator[None]:
     """Turn errors of the gradebook or the disk into a sentence that says what to do.
 
     Raises:
-        CourseError: in place of an error of the database or the file system.
+        CourseError: in place of an error from the database or the file system.
     """
     try:
         yield
@@ -78,22 +78,25 @@ def explain_errors(db_url: str) -> Iterator[None]:
 def _explain_database(db_url: str, said: str) -> str:
     url = make_url(db_url)
     what = f"The gradebook {url.render_as_string(hide_password=True)}"
-    again = "then run the same command again; what is graded is kept."
+    again = "then run the same command again; results so far are kept."
     if url.get_backend_name() != "sqlite":
-        return f"{what} does not answer ({said.strip().splitlines()[0]}): see to it, {again}"
+        return f"{what} does not respond ({said.strip().splitlines()[0]}): fix this, {again}"
     for sign, sentence in (
-        ("locked", f"has been locked for {WAIT_AT_MOST / 60:g} minutes: close what uses it"),
+        (
+            "locked",
+            f"has been locked for {WAIT_AT_MOST / 60:g} minutes: close the program that uses it",
+        ),
         ("disk is full", "cannot grow, because the disk is full: make room"),
-        ("readonly", "cannot be written: get the right to write to it and to its folder"),
-        ("unable to open", "cannot be opened: get the right to read and write it and its folder"),
-        ("disk I/O", "cannot be read or written, because the disk fails: see to it"),
-        ("no such ", "is of an older nbgrader: copy it, and run nbgrader db upgrade"),
+        ("readonly", "is not writable: get write permission for it and its folder"),
+        ("unable to open", "cannot be opened: get read and write permission for it and its folder"),
+        ("disk I/O", "cannot be read or written because of a disk error: fix the disk"),
+        ("no such ", "was written by an older nbgrader: back it up and run nbgrader db upgrade"),
     ):
         if sign in said:
             return f"{what} {sentence}, {again}"
     return (
-        f"{what} is damaged ({said}): put a copy of it back in its place. Points given by hand are "
-        "in it alone; without a copy, move it and the folder of graded pages away to start over."
+        f"{what} is damaged ({said}): restore a backup. It is the only place that holds manual "
+        "grades; without a backup, move it and the folder of graded pages away to start over."
     )
 
 
@@ -110,13 +113,16 @@ def _explain_disk(error: OSError) -> str:
     if error.filename is None:  # tempfile raises this if none of its folders accepts a file
         return f"{error.strerror or error}: make room there, then run the same command again."
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return f"You have no right to write or read {error.filename}: get it, then run this again."
+        return (
+            f"You do not have permission to read or write {error.filename}: get it, then run "
+            "this again."
+        )
     return f"{error.filename}: {error.strerror}."
 
 
 @dataclass(frozen=True)
 class _Cell:
-    """A grade in the gradebook, with what a person has added to it."""
+    """A grade in the gradebook, with manual score and extra credit."""
 
     id: str
     manual_score: float | None
@@ -172,7 +178,7 @@ class GradebookWriter:
         Args:
             student: nbgrader's name of the student, who is created if necessary.
             results: results of the graded notebooks.
-            unanswered: grade_ids of the solution cells that are still as released.
+            unanswered: grade_ids of the solution cells that are unchanged since release.
             timestamp: UTC time of submission, or None if it is not known.
         """
         database = self._gradebook.db
@@ -189,10 +195,10 @@ class GradebookWriter:
             database.rollback()
             raise
         finally:
-            database.expunge_all()  # a class of a thousand takes no more memory than one of forty
+            database.expunge_all()  # keeps memory use independent of the size of the class
 
     def _submission(self, student: str, timestamp: datetime | None) -> float:
-        """Return by how many seconds a submission is late; create the submission if necessary."""
+        """Return how many seconds late a submission is; create the submission if necessary."""
         try:
             submission = self._gradebook.find_submission(self._assignment, student)
         except MissingEntry:
@@ -213,7 +219,7 @@ class GradebookWriter:
         page = self._page(student, result.notebook)
         grades = self._grades(page) if page else {}
         if page is None or any(e.grade_id not in grades for e in result.exercises):
-            self._complete(student)
+            self._add_missing_entries(student)
             page = self._page(student, result.notebook)
             assert page is not None
             grades = self._grades(page)
@@ -256,8 +262,8 @@ class GradebookWriter:
         ).scalar_one_or_none()
         return found
 
-    def _complete(self, student: str) -> None:
-        """Add what nbgrader's `add_submission` would add for the assignment as it is now."""
+    def _add_missing_entries(self, student: str) -> None:
+        """Add what nbgrader's `add_submission` would add for the assignment's current state."""
         database = self._gradebook.db
         submission = self._gradebook.find_submission(self._assignment, student)
         pages = {page.notebook_id: page for page in submission.notebooks}

@@ -1,4 +1,4 @@
-"""Finishes the page of a graded notebook, from which the feedback is made."""
+"""Finishes the page of a graded notebook, from which the feedback page is made."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from autograder.instructor.sanitize import (
 def finish_page(
     rebuilt: RebuiltNotebook, outputs: Mapping[int, list[dict[str, Any]]], remarks: list[str]
 ) -> None:
-    """Put outputs and remarks into the page, and shorten what would slow its readers down.
+    """Insert outputs and remarks into the page, and shorten what would be slow to show.
 
     Args:
         rebuilt: the notebook; its page is changed.
@@ -36,7 +36,7 @@ def finish_page(
             cell.outputs = [nbformat.from_dict(output) for output in room.admit(shown)]
     coloured = 0
     for cell in rebuilt.page.cells:
-        if cell.cell_type == "code":  # readers see exactly what was run
+        if cell.cell_type == "code":  # readers must see exactly what was run
             cell.source = sanitize_lines(cell.source, CELL_AT_MOST)
             coloured += len(cell.source)
             if coloured > COLOURED_AT_MOST or is_slow_to_highlight(cell.source):

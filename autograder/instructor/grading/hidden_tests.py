@@ -25,16 +25,16 @@ HIDDEN_DRAWS = 3
 
 
 def examine(answer: Any, exercises: Mapping[str, Exercise]) -> None:
-    """Judge an answer to one of the exercises on inputs that nobody has seen.
+    """Judge an answer to one of the exercises on freshly drawn inputs.
 
     Raises:
-        CheckFailed: the answer is wrong, or the notebook imported the course's solutions.
+        CheckFailed: if the answer is wrong, or the notebook imported the course's solutions.
     """
     exercise = find_exercise(answer, exercises)
     reject_solution_imports(answer)
     seeds = [secrets.randbits(64) for _ in range(HIDDEN_DRAWS)]
     outcomes = _try_cases(answer, exercise, seeds)
-    reject_solution_imports(answer)  # it may have imported them when it was called
+    reject_solution_imports(answer)  # again: the call may have imported them
     try:
         verdict = _judge(exercise, outcomes)
     finally:
@@ -47,9 +47,9 @@ def examine(answer: Any, exercises: Mapping[str, Exercise]) -> None:
 def reject_solution_imports(answer: Any) -> None:
     """Raise CheckFailed if an answer, or anything else in its notebook, comes from `solutions`.
 
-    A hidden test removes the solutions that it loaded itself, so solutions are loaded in a notebook
-    only if one of its cells imported them. This keeps honest people honest: a submission runs here
-    in the same process as its judge, and a determined cheat has other ways.
+    A hidden test unloads the solutions that it loaded, so a notebook has solutions loaded only if
+    one of its cells imported them. This keeps honest people honest: a submission runs here in the
+    same process as its judge, and a determined cheat has other ways.
     """
     if not card.is_in_notebook():
         return
@@ -81,7 +81,7 @@ Tried = list[tuple[Case, dict[torch.dtype, Outcome]]]
 
 
 def _try_cases(answer: Any, exercise: Exercise, seeds: list[int]) -> Tried:
-    """Run an answer on all cases, for which no solution is needed."""
+    """Run an answer on all cases, without loading the solution."""
     cases = [case for seed in seeds for case in exercise.draw(seed)]
     return [(c, {dtype: run_case(answer, exercise, c, dtype) for dtype in DTYPES}) for c in cases]
 
@@ -95,7 +95,7 @@ def _judge(exercise: Exercise, tried: Tried) -> Verdict:
 
 
 def load_known_mistakes(exercise: Exercise) -> list[KnownMistake]:
-    """Return the exercise's known mistakes, whose fingerprints are computed when needed."""
+    """Return the exercise's known mistakes; their fingerprints are computed on demand."""
     known = []
     for mistake in load_mistakes(exercise):
         trial = _trials_of(mistake.code, exercise)

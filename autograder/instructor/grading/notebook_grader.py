@@ -30,12 +30,12 @@ from autograder.instructor.grading.submission_parser import NotebookSubmission, 
 from autograder.instructor.sanitize import sanitize_line, sanitize_lines
 from autograder.spec.exercise import Exercise
 
-DETAILS_AT_MOST = 4_000  # recorded characters of the case in which an answer is wrong
+DETAILS_AT_MOST = 4_000  # recorded characters of the failing case
 
 
 @dataclass(frozen=True)
 class GradedNotebook:
-    """A graded notebook: the result to record, and the page from which feedback is made."""
+    """A graded notebook: the result to record, and the page to make feedback from."""
 
     result: NotebookResult
     page: NotebookNode
@@ -43,13 +43,13 @@ class GradedNotebook:
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found out about one answer.
+    """The result of judging one answer.
 
     Attributes:
         verdict: the verdict.
         outcome: kind of the result, see `ExerciseResult`.
-        points: points that it earns.
-        review: sentences for the instructor, who has to look at it, or "".
+        points: points that the answer earns.
+        review: reasons for manual review, as sentences for the instructor, or "".
     """
 
     verdict: Verdict
@@ -64,8 +64,8 @@ class NotebookGrader:
     Args:
         assignment: name of the assignment.
         sources: its source notebooks, by name.
-        sandbox: runs the students' code, and holds the secret cases.
-        secret: the secret cases, which also judge the answers.
+        sandbox: runs the students' code on the secret cases.
+        secret: draws the secret cases and judges the answers.
         tests: fingerprints of the exercises' tests, by exercise.
     """
 
@@ -97,8 +97,8 @@ class NotebookGrader:
         Args:
             student: nbgrader's name of the student.
             notebook: name of the source notebook.
-            submission: what the student handed in for it.
-            other_files: contents of the files beside it, by name.
+            submission: the student's submission of it.
+            other_files: contents of the other submitted files, by name.
             only: names of the exercises to grade; all of them if None.
             until: value of `time.monotonic()` after which the notebook is not run again.
         """
@@ -151,7 +151,7 @@ class NotebookGrader:
         )
 
     def prepare(self) -> None:
-        """Compute the expected values and wait for the sandbox, before processes are forked."""
+        """Compute the expected values and wait for the sandbox, before any process is forked."""
         self._secret.prepare()
         self._sandbox.prepare()
 
@@ -162,18 +162,18 @@ class NotebookGrader:
     def _judge(
         self, index: int, exercise: Exercise, source: SourceNotebook, runs: RepeatedRuns
     ) -> Finding:
-        """Judge one answer, or its parts, and note what a person has to look at."""
+        """Judge one answer, or its parts, and note reasons for manual review."""
         found = self._judge_whole(index, exercise, runs)
         stubs = source.identifiers.stubs
         begun = found.outcome == "unwritten" and _is_begun(exercise.name, runs.rebuilt, stubs)
         if (found.outcome == "wrong" or begun) and exercise.parts:
             found = self._judge_parts(index, exercise, runs, found)
         answer = runs.answers.get(index, ({}, {}))[0].get("answer")
-        # Another cell's thread may have ended the process, or written to the channel.
+        # A thread of another cell may have ended the process, or written to the channel.
         ended = runs.stopped.get(index) in ("exit", "killed", "broken")
         review = []
         if runs.is_late() and found.outcome in ("stopped", "missing"):
-            review.append(f"{exercise.name}: the time for the whole submission was over.")
+            review.append(f"{exercise.name}: the time limit for the whole submission was reached.")
         passed = found.verdict.passed
         lost = found.outcome == "stopped" and index not in runs.stopped
         if (ended and not passed) or answer == "unusable" or lost:
@@ -222,7 +222,7 @@ class NotebookGrader:
             )
             earned += part.points if right else 0.0
             lines.append(f"  {part.name}: {part.points if right else 0:g} of {part.points:g}")
-        if earned >= exercise.points:  # each part is right alone, and wrong with the others
+        if earned >= exercise.points:  # each part is right alone, but not together
             earned -= min(part.points for part in exercise.parts)
         if not earned:
             return whole
@@ -231,7 +231,7 @@ class NotebookGrader:
         return Finding(verdict, "part", earned)
 
     def _find_doubts(self, index: int, exercise: Exercise, runs: RepeatedRuns) -> Iterator[str]:
-        """Yield reasons why a right answer may have called the operator that it had to write."""
+        """Yield signs that a right answer called the operator that it had to implement."""
         if self._secret.matches_operator(exercise, *runs.answers[index]):
             yield _CALLED.format(name=exercise.name)
         for n, cell in enumerate(runs.rebuilt.page.cells):
@@ -258,12 +258,12 @@ def open_grader(
         assignment: name of the assignment.
         sources: its source notebooks, by name.
         settings: settings of the course.
-        sandbox: a sandbox that is already starting, to be used if it is of the right kind.
-        seeds: seeds to draw the cases from; fresh, secret seeds unless given.
-        tests: fingerprints of the exercises' tests, by exercise; computed unless given.
+        sandbox: a sandbox that is already starting; used if its `unsafe` matches the settings.
+        seeds: seeds to draw the cases from; by default, fresh secret ones.
+        tests: fingerprints of the exercises' tests, by exercise; by default, computed.
 
     Raises:
-        SandboxError: no sandbox can be started.
+        SandboxError: if no sandbox can be started.
     """
     if sandbox is not None and sandbox.unsafe != settings.unsafe:
         sandbox.close()
@@ -328,39 +328,39 @@ def digest_tests(sources: Mapping[str, SourceNotebook]) -> dict[str, str]:
 
 
 _CALLED = (
-    "{name}: it gives what torch's own operator gives, to the last bit. Calling that is forbidden, "
-    "and was not noticed: look at the cells before it."
+    "{name}: its result equals torch's own operator to the last bit. Calling the operator is "
+    "forbidden, but no call was detected: check the cells before it."
 )
 _MAY_HAVE_CALLED = (
-    "{name}: it may call torch's own operator, which is forbidden: a cell with {found!r} can hide "
-    "that; look at it."
+    "{name}: it may call torch's own operator, which is forbidden. A cell containing {found!r} "
+    "could hide the call: check that cell."
 )
-# Code that no notebook needs, except to switch off the detection of forbidden operators.
+# Code that a notebook needs only to evade the detection of forbidden operators.
 _SUSPICIOUS_CODE = re.compile(
     r"autograder\.|EXERCISES|refus|forbid|ctypes|_dispatch|__import__|importlib|sys\.modules|\bgc\."
     r"|_getframe|f_back|f_locals|__dict__|__globals__|__builtins__|__subclasses__|inspect\.stack"
 )
 _SOLUTION_IMPORTED = (
-    "This notebook imports the course's solutions; only an answer of your own can be graded, so "
-    "remove the import and write it yourself."
+    "This notebook imports the course's solutions. Only your own answer can be graded: remove "
+    "the import and write it yourself."
 )
 _STOPPED = {
     "time": "{name} did not finish within {seconds} seconds; is there an infinite loop?",
-    "killed": "{name} ended the process it ran in: a crash in compiled code, or too much memory.",
-    "memory": "{name} took all the memory that a submission may use.",
-    "exit": "{name} ended the process it ran in, as os._exit() does; return the result instead.",
-    "broken": "{name} sent something that is no answer; it has to return tensors, no more.",
+    "killed": "{name} ended its process: a crash in compiled code, or too much memory.",
+    "memory": "{name} exceeded the memory limit for a submission.",
+    "exit": "{name} ended its process, as os._exit() does; return the result instead.",
+    "broken": "{name} sent invalid data; an answer must only return tensors.",
 }
 
 
 def _is_begun(name: str, rebuilt: RebuiltNotebook, stubs: Collection[str]) -> bool:
-    """Tell whether the student has written anything for an exercise."""
+    """Return whether the student has written anything for an exercise."""
     texts = [c.source for n, c in enumerate(rebuilt.page.cells) if n not in rebuilt.graded]
     return any(defines_name(text, name) and text.strip() not in stubs for text in texts)
 
 
 def _explain_missing(name: str, runs: RepeatedRuns) -> str:
-    """Return a sentence that says why a notebook has no answer of this name."""
+    """Return a sentence that says why a notebook has no answer with this name."""
     for index, cell in enumerate(runs.rebuilt.page.cells):
         graded = index in runs.rebuilt.graded
         if cell.cell_type != "code" or graded or not defines_name(cell.source, name):
@@ -374,5 +374,5 @@ def _explain_missing(name: str, runs: RepeatedRuns) -> str:
                     f"{name} is not there, because its cell stopped with {output['ename']}: "
                     f"{message}"
                 )
-        return f"{name} is not there, though a cell defines it; was it deleted again?"
-    return f"{name} is not there: no cell of the notebook defines it."
+        return f"{name} was not found although a cell defines it; was it deleted later?"
+    return f"{name} was not found: no cell of the notebook defines it."

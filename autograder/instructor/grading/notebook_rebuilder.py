@@ -1,7 +1,7 @@
 """Rebuilds a submitted notebook from its source, with the student's answers filled in.
 
-Only the text of the student's cells gets in: no metadata, no tags, no outputs. Cells that the
-student added stay where they were, after the source cell that they followed.
+Only the text of the student's cells is used: no metadata, no tags, no outputs. Cells that the
+student added stay after the source cell that they followed.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _place(source: SourceNotebook, cells: Sequence[StudentCell], remarks: list[s
             placed.above.setdefault(given.id, []).append(cell)
             if given.cell.metadata.nbgrader.get("locked", True):  # others may be changed
                 remarks.append(
-                    f"The given cell {given.id!r} was changed; it was run as it was given."
+                    f"The given cell {given.id!r} was changed; the original was run instead."
                 )
     for given in source.cells:
         if given.role == "solution" and given.id not in placed.answers:
@@ -124,7 +124,7 @@ def _place(source: SourceNotebook, cells: Sequence[StudentCell], remarks: list[s
 
 
 def _join(first: StudentCell, second: StudentCell) -> StudentCell | None:
-    """Return two halves of a split definition as one cell, or None if they are not such halves."""
+    """Return two halves of a split definition as one cell, or None if they are no such halves."""
     text = f"{first.source.rstrip()}\n{second.source}"
     if len(text) > JOINED_AT_MOST:
         return None
@@ -157,9 +157,9 @@ def _differs(cell: StudentCell, given: SourceCell) -> bool:
 def _match_source_cells(source: SourceNotebook, cells: Sequence[StudentCell]) -> list[str | None]:
     """Return for each of the student's cells the id of the source cell that it matches, or None.
 
-    A cell is matched by nbgrader's name, by its cell id, by its text and, for an answer, by what it
-    defines. The surest match comes first, so that a cell with a changed name cannot claim a source
-    cell whose own cell is still there.
+    A cell is matched by its grade_id, its cell id, its text and, for an answer, by what it defines.
+    The surest match comes first, so that a cell with a changed id cannot claim a source cell whose
+    own cell is still there.
     """
     known = {cell.id for cell in source.cells}
     labels: list[str | None] = [c.grade_id if c.grade_id in known else None for c in cells]
@@ -218,11 +218,13 @@ def _list_superseded(
         if untouched and elsewhere:
             superseded |= set(untouched)
             if len(untouched) == len(mine):
-                remarks.append(f"{name} was taken from another cell than the one given for it.")
+                remarks.append(
+                    f"{name} was taken from a different cell than the one provided for it."
+                )
         elif len(untouched) > 1:
             superseded |= set(untouched[1:])
         if len(mine) - len(untouched) > 1:
-            remarks.append(f"The cell of {name} is there more than once; all of them were run.")
+            remarks.append(f"There are several cells for {name}; all of them were run.")
     return superseded
 
 
@@ -242,7 +244,7 @@ def _place_added_cell(
         return
     leading = source.cells[: source.cells.index(first)]
     if any(g.id in labels for g in leading if g.role == "code"):
-        placed.before.append(cell)  # it stood before the given imports, which are still there
+        placed.before.append(cell)  # it preceded the given imports, which are still there
     else:
         placed.above.setdefault(first.id, []).append(cell)
 
@@ -257,7 +259,7 @@ def _add(page: NotebookNode, cell: StudentCell) -> None:
         if code
         else render_student_markdown(cell.source, cell.kind == "markdown"),
     }
-    # Built by hand: nbformat's new_code_cell() validates each cell, which is the slowest step.
+    # Built by hand: new_code_cell() would validate each cell, which is the slowest step.
     page.cells.append(
         nbformat.from_dict(made | ({"outputs": [], "execution_count": None} if code else {}))
     )

@@ -1,8 +1,7 @@
 """Database table of grading results, stored beside nbgrader's grades.
 
-Each row is written in the same transaction as the grades. A run that was killed at any moment can
-therefore tell exactly, when it is started again, which notebooks are graded. nbgrader ignores the
-table.
+Each row is written in the same transaction as the grades. A run that is restarted after being
+killed at any moment therefore knows exactly which notebooks are graded. nbgrader ignores the table.
 """
 
 from __future__ import annotations
@@ -38,17 +37,17 @@ class ExerciseResult:
     Attributes:
         exercise: name of the exercise.
         grade_id: grade_id of its graded cell.
-        points: points earned, before anything that a person adds.
+        points: points earned, before manual grading.
         max_points: points for a right answer.
         outcome: "right"; "part", some parts are right; "wrong"; "unwritten", the stub is unchanged;
             "missing", there is no such function or class; "stopped", the answer ended or hung the
-            process; "refused", the answer uses what it must not use.
+            process; "refused", the answer uses something forbidden.
         headline: one sentence for the student.
         misconception: slug of the known mistake in the answer, or "".
         tests: fingerprint of the tests with which the answer was graded.
-        review: reason for a person to look at it, as a sentence for the instructor, or "".
+        review: reason for manual review, as a sentence for the instructor, or "".
         cases: number of cases on which the answer was tried; 0 if it could not be tried.
-        details: lines that show the smallest case in which the answer is wrong.
+        details: lines that show the smallest failing case.
     """
 
     exercise: str
@@ -74,10 +73,10 @@ class NotebookResult:
 
     Attributes:
         student, assignment, notebook: nbgrader's names.
-        digest: SHA-256 of what was handed in; "" for a notebook that was not.
+        digest: SHA-256 of the submission; "" if the notebook could not be graded.
         exercises: results of the exercises, in the order of the notebook.
         remarks: sentences for the student about the file and its cells.
-        review: reason for a person to look at it, as a sentence for the instructor, or "".
+        review: reason for manual review, as a sentence for the instructor, or "".
         seconds: wall time that grading took.
         graded_at: UTC time in ISO 8601.
     """
@@ -163,10 +162,10 @@ def select(connection: Connection, assignment: str = "", student: str = "") -> l
 
 
 def read(db_url: str, assignment: str = "", student: str = "") -> list[NotebookResult]:
-    """Return the recorded results of an assignment or a student; none if nothing was graded."""
+    """Return the recorded results of an assignment or student; an empty list if there are none."""
     url = make_url(db_url)
     if url.get_backend_name() == "sqlite" and not Path(url.database or "").exists():
-        return []  # SQLite would create an empty one
+        return []  # SQLite would create an empty file
     engine = create_engine(url)
     try:
         with engine.connect() as connection:
@@ -180,7 +179,7 @@ def read(db_url: str, assignment: str = "", student: str = "") -> list[NotebookR
 def merge(old: NotebookResult, new: NotebookResult, only: Iterable[str]) -> NotebookResult:
     """Return the new result for the exercises in `only`, and the old result for the others.
 
-    Reasons for a person to look at one of the others are kept.
+    The others keep their reasons for manual review.
     """
     wanted = set(only)
     kept = {result.exercise: result for result in old.exercises}

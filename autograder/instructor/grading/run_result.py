@@ -48,7 +48,7 @@ class NotebookRun:
 
     Attributes:
         outputs: outputs of the cells in nbformat's form, by index.
-        answers: frame with what was tried, and its tensors, by index of the graded cell.
+        answers: frame with the outcomes, and its tensors, by index of the graded cell.
         end: how the process ended.
     """
 
@@ -58,7 +58,7 @@ class NotebookRun:
 
 
 def clean_outputs(given: Any) -> list[dict[str, Any]]:
-    """Return the outputs of a cell, rebuilt from plain types, with nothing unexpected in them."""
+    """Return the outputs of a cell, rebuilt from plain types and the expected fields only."""
     outputs: list[dict[str, Any]] = []
     for entry in given[:_MAX_OUTPUTS] if isinstance(given, list) else []:
         kind = entry.get("output_type") if isinstance(entry, dict) else None

@@ -37,20 +37,20 @@ _SENT_AT_MOST = 128 << 20  # bytes that one submission may send back
 
 
 class SubmissionRejectedError(Exception):
-    """Raised if the sandbox works, but not with this submission."""
+    """Raised if the sandbox works, but not for this submission."""
 
 
 class Sandbox:
-    """Runs each submission in a process of its own; several threads may use it.
+    """Runs each submission in its own process; several threads may use it.
 
     Args:
-        unsafe: run submissions without a sandbox, with all rights of the person who grades.
+        unsafe: run submissions without a sandbox, with all permissions of the grading user.
         exercises: the module whose EXERCISES are tried.
         modules: modules to import once, before any submission.
         cases: cases to try the answers on, by name.
 
     Raises:
-        SandboxError: bubblewrap is missing, or cannot build a sandbox here.
+        SandboxError: if bubblewrap is missing, or cannot build a sandbox here.
     """
 
     def __init__(
@@ -65,10 +65,10 @@ class Sandbox:
         self.unsafe = unsafe
         self.configure(exercises, modules, cases or {}, limits or Limits(), times or TimeLimits())
         self._lock = threading.Lock()
-        self._line: socket.socket | None = None
+        self._control_socket: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the sandbox)
-        self._each_alone = False
+        self._single_use = False
         self._filter = b""
         self._begin()
 
@@ -92,9 +92,9 @@ class Sandbox:
 
     def close(self) -> None:
         """End the sandbox and everything in it."""
-        if self._line is not None:
-            self._line.close()
-            self._line = None
+        if self._control_socket is not None:
+            self._control_socket.close()
+            self._control_socket = None
         if self._process is not None:
             self._process.kill()  # everything in the sandbox dies with its first process
             self._process.wait()
@@ -102,8 +102,8 @@ class Sandbox:
 
     def begin_in_fork(self) -> None:
         """Continue in a process forked from this one, which shares the running fork server."""
-        if self._each_alone:  # a sandbox for a single use cannot be shared
-            self._line = self._process = None
+        if self._single_use:  # a single-use sandbox cannot be shared
+            self._control_socket = self._process = None
             self._begin()
 
     def _begin(self) -> None:
@@ -119,7 +119,7 @@ class Sandbox:
             env=build_environment() if self.unsafe else None,
         )
         theirs.close()
-        self._line = ours
+        self._control_socket = ours
         self._ready = False
 
     def prepare(self) -> None:
@@ -130,34 +130,36 @@ class Sandbox:
     def _prepare(self) -> None:
         if self._ready:
             return
-        self._each_alone = self._answer() == b"-" and not self.unsafe
+        self._single_use = self._receive_reply() == b"-" and not self.unsafe
         program = torch.tensor(list(self._filter), dtype=torch.uint8)
-        self._tell(b"M", {"modules": self._modules}, {"filter": program})
+        self._send_setup(b"M", {"modules": self._modules}, {"filter": program})
         header, tensors = serialization.serialize_cases(self._cases)
-        self._tell(b"C", {"exercises": self._exercises, "cases": header}, tensors)
+        self._send_setup(b"C", {"exercises": self._exercises, "cases": header}, tensors)
         self._ready = True
 
-    def _tell(self, what: bytes, header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
-        assert self._line is not None
+    def _send_setup(
+        self, what: bytes, header: Mapping[str, Any], tensors: Mapping[str, Tensor]
+    ) -> None:
+        assert self._control_socket is not None
         ours, theirs = socket.socketpair()
         with ours, theirs:
-            socket.send_fds(self._line, [what], [theirs.fileno()])
+            socket.send_fds(self._control_socket, [what], [theirs.fileno()])
             theirs.close()
             Channel(ours).send(header, tensors)
-        self._answer()
+        self._receive_reply()
 
-    def _answer(self) -> bytes:
-        assert self._line is not None
-        self._line.settimeout(self.times.start)
+    def _receive_reply(self) -> bytes:
+        assert self._control_socket is not None
+        self._control_socket.settimeout(self.times.start)
         try:
-            sign = self._line.recv(1)
+            sign = self._control_socket.recv(1)
         except TimeoutError:
             sign = b""
         if not sign:
-            raise SandboxError(self._why_not())
+            raise SandboxError(self._explain_start_failure())
         return sign
 
-    def _why_not(self) -> str:
+    def _explain_start_failure(self) -> str:
         self.close()
         self._errors.seek(0)
         lines = self._errors.read().decode("utf-8", "replace").strip().splitlines()
@@ -184,17 +186,17 @@ class Sandbox:
             skip: indexes of cells to leave out.
 
         Raises:
-            SandboxError: the sandbox itself failed, not the student's code.
-            SubmissionRejectedError: the sandbox runs other submissions, but not this one.
+            SandboxError: if the sandbox itself failed, not the student's code.
+            SubmissionRejectedError: if the sandbox runs other submissions, but not this one.
         """
         for last in (False, True):
             with tempfile.TemporaryDirectory() as folder:
                 result = self._attempt(cells, files or {}, skip, folder, last)
             if result is not None:
                 return result
-            if not last:  # it may have been killed for lack of memory
+            if not last:  # the sandbox may have been killed for lack of memory
                 self._restart()
-        why = self._why_not()
+        why = self._explain_start_failure()
         if (cells or files) and self._runs_an_empty_notebook():
             raise SubmissionRejectedError(
                 "the sandbox runs other notebooks, but not this one; look at its cells and at the "
@@ -208,7 +210,7 @@ class Sandbox:
             self._begin()
 
     def _runs_an_empty_notebook(self) -> bool:
-        """Tell whether a new sandbox runs an empty submission."""
+        """Return whether a new sandbox can run an empty submission."""
         self._restart()
         try:
             self.run(())
@@ -230,12 +232,14 @@ class Sandbox:
             with theirs, their_leash, self._lock:
                 try:
                     self._prepare()
-                    assert self._line is not None
-                    socket.send_fds(self._line, [b"J"], [theirs.fileno(), their_leash.fileno()])
+                    assert self._control_socket is not None
+                    socket.send_fds(
+                        self._control_socket, [b"J"], [theirs.fileno(), their_leash.fileno()]
+                    )
                 except OSError:
                     return None
-                if self._each_alone:  # no walls of its own, so the next gets a new sandbox
-                    self._line.close()
+                if self._single_use:  # submissions cannot be isolated, so use one sandbox each
+                    self._control_socket.close()
                     if self._process is not None:  # it ends with this submission
                         threading.Thread(target=self._process.wait).start()
                     self._begin()
@@ -247,7 +251,7 @@ class Sandbox:
                 "folder": folder,
                 "files": [to_plain_text(name, 255) for name in files],
             }
-            # A student chose the names, so they are not used as keys.
+            # The student chose the names, so they are not used as keys.
             contents = {
                 str(number): torch.frombuffer(bytearray(text), dtype=torch.uint8)
                 for number, text in enumerate(files.values())
@@ -262,14 +266,14 @@ class Sandbox:
                 cell["index"]: len(self._cases[cell["cases"]]) if "exercise" in cell else None
                 for cell in cells
             }
-            return self._follow(channel, leash, counts, last)
+            return self._read_frames(channel, leash, counts, last)
 
-    def _follow(
+    def _read_frames(
         self, channel: Channel, leash: socket.socket, cells: Mapping[int, int | None], last: bool
     ) -> NotebookRun | None:
-        """Read frames until the process ends, hangs or breaks the rules; return None to try again.
+        """Read frames until the process ends, hangs or breaks the protocol; return None to retry.
 
-        `cells` is what `check_frame` takes.
+        `cells` is as `check_frame` takes it.
         """
         run, ready, at = NotebookRun(), False, None
         over = time.monotonic() + self.times.total
@@ -294,7 +298,7 @@ class Sandbox:
             if "ready" in header:
                 ready = True
             elif "at" in header:
-                at = int(header["at"])  # 1.0 is valid too
+                at = int(header["at"])  # 1.0 is also valid
                 limit = self.times.cell if cells[at] is None else self.times.exercise
                 until = time.monotonic() + limit
             elif "cell" in header:
@@ -308,7 +312,7 @@ class Sandbox:
         return run
 
     def _end(self, leash: socket.socket, hang_up: bool) -> dict[str, Any]:
-        """Return how the process ended, as the process that waits for it reports."""
+        """Return how the process ended, as its supervisor reports."""
         if hang_up:
             leash.shutdown(socket.SHUT_WR)
         leash.settimeout(10)

@@ -44,7 +44,7 @@ class SecretCases:
 
     Args:
         exercises: all exercises that will be judged.
-        seeds: seeds to draw the cases from; fresh, secret seeds unless given.
+        seeds: seeds to draw the cases from; by default, fresh secret ones.
     """
 
     def __init__(self, exercises: Sequence[Exercise], seeds: Sequence[int | str] | None = None):
@@ -64,7 +64,7 @@ class SecretCases:
         self._lock = threading.Lock()
 
     def prepare(self) -> None:
-        """Compute the expected values of all cases, which are otherwise computed when needed."""
+        """Compute the expected values of all cases, which are otherwise computed on demand."""
         for exercise in self._exercises.values():
             for case in self.cases[exercise.name]:
                 self._right(exercise, case)
@@ -72,7 +72,7 @@ class SecretCases:
     def judge(
         self, exercise: Exercise, header: Mapping[str, Any], tensors: Mapping[str, Tensor]
     ) -> Verdict:
-        """Judge what an answer's process sent back."""
+        """Judge the outcomes that an answer's process sent back."""
         with self._lock:
             if exercise.name not in self._mistakes:
                 self._mistakes[exercise.name] = load_known_mistakes(exercise)
@@ -86,7 +86,7 @@ class SecretCases:
         header: Mapping[str, Any],
         tensors: Mapping[str, Tensor],
     ) -> bool:
-        """Tell whether an answer is right in one part of an exercise."""
+        """Return whether an answer is right in one part of an exercise."""
         with self._lock:
             cases = self.cases[name_part(exercise, part)]
             return self._judge(exercise, cases, header, tensors, []).passed
@@ -94,7 +94,7 @@ class SecretCases:
     def matches_operator(
         self, exercise: Exercise, header: Mapping[str, Any], tensors: Mapping[str, Tensor]
     ) -> bool:
-        """Tell whether a right answer equals the forbidden operator's result to the last bit."""
+        """Return whether a right answer equals the forbidden operator's result to the last bit."""
         if exercise.operator is None:
             return False
         with self._lock:
@@ -127,7 +127,7 @@ class SecretCases:
         except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
             if "allocate memory" in str(error):  # torch raises no MemoryError
                 raise MemoryError from error
-            # Only data that was made up to break the comparison gets here.
+            # Only data forged to break the comparison gets here.
             return make_untried_verdict(exercise, NO_USABLE_OUTPUT[1])
 
     def _trials(
@@ -138,7 +138,7 @@ class SecretCases:
         tensors: Mapping[str, Tensor],
     ) -> list[Trial]:
         outcomes = deserialize_outcomes(header["outcomes"], tensors, cases)
-        # An unwritten answer is not tried on any more cases.
+        # An unwritten answer is not tried on further cases.
         stopped = any(o.problem and o.problem[0] == "unwritten" for o in outcomes.values())
         trials = []
         for number, case in enumerate(cases):
@@ -157,12 +157,12 @@ class SecretCases:
 
 
 def name_part(exercise: Exercise, number: int) -> str:
-    """Return the name under which the cases of a part are kept."""
+    """Return the key under which the cases of a part are stored."""
     return f"{exercise.name}/{number}"
 
 
 def hash_tests(exercise: Exercise) -> str:
-    """Return a fingerprint that changes when an exercise's tests or hints are corrected.
+    """Return a fingerprint that changes when an exercise's tests or hints change.
 
     It covers the cases of two fixed seeds, their expected values, the points and the known
     mistakes, so that correcting one exercise does not affect the others.

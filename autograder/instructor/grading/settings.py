@@ -19,7 +19,7 @@ class Grading(Configurable):
 
     cell_seconds = Float(30.0, help="Wall time for one cell.").tag(config=True)
     exercise_seconds = Float(30.0, help="Wall time for all calls of one answer.").tag(config=True)
-    notebook_seconds = Float(180.0, help="Wall time for a notebook in one go.").tag(config=True)
+    notebook_seconds = Float(180.0, help="Wall time for one run of a notebook.").tag(config=True)
     submission_seconds = Float(
         600.0, help="Wall time for all work on a submission, from reading to writing."
     ).tag(config=True)
@@ -32,7 +32,8 @@ class Grading(Configurable):
     threads = Integer(128, help="Threads; processes cannot be started at all.").tag(config=True)
     workers = Integer(0, help="Submissions at a time; 0: one per processor.").tag(config=True)
     unsafe = Bool(
-        False, help="Run students' code without a sandbox, with all rights of whoever grades."
+        False,
+        help="Run students' code without a sandbox, with all permissions of the grading user.",
     ).tag(config=True)
     exercises = Unicode("autograder.exercises", help="The module whose EXERCISES are graded.").tag(
         config=True
@@ -60,7 +61,7 @@ class Grading(Configurable):
         )
 
     def count_workers(self) -> int:
-        """Return how many submissions are run at a time."""
+        """Return how many submissions to grade at a time."""
         if self.workers:
             return self.workers
         known = getattr(os, "sched_getaffinity", None)  # Linux: processors this process may use

@@ -1,4 +1,4 @@
-"""Finds the answers of a notebook that imports the course's solutions."""
+"""Finds answers that follow an import of the course's solutions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def find_cells_after_solution_import(rebuilt: RebuiltNotebook) -> set[int]:
 
 
 def imports_solutions(text: str) -> bool:
-    """Tell whether a cell imports the course's solutions."""
+    """Return whether a cell imports the course's solutions."""
     if "solutions" not in text and "instructor" not in text:
         return False
     try:

@@ -79,7 +79,7 @@ class SourceNotebook:
         return frozenset(found)
 
     def list_untouched(self, page: NotebookNode) -> set[str]:
-        """Return the grade_ids of solution cells that are still as released, or missing."""
+        """Return the grade_ids of solution cells that are unchanged since release, or missing."""
         texts = {c.metadata.get("nbgrader", {}).get("grade_id"): c.source for c in page.cells}
         return {
             cell.id
@@ -100,7 +100,7 @@ class SourceNotebook:
 
     @cached_property
     def modules(self) -> tuple[str, ...]:
-        """Return the modules that its given code imports, to import once beforehand."""
+        """Return the modules that its given code imports, so that they are imported only once."""
         given = [cell.released for cell in self.cells if cell.role == "code"]
         return tuple(dict.fromkeys(name for text in given for name in _list_imports(text)))
 
@@ -121,7 +121,7 @@ def _list_imports(text: str) -> Iterator[str]:
 def read_sources(
     folder: Path, code_stub: str, exercises: Mapping[str, Exercise]
 ) -> dict[str, SourceNotebook]:
-    """Return the source notebooks of an assignment, from text masters or else from notebooks.
+    """Return the source notebooks of an assignment, from text masters or from notebooks.
 
     Args:
         folder: the source folder of the assignment.
@@ -129,7 +129,7 @@ def read_sources(
         exercises: the course's exercises, by name.
 
     Raises:
-        SourceError: one of the sources cannot be used.
+        SourceError: if one of the sources cannot be used.
     """
     found: dict[str, SourceNotebook] = {}
     if not folder.is_dir():
@@ -157,10 +157,10 @@ def list_exercises(sources: Mapping[str, SourceNotebook]) -> list[Exercise]:
 def parse_source(
     name: str, page: NotebookNode, code_stub: str, exercises: Mapping[str, Exercise]
 ) -> SourceNotebook:
-    """Return a notebook parsed as a source notebook.
+    """Parse a notebook as a source notebook.
 
     Raises:
-        SourceError: a graded cell checks none of the course's exercises.
+        SourceError: if a graded cell checks none of the course's exercises.
     """
     released = copy.deepcopy(page)
     config = Config()

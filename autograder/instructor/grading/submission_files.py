@@ -1,6 +1,6 @@
 """Lists and reads the files of a submission, with limits on count, depth and size.
 
-The limits bound the time and the memory that reading takes.
+The limits bound the time and memory that reading takes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def list_files(folder: Path) -> tuple[list[Path], bool]:
         where, depth = waiting.pop()
         folders, pages = _list_one(where)
         room = FILES_AT_MOST - len(paths)
-        # A folder, or a link to one, is listed too if it has the name of a notebook.
+        # A folder, or a link to one, is also listed if it has the name of a notebook.
         here = pages + [path for path in folders if path.suffix == ".ipynb"]
         paths += here[:room]
         if len(here) > room or (folders and depth == DEPTH_AT_MOST):
@@ -65,12 +65,12 @@ def _list_one(folder: Path) -> tuple[list[Path], list[Path]]:
                     folders.append(folder / entry.name)
     except (FileNotFoundError, NotADirectoryError):  # the folder is gone
         pass
-    # Notebooks come first, so that they are looked at whatever exceeds the limits.
+    # Notebooks come first, so that the limits cut off other files first.
     return sorted(folders), sorted(pages, key=lambda path: (path.suffix.lower() != ".ipynb", path))
 
 
 def is_archive(path: Path, content: bytes) -> bool:
-    """Tell by its name or first bytes whether a file is an archive, which may hold a notebook."""
+    """Return whether a file's name or first bytes mark an archive, which may hold a notebook."""
     return path.suffix.lower() in _ARCHIVES or content.startswith(_ARCHIVES_BEGIN)
 
 
@@ -93,6 +93,6 @@ def read_file(path: Path, at_most: int) -> bytes | str:
                 f"{name} is larger than {at_most >> 20} MB; clear its outputs (Kernel, Restart & "
                 "Clear Output) and hand it in again."
             )
-        if status.st_nlink > 1:  # it may be somebody else's, under a second name
-            return f"{name} is linked to another file; hand in a copy of its own."
+        if status.st_nlink > 1:  # it may be another person's file under a second name
+            return f"{name} is a hard link to another file; hand in a separate copy."
         return page.read(at_most)

@@ -1,8 +1,8 @@
 """Parses submitted notebooks, treating every file as untrusted input.
 
-A file is read as bytes, its JSON is taken apart by hand, and only the type, the text and the two
-names of each cell are kept. The parser therefore accepts any format version and any metadata, and
-missing fields do not stop it.
+A file is read as bytes, its JSON is parsed by our own code, and only the type, the text and the two
+ids of each cell are kept. The parser therefore accepts any format version, any metadata and missing
+fields.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ class StudentCell:
 
 @dataclass(frozen=True)
 class NotebookSubmission:
-    """What a student handed in for one notebook.
+    """A student's submission of one notebook.
 
     Attributes:
         cells: cells of the notebook, or None if no notebook can be read.
-        digest: SHA-256 of the file, "" if there is none.
+        digest: SHA-256 of the file, or "" if there is none.
         remarks: sentences for the student.
         review: a sentence for the instructor, or "".
     """
@@ -73,7 +73,7 @@ class NotebookSubmission:
 
 @dataclass(frozen=True)
 class Submission:
-    """What a student handed in for an assignment.
+    """A student's submission of an assignment.
 
     Attributes:
         notebooks: submitted notebooks, by name of the source notebook.
@@ -115,7 +115,7 @@ def read_submission(folder: Path, names: Mapping[str, NotebookIdentifiers]) -> S
             names, "The folder is a link to another place; hand in the files themselves."
         )
     if not folder.is_dir():
-        return _refuse(names, f"{decode_name(folder.name)} is a file in place of a folder.")
+        return _refuse(names, f"{decode_name(folder.name)} is a file; it must be a folder.")
     files: list[_File] = []
     beside = read_nbgrader_files(folder)
     missing: list[str] = []
@@ -127,7 +127,7 @@ def read_submission(folder: Path, names: Mapping[str, NotebookIdentifiers]) -> S
         if path.suffix.lower() == ".ipynb":
             found.append(_notebook(path, name, notebooks_room))
         if path.parent == folder and name not in beside:
-            kind = path.suffix.lower() == ".ipynb"  # data files have room of their own
+            kind = path.suffix.lower() == ".ipynb"  # data files have their own limit
             content = read_file(path, room[kind])
             if isinstance(content, bytes):
                 room[kind] -= len(content)
@@ -149,8 +149,8 @@ def read_submission(folder: Path, names: Mapping[str, NotebookIdentifiers]) -> S
     remarks = [_MORE] if more else []
     if missing:
         remarks.append(
-            f"{missing[0]} was not there when the notebook was run: it is no file that can be "
-            f"read, or all other files together are larger than {BESIDE_AT_MOST >> 20} MB."
+            f"{missing[0]} was not available when the notebook ran: it cannot be read, or the "
+            f"other files together exceed {BESIDE_AT_MOST >> 20} MB."
         )
     for remark in remarks:
         notebooks = {n: _with_remark(handed, remark) for n, handed in notebooks.items()}
@@ -174,29 +174,29 @@ def _refuse(names: Mapping[str, NotebookIdentifiers], why: str) -> Submission:
 
 
 def _is_usual(path: Path) -> bool:
-    """Tell whether a file is a notebook or one of nbgrader's own files."""
+    """Return whether a file is a notebook or one of nbgrader's own files."""
     return path.suffix.lower() == ".ipynb" or path.name in _NBGRADERS
 
 
 _MORE = (
-    f"There are more files than are looked at: {FILES_AT_MOST} of them, in {DEPTH_AT_MOST} folders "
-    "inside each other."
+    f"There are too many files: at most {FILES_AT_MOST} are read, in folders nested at most "
+    f"{DEPTH_AT_MOST} deep."
 )
 
 
 def _with_remark(handed: NotebookSubmission, remark: str) -> NotebookSubmission:
-    """Return what was handed in with a remark that a person should see too."""
+    """Return the submission with a remark that the instructor should also see."""
     handed = add_review(handed, remark)
     return replace(handed, remarks=(*handed.remarks, remark))
 
 
 def add_review(handed: NotebookSubmission, why: str) -> NotebookSubmission:
-    """Return what was handed in with one more reason for a person to look at it."""
+    """Return the submission with one more reason for manual review."""
     return replace(handed, review=f"{handed.review} {why}".strip())
 
 
 def _may_be_a_notebook(content: bytes) -> bool:
-    """Tell whether a file with another suffix (scores.ipynb.json, .txt) looks like a notebook."""
+    """Return whether a file with another suffix (scores.ipynb.json, .txt) may be a notebook."""
     return content.lstrip()[:1] == b"{" and b'"cell_type"' in content
 
 
@@ -214,7 +214,7 @@ def _notebook(path: Path, name: str, room: int) -> _File:
 
 
 def _bound(cells: list[StudentCell]) -> tuple[list[StudentCell], list[str]]:
-    """Return the cells to grade, and remarks on others, which exceed what any notebook needs."""
+    """Return the cells to grade, and remarks on those that exceed the size limits."""
     kept, room = [], TEXT_AT_MOST
     for cell in cells[:CELLS_AT_MOST]:
         # A Korean letter takes three bytes, and a control character in JSON takes six.
@@ -229,8 +229,8 @@ def _bound(cells: list[StudentCell]) -> tuple[list[StudentCell], list[str]]:
         )
     if long := min(len(cells), CELLS_AT_MOST) - len(kept):
         remarks.append(
-            f"{long} of its cells were left out, which are too long: a cell may have "
-            f"{CELL_AT_MOST:,} bytes, a notebook {TEXT_AT_MOST:,}."
+            f"{long} of its cells are too long and were left out: a cell may have {CELL_AT_MOST:,} "
+            f"bytes, a notebook {TEXT_AT_MOST:,}."
         )
     return kept, remarks
 
@@ -239,7 +239,7 @@ def read_cells(content: bytes) -> list[StudentCell]:
     """Return the cells of a notebook file of any version.
 
     Raises:
-        UnreadableNotebookError: the file is not a notebook; the message continues after its name.
+        UnreadableNotebookError: if the file is no notebook; the message follows the file's name.
     """
     if not content.strip():
         raise UnreadableNotebookError("is empty; save the notebook and hand it in again.")
@@ -325,7 +325,7 @@ def _cell(entry: Any) -> StudentCell | None:
 
 
 def defines_name(source: str, name: str) -> bool:
-    """Tell whether a cell's text defines or assigns a name at its left margin."""
+    """Return whether a cell's text defines or assigns a name at the left margin."""
     pattern = rf"^(?:(?:async[ \t]+)?def|class)[ \t]+{name}\b|^{name}[ \t]*(?::[^\n=]*)?="
     return bool(re.search(pattern, source, re.M))
 
@@ -336,8 +336,8 @@ def _count_matching_cells(cells: Sequence[StudentCell], names: NotebookIdentifie
     return known + sum(1 for n in names.exercises if any(defines_name(c.source, n) for c in cells))
 
 
-def _worked_on(cells: Sequence[StudentCell], names: NotebookIdentifiers) -> bool:
-    """Tell whether any answer differs from its stub."""
+def _has_answers(cells: Sequence[StudentCell], names: NotebookIdentifiers) -> bool:
+    """Return whether any answer differs from its stub."""
     return any(
         any(defines_name(c.source, n) for n in names.exercises)
         and c.source.strip() not in names.stubs
@@ -353,13 +353,13 @@ def _choose(
     archives: Sequence[str],
     strange: Sequence[str],
 ) -> NotebookSubmission:
-    """Choose the file that was handed in for a notebook, and say what is unusual about it.
+    """Choose the file that was handed in for a notebook, and note what is unusual about it.
 
     Args:
         notebook: name of the source notebook.
         names: identifiers of the source notebooks, by notebook.
         files: files that are or may be notebooks.
-        autosaved: whether there is a copy of the notebook that Jupyter saved by itself.
+        autosaved: whether there is a checkpoint of the notebook, autosaved by Jupyter.
         archives: names of archives.
         strange: names of files with an unknown purpose.
     """
@@ -380,35 +380,43 @@ def _pick(
 ) -> tuple[_File | None, NotebookSubmission]:
     mine = names[notebook]
     exact = next((f for f in files if f.name == f"{notebook}.ipynb"), None)
-    kin = {f.name: _count_matching_cells(f.cells, mine) if f.cells else 0 for f in files}
+    match_counts = {f.name: _count_matching_cells(f.cells, mine) if f.cells else 0 for f in files}
 
     def belongs_to_another(file: _File) -> bool:
         return any(
-            file.cells and _count_matching_cells(file.cells, names[other]) > kin[file.name]
+            file.cells and _count_matching_cells(file.cells, names[other]) > match_counts[file.name]
             for other in names
             if other != notebook
         )
 
-    others = [f for f in files if f is not exact and kin[f.name] > 0 and not belongs_to_another(f)]
-    others.sort(key=lambda f: (not _worked_on(f.cells or (), mine), -kin[f.name], f.name))
+    others = [
+        f
+        for f in files
+        if f is not exact and match_counts[f.name] > 0 and not belongs_to_another(f)
+    ]
+    others.sort(
+        key=lambda f: (not _has_answers(f.cells or (), mine), -match_counts[f.name], f.name)
+    )
     if exact and exact.cells is None and not others:
         return None, NotebookSubmission(None, exact.digest, (exact.why,), exact.why)
     usable = exact is not None and exact.cells is not None
-    if usable and exact is not None and kin[exact.name] == 0 and belongs_to_another(exact):
+    if usable and exact is not None and match_counts[exact.name] == 0 and belongs_to_another(exact):
         usable = False  # another notebook under this one's name
     if usable and exact is not None:
-        rival = next((f for f in others if _worked_on(f.cells or (), mine)), None)
+        rival = next((f for f in others if _has_answers(f.cells or (), mine)), None)
         if rival is None:
             handed = NotebookSubmission(exact.cells, exact.digest)
-            if archives and not _worked_on(exact.cells or (), mine):
+            if archives and not _has_answers(exact.cells or (), mine):
                 handed = _with_remark(
                     handed,
                     f"{exact.name} has no answers, and there is an archive, {archives[0]}; unpack "
                     "it and hand in the notebook.",
                 )
             return exact, handed
-        if _worked_on(exact.cells or (), mine):
-            remark = f"{exact.name} was graded; {rival.name}, which holds answers too, was not."
+        if _has_answers(exact.cells or (), mine):
+            remark = (
+                f"{exact.name} was graded; {rival.name} also contains answers but was not graded."
+            )
             return exact, NotebookSubmission(exact.cells, exact.digest, (remark,), remark)
         remark = f"{exact.name} has no answers; {rival.name} was graded in its place."
         return rival, NotebookSubmission(rival.cells, rival.digest, (remark,), remark)
@@ -423,7 +431,7 @@ def _pick(
     damaged = [f for f in files if f.cells is None]
     remark = f"There is no {notebook}.ipynb among the files that were handed in."
     if autosaved:
-        remark += " There is an autosaved copy of it; save the notebook itself and hand it in."
+        remark += " There is only an autosaved copy; save the notebook itself and hand it in."
     elif archives:
         remark += f" There is an archive, {archives[0]}; unpack it and hand in the notebook."
     elif damaged:

@@ -1,6 +1,6 @@
 """Pool of processes with limits on time and memory, for work on one submission at a time.
 
-Reading, rebuilding, judging or writing a submission may raise an error, infinite loop or use all
+Reading, rebuilding, judging or writing a submission may raise an error, loop forever or use all
 memory. In the worker pool, this costs only that one submission.
 """
 
@@ -26,11 +26,11 @@ _ON_PARENTS_DEATH = 1  # prctl option: signal to get when the parent dies
 
 
 class WorkerPool:
-    """Processes that work on submissions, forked so that they share everything prepared before.
+    """Processes that work on submissions, forked so that they share what was prepared before.
 
     Args:
         count: number of processes.
-        seconds: wall time after which the work on a submission is ended.
+        seconds: wall time after which the work on a submission is killed.
         initializer: called first in each process.
     """
 
@@ -39,7 +39,7 @@ class WorkerPool:
     ):
         self._count, self.seconds, self._initializer = count, seconds, initializer
         self._pool = self._open()
-        # Fork now, before the caller has threads and connections that must not be shared.
+        # Fork now, before the caller opens threads and connections that must not be shared.
         self._pool.schedule(_nothing).result()
 
     def _open(self) -> ProcessPool:
@@ -63,21 +63,18 @@ class WorkerPool:
         return future
 
     def explain_failure(self, error: BaseException) -> str:
-        """Return a sentence for the instructor about what went wrong."""
+        """Return a sentence for the instructor that explains an error."""
         if isinstance(error, futures.TimeoutError):
             return (
-                f"It took more than {self.seconds:g} seconds, and was ended; a person has to look "
-                "at what was handed in."
+                f"It took more than {self.seconds:g} seconds and was stopped; please review the "
+                "submission."
             )
         if isinstance(error, MemoryError):
-            return (
-                f"It takes more than {MEMORY >> 30} GB of memory; a person has to look at what was "
-                "handed in."
-            )
+            return f"It needs more than {MEMORY >> 30} GB of memory; please review the submission."
         if isinstance(error, (ProcessExpired, BrokenProcessPool)):
             return (
-                "The process that worked on it died, perhaps for want of memory; it is tried again "
-                "in the next run."
+                "The process that graded it died, perhaps because it ran out of memory; the next "
+                "run will try again."
             )
         return f"The grader failed: {type(error).__name__}: {str(error)[:300]}"
 
@@ -92,7 +89,7 @@ def _prepare(initializer: Callable[[], object]) -> None:
         ctypes.CDLL(None).prctl(_ON_PARENTS_DEATH, signal.SIGKILL, 0, 0, 0)
         import resource  # not available on Windows
 
-        # Only the soft limit, because a process may have to start the sandbox, which sets its own.
+        # Set only the soft limit: a process may start the sandbox, which sets its own limits.
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         most = measure_address_space() + MEMORY
         with contextlib.suppress(ValueError, OSError):  # the machine already allows less

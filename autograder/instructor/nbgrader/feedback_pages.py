@@ -1,7 +1,7 @@
 """Writes feedback pages as `nbgrader generate_feedback` does, but many times faster.
 
 nbgrader queries its gradebook for each cell of each page, and tidies each page's HTML as a whole.
-This module queries the gradebook once for all pages, and renders what many pages share only once.
+This module queries the gradebook once for all pages, and renders shared cells only once.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def read_grades(
 
 
 class InsertGrades(NbGraderPreprocessor):
-    """Adds grades and comments to a page as nbgrader's GetGrades does, without its gradebook."""
+    """Adds grades and comments to a page as nbgrader's GetGrades does, without any query."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         """Add the grades to the cells, and the totals to the page."""
@@ -169,11 +169,10 @@ class PageExporter(HTMLExporter):
     """Exports HTML as nbconvert does, but renders identical cells only once.
 
     The page is rendered and tidied with a marker in place of each cell. Each cell is tidied by
-    itself, with a marker in place of its code: tags that a cell opens are closed in it, and it
-    closes only tags that it has opened.
+    itself, with a marker in place of its code: a cell closes all tags that it opens, and no others.
     """
 
-    _most_kept, _longest_kept = 2000, 50_000  # pieces; characters of a piece with its key
+    _most_kept, _longest_kept = 2000, 50_000  # pieces; characters of a piece and its key
 
     def __init__(self, **given: Any):
         super().__init__(**given)
@@ -207,14 +206,14 @@ class PageExporter(HTMLExporter):
         return super().register_filter(name, jinja_filter)
 
     def _preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
-        """Run the preprocessors on the copy that already exists; nbconvert makes two more."""
+        """Run the preprocessors on the existing copy; nbconvert would make two more."""
         for preprocessor in self._preprocessors:
             nb, resources = preprocessor(nb, resources)
         self._validate_preprocessor(nb, "all")  # once, not after each preprocessor
         return nb, resources
 
     def _show_code(self, highlight: Callable[..., str], source: str, **given: Any) -> str:
-        """Return a marker for code, whose many spans are already tidy but for a few characters."""
+        """Return a marker for code, whose HTML is already tidy except for a few characters."""
         language = given.get("metadata", {}).get("magics_language")
         key = f"{self._language}{language}\0{source}"
         html = self._kept.get(key) or self._keep(key, highlight(source, **given))
@@ -233,13 +232,13 @@ class PageExporter(HTMLExporter):
         return html
 
     def _show_once(self, cell: NotebookNode, render: Callable[[], str]) -> str:
-        """Return a marker for the cell, with the white space around the cell kept."""
+        """Return a marker for the cell, surrounded by the cell's white space."""
         key = self._language + json.dumps(cell, sort_keys=True)
         html = self._kept.get(key)
         if html is None:
             self._code = []
             html = _fill(_tidy(str(render())), self._code_mark, self._code)
-            # Scripts and widgets get a new number in each place; images belong to one student.
+            # Scripts and widgets get a new number each time; images belong to one student.
             if not ('"application/' in key or self.embed_images):
                 self._keep(key, html)
         if cell.cell_type == "raw":  # plain text, part of the text around it
@@ -250,7 +249,7 @@ class PageExporter(HTMLExporter):
         return before + self._mark + after
 
 
-# The HTML that Pygments writes for a cell, as far as we know how it is tidied.
+# HTML that Pygments writes for a cell, in the form that we know how to tidy.
 _HIGHLIGHTED = re.compile(
     r'<div class=" highlight (?P<language>hl-[\w-]+)">'
     r'(?P<code><pre>[^<]*(?:</?span(?: class="[\w-]+")?>[^<]*)*</pre>)</div>(?P<after>\s*)'
@@ -296,7 +295,7 @@ class Page:
 
 
 def write_page(exporter: PageExporter, assignment: str, page: Page) -> None:
-    """Write a page completely or not at all."""
+    """Write a page atomically."""
     html, _ = exporter.from_filename(
         str(page.source),
         {
@@ -324,7 +323,7 @@ class FeedbackSummary:
     Attributes:
         pages: number of pages that were written.
         unchanged: number of pages that were already up to date.
-        failed: a sentence for each page, or student, that failed.
+        failed: a sentence for each page or student that failed.
     """
 
     pages: int = 0
@@ -348,21 +347,21 @@ def write_pages(
         assignment: name of the assignment.
         students: students whose pages are written; all graded students if None.
         force: also write pages that have not changed.
-        tick: called with the number of finished pages and the number of all pages to write.
-        say: called with a sentence if the gradebook is locked and has to be waited for.
+        tick: called with the number of finished pages and the total number of pages to write.
+        say: called with a sentence if the gradebook is locked and the run has to wait.
 
     Raises:
-        CourseError: the gradebook has been lost.
+        CourseError: if the gradebook has been lost.
     """
-    return _Class(course, assignment, say).write(students, force, tick)
+    return _PageWriter(course, assignment, say).write(students, force, tick)
 
 
-class _Class:
+class _PageWriter:
     def __init__(self, course: Course, assignment: str, say: Callable[[str], object]):
         self._course = course
         self._waiting = LockRetrier(say)
         self._assignment = assignment
-        # This object knows nbgrader's settings and sets its permissions.
+        # Knows nbgrader's settings, and sets its permissions.
         course.app.log_level = logging.ERROR  # otherwise it logs every student
         self._nbgrader = GenerateFeedback(coursedir=course.directory, parent=course.app)
         self._record = (
@@ -408,14 +407,14 @@ class _Class:
     def _copy_beside(self, student: str) -> None:
         """Copy the files that nbgrader copies, except those that a browser would run.
 
-        nbgrader's own function takes brackets in a name for a pattern.
+        nbgrader's own function mistakes brackets in a name for a pattern.
         """
         folder = self._course.autograded(self._assignment, student)
         to = self._course.feedback(self._assignment, student)
         to.mkdir(parents=True, exist_ok=True)
         for name in find_all_files(str(folder), self._course.directory.ignore):
             path = Path(name)
-            # Subfolders are left out: one with the name of a page would be in its place.
+            # Leave out subfolders: one with a page's name would block the page.
             if path.parent == folder and path.suffix.lower() not in (".ipynb", *_ACTIVE):
                 _clear(to / path.name)
                 write_atomically(to / path.name, path.read_bytes(), 0o644)
@@ -427,8 +426,8 @@ class _Class:
         for student in students:
             if not student.isprintable():
                 written.failed.append(
-                    f"{student!r}: a name with such characters is none for nbgrader; rename the "
-                    "folder and grade again."
+                    f"{student!r}: nbgrader does not accept a name with such characters; rename "
+                    "the folder and grade again."
                 )
                 continue
             folder = self._course.autograded(self._assignment, student)
@@ -447,7 +446,7 @@ class _Class:
                     yield Page(student, name, folder / f"{name}.ipynb", to / f"{name}.html", grades)
 
     def _run(self, pages: Sequence[Page]) -> Iterator[tuple[Page, str]]:
-        """Write pages in processes; yield each with a sentence that is empty if it succeeded."""
+        """Write pages in worker processes; yield each with an error sentence, or "" if none."""
         exporter, settings = self._open_exporter(), self._course.settings
         count = min(settings.count_workers(), len(pages))
         with WorkerPool(count, settings.page_seconds, lambda: _exporters.append(exporter)) as guard:
@@ -470,13 +469,13 @@ class _Class:
 
 
 def _clear(path: Path) -> None:
-    """Remove a folder that is in a file's place."""
+    """Remove a folder that blocks a file's path."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
 
 
 _ACTIVE = (".html", ".htm", ".xhtml", ".xht", ".shtml", ".mhtml", ".svg", ".xml", ".xsl")
-_exporters: list[PageExporter] = []  # of this worker process
+_exporters: list[PageExporter] = []  # this worker process's exporter
 
 
 def _write(assignment: str, page: Page) -> None:
@@ -484,7 +483,7 @@ def _write(assignment: str, page: Page) -> None:
 
 
 def _digest(page: Page) -> str:
-    """Return a digest that changes when a page has to be written again."""
+    """Return a digest that changes when a page must be rewritten."""
     sha = hashlib.sha256(page.source.read_bytes())
     about = [asdict(page.grades), nbgrader.__version__, nbconvert.__version__]
     sha.update(json.dumps(about, sort_keys=True).encode())
@@ -492,7 +491,7 @@ def _digest(page: Page) -> str:
 
 
 def _time(path: Path) -> int:
-    """Return a file's modification time, which shows whether the file is still ours."""
+    """Return a file's modification time in ns, which shows whether the file is still ours."""
     try:
         return path.stat().st_mtime_ns
     except OSError:

@@ -32,7 +32,7 @@ Resources = dict[str, Any]
 
 
 class EmptyNotebookExporter(NotebookExporter):
-    """Opens no file: a submitted file may be a pipe or of any size, so our own code reads it."""
+    """Opens no file: a submitted file may be a pipe or huge, so only our own code reads it."""
 
     def from_filename(
         self, filename: str, resources: Resources | None = None, **given: Any
@@ -46,7 +46,7 @@ atexit.register(_until_exit.close)
 
 
 class _Assignment:
-    """Everything that is prepared once per assignment: its sources, the sandbox and the tests."""
+    """What is prepared once per assignment: its sources, the sandbox and the tests."""
 
     def __init__(self, course: Course, assignment: str):
         self.course = course

@@ -30,7 +30,7 @@ from autograder.instructor.grading.course_folder import Course
 from autograder.spec.exercise import Exercise
 
 RELEASED = ROOT / "exercises"
-# These need a gradebook or a running kernel, and change none of our cells.
+# These need a gradebook or a running kernel, and do not change our cells.
 NOT_NEEDED = (IncludeHeaderFooter, InstantiateTests, SaveCells)
 
 
@@ -47,10 +47,10 @@ def release(
         destination: the folder that gets a subfolder for each assignment.
         names: names of the assignments to write; all of them if empty.
         alone: True for the self-study edition, which has answers to the questions; False for the
-            edition for a class; None to follow the variable COURSE_ANSWERS.
+            class edition; None to follow the variable COURSE_ANSWERS.
 
     Raises:
-        ValueError: a master is faulty, or there is no such assignment.
+        ValueError: if a master is faulty, or there is no such assignment.
     """
     alone = shows_answers() if alone is None else alone
     pages: dict[str, dict[str, NotebookNode]] = {}

@@ -13,9 +13,9 @@ from autograder.instructor.sanitize import sanitize_output
 class HideOwnTracebacks(NbGraderPreprocessor):
     """Shortens an error in a graded cell to one line.
 
-    The check catches and explains an answer's own errors. Any other error in a graded cell (an
-    interrupted check, or one of our names that the student has overwritten) has a traceback through
-    our code, which shows the lines of the hidden test around it.
+    The check catches and explains errors of the answer. Any other error in a graded cell (an
+    interrupted check, or one of our names that the student overwrote) has a traceback through our
+    code, which would show lines of the hidden test.
     """
 
     def preprocess_cell(

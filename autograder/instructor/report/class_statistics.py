@@ -64,7 +64,7 @@ class CommonMistake:
         title: title of the misconception, or the headline that the students read.
         hint: hint of the misconception; "" for failures that no known mistake explains.
         students: students who made the mistake.
-        share: their share of the students who handed the exercise in.
+        share: their share of the students graded in the exercise.
     """
 
     exercise: str
@@ -76,7 +76,7 @@ class CommonMistake:
 
 @dataclass(frozen=True)
 class Review:
-    """A submission that a person should look at."""
+    """A submission that needs manual review."""
 
     student: str
     where: str
@@ -91,7 +91,7 @@ class SimilarSubmissions:
     Attributes:
         students: two or more students, each similar to at least one other.
         likeness: likeness of the most similar pair, and of the least similar pair.
-        exercises: exercises in which the most similar pair is alike, with the likeness in each.
+        exercises: exercises in which the most similar pair is similar, with the likeness in each.
     """
 
     students: tuple[str, ...]
@@ -119,7 +119,7 @@ class ClassStatistics:
         max_points: points available in the assignment.
         handed_in: number of students who handed something in.
         points: points of each graded submission, less penalties.
-        pending: number of submissions that a person still has to grade.
+        pending: number of submissions that still need manual grading.
     """
 
     assignment: str
@@ -158,7 +158,7 @@ def collect_statistics(
         exercises: the course's exercises, by name.
 
     Raises:
-        CourseError: there is no gradebook, or no such assignment in it; the message says which.
+        CourseError: if there is no gradebook, or no such assignment in it.
     """
     everyone, known, by_student = _from_gradebook(course.db_url, assignment)
     results = result_records.read(course.db_url, assignment)
@@ -292,7 +292,7 @@ def _entries(results: list[NotebookResult]) -> list[tuple[str, ExerciseResult]]:
 def _texts(exercises: Iterable[declared.Exercise]) -> dict[tuple[str, str], tuple[str, str]]:
     """Return title and hint of the known mistakes, by exercise and slug.
 
-    Mistakes of an exercise that has since been removed from the course have no title or hint.
+    Mistakes of an exercise that the course no longer has get no title or hint.
     """
     texts = {}
     for exercise in exercises:

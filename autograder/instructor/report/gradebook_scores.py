@@ -27,11 +27,11 @@ class CellScore:
 
     Attributes:
         notebook, cell: nbgrader's names.
-        points: total points, including what a person added.
+        points: total points, after manual grading.
         max_points: points for a right answer.
-        auto, manual, extra: points from the grader, points that a person gave instead, and extra
-            credit; None if not given.
-        pending: whether a person still has to look at the cell.
+        auto, manual, extra: points from the grader, points given by hand instead, and extra credit;
+            None if not given.
+        pending: whether the cell still needs manual grading.
     """
 
     notebook: str
@@ -54,7 +54,7 @@ class Score:
         penalty: late penalty, as recorded.
         seconds_late: seconds after the due date; 0 if the submission was in time or there is no due
             date.
-        pending: whether a person still has to grade something.
+        pending: whether anything still needs manual grading.
         cells: scores of the graded cells, sorted by notebook and cell.
     """
 

@@ -34,7 +34,7 @@ _MEANING = {
     "stopped": "stopped",
     "refused": "refused",
 }
-# Everybody can tell Okabe and Ito's green and vermilion apart; untried answers are grey or empty.
+# Okabe and Ito's green and vermilion are safe for colour blindness; untried is grey or empty.
 _COLOURS = {
     "right": SERIES[2],
     "part": SERIES[5],

@@ -1,15 +1,15 @@
 """Finds pairs of submissions that are too similar to be independent.
 
-An answer is read as a set of statements, without comments, layout, headers, brackets and strings.
-Names are numbered by their first appearance, so renaming changes nothing, and statements or methods
-may change places. Code that was handed out does not count.
+An answer is read as a set of statements, without comments, layout, headers, parentheses and
+strings. Names are numbered by first appearance, so neither renaming nor reordering statements or
+methods changes anything. Code that was handed out does not count.
 
 How much a shared statement reveals depends on the class. A statement that most students wrote
 reveals nothing about two of them. A line that nobody else wrote reveals much, and the longer it is,
 the more it reveals. This is measured in bits: a statement that a quarter of the class wrote is
 worth two bits, and the bits of all shared statements are added up. A pair is reported if nearly all
-of the shorter submission is in the other one and chance is ruled out as an explanation, which it
-never is for a line or two.
+of the shorter submission is in the other one and chance can be ruled out, which it never can for a
+line or two.
 
 Winnowing, as in MOSS and copydetect, cannot distinguish such short answers: on the classes of
 tests/grading/test_similarity.py, copydetect finds 0.6 to 0.9 of the shorter answer in the other one
@@ -39,18 +39,18 @@ THRESHOLD = 0.85
 """Likeness from which a pair is reported: independent answers reach 0.83, copies 0.89."""
 
 EVIDENCE = 30.0
-"""Bits that must be shared in one exercise; few answers under ten lines contain so many."""
+"""Bits that must be shared in one exercise; few answers under ten lines contain this many."""
 
 EVIDENCE_TOGETHER = 36.0
 """Bits that must be shared if several exercises are added up, which leaves chance more room."""
 
 LONGEST = 40_000
-"""Number of characters of an answer that are read; nobody writes more by hand."""
+"""Maximum number of characters read from an answer; nobody writes more by hand."""
 
 _SHORT = 3  # tokens; everybody writes a statement this short, such as "return weights"
-_RATE = 0.15  # bits by which each token makes a statement less likely, by the prior guess
+_RATE = 0.15  # bits by which, in the prior guess, each token makes a statement less likely
 _TOKENS_AT_MOST = 5000  # counted in one statement; LONGEST limits the whole answer
-_PRIOR = 2.0  # students that the prior guess counts for
+_PRIOR = 2.0  # weight of the prior guess, in students
 
 Statement = tuple[str, ...]
 
@@ -89,8 +89,8 @@ def find_pairs(answers: Mapping[str, Mapping[str, str]], released: Mapping[str, 
         _Table([answers[student].get(name, "") for student in students], released.get(name, ""))
         for name in names
     ]
-    # Five students who handed in the same code do not prove that people write like this, so they
-    # count as one author.
+    # Five students who handed in the same code do not show that such code is common, so they count
+    # as one author.
     whole = np.sum([table.share(np.ones(len(students))) for table in tables], axis=0)
     sizes = whole.diagonal()
     same = whole >= THRESHOLD * np.maximum(sizes, sizes[:, None])
@@ -118,7 +118,7 @@ def find_pairs(answers: Mapping[str, Mapping[str, str]], released: Mapping[str, 
 
 
 def _divide(shared: np.ndarray, smaller: np.ndarray, evidence: float) -> np.ndarray:
-    """Return the share that is in common, or 0 where it may be chance."""
+    """Return the shared fraction, or 0 where it may be chance."""
     part = np.minimum(shared / np.maximum(smaller, 1e-9), 1.0)
     return np.where(shared >= max(evidence, 1e-9), part, 0.0)
 
@@ -153,7 +153,7 @@ class _Table:
         """
         having = np.maximum(self._wrote.T @ shares - 2, 0)
         everybody = max(float(shares[np.diff(self._wrote.indptr) > 0].sum()) - 2, 0)
-        # The limit keeps the guess above 0, and so the bits finite.
+        # The limit keeps the guess above 0, and thus the bits finite.
         guess = _PRIOR * 2.0 ** (-_RATE * np.minimum(self._tokens, _TOKENS_AT_MOST))
         bits = -np.log2(np.minimum((having + guess) / (everybody + _PRIOR), 1.0))
         return (self._wrote.multiply(bits) @ self._wrote.T).toarray()
@@ -169,13 +169,13 @@ _LEFT_OUT = (tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT)
 def split_statements(text: str) -> Iterator[Statement]:
     """Yield the meaningful statements of an answer; the header of a loop or branch counts as one.
 
-    Code that cannot be read to its end, and so earns nothing either, is read as far as possible.
+    Code that cannot be tokenized to its end, which earns nothing, is read as far as possible.
     """
     line: list[str] = []
     try:
         for token in tokenize.generate_tokens(io.StringIO(text[:LONGEST]).readline):
             if token.type == tokenize.ERRORTOKEN and token.string in "'\"":
-                return  # an unclosed string; every later quote would be read to the line's end
+                return  # an unclosed string: every later quote would extend to the line's end
             if token.type in (tokenize.NEWLINE, tokenize.ENDMARKER) or token.string == ";":
                 if len(line) > _SHORT and line[0] not in _HEADS.split():
                     yield _number(line)

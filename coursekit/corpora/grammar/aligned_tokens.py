@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from coursekit.corpora.grammar.meaning_tree import NounPhrase
 
-Key = tuple[Any, str]  # a node of the meaning tree and the part of it, such as (clause, "verb")
+Key = tuple[Any, str]  # a meaning-tree node and one of its parts, such as (clause, "verb")
 
 
 class Token(NamedTuple):
-    """A word with the parts of the meaning that it expresses; none for a function word."""
+    """A word and the parts of the meaning it expresses; a function word expresses none."""
 
     word: str
     keys: tuple[Key, ...] = ()
@@ -21,7 +21,7 @@ Tokens = Iterator[Token]
 
 
 def express(words: Iterable[str], *keys: Key) -> Tokens:
-    """Return all the words of a phrase, each expressing the same."""
+    """Yield the words of a phrase, each with the same keys."""
     for word in words:
         yield Token(word, keys)
 
@@ -41,7 +41,7 @@ def links(source: list[Token], target: list[Token]) -> frozenset[tuple[int, int]
 
 
 def antecedents(source: list[Token]) -> frozenset[tuple[int, int]]:
-    """Return pairs (position of a pronoun, position of the noun that it stands for)."""
+    """Return pairs (position of a pronoun, position of its antecedent noun)."""
     positions = {key: i for i, token in enumerate(source) for key in token.keys}
     return frozenset(
         (i, positions[node.antecedent, "noun"])

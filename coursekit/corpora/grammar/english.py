@@ -1,4 +1,4 @@
-"""Generates the English sentence of a meaning tree."""
+"""Surface realisation of a meaning tree in English."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _clause(clause: Clause) -> Tokens:
             yield Token("not", ((clause, "not"),))
         yield Token(clause.predicate.english, ((clause, "predicate"),))
         return
-    # "quickly crosses the street": after a long object it would seem to belong to that
+    # "quickly crosses the street": after a long object, the adverb would seem to modify it
     manner_first = clause.verb.frame != "intransitive"
     if clause.frequency:
         yield from express(clause.frequency.english, (clause, "frequency"))

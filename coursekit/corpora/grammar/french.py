@@ -1,7 +1,7 @@
-"""Generates the French sentence of a meaning tree, in the present tense.
+"""Surface realisation of a meaning tree in French, in the present tense.
 
-Elided words (l', n', d', qu') are tokens of their own; du, des, au and aux express what both their
-parts express.
+Elided words (l', n', d', qu') are separate tokens; du, des, au and aux carry the keys of both words
+that they contract.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CONJUNCTIONS = {
 
 
 def starts_with_vowel(word: str) -> bool:
-    """Return whether le, de, ne, que elide before the word; every h of the lexicon is mute."""
+    """Return whether le, de, ne and que elide before the word; every h in the lexicon is mute."""
     return word[0] in "aeiouyhàâéèêëîïôœùû"
 
 
@@ -116,7 +116,7 @@ def _verb(clause: Clause) -> Tokens:
 
 
 def _gender(phrase: NounPhrase) -> str:
-    """Return masculine as soon as one of the joined nouns is."""
+    """Return "m" if any of the joined nouns is masculine, else "f"."""
     if phrase.joined and _gender(phrase.joined) == "m":
         return "m"
     return phrase.noun.gender

@@ -1,9 +1,9 @@
-"""Generates the Korean sentence of a meaning tree, in plain style and present tense.
+"""Surface realisation of a meaning tree in Korean, in plain style and present tense.
 
-Particles (은, 를, 에서) and the endings that leave the stem as it is (-지, -고, -지만, -기) are
-tokens of their own: one English word then answers to one Korean token ("to" to 에게, "but" to
-지만), where the written word would fuse what English keeps apart. Endings that change the stem
-(건넌다, 여는, 도울) stay part of the word. `as_text` in `coursekit.corpora` joins the tokens.
+Particles (은, 를, 에서) and endings that leave the stem unchanged (-지, -고, -지만, -기) are
+separate tokens, although written Korean joins them to the word: one English word then corresponds
+to one Korean token ("to" to 에게, "but" to 지만). Endings that change the stem (건넌다, 여는, 도울)
+stay part of the word. `as_text` in `coursekit.corpora` joins the tokens.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ENDINGS = {"and": "고", "but": "지만"}
 
 
 def realise(sentence: Sentence) -> list[Token]:
-    """Return the Korean tokens; what depends on a main clause comes before it."""
+    """Return the Korean tokens; a dependent clause comes before its main clause."""
     tokens: list[Token] = []
     for position, unit in enumerate(sentence.units):
         if unit.dependent:
@@ -39,8 +39,8 @@ def realise(sentence: Sentence) -> list[Token]:
 def _clause(clause: Clause, subject_particle: str) -> list[Token]:
     """Return everything before the verb."""
     tokens: list[Token] = []
-    # An adverb before a relative clause would seem to belong to that, so it stands after a subject
-    # that has one, and frequency stands next to the verb.
+    # An adverb before a relative clause would seem to modify that clause. Time therefore follows a
+    # subject that has a relative clause, and frequency stands next to the verb.
     others = (clause.object, clause.recipient, clause.destination)
     time_last = bool(clause.subject and clause.subject.relative) and not any(
         phrase and phrase.relative for phrase in others
@@ -71,7 +71,7 @@ def _clause(clause: Clause, subject_particle: str) -> list[Token]:
 
 
 def _verb_end(clause: Clause, ending: str, *keys: Key) -> Tokens:
-    """Return a predicate with its ending: final, and, but, because, when, while, adnominal."""
+    """Yield a predicate with its ending: final, and, but, because, when, while, adnominal."""
     if clause.verb:
         stem, irregular = clause.verb.korean, clause.verb.korean_irregular
         own: tuple[Key, ...] = ((clause, "verb"),)
@@ -95,7 +95,7 @@ def _verb_end(clause: Clause, ending: str, *keys: Key) -> Tokens:
     elif ending == "when":
         yield Token(prospective(stem, irregular), own)
         yield Token("때", keys)
-    else:  # while, adnominal; adjectives come here as attributes only
+    else:  # while, adnominal: these never have a predicate adjective
         assert clause.verb is not None
         yield Token(verb_adnominal(stem), own)
         if ending == "while":

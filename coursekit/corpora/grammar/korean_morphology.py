@@ -19,7 +19,7 @@ PARTICLES = {
 
 
 def final_consonant(word: str) -> int:
-    """Return the index of the last syllable's final consonant, 0 where it ends in a vowel.
+    """Return the index of the last syllable's final consonant, or 0 if it ends in a vowel.
 
     Raises:
         ValueError: the word does not end in a Hangul syllable.

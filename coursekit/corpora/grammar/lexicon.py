@@ -1,7 +1,7 @@
-"""Lexicon of the synthetic grammar: words, their forms and what they combine with.
+"""Lexicon of the synthetic grammar: words, their forms and the nouns they combine with.
 
-Nouns carry tags; verbs and adjectives name the tags of what they go with, so that people read
-and animals do not. French gives gender and the forms that no rule predicts.
+Nouns carry tags; verbs and adjectives list the tags they combine with, so that people read and
+animals do not. French entries give the gender and the irregular forms.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def french_plural(word: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Noun:
-    """A noun: its forms, its French gender, its Korean counter, its tags."""
+    """A noun with its forms, French gender, Korean counter and tags."""
 
     english: str
     english_plural: str
@@ -51,10 +51,10 @@ class Noun:
 
 @dataclass(frozen=True, eq=False)
 class Adjective:
-    """An adjective: its forms and what it describes.
+    """An adjective with its forms and the tags of the nouns it describes.
 
-    `korean_stem` is None for words that only stand before a noun (새), and `predicate` is False
-    for those that are not used after "is".
+    `korean_stem` is None for words that are only attributive (새); `predicate` is False for those
+    not used after "is".
     """
 
     english: str
@@ -64,14 +64,14 @@ class Adjective:
     masculine: str
     masculine_vowel: str  # before a vowel: vieil, bel, nouvel
     feminine: str
-    before: bool  # French: stands before its noun
+    before: bool  # precedes its noun in French
     tags: Tags
     predicate: bool
 
 
 @dataclass(frozen=True, eq=False)
 class Verb:
-    """A verb: its forms, what may be its subject and object, and which adverbials suit it."""
+    """A verb with its forms, the tags of its subjects and objects, and its adverbials."""
 
     english: str
     korean: str  # stem
@@ -81,14 +81,14 @@ class Verb:
     frame: str  # "intransitive", "transitive", "ditransitive", "motion"
     subjects: Tags
     objects: Tags
-    # of "time", "frequency", "place", "speed", "quiet"; "affirmative" bars negation, where Korean
-    # has another verb for it (알다, 모르다)
+    # any of "time", "frequency", "place", "speed", "quiet"; "affirmative" rules out negation,
+    # for which Korean uses another verb (알다, 모르다)
     adverbials: Tags
 
 
 @dataclass(frozen=True, eq=False)
 class Phrase:
-    """A word or words that are translated as a whole: an adverb, a number, a preposition."""
+    """One or more words translated as a unit: an adverb, a number, a preposition."""
 
     english: tuple[str, ...]
     korean: tuple[str, ...]
@@ -96,7 +96,7 @@ class Phrase:
 
 
 def _nouns(common: str, counter: str, rows: str) -> list[Noun]:
-    """Read rows `english korean gender french [tags] [key=value]`, `_` for a space in a word."""
+    """Read rows `english korean gender french [tags] [key=value]`; `_` is a space in a word."""
     nouns = []
     for row in filter(None, (line.split() for line in rows.splitlines())):
         english, korean, gender, french, *rest = row
@@ -236,8 +236,8 @@ NOUNS: list[Noun] = [
 def _adjectives(rows: str) -> list[Adjective]:
     """Read rows `english korean french-m french-f tags [before] [attribute] [irregular] [vowel=]`.
 
-    The Korean column is the stem, or the form before nouns of words marked `attribute`, which
-    are not used as predicates. Tags are joined by `+`.
+    The Korean column is the stem, or for words marked `attribute`, which are never predicates,
+    the form before a noun. Tags are joined by `+`.
     """
     adjectives = []
     for row in filter(None, (line.split() for line in rows.splitlines())):
@@ -261,7 +261,7 @@ def _adjectives(rows: str) -> list[Adjective]:
     return adjectives
 
 
-# Two rows for "old": Korean has one word for what lives and another for what does not.
+# "old" has two rows: Korean uses one word for living things and another for all else.
 ADJECTIVES: list[Adjective] = _adjectives(
     """
     big 크 grand grande animal+thing+vehicle+building+road+spot+room+opening+tree before
@@ -406,7 +406,7 @@ MANNERS = {
     "speed": _phrases(("slowly / 천천히 / lentement", "quickly / 빠르게 / rapidement")),
     "quiet": _phrases(("quietly / 조용히 / silencieusement",)),
 }
-# Without eight (huit does not elide) and ten (열 is also the stem of "open").
+# Eight and ten are missing: huit blocks elision, and 열 is also the stem of "open".
 NUMBERS = _phrases(
     (
         "two / 두 / deux",
@@ -420,7 +420,7 @@ NUMBERS = _phrases(
 )
 MANY = Phrase(("many",), ("많은",), ("beaucoup", "de"))
 
-# preposition: tags of the places it goes with
+# each preposition with the tags of the places it combines with
 PLACES: list[tuple[Phrase, Tags]] = list(
     zip(
         _phrases(

@@ -1,6 +1,6 @@
 """Meaning tree: the language-independent structure of a sentence.
 
-Nodes are compared by identity: they serve as keys that say which word stands for which part.
+Nodes are compared by identity: they are the keys that link words to the parts they express.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class NounPhrase:
 
     @property
     def plural_agreement(self) -> bool:
-        """Whether its verb is in the plural."""
+        """Whether a verb that agrees with it is plural."""
         return self.plural or self.joined is not None
 
     def parts(self) -> Iterator[NounPhrase]:
-        """Return the phrase itself and all noun phrases inside it."""
+        """Yield the phrase itself and all noun phrases inside it."""
         yield self
         if self.possessor:
             yield from self.possessor.parts()
@@ -50,8 +50,7 @@ class NounPhrase:
 class Clause:
     """Who does what to whom, where, when and how; or who is what.
 
-    In a relative clause the argument that the noun before it stands for is None and named by
-    `gap`.
+    In a relative clause, the argument that the head noun fills is None, and `gap` names it.
     """
 
     subject: NounPhrase | None
@@ -67,7 +66,7 @@ class Clause:
     negative: bool = False
     gap: str = ""  # "subject" or "object" in a relative clause
     head: NounPhrase | None = None  # in a relative clause, the noun it describes
-    taboo: Tags = frozenset()  # nouns so tagged would make a following `it` ambiguous
+    taboo: Tags = frozenset()  # nouns with these tags would make a later `it` ambiguous
 
     @property
     def agreement(self) -> NounPhrase:
@@ -77,7 +76,7 @@ class Clause:
         return phrase
 
     def arguments(self) -> Iterator[NounPhrase]:
-        """Return its own noun phrases, in English order."""
+        """Yield the clause's noun phrases, without nested ones, in English order."""
         for phrase in (self.subject, self.object, self.recipient, self.destination):
             if phrase:
                 yield phrase
@@ -85,7 +84,7 @@ class Clause:
             yield self.place[1]
 
     def phrases(self) -> Iterator[NounPhrase]:
-        """Return all noun phrases in it, also inside others."""
+        """Yield all noun phrases in the clause, nested ones included."""
         for phrase in self.arguments():
             yield from phrase.parts()
 
@@ -97,7 +96,7 @@ class Clause:
 
 @dataclass(eq=False)
 class Unit:
-    """A main clause with the clause that depends on it, and the word that joins it to the last."""
+    """A main clause, its dependent clause, and the connective that joins it to the last unit."""
 
     main: Clause
     connective: str = ""  # "and", "but", "" at the start
@@ -108,12 +107,12 @@ class Unit:
 
 @dataclass(eq=False)
 class Sentence:
-    """A sentence's meaning: main clauses, each with at most one that depends on it."""
+    """A sentence's meaning: main clauses, each with at most one dependent clause."""
 
     units: list[Unit]
 
     def clauses(self) -> Iterator[Clause]:
-        """Return main and dependent clauses in English order."""
+        """Yield main and dependent clauses in English order."""
         for unit in self.units:
             ordered = [unit.main] if unit.dependent is None else [unit.main, unit.dependent]
             yield from reversed(ordered) if unit.fronted else ordered

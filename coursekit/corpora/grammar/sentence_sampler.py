@@ -1,8 +1,8 @@
-"""Samples meaning trees whose English sentences have a given length.
+"""Sampler of meaning trees whose English sentences have a given length.
 
-A sentence starts as a few bare clauses and grows by one modifier at a time, each of a known number
-of words, until it has exactly the length asked for. Every noun of a sentence is another one, so a
-longer sentence says more: nothing in it can be guessed from the rest.
+A sentence starts as a few bare clauses and grows by one modifier of known length at a time, until
+it has exactly the requested number of words. No noun occurs twice in a sentence, so no part of a
+longer sentence can be guessed from the rest.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from coursekit.corpora.grammar.word_choice import (
 
 @dataclass
 class _Growth:
-    """One way to make a sentence longer: by how many words, how often, and how."""
+    """One way to lengthen a sentence: number of words, sampling weight and action."""
 
     words: int
     weight: int
@@ -48,14 +48,14 @@ class _Growth:
 
 
 class _DeadEnd(Exception):
-    """The draw cannot be completed to the length asked for; the next one may."""
+    """This draw cannot reach the requested length; another one may."""
 
 
 def sample_sentence(random_source: random.Random, words: int) -> Sentence:
-    """Draw the meaning of a sentence whose English realisation has exactly so many words.
+    """Sample the meaning of a sentence whose English realisation has exactly `words` words.
 
     Args:
-        random_source: where chance comes from; the same state gives the same sentence.
+        random_source: the random generator; the same state gives the same sentence.
         words: length in English words, at least `SHORTEST`.
 
     Returns:
@@ -69,7 +69,7 @@ def sample_sentence(random_source: random.Random, words: int) -> Sentence:
 
 
 class _SentenceSampler:
-    """The state of one draw: which nouns are used up and how many words are left."""
+    """The state of one draw: the words used so far and the number of words left."""
 
     def __init__(self, random_source: random.Random, words: int) -> None:
         self.random = random_source
@@ -81,7 +81,7 @@ class _SentenceSampler:
     # --- parts ---------------------------------------------------------------------------------
 
     def chance(self, percent: int) -> bool:
-        """Return True in so many cases of a hundred."""
+        """Return True with a probability of `percent` percent."""
         return self.random.randrange(100) < percent
 
     def spend(self, words: int) -> None:
@@ -101,13 +101,13 @@ class _SentenceSampler:
         raise _DeadEnd
 
     def use(self, word: Verb | Adjective) -> None:
-        """Keep a word from coming again; with "big" also "small", lest a big box be small."""
+        """Mark a word as used; "big" also rules out "small", so that no big box is small."""
         self.used_words.add(word)
         if word in SIZES:
             self.used_words.update(SIZES)
 
     def verb(self, verbs: list[Verb]) -> Verb:
-        """Return a verb not used in this sentence."""
+        """Return a verb that this sentence has not used yet."""
         for _ in range(8):
             verb = self.random.choice(verbs) if verbs else None
             if verb and verb not in self.used_words:
@@ -131,21 +131,21 @@ class _SentenceSampler:
         return NounPhrase(noun, "many", plural=True)
 
     def object_phrase(self, verb: Verb, taboo: Tags = frozenset()) -> NounPhrase:
-        """Return a noun phrase for a verb's object; what is liked or feared is definite."""
+        """Return a noun phrase for a verb's object; a thing liked or feared is definite."""
         phrase = self.phrase(verb.objects, taboo)
         if "time" not in verb.adverbials and phrase.determiner == "a":
             phrase.determiner = "the"
         return phrase
 
     def definite(self, suitable: Tags, taboo: Tags = frozenset()) -> NounPhrase:
-        """Return a noun phrase of two words that is definite and singular: `the garden`."""
+        """Return a definite singular noun phrase of two words: `the garden`."""
         self.spend(2)
         return NounPhrase(self.noun(suitable, taboo))
 
     # --- clauses -------------------------------------------------------------------------------
 
     def clause(self, room: int, lasting: bool = False) -> Clause:
-        """Return a bare clause of at most `room` words with nouns of its own."""
+        """Return a bare clause of at most `room` words with unused nouns."""
         if room >= 4 and self.chance(18):
             subject = self.phrase(tags("animate thing building road spot vehicle food"))
             return self.describe(subject)
@@ -162,7 +162,7 @@ class _SentenceSampler:
         return clause
 
     def describe(self, subject: NounPhrase) -> Clause:
-        """Return `subject is tired`, with an unused adjective; the subject is already paid for."""
+        """Return `subject is tired` with an unused adjective; the subject is already counted."""
         choices = [
             adjective
             for adjective in ADJECTIVES
@@ -172,7 +172,7 @@ class _SentenceSampler:
         ]
         if not choices:
             raise _DeadEnd
-        if subject.determiner == "a":  # "a man is famous" is no way to begin
+        if subject.determiner == "a":  # "a man is famous" sounds odd
             subject.determiner = "the"
         adjective = self.random.choice(choices)
         self.use(adjective)
@@ -180,7 +180,7 @@ class _SentenceSampler:
         return Clause(subject, predicate=adjective)
 
     def complete(self, clause: Clause) -> None:
-        """Give a clause what its verb needs beside the subject."""
+        """Add the arguments that a clause's verb needs besides the subject."""
         verb = clause.verb
         assert verb is not None
         if verb.frame in ("transitive", "ditransitive") and clause.object is None:
@@ -193,10 +193,10 @@ class _SentenceSampler:
             clause.destination = self.definite(verb.objects)
 
     def clause_with_it(self, before: Clause, room: int, lasting: bool) -> Clause:
-        """Return a clause in which `it` takes up a noun of the clause before.
+        """Return a clause in which `it` refers to a noun of the previous clause.
 
-        What is said of `it` fits exactly one singular noun there that is no person, so that
-        whoever reads on can tell which is meant: the animal that is tired, the street that is wide.
+        The predicate fits exactly one singular non-person noun of that clause, so that a reader
+        can resolve `it`: the animal is tired, the street is wide.
         """
         candidates = [
             phrase
@@ -236,7 +236,7 @@ class _SentenceSampler:
             and only_one(adjective.tags)
             and adjective not in antecedent.adjectives
         ]
-        # Adjectives first: they say best why something happens.
+        # Adjectives count twice: they explain best why something happens.
         groups = [g for g in (adjectives, adjectives, options, subjects) if g]
         if not groups:
             raise _DeadEnd
@@ -261,7 +261,7 @@ class _SentenceSampler:
     # --- the sentence --------------------------------------------------------------------------
 
     def sentence(self) -> Sentence:
-        """Draw bare clauses first, then modifiers until no word is left."""
+        """Draw bare clauses, then add modifiers until no word is left."""
         fewest = max(1, -(-self.words // 13))
         most = max(fewest, min(self.words // 5, 8))
         count = fewest + self.random.randrange(most - fewest + 1)
@@ -281,7 +281,7 @@ class _SentenceSampler:
         return sentence
 
     def frame(self, count: int) -> list[Unit]:
-        """Return so many bare clauses, joined into main clauses with what depends on them."""
+        """Return `count` bare clauses as main clauses with their dependent clauses."""
         units: list[Unit] = []
         before: Clause | None = None
         made = 0
@@ -308,23 +308,23 @@ class _SentenceSampler:
         return units
 
     def next_clause(self, before: Clause | None, waiting: int, conjunction: str = "") -> Clause:
-        """Return a bare clause that leaves room for those still waiting."""
+        """Return a bare clause that leaves room for the `waiting` clauses after it."""
         room = self.left - 4 * waiting
         if before is not None and self.chance(45):
             left, used, used_words = self.left, set(self.used), set(self.used_words)
             try:
                 return self.clause_with_it(before, room, conjunction == "while")
-            except _DeadEnd:  # no noun to take up: a clause without `it` will do
+            except _DeadEnd:  # no suitable antecedent: use a clause without `it`
                 self.left, self.used, self.used_words = left, used, used_words
                 before.taboo = frozenset()
-        if conjunction == "while":  # what lasts: an action, not a state or a moment
+        if conjunction == "while":  # needs an action that lasts, not a state or a moment
             return self.clause(min(room, 3), lasting=True)
         return self.clause(room)
 
     # --- growth --------------------------------------------------------------------------------
 
     def growths(self, sentence: Sentence) -> Iterator[_Growth]:
-        """Return every way in which the sentence can grow by one modifier."""
+        """Yield every way to extend the sentence by one modifier."""
         for unit in sentence.units:
             for clause in (unit.main, unit.dependent):
                 if clause is None:
@@ -338,7 +338,7 @@ class _SentenceSampler:
                     and not clause.subject.possessor
                     and not clause.subject.joined
                     and not clause.taboo
-                    # "sees the cat and the boy": not after "and", where it could be read wrongly
+                    # not after "and": "sees the cat and the boy" could be misread
                     and not (clause is unit.main and unit.connective == "and")
                     and clause.subject.noun.tags & tags("animate")
                 ):
@@ -347,7 +347,7 @@ class _SentenceSampler:
                     yield from self.phrase_growths(phrase, clause)
 
     def clause_growths(self, clause: Clause, timeless: bool) -> Iterator[_Growth]:
-        """Return the growths of a clause: adverbials and negation."""
+        """Yield the growths of a clause: adverbials and negation."""
         verb = clause.verb
         if verb is None:
             if not clause.negative:
@@ -355,7 +355,7 @@ class _SentenceSampler:
             return
         suits = verb.adverbials
         if not clause.negative and not clause.frequency and not clause.manner:
-            # Not "sees no dog because it is tired".
+            # Avoid "does not see a dog because it is tired".
             vague = clause.taboo and clause.object and clause.object.determiner == "a"
             if not clause.place and not vague and "affirmative" not in suits:
                 yield _Growth(2, 2, self.setting(clause, "negative", (True,)))
@@ -364,18 +364,18 @@ class _SentenceSampler:
             for kind in ("speed", "quiet"):
                 if kind in suits:
                     yield _Growth(1, 2, self.setting(clause, "manner", MANNERS[kind]))
-        # "When the cow swims today the girl ..." could be read in two ways.
+        # "When the cow swims today the girl ..." is ambiguous.
         if not timeless and "time" in suits and not clause.time and not clause.frequency:
             for words, times in TIMES_BY_LENGTH.items():
                 yield _Growth(words, 1, self.setting(clause, "time", times))
         if "place" in suits and not clause.place and not clause.negative:
-            # After "sees the dog that sleeps", "in the garden" would belong to the dog.
+            # After "sees the dog that sleeps", "in the garden" would modify "sleeps".
             last = (clause.object, clause.recipient, clause.destination)
             if not any(phrase and phrase.relative for phrase in last):
                 yield _Growth(3, 4, self.placing(clause))
 
     def phrase_growths(self, phrase: NounPhrase, clause: Clause) -> Iterator[_Growth]:
-        """Return growths of a phrase and those inside: adjectives, possessors, relative clauses."""
+        """Yield growths of a phrase and nested ones: adjectives, possessors, relative clauses."""
         if phrase.is_pronoun:
             return
         has_before = any(a.before for a in phrase.adjectives)
@@ -414,14 +414,14 @@ class _SentenceSampler:
                 yield _Growth(2, 1, self.setting(phrase.relative, "negative", (True,)))
 
     def inner_growths(self, phrase: NounPhrase) -> Iterator[_Growth]:
-        """Return an adjective on a noun inside another noun phrase."""
+        """Yield the adjective growths of a noun inside another noun phrase."""
         for before in (True, False):
             words = [a for a in list_adjectives(phrase.noun, before) if a not in self.used_words]
             if words and not any(a.before == before for a in phrase.adjectives):
                 yield _Growth(1, 2, self.adding(phrase, words))
 
-    # Each of these returns what carries out a growth; the words are paid for by the caller, so
-    # what the parts take from the budget is given back.
+    # Each of these returns the action of a growth. The caller has already spent the words, so the
+    # action first refunds the words that its parts will spend.
 
     def setting(
         self, clause: Clause, name: str, values: Sequence[Phrase | bool]

@@ -1,4 +1,4 @@
-"""Words that fit a noun or a place of a sentence."""
+"""Lexicon queries for the sampler: nouns by tag, adjectives and verbs by noun."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def list_nouns(suitable: Tags) -> list[Noun]:
 
 @cache
 def list_adjectives(noun: Noun, before: bool) -> list[Adjective]:
-    """Return adjectives for a noun that stand before it in French, or after it."""
+    """Return a noun's adjectives that precede it in French, or those that follow it."""
     return [a for a in ADJECTIVES if a.before == before and a.tags & noun.tags]
 
 
 @cache
 def list_verbs(noun: Noun, role: str, frame: str) -> list[Verb]:
-    """Return verbs of a frame that may have the noun as subject or object."""
+    """Return the verbs of a frame that take the noun as subject or object."""
     return [
         verb
         for verb in VERBS
@@ -47,5 +47,5 @@ def list_verbs(noun: Noun, role: str, frame: str) -> list[Verb]:
 
 
 def is_durative(verb: Verb) -> bool:
-    """Return whether something can happen while it goes on: sleep, but not arrive or like."""
+    """Return whether the verb is an action that lasts: sleep, but not arrive or like."""
     return "place" in verb.adverbials

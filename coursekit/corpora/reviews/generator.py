@@ -1,4 +1,4 @@
-"""Generates synthetic reviews with known deciding words and sentences."""
+"""Generator of synthetic reviews with known deciding words and sentences."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from coursekit.corpora.reviews.lexicon import (
 from coursekit.corpora.reviews.review import Review
 
 RATINGS = (1, 2, 3, 4, 5)
-CONTRAST = 30  # of a hundred deciding sentences, so many contain a contrast
-OPINION = 50  # of a hundred other sentences, so many contain an opinion
-AGAINST = 30  # of a hundred such opinions, so many go against the verdict
-LONGEST = 20  # words of a sentence
-ATTEMPTS = 200  # draws of a known review in a row before the grammar counts as exhausted
+CONTRAST = 30  # percentage of deciding sentences with a contrast
+OPINION = 50  # percentage of other sentences with an opinion
+AGAINST = 30  # percentage of such opinions that contradict the verdict
+LONGEST = 20  # maximum number of words in a sentence
+ATTEMPTS = 200  # consecutive duplicates before the grammar counts as exhausted
 SLOT = re.compile(r"\{(\w+)\}")
 
 
 class ReviewSplits(NamedTuple):
-    """Three sets of reviews without a text in common."""
+    """Three sets of reviews that share no text."""
 
     train: list[Review]
     validation: list[Review]
@@ -45,23 +45,23 @@ class _Writer:
         self.rating = rating
 
     def chance(self, percent: int) -> bool:
-        """Return True in so many cases of a hundred."""
+        """Return True with a probability of `percent` percent."""
         return self.random.randrange(100) < percent
 
     def other_rating(self, against: int) -> int:
-        """Return a rating, in so many cases of a hundred on the other side of the verdict."""
+        """Return a rating that contradicts the verdict in `against` percent of cases."""
         high = (self.rating > 3) != self.chance(50 if self.rating == 3 else against)
         return self.random.choice((4, 5) if high else (1, 2))
 
     def fill(self, template: str, rating: int, other: int) -> str:
-        """Fill the slots of a template, and those of what fills them."""
+        """Fill the slots of a template, recursively."""
         if template.count("{role}") == 2:
             first, second = self.random.sample(FAMILIES["role"], 2)
             template = template.replace("{role}", first, 1).replace("{role}", second, 1)
         return SLOT.sub(lambda slot: self.slot(slot[1], rating, other), template)
 
     def slot(self, name: str, rating: int, other: int) -> str:
-        """Return what stands in one slot."""
+        """Return the text of one slot."""
         choose = self.random.choice
         if name in FAMILIES:
             return choose(FAMILIES[name])
@@ -79,7 +79,7 @@ class _Writer:
             return self.fill(choose(REACTIONS[rating]), rating, other)
         if name == "verdict":
             return self.fill(choose(VERDICTS), rating, other)
-        # The rest goes by the other rating and decides nothing.
+        # The remaining slots follow the other rating and do not affect the verdict.
         if name == "word":
             families = {1: "awful", 2: "bad", 4: "good", 5: "great"}
             return choose(FAMILIES[families[other]])
@@ -87,7 +87,7 @@ class _Writer:
         return self.fill(choose(table[other]), other, other).replace("*", "")
 
     def deciding(self) -> str:
-        """Return a sentence that says the verdict; its deciding words are marked with a star."""
+        """Return a sentence that states the verdict, its deciding words marked with a star."""
         templates = CONTRASTS if self.chance(CONTRAST) else VERDICTS
         return self.fill(self.random.choice(templates), self.rating, self.other_rating(100))
 
@@ -95,7 +95,7 @@ class _Writer:
         """Return a sentence that does not decide the verdict."""
         if self.chance(OPINION):
             other = self.other_rating(AGAINST)
-            # Opinions of others as often as opinions inside the story or beside the thing.
+            # Opinions of other people, or opinions about a detail of the topic.
             group = HEARSAY if self.chance(65) else self.topic.told
             return self.fill(self.random.choice(group), other, other).replace("*", "")
         group = self.topic.neutral if self.chance(65) else NEUTRAL
@@ -141,27 +141,27 @@ def reviews(
     ratings: Sequence[int] = RATINGS,
     topics: Sequence[str] = tuple(TOPICS),
 ) -> list[Review]:
-    """Make reviews whose verdict, deciding words and deciding sentences are known.
+    """Generate reviews whose verdict, deciding words and deciding sentences are known.
 
-    The same arguments give the same reviews on every machine, and no text comes twice. One
-    sentence, in longer reviews sometimes two, says what the writer thinks; it may stand anywhere.
-    The others tell a story, or what somebody else thought, or what was expected, in the same words
-    of praise and blame; not all of them agree with the writer, and what stands on the other side
-    of a "but" never does. "good" alone therefore says little; "it was not good at all" says all.
+    The same arguments give the same reviews on every machine, and no text is repeated. One
+    sentence (sometimes two in longer reviews), at any position, states the writer's verdict. The
+    others tell a story, or report an expectation or another person's opinion, in the same words of
+    praise and blame. Some of them contradict the verdict; the other side of a "but" always does.
+    "good" alone is therefore weak evidence; "it was not good at all" is decisive.
 
     Args:
-        number: how many.
-        seed: of the generator.
+        number: number of reviews.
+        seed: seed of the generator.
         min_sentences: fewest sentences of a review, at least 1.
         max_sentences: most sentences of a review.
-        ratings: the ratings, drawn evenly; without 3, two opposite halves.
-        topics: the topics, drawn evenly.
+        ratings: ratings, drawn uniformly; without 3, each is positive or negative.
+        topics: topics, drawn uniformly.
 
     Returns:
         The reviews.
 
     Raises:
-        ValueError: an argument is out of its range, or there are not so many different reviews.
+        ValueError: an argument is out of range, or too few different reviews exist.
     """
     if number < 0:
         raise ValueError(f"number must be 0 or more, not {number}.")
@@ -197,24 +197,24 @@ def reviews(
 def splits(
     train: int, validation: int, test: int, seed: int, *, ratings: Sequence[int] = RATINGS
 ) -> ReviewSplits:
-    """Make training, validation and test sets that share no text.
+    """Generate training, validation and test sets that share no text.
 
     Args:
         train: reviews in the training set.
         validation: reviews in the validation set.
         test: reviews in the test set.
-        seed: of the generator.
+        seed: seed of the generator.
         ratings: as for `reviews`.
 
     Returns:
         The three sets.
 
     Raises:
-        ValueError: a number is negative, or there are not so many different reviews.
+        ValueError: a number is negative, or too few different reviews exist.
     """
     for name, value in (("train", train), ("validation", validation), ("test", test)):
         if value < 0:
             raise ValueError(f"{name} must be 0 or more, not {value}.")
     made = reviews(train + validation + test, seed, ratings=ratings)
-    # The smallest first: a larger training set then keeps the same test set.
+    # The training set comes last, so that a larger one leaves the other sets unchanged.
     return ReviewSplits(made[test + validation :], made[test : test + validation], made[:test])

@@ -1,15 +1,15 @@
 """Lexicon of the synthetic reviews: opinion words by strength, and topics.
 
-In templates, {slots} are filled by chance, and a star marks a word that decides the verdict where
-the sentence is one of the writer's own.
+In templates, {slots} are filled at random. A star marks a word that decides the verdict, provided
+that the sentence states the writer's own opinion.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Opinion words. None of them is kept for verdicts: all occur in every kind of sentence. What stands
-# twice comes twice as often.
+# Opinion words. None of them is reserved for verdicts: all occur in every kind of sentence. A word
+# listed twice is drawn twice as often.
 GREAT = (
     *("wonderful", "excellent", "brilliant", "superb", "great", "marvellous", "splendid"),
     *("fantastic", "outstanding"),
@@ -27,7 +27,7 @@ AWFUL = (
     *("appalling", "miserable"),
 )
 
-# What follows "it was", by rating. A negated word turns round; "at all" does not turn it again.
+# Phrases after "it was", by rating. Negation reverses a word; "at all" does not reverse it again.
 PHRASES: dict[int, tuple[str, ...]] = {
     5: ("*{great}", "*absolutely *{great}", "*very *{good}", "*really *{good}"),
     4: (
@@ -47,7 +47,7 @@ PHRASES: dict[int, tuple[str, ...]] = {
         *("*not *{good} *at *all", "*anything *but *{good}", "*not *at *all *{good}"),
     ),
 }
-# What follows "i", by rating; {it} is the thing or "it".
+# Phrases after "i", by rating; {it} is the thing or "it".
 REACTIONS: dict[int, tuple[str, ...]] = {
     5: ("*loved {it}", "have *never {tried} a *better {thing}"),
     4: ("*liked {it}", "*enjoyed {it}", "did *not *regret {it} *at *all", "was *never *bored"),
@@ -85,14 +85,14 @@ FAMILIES = {
     "colour": COLOURS,
 }
 
-# A verdict of one clause; {phrase} and {reaction} are of the writer's rating.
+# A verdict in one clause; {phrase} and {reaction} express the writer's rating.
 VERDICTS = (
     *("it was {phrase}", "it was {phrase}", "the {thing} was {phrase}", "i found it {phrase}"),
     *("all in all it was {phrase}", "in the end i found it {phrase}", "i {reaction}"),
     "i {reaction}",
     *("for me the {thing} was {phrase}", "to be honest i {reaction}", "to me it was {phrase}"),
 )
-# A verdict beside something that says the opposite and does not count.
+# A verdict next to an opposite opinion that does not count.
 CONTRASTS = (
     *("the {aspect} was {other} but {verdict}", "the {aspect} was {other} yet {verdict}"),
     *("{verdict} although the {aspect} was {other}", "although the {aspect} was {other} {verdict}"),
@@ -125,14 +125,14 @@ NEUTRAL = (
 
 @dataclass(frozen=True)
 class Topic:
-    """What is said of one kind of thing.
+    """Words and templates for one kind of reviewed item.
 
     Attributes:
-        things: names of it.
-        aspects: what can be better or worse than the whole.
-        tried: what one has done with it, before "a".
-        neutral: templates without any opinion.
-        told: templates that use a {word} of opinion for something in it or beside it.
+        things: nouns for the item.
+        aspects: parts that can be better or worse than the whole.
+        tried: participle for having experienced it, before "a".
+        neutral: templates without an opinion.
+        told: templates with an opinion {word} or {phrase} about a detail of the item.
     """
 
     things: tuple[str, ...]

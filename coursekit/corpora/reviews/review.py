@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Review:
-    """A review, its verdict, and what the verdict rests on.
+    """A review, its verdict, and the words and sentences that decide the verdict.
 
     Attributes:
         sentences: the words of each sentence, lower case and without punctuation.
         rating: the writer's verdict, 1 (worst) to 5 (best).
-        deciding_words: pairs (sentence, word), both counted from 0: the words that say what the
-            writer thinks, with their negation and what strengthens or weakens them.
-        deciding_sentences: the sentences that these words stand in.
+        deciding_words: pairs (sentence, word), both counted from 0: the words that state the
+            writer's opinion, with their negations and modifiers of degree.
+        deciding_sentences: the sentences that contain these words.
         topic: what is reviewed: "film", "book", "hotel" or "restaurant".
     """
 
@@ -36,7 +36,7 @@ class Review:
 
     @property
     def deciding_positions(self) -> frozenset[int]:
-        """Where in `words` the deciding words stand."""
+        """The positions of the deciding words in `words`."""
         starts = [0]
         for sentence in self.sentences:
             starts.append(starts[-1] + len(sentence))

@@ -1,4 +1,4 @@
-"""Generates synthetic stories by filling the templates of a plot."""
+"""Generator of synthetic stories from the templates of a plot."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from coursekit.corpora.stories.lexicon import (
 )
 from coursekit.corpora.stories.story import Question, Story
 
-ATTEMPTS = 200  # draws of a known story in a row before the grammar counts as exhausted
+ATTEMPTS = 200  # consecutive duplicates before the grammar counts as exhausted
 SLOT = re.compile(r"\{(\w+)\}")
 PRONOUNS = {  # subject, object, possessive
     True: ("she/PRON", "her/PRON", "her/DET"),
@@ -37,7 +37,7 @@ PRONOUNS = {  # subject, object, possessive
 
 
 class StorySplits(NamedTuple):
-    """Three sets of stories without a text in common."""
+    """Three sets of stories that share no text."""
 
     train: list[Story]
     validation: list[Story]
@@ -45,7 +45,7 @@ class StorySplits(NamedTuple):
 
 
 def _cast(random_source: random.Random) -> dict[str, str]:
-    """Return what fills each slot in one story; every filler says its part of speech."""
+    """Return the filler of each slot in one story, tagged with its part of speech."""
     choose, sample = random_source.choice, random_source.sample
     woman = random_source.randrange(2) == 0
     names, others = (WOMEN, MEN) if woman else (MEN, WOMEN)
@@ -133,24 +133,23 @@ def _draw(random_source: random.Random, plot: str) -> Story:
 
 
 def stories(number: int, seed: int, *, plots: tuple[str, ...] = tuple(PLOTS)) -> list[Story]:
-    """Make stories of four to seven sentences about the same people and things.
+    """Generate stories of four to seven sentences about the same people and things.
 
-    The same arguments give the same stories on every machine, and no text comes twice. What stands
-    in one place of a story often follows from another: the pronoun from the name before it or
-    after it, the verb from the thing that comes later ("she peels the apple"), a thing's colour
-    from where it was first named. In every story two people meet, a woman and a man, so that "she",
-    "he", "her" and "him" say who is meant.
+    The same arguments give the same stories on every machine, and no text is repeated. One word of
+    a story often follows from another: a pronoun from a name before or after it, a verb from the
+    noun after it ("they ride the bicycle"), a thing's colour from its first mention. Every story
+    has one woman and one man, so that "she", "he", "her" and "him" are unambiguous.
 
     Args:
-        number: how many.
-        seed: of the generator.
-        plots: the kinds of story, drawn evenly.
+        number: number of stories.
+        seed: seed of the generator.
+        plots: kinds of story, drawn uniformly.
 
     Returns:
         The stories.
 
     Raises:
-        ValueError: an argument is out of its range, or there are not so many different stories.
+        ValueError: an argument is out of range, or too few different stories exist.
     """
     if number < 0:
         raise ValueError(f"number must be 0 or more, not {number}.")
@@ -172,23 +171,23 @@ def stories(number: int, seed: int, *, plots: tuple[str, ...] = tuple(PLOTS)) ->
 
 
 def splits(train: int, validation: int, test: int, seed: int) -> StorySplits:
-    """Make training, validation and test sets that share no text.
+    """Generate training, validation and test sets that share no text.
 
     Args:
         train: stories in the training set.
         validation: stories in the validation set.
         test: stories in the test set.
-        seed: of the generator.
+        seed: seed of the generator.
 
     Returns:
         The three sets.
 
     Raises:
-        ValueError: a number is negative, or there are not so many different stories.
+        ValueError: a number is negative, or too few different stories exist.
     """
     for name, value in (("train", train), ("validation", validation), ("test", test)):
         if value < 0:
             raise ValueError(f"{name} must be 0 or more, not {value}.")
     made = stories(train + validation + test, seed)
-    # The smallest first: a larger training set then keeps the same test set.
+    # The training set comes last, so that a larger one leaves the other sets unchanged.
     return StorySplits(made[test + validation :], made[test : test + validation], made[:test])

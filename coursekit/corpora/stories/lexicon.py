@@ -1,8 +1,8 @@
 """Lexicon and sentence templates of the synthetic stories.
 
-A template is a line of words. A word is tagged by `TAG_OF`; where it could be read in two ways the
-template says which: `clean/ADJ`. `{slot}` is filled by the plot; `(name ... )` marks the answer to
-the plot's question of that name.
+A template is a line of words. `TAG_OF` tags each word; an ambiguous word has its tag in the
+template: `drink/NOUN`. `{slot}` is filled for each story; `(name ... )` marks the answer to the
+plot's question of that name.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ def _words(row: str) -> tuple[str, ...]:
 WOMEN = ("anna", "mary", "lucy", "emma", "nora", "sofia")
 MEN = ("tom", "paul", "max", "peter", "john", "hugo")
 
-# A thing and what one does with it: the verb tells the thing, and the thing the verb.
+# A thing and the verb for using it: each predicts the other.
 THINGS = tuple(
     _words(row)
     for row in (
@@ -23,7 +23,7 @@ THINGS = tuple(
         *("ball throw", "hat wear", "watch wind", "bag carry", "flag wave", "bell ring"),
     )
 )
-# A trade, where it is done, what is made there, and the verb for it.
+# A trade, its workplace, its product, and the verb for making it.
 JOBS = tuple(
     _words(row)
     for row in (
@@ -32,7 +32,7 @@ JOBS = tuple(
         *("writer library story write", "builder yard house build"),
     )
 )
-# An animal, what it does when it is glad, what it likes to eat, where it lives.
+# An animal, the verb for its sound, its food, and its home.
 ANIMALS = tuple(
     _words(row)
     for row in (
@@ -41,14 +41,14 @@ ANIMALS = tuple(
         *("bear growl honey cave", "owl hoot mice tree"),
     )
 )
-# What the sky does, what one takes along, and how one feels without it.
+# The weather, the gear it calls for, and how a person without that gear feels.
 WEATHER = (
     ("it/PRON rains/VERB", "umbrella", "wet"),
     ("it/PRON snows/VERB", "coat", "cold"),
     ("the sun/NOUN shines/VERB", "parasol", "hot"),
     ("the wind/NOUN blows/VERB", "scarf", "cool"),
 )
-# A need, and what one does about it.
+# A need, and the action that it causes.
 NEEDS = (
     ("hungry", "eats/VERB a sandwich/NOUN"),
     ("thirsty", "drinks/VERB some water/NOUN"),
@@ -86,7 +86,7 @@ TAG_OF: dict[str, str] = {
     for word in words.split()
 }
 
-# Each plot: its sentences in order, each with alternatives; "" leaves the sentence out.
+# The sentences of each plot in order, each with alternatives; "" omits the sentence.
 PLOTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "loss": (
         (

@@ -1,10 +1,10 @@
-"""Story with its tags, questions and answers."""
+"""Story with its part-of-speech tags, questions and answers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Universal part-of-speech tags (Petrov et al. 2012, Universal Dependencies), those that occur.
+# The universal part-of-speech tags (Petrov et al. 2012, Universal Dependencies) that occur.
 TAGS = (
     *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "NOUN"),
     *("NUM", "PART", "PRON", "PROPN", "SCONJ", "VERB"),
@@ -13,13 +13,13 @@ TAGS = (
 
 @dataclass(frozen=True)
 class Question:
-    """A question about a story, and where the story answers it.
+    """A question about a story, and the position of its answer.
 
     Attributes:
         words: the question, lower case and without punctuation.
         sentence: the sentence that holds the answer, counted from 0.
-        first: where in the story's `words` the answer begins.
-        last: where it ends; the answer includes this word.
+        first: index of the answer's first word in the story's `words`.
+        last: index of its last word, inclusive.
     """
 
     words: tuple[str, ...]
@@ -36,7 +36,7 @@ class Story:
         sentences: the words of each sentence, lower case and without punctuation.
         tags: the part of speech of each word, one of `TAGS`.
         questions: at least one question that the story answers.
-        plot: what kind of story it is: "loss", "shopping", "animal", "work", "weather" or "visit".
+        plot: the kind of story: "loss", "shopping", "animal", "work", "weather" or "visit".
     """
 
     sentences: tuple[tuple[str, ...], ...]

@@ -1,4 +1,4 @@
-"""Widgets that run a trained model in the reader's browser.
+"""Explorers that run a trained model in the reader's browser.
 
-`pack` writes the weights as text, engine.js computes with them; each explorer adds what is seen.
+`pack` writes the weights as text, engine.js computes with them, and each explorer adds its display.
 """

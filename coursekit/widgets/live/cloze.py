@@ -16,26 +16,26 @@ _NEEDED = ("encoder.embeddings.token.weight", "head.transform.weight", "pooler.w
 
 
 class ClozeExplorer(anywidget.AnyWidget):
-    """A masked language model at work: any word of one text or two can be hidden.
+    """Explorer of a masked language model: any word of one or two texts can be hidden.
 
-    The reader types texts of the vocabulary's words and presses a word. The model's guesses are
-    shown, and whether the second text follows the first. Each other word is then hidden as well, to
-    see which ones the guess rests on; or a head's weights are shown. Heads can be switched off. It
-    works in the published page without a kernel, where the address holds what is shown.
+    The reader types texts from the vocabulary and clicks a word to hide it. The explorer shows the
+    model's guesses, and whether the second text follows the first. It also hides each other word in
+    turn, to show which ones the guess depends on, or shows a head's weights. Heads can be switched
+    off. It works in the published page without a kernel, and the URL stores the view.
 
     Args:
         weights: a `PretrainingModel` of `BertEncoder` and `MaskedLanguageModelHead`, as `pack`
             returns it.
-        words: its vocabulary, in which each word is one piece, the special ones first.
+        words: its vocabulary, in which each word is one piece, special tokens first.
         heads: the number of heads in a layer.
-        examples: texts to begin with, each (words of the first, words of the second, place of the
-            word that is hidden, counted from 0 over both). The first is shown at first.
-        left: a `Filler` of the same sizes that sees the left, packed, to show beside it; or None.
-        eps: of every LayerNorm.
+        examples: example texts, each (words of the first, words of the second, position of the
+            hidden word, counted from 0 over both). The first example is shown initially.
+        left: a packed `Filler` of the same sizes that sees the left, for comparison; or None.
+        eps: eps of every LayerNorm.
 
     Raises:
-        ValueError: there is no example, a word of one is unknown, a place is none, the texts are
-            longer than the model reads, or the model is of another kind.
+        ValueError: there is no example, an example has an unknown word, an invalid position or too
+            many words, or the model is of another kind.
     """
 
     _esm = script("live/engine", "live/shared", "live/cloze")
@@ -49,11 +49,11 @@ class ClozeExplorer(anywidget.AnyWidget):
     cls = traitlets.Int(0).tag(sync=True)
     sep = traitlets.Int(0).tag(sync=True)
     mask = traitlets.Int(0).tag(sync=True)
-    special = traitlets.Int(len(SPECIAL)).tag(sync=True)  # so many ids are no words
-    most = traitlets.Int(0).tag(sync=True)  # words of both texts
+    special = traitlets.Int(len(SPECIAL)).tag(sync=True)  # ids below this are not words
+    most = traitlets.Int(0).tag(sync=True)  # maximum words of both texts
     examples = traitlets.List(traitlets.Dict()).tag(sync=True)
-    # What the reader has chosen: first, second (words), hidden (a place), off (heads, "1.2" is the
-    # second of the first layer), show ("" or a head).
+    # The reader's choices: first, second (words), hidden (a position), off (heads; "1.2" is the
+    # second head of the first layer), show ("" or a head).
     shown = traitlets.Dict().tag(sync=True)
 
     def __init__(

@@ -16,24 +16,23 @@ _NEEDED = ("rnn.weight_hh_l0_reverse", "W", "U", "v", "output.bias")
 
 
 class ReviewExplorer(anywidget.AnyWidget):
-    """A classifier at work: its verdict on the reader's text, and what it comes from.
+    """Explorer of a classifier: its verdict on the reader's text, and the evidence for it.
 
-    The colours of the words are the attention weights, or by how much the verdict changes without a
-    word, or the verdict after the words so far. A word can be barred from attention, and the text's
-    own query can be switched off. It works in the published page without a kernel, where the
-    address holds what is shown.
+    A word's colour is its attention weight, or the change of the verdict without the word, or the
+    verdict on the words so far. A word can be excluded from attention, and the text's own query can
+    be switched off. It works in the published page without a kernel, and the URL stores the view.
 
     Args:
         weights: an `AttentionClassifier` of two classes, as `pack` returns it.
         words: its vocabulary.
-        examples: texts to begin with, each (words, a sentence on what it is in truth). The first is
-            shown at first.
+        examples: example texts, each (words, a sentence that states the truth). The first example
+            is shown initially.
         classes: the names of class 0 and class 1.
-        most: the words that a text may have.
+        most: maximum number of words in a text.
 
     Raises:
-        ValueError: there is no example, a word of one is unknown, one is empty or too long, or the
-            model is of another kind.
+        ValueError: there is no example, an example is empty, too long or has an unknown word, or
+            the model is of another kind.
     """
 
     _esm = script("live/engine", "live/shared", "live/review_classifier")
@@ -41,12 +40,12 @@ class ReviewExplorer(anywidget.AnyWidget):
 
     weights = traitlets.Dict().tag(sync=True)
     words = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    special = traitlets.Int(len(SPECIAL)).tag(sync=True)  # so many ids are no words
+    special = traitlets.Int(len(SPECIAL)).tag(sync=True)  # ids below this are not words
     most = traitlets.Int(80).tag(sync=True)
     classes = traitlets.List(traitlets.Unicode()).tag(sync=True)
     examples = traitlets.List(traitlets.Dict()).tag(sync=True)
-    # What the reader has chosen: words, barred (places), asks (the text's own query), show
-    # ("weight", "rests" or "growing").
+    # The reader's choices: words, barred (positions), asks (the text's own query), show ("weight",
+    # "rests" or "growing").
     shown = traitlets.Dict().tag(sync=True)
 
     def __init__(

@@ -20,26 +20,26 @@ _NEEDED = (
 
 
 class TransformerExplorer(anywidget.AnyWidget):
-    """A Transformer at work: the translation of the reader's sentence, and the path of each word.
+    """Explorer of a Transformer: the translation of the reader's sentence, and each word's path.
 
-    The colours are the weights of one head, of one of the three attentions, from the chosen word.
-    Heads, or an attention as a whole, can be switched off, and the model can do without positions
-    or without the causal mask; the translation follows. Strips show the chosen word's vector from
-    the embedding to the last layer. It works in the published page without a kernel, where the
-    address holds what is shown.
+    The colours are one head's weights, in one of the three attentions, for the chosen word. Single
+    heads, whole attentions, the positions and the causal mask can be switched off; the translation
+    is recomputed. Strips show the chosen word's vector from the embedding to the last layer. It
+    works in the published page without a kernel, and the URL stores the view.
 
     Args:
         weights: a `Transformer` of `EncoderLayer` and `DecoderLayer`, as `pack` returns it.
         words: the vocabulary of both languages.
-        source_words: those of it that are of the source language.
+        source_words: the words of the vocabulary that are in the source language.
         heads: the number of heads in each attention.
-        examples: sentences to begin with, each (source words, target words, look): the last says
-            what is looked at, for instance {"head": "encoder.2.1", "source": 4}. The first is shown
-            at first.
+        examples: example sentences, each (source words, target words, look): `look` is the initial
+            view, such as {"head": "encoder.2.1", "source": 4}. The first example is shown
+            initially.
         longest: words in the longest source sentence that the model was trained on.
 
     Raises:
-        ValueError: there is no example, a word of one is unknown, or the model is of another kind.
+        ValueError: there is no example, an example has an unknown word, or the model is of another
+            kind.
     """
 
     _esm = script("live/engine", "live/shared", "live/transformer")
@@ -53,8 +53,8 @@ class TransformerExplorer(anywidget.AnyWidget):
     eos = traitlets.Int(EOS).tag(sync=True)
     longest = traitlets.Int(0).tag(sync=True)
     examples = traitlets.List(traitlets.Dict()).tag(sync=True)
-    # What the reader has chosen: words, head ("encoder.1.2": the second of the first layer),
-    # source, target (places), off (heads), positions, causal (whether the model has them).
+    # The reader's choices: words, head ("encoder.1.2": the second of the first layer), source,
+    # target (positions), off (heads), positions, causal (whether the model has them).
     shown = traitlets.Dict().tag(sync=True)
 
     def __init__(

@@ -16,28 +16,29 @@ _NEEDED = ("encoder.rnn.weight_hh_l0_reverse", "decoder.cell.weight_ih", "decode
 
 
 class TranslatorExplorer(anywidget.AnyWidget):
-    """A translator at work: every stage of every step, and every stage may be changed.
+    """Explorer of a translator: every stage of every step, and controls to change it.
 
-    The reader types a sentence of the vocabulary's words. The picture shows the annotations, scores
-    and weights of one step, the vectors that come of them and the words that the model considers.
-    Source words can be barred, another target word can be forced, and a step's weights can be set
-    by hand; the translation follows. It works in the published page without a kernel, where the
-    address holds what is shown.
+    The reader types a sentence from the vocabulary. The explorer shows the annotations, scores and
+    weights of one step, the resulting vectors and the model's candidate words. Source words can be
+    excluded, another target word can be forced, and a step's weights can be set by hand; the
+    translation is recomputed. It works in the published page without a kernel, and the URL stores
+    the view.
 
     Args:
         attention: an `AttentionTranslator` of `BidirectionalEncoder`, `AttentionDecoder` and
             `AdditiveAttention`, as `pack` returns it.
         source_words: vocabulary of the source language.
         target_words: vocabulary of the target language.
-        examples: sentences to begin with, each (source words, target words, links): the last are
-            gold links (source position, target position) counted from 0, or None. The first is
-            shown at first.
+        examples: example sentences, each (source words, target words, links): `links` are gold
+            links (source position, target position) counted from 0, or None. The first example is
+            shown initially.
         fixed: the same model with `FixedContext` in place of the attention, packed; or None.
-        glosses: target word -> what it means, for those that have one.
+        glosses: target word -> its meaning, where known.
         longest: words in the longest sentence that the models were trained on.
 
     Raises:
-        ValueError: there is no example, a word of one is unknown, or a model is of another kind.
+        ValueError: there is no example, an example has an unknown word, or a model is of another
+            kind.
     """
 
     _esm = script("live/engine", "live/shared", "live/translator")
@@ -52,8 +53,8 @@ class TranslatorExplorer(anywidget.AnyWidget):
     longest = traitlets.Int(0).tag(sync=True)
     bos = traitlets.Int(BOS).tag(sync=True)
     eos = traitlets.Int(EOS).tag(sync=True)
-    special = traitlets.Int(len(SPECIAL)).tag(sync=True)  # so many ids are no words
-    # What the reader has chosen: words, step, barred (places), forced (step -> word), hand (step ->
+    special = traitlets.Int(len(SPECIAL)).tag(sync=True)  # ids below this are not words
+    # The reader's choices: words, step, barred (positions), forced (step -> word), hand (step ->
     # one number for each source word).
     shown = traitlets.Dict().tag(sync=True)
 

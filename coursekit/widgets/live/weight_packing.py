@@ -1,4 +1,4 @@
-"""Packs a model's weights as quantized text that the page carries and engine.js unpacks."""
+"""Packing of a model's weights as quantized text, which engine.js unpacks in the page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor, nn
 
-# One character for each level of a weight, the lowest first; none that JSON or HTML would escape.
+# One character for each level of a weight, lowest first; none that JSON or HTML would escape.
 ALPHABET = "".join(chr(i) for i in range(33, 127) if chr(i) not in "\"&'<>\\`")
 MOST = len(ALPHABET)  # 87 levels
 _MIDDLE = MOST // 2
@@ -22,14 +22,14 @@ AnyModule = TypeVar("AnyModule", bound=nn.Module)
 def pack(module: nn.Module, levels: int | None = None) -> Packed:
     """Return the parameters and buffers of a module as JSON that engine.js reads.
 
-    Without `levels` every number is float16: 11 bits, in 2.7 characters. With them a number of a
-    matrix is one character, one of so many equally spaced levels from -s to s, where s is the
-    largest absolute value of its row: the error is at most s / (levels - 1). A server that
-    compresses then sends less than a byte for it, because most weights are small, so that some
-    characters are far more frequent than others. Vectors are always float16.
+    Without `levels`, every number is float16: 11 bits, in 2.7 characters. With `levels`, a number
+    of a matrix is one character: one of equally spaced levels from -s to s, where s is the largest
+    absolute value of its row, so that the error is at most s / (levels - 1). HTTP compression needs
+    less than a byte for it, because most weights are small and some characters are therefore far
+    more frequent than others. Vectors are always float16.
 
     Args:
-        module: on any device; its state must be floating-point tensors of one or two axes.
+        module: a module on any device whose state consists of float vectors and matrices.
         levels: an odd number from 3 to 87, or None.
 
     Returns:
@@ -38,8 +38,8 @@ def pack(module: nn.Module, levels: int | None = None) -> Packed:
         for each row; or "same", the name of an earlier entry that shares its memory (tied weights).
 
     Raises:
-        ValueError: there cannot be so many levels, a tensor is no vector or matrix of floats, or a
-            number is not finite or too large for float16.
+        ValueError: `levels` is out of range, a tensor is not a float vector or matrix, or a number
+            is not finite or too large for float16.
     """
     if levels is not None and not (3 <= levels <= MOST and levels % 2):
         raise ValueError(f"levels must be an odd number from 3 to {MOST}, not {levels}.")
@@ -60,7 +60,7 @@ def pack(module: nn.Module, levels: int | None = None) -> Packed:
             packed[name] = {"shape": list(value.shape), "halves": _halves(numbers)}
             continue
         top = levels // 2
-        # Rounded before they are used, so that the levels fit the scale that is sent.
+        # Rounded before use, so that the levels match the scales that the browser receives.
         scales = (numbers.abs().amax(dim=1) / top).clamp(min=1e-7).half().float()  # (rows,)
         steps = (numbers / scales.unsqueeze(1)).round().clamp(-top, top).long()  # (rows, columns)
         packed[name] = {
@@ -72,7 +72,7 @@ def pack(module: nn.Module, levels: int | None = None) -> Packed:
 
 
 def unpack(packed: Mapping[str, Mapping[str, Any]]) -> dict[str, Tensor]:
-    """Return the float32 tensors that engine.js makes of what `pack` returned, by name."""
+    """Return the float32 tensors, by name, that engine.js decodes from the result of `pack`."""
     found: dict[str, Tensor] = {}
     for name, entry in packed.items():
         if "same" in entry:
@@ -87,7 +87,7 @@ def unpack(packed: Mapping[str, Mapping[str, Any]]) -> dict[str, Tensor]:
 
 
 def as_packed(module: AnyModule, levels: int | None = None) -> AnyModule:
-    """Return a copy of a module with the weights that the browser has, to see what packing costs.
+    """Return a copy of a module with the browser's weights, to measure the cost of packing.
 
     Args:
         module: as in `pack`.

@@ -1,6 +1,6 @@
-"""Submissions in which something has gone wrong, without any bad intent.
+"""Bank of broken submissions, which are damaged without bad intent.
 
-Each of them says what it must earn all the same. `BANK` holds them all; `KINDS` groups them by the
+Each of them states what it must still earn. `BANK` holds all of them; `KINDS` groups them by the
 module that defines them.
 """
 

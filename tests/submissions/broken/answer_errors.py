@@ -1,4 +1,4 @@
-"""Solution cells that cannot be run, or only up to a line, though what they hold looks right."""
+"""Broken submissions: solution cells that fail, completely or from some line on."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _syntax(slug: str, title: str, change: Callable[[str], str], **more: Any) ->
     _changed(slug, title, change, lost=["additive_score"], says=SYNTAX, **more)
 
 
-# What Python cannot read
+# Syntax errors
 
 _syntax("syntax-colon", "a colon is missing", lambda r: r.replace("-> Tensor:", "-> Tensor"))
 _syntax("syntax-bracket", "a bracket is open", lambda r: r.replace("torch.tanh(", "torch.tanh(("))
@@ -119,7 +119,7 @@ def syntax_errors_in_two_cells(hand: Handed) -> None:
         hand.write(**{name: reference(name).replace("return", "retrun", 1)})
 
 
-# What Python can read, oddly written
+# Valid but unusual syntax
 
 _changed("tabs", "the body is indented by tabs", lambda r: r.replace("    ", "\t"))
 _changed(
@@ -212,7 +212,7 @@ _changed(
     says=SYNTAX + "|MemoryError|RecursionError|parenthes|nest",
 )
 
-# What ends in an error
+# Runtime errors
 
 _changed(
     "error-below",

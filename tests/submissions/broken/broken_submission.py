@@ -1,4 +1,4 @@
-"""What is known of a broken submission: how it is made, what it earns, what has to be said."""
+"""Data type of a broken submission: how to build it, its points and its remarks."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ class Broken:
     """One broken submission.
 
     Attributes:
-        slug: its name, and the student's if it has no other.
-        title: what went wrong, one line.
-        build: breaks a right submission.
-        lost: exercises that earn 0; those that are in none of the three earn all their points.
-        maybe: exercises of which two readings are possible: 0, or all points.
-        partly: exercises that may earn anything but all their points.
-        why: why two readings are possible.
-        review: whether a person must be told to look; None is either way.
-        review_if_lost: a person must be told if an exercise of `maybe` earns 0.
-        says: what the student must be told if points are lost, a regular expression.
-        remark: what the student must be told in any case.
-        student: whose it is.
-        slow: ends only when a limit is reached.
+        slug: its name, and the student's by default.
+        title: what went wrong, in one line.
+        build: function that breaks a right submission.
+        lost: exercises that earn 0; those in none of the three sets earn all their points.
+        maybe: exercises with two valid outcomes: 0, or all points.
+        partly: exercises that may earn any points but all of them.
+        why: why two outcomes are valid.
+        review: whether a manual review must be requested; None allows both.
+        review_if_lost: whether a review must be requested if an exercise in `maybe` earns 0.
+        says: regular expression for the message to the student if points are lost.
+        remark: regular expression for the message to the student in any case.
+        student: name of the student.
+        slow: whether it ends only when a limit is reached.
     """
 
     slug: str
@@ -57,17 +57,17 @@ class Broken:
 
     @property
     def place(self) -> str:
-        """Where it lies in the course."""
+        """Return its path in the course."""
         return f"submitted/{self.owner}/{ASSIGNMENT}"
 
     def files(self) -> Files:
-        """Return what is handed in."""
+        """Return the submitted files."""
         hand = Handed()
         self.build(hand)
         return hand.files()
 
     def allows(self, exercise: str, points: float) -> bool:
-        """Tell whether an exercise may earn so much."""
+        """Return whether an exercise may earn these points."""
         full = POINTS[exercise]
         if exercise in self.lost:
             return points == 0.0
@@ -78,7 +78,7 @@ class Broken:
         return points == full
 
     def expected(self, exercise: str) -> str:
-        """Return what an exercise may earn, in words."""
+        """Return the points that an exercise may earn, in words."""
         full = POINTS[exercise]
         if exercise in self.lost:
             return "0"
@@ -125,7 +125,7 @@ class Bank(list[Broken]):
         after: str = "",
         **more: object,
     ) -> None:
-        """Add a submission with a cell of the student's own, else at the end of `scores`."""
+        """Add a submission with a student's own cell, by default at the end of `scores`."""
 
         def build(hand: Handed) -> None:
             hand.add(source.strip("\n"), before=before, after=after)
@@ -140,7 +140,7 @@ class Bank(list[Broken]):
         source: str | Callable[[str], str],
         **more: object,
     ) -> None:
-        """Add a submission with another answer: its text, or how it comes from the right one."""
+        """Add a submission with a different answer: its text, or a function of the right one."""
 
         def build(hand: Handed) -> None:
             right = hand.cell(exercise).source

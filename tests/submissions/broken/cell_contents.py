@@ -1,4 +1,4 @@
-"""Cells whose text, outputs, ids or types are not as nbformat wants them."""
+"""Broken submissions: cells whose text, outputs, ids or types violate nbformat."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def attachments_of_a_wrong_type(hand: Handed) -> None:
 
 
 def _ids(make: Callable[[int], Any]) -> Callable[[Handed], None]:
-    """Give the cells other ids, and take the metadata away from none."""
+    """Change the ids of the cells, but keep all metadata."""
 
     def build(hand: Handed) -> None:
         for number, cell in enumerate(hand.pages["scores"].cells):

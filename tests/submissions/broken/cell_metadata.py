@@ -1,4 +1,4 @@
-"""Metadata that are gone, changed or of the wrong type; the cells and their text are right."""
+"""Broken submissions: missing, changed or mistyped metadata, with right cells and text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are no notebook, not a whole one, or one in an odd encoding or format."""
+"""Broken submissions: files that are not notebooks, truncated, or in odd encodings or formats."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _file(
     repairable: bool = False,
     **more: Any,
 ) -> None:
-    """Add a submission whose `scores.ipynb` is made from the text of the right one."""
+    """Add a submission whose `scores.ipynb` is derived from the text of the right one."""
 
     def build(hand: Handed) -> None:
         hand.save_as("scores.ipynb", make(hand.text("scores")))
@@ -308,7 +308,7 @@ _file("format-negative", "nbformat -1", _format(-1, 0), repairable=True)
 
 
 def _old(major: int, name: str = "scores") -> Callable[[str], str]:
-    """Write it as IPython 1 and 2 did: a list of worksheets, `input` for `source`."""
+    """Write it like IPython 1 and 2: a list of worksheets, `input` for `source`."""
 
     def make(text: str) -> str:
         page = nbformat.convert(nbformat.reads(text, 4), 3)

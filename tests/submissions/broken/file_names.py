@@ -1,4 +1,4 @@
-"""Files under another name, in another place, missing, doubled, or beside what is asked for."""
+"""Broken submissions: misnamed, misplaced, missing, duplicate or additional files."""
 
 from __future__ import annotations
 

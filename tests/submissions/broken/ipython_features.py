@@ -1,4 +1,4 @@
-"""What works in a notebook and nowhere else: magics, shell commands, input, display, widgets."""
+"""Broken submissions with IPython features: magics, shell commands, input, display, widgets."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ _around(
     ),
 )
 
-# Asking
+# Input
 
 _own("input", "input()", "name = input('your name: ')")
 _own("getpass", "getpass()", "from getpass import getpass\ntoken = getpass('token: ')")
@@ -221,7 +221,7 @@ _own(
 )
 _own("asyncio-run", "asyncio.run in a cell", "import asyncio\nasyncio.run(asyncio.sleep(0))")
 
-# Showing
+# Display
 
 _own(
     "display",

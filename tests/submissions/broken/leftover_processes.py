@@ -1,4 +1,4 @@
-"""Threads, processes and files that a cell leaves behind."""
+"""Broken submissions: cells that leave threads, processes or files behind."""
 
 from __future__ import annotations
 

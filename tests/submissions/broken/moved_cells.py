@@ -1,4 +1,4 @@
-"""Cells that are there twice, not at all, in another order, or in one piece with others."""
+"""Broken submissions: duplicated, deleted, reordered, split or merged cells."""
 
 from __future__ import annotations
 

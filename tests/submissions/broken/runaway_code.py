@@ -1,7 +1,7 @@
-"""Code that never ends, ends the process, takes all memory, or says far too much.
+"""Broken submissions: code that hangs, exits, exhausts memory, or prints too much.
 
-In a cell of the student's own it costs nothing: every exercise keeps its points, those below the
-cell too. In an answer it costs that exercise and no other.
+In a student's own cell it costs nothing: all exercises keep their points, even those below the
+cell. In an answer it costs only that exercise.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def _put(places: str, slug: str, title: str, source: str, *, slow: bool = False)
     """Put the code into own cells and answers.
 
     Args:
-        places: of the words "above" (all exercises), "below" and "inside" (an answer).
+        places: any of "above" (all exercises), "below" and "inside" (an answer).
     """
     if "above" in places:
         shown = f"{title}, above all exercises"
@@ -47,11 +47,11 @@ def _in_an_answer(slug: str, title: str, source: str, **more: Any) -> None:
 
 # Without end
 
-_put("above below inside", "endless-loop", "a infinite loop", "while True:\n    pass", slow=True)
+_put("above below inside", "endless-loop", "an infinite loop", "while True:\n    pass", slow=True)
 _put(
     "above inside",
     "endless-loop-that-catches-all",
-    "a infinite loop that catches every exception",
+    "an infinite loop that catches every exception",
     """
 while True:
     try:
@@ -65,7 +65,7 @@ while True:
 _put(
     "above inside",
     "endless-loop-deaf-to-signals",
-    "a infinite loop that ignores all signals",
+    "an infinite loop that ignores all signals",
     """
 import signal
 for number in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:

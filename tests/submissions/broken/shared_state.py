@@ -1,4 +1,4 @@
-"""Own cells that change what all cells share: names, modules, torch's modes, streams, folders."""
+"""Broken submissions: cells that change shared names, modules, torch modes, streams, folders."""
 
 from __future__ import annotations
 

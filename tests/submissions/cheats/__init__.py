@@ -1,8 +1,8 @@
-"""Submissions that try to get points, or what is not theirs, without the work.
+"""Bank of cheats: submissions that try to get points or data without the work.
 
-Each cheat is data: what it is, how it is built from the released notebooks, and what it deserves.
-`python -m tests.submissions.cheats` grades all of them, with stock nbgrader and with ours, and
-prints who gained what. The modules of this package hold the cheats by kind.
+Each cheat is data: its description, its builder from the released notebooks, and the points that it
+deserves. `python -m tests.submissions.cheats` grades all of them with stock nbgrader and with ours,
+and prints their gains. The modules of this package hold the cheats by kind.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Link:
-    """A file of a submission that is a link.
+    """A link in place of a file of a submission.
 
     Attributes:
-        target: an absolute path, or one from the folder in which the link lies.
-        hard: a second name of the file instead of a symbolic link.
+        target: an absolute path, or one relative to the link's folder.
+        hard: whether it is a hard link instead of a symbolic one.
     """
 
     target: str
@@ -48,22 +48,22 @@ class Link:
 
 @dataclass(frozen=True)
 class Pipe:
-    """A named pipe in the place of a file."""
+    """A named pipe in place of a file."""
 
 
-# What lies in submitted/<student>/<assignment>/, by path; the path "." is that folder itself.
+# The files in submitted/<student>/<assignment>/ by path; the path "." is that folder itself.
 Files = Mapping[str, bytes | Link | Pipe]
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What a student has at hand who builds a cheat.
+    """The means of a student who builds a cheat.
 
     Attributes:
-        student: who hands it in.
-        pages: the released notebooks by name, a copy of one's own.
-        mark: a word that is in nothing but this cheat.
-        port: where on 127.0.0.1 somebody serves right answers.
+        student: name of the student.
+        pages: a copy of the released notebooks by name.
+        mark: a word that occurs only in this cheat.
+        port: port on 127.0.0.1 of a server with right answers.
     """
 
     student: str
@@ -74,15 +74,15 @@ class Scene:
 
 @dataclass(frozen=True)
 class After:
-    """What there is to see when everything is graded.
+    """The visible state after grading.
 
     Attributes:
         course: the course's folder.
-        student: who handed the cheat in.
+        student: the student who submitted the cheat.
         mark: the cheat's word.
         feedback: the HTML of the student's feedback pages, one after the other.
         report: the HTML of the instructor's report, or "".
-        written: all text that the student handed in.
+        written: all text that the student submitted.
     """
 
     course: Path
@@ -104,16 +104,16 @@ class Cheat:
         slug: its name, which is also the student's.
         title: one line that says what it does.
         kind: one of `KINDS`.
-        build: returns what is handed in.
-        attacks: the exercises for which it wants points that it has not earned.
-        honest: the points that it deserves, by exercise; 0 for what is not named.
-        check: looks at the course afterwards and returns the harm it finds, in a few words each.
-        friend: builds what somebody else hands in, who is graded just before: an accomplice, or
-            a neighbour who is to suffer.
+        build: returns the submitted files.
+        attacks: the exercises for which it tries to get unearned points.
+        honest: the points that it deserves, by exercise; 0 for exercises not named.
+        check: inspects the course afterwards and returns the harm found, in a few words each.
+        friend: builds the submission of another student, who is graded just before: an accomplice,
+            or a neighbour as the victim.
         friend_deserves: the neighbour's points by exercise, or None for an accomplice.
-        lingers: seconds after which it may still do something.
-        own_risk: it breaks its own process, or borrows, so that it may lose what it deserves.
-        not_on_stock: why stock nbgrader is not tried, or "".
+        lingers: seconds during which it may still act afterwards.
+        own_risk: whether it may lose points that it deserves, as it breaks its process or imports.
+        not_on_stock: why it is not tried on stock nbgrader, or "".
     """
 
     slug: str
@@ -131,13 +131,13 @@ class Cheat:
 
     @property
     def touches_others(self) -> bool:
-        """Whether those who are graded afterwards may notice it."""
+        """Whether it may affect students who are graded afterwards."""
         kinds = ("file_writing", "stray_processes", "submission_folder", "resource_exhaustion")
         return self.kind in kinds or self.friend is not None
 
     @property
     def is_read(self) -> bool:
-        """Whether the feedback page is part of it."""
+        """Whether the attack involves the feedback page."""
         return self.kind in ("feedback_leaks", "html_injection") or self.check is not None
 
 

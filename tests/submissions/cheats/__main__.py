@@ -1,4 +1,4 @@
-"""Prints what each cheat gains: `python -m tests.submissions.cheats [--help]`."""
+"""Print what each cheat gains: `python -m tests.submissions.cheats [--help]`."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _stock(folder: Path, bank: list[Cheat], workers: int) -> dict[str, Result]:
 def table(
     bank: list[Cheat], stock: Mapping[str, Result] | None, ours: Mapping[str, Result] | None
 ) -> str:
-    """Return the table: what each cheat deserves, what it gets, and whom it harms."""
+    """Return the table of what each cheat deserves, what it gets, and whom it harms."""
     head = f"{'cheat':<30}{'kind':<20}{'deserves':>9}{'stock':>10}{'ours':>8}  harm"
     lines = [head, "-" * len(head)]
     for cheat in bank:

@@ -1,4 +1,4 @@
-"""How the cheats are built: right and wrong answers, and notebooks with code in their cells."""
+"""Builders of cheats: right and wrong answers, and notebooks with code in their cells."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def context_vector(weights, values):
 """,
 }
 
-# All zeros, but on torch's graph: whoever turns off the comparison of values needs no more.
+# Zeros, but with gradients: enough for a cheat that disables the comparison of values.
 WRONG = {
     "masked_softmax": """
 def masked_softmax(scores, mask):
@@ -73,10 +73,10 @@ def page(
     """Return the released `scores` with wrong answers to all but `context_vector`.
 
     Args:
-        scene: the student's.
+        scene: the student's scene.
         answers: other answers, by exercise.
         opening: code above the first answer, in its cell.
-        closing: code of a cell of the student's own at the end.
+        closing: code of the student's own cell at the end.
     """
     texts = {**WRONG, "context_vector": RIGHT["context_vector"], **(answers or {})}
     texts["masked_softmax"] = opening + "\n\n" + texts["masked_softmax"]
@@ -91,7 +91,7 @@ def page(
 
 def handed_in(found: NotebookNode, name: str = "scores") -> dict[str, bytes]:
     """Return the one file of a submission."""
-    text = json.dumps(found, indent=1)  # as it is: nbformat.writes would repair it
+    text = json.dumps(found, indent=1)  # nbformat.writes would repair it
     return {f"{name}.ipynb": text.encode("utf-8")}
 
 
@@ -104,7 +104,7 @@ def in_code(
     closing: str = "",
     **more: Any,
 ) -> Cheat:
-    """Return a cheat that is nothing but code in the cells of `scores`; see `page`."""
+    """Return a cheat that consists only of code in the cells of `scores`; see `page`."""
 
     def build(scene: Scene) -> Files:
         return handed_in(page(scene, answers, opening, closing))
@@ -140,7 +140,7 @@ def graded_cells(found: NotebookNode) -> list[NotebookNode]:
     return [cell_of(found, f"test-{name}") for name in ATTACKED]
 
 
-# Answers that are taken from elsewhere: `adopt(text)` runs a text and keeps what it defines.
+# Stolen answers: `adopt(text)` runs a text and keeps what it defines.
 THIEF = """
 import json, os, sys
 from pathlib import Path
@@ -178,7 +178,7 @@ def course():
             return folder
     return Path("/nowhere")
 """
-# What was stolen replaces the wrong answer below which this stands.
+# A stolen answer replaces the wrong answer above this line.
 TAKEN = {name: f'{code}\n{name} = STOLEN.get("{name}", {name})\n' for name, code in WRONG.items()}
 
 
@@ -195,17 +195,17 @@ def thief(
 
     Args:
         kind, slug, title: as in `Cheat`.
-        stealing: code that calls `adopt`; its errors do not matter.
+        stealing: code that calls `adopt`; its errors are ignored.
         before: code above it.
         answers: the answers, if they are not those of `TAKEN`.
-        more: the rest of `Cheat`.
+        more: the other fields of `Cheat`.
     """
     guarded = "try:\n" + "\n".join("    " + line for line in stealing.strip().splitlines())
     guarded += "\nexcept Exception as error:\n    print(repr(error))\n"
     return in_code(kind, slug, title, THIEF + before + guarded, answers, **more)
 
 
-# Answers that bring values and gradients from elsewhere, as tensors.
+# Answers that return stolen values and gradients as tensors.
 FORGING = """
 class Forged(torch.autograd.Function):
     @staticmethod
@@ -223,7 +223,7 @@ def forged(right, **leaves):
         raise NotImplementedError()
     return Forged.apply(right, list(leaves), *leaves.values())
 """
-# What a check remembers, anybody can: the students' cases have known answers.
+# Anybody can look up the expected values of the students' cases.
 REMEMBERED = """
 from autograder import expected_values
 from autograder.exercises import EXERCISES

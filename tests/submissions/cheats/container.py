@@ -1,8 +1,8 @@
-"""Runs commands where a cheat can do no harm: a container, and a driver in it that watches.
+"""A harmless environment for cheats: a container with a driver that watches commands.
 
-The driver is this file itself, run as a script with nothing but the standard library. It serves
-right answers on 127.0.0.1, runs the commands one after the other, waits, and prints what was left
-behind: processes, and files whose names hold a word.
+The driver is this file, run as a script with only the standard library. It serves right answers on
+127.0.0.1, runs the commands one after the other, waits, and prints what was left behind: processes,
+and files whose names contain a word.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ WATCHED = ("/tmp", "/var/tmp", "/dev/shm", "/run", "/home", "/root", "/mnt", "/s
 
 @dataclass(frozen=True)
 class Command:
-    """A command line, and how many seconds it may take."""
+    """A command line with its time limit in seconds."""
 
     arguments: tuple[str, ...]
     seconds: float
-    lingers: float = 0.0  # to wait after it
+    lingers: float = 0.0  # seconds to wait after it
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What the driver saw.
+    """The observations of the driver.
 
     Attributes:
         statuses: exit status of each command; None if it took too long.
-        log: what the commands said.
-        left: command lines of the processes that were still there.
-        files: paths of files whose names hold the word.
+        log: output of the commands.
+        left: command lines of the remaining processes.
+        files: paths of files whose names contain the word.
         alive: False if the driver itself was killed.
     """
 
@@ -65,15 +65,15 @@ def run(
     box: Sequence[str] = (),
     memory: int | None = None,
 ) -> Seen:
-    """Run commands in a box.
+    """Run commands in a container.
 
     Args:
-        commands: in order.
-        folder: where they run.
-        environment: in which they run.
-        answers: what is served on 127.0.0.1.
-        word: of the files to look for.
-        box: what makes the container, `bubblewrap(...)` or `namespaces()`.
+        commands: the commands, in order.
+        folder: their working folder.
+        environment: their environment variables.
+        answers: text to serve on 127.0.0.1.
+        word: word in the names of files to look for.
+        box: command that makes the container, `bubblewrap(...)` or `namespaces()`.
         memory: bytes that a process may take; None for no limit.
 
     Raises:
@@ -88,7 +88,7 @@ def run(
         "memory": memory,
     }
     limit = sum(command.seconds + command.lingers for command in commands) + 30
-    leash, held = os.pipe()  # when this process ends, however it ends, the driver ends too
+    leash, held = os.pipe()  # when this process ends for any reason, so does the driver
     driver = subprocess.Popen(
         [*box, sys.executable, __file__, json.dumps(job)],
         stdin=leash,
@@ -107,7 +107,7 @@ def run(
     try:
         found = json.loads(out)
     except ValueError:
-        if b"Traceback" in error:  # of the driver's own: no cheat has done that
+        if b"Traceback" in error:  # the driver's own: not caused by a cheat
             raise RuntimeError(error.decode("utf-8", "replace")) from None
         return Seen(alive=False, log=error.decode("utf-8", "replace")[-3000:])
     return Seen(
@@ -120,9 +120,9 @@ def run(
 
 
 def bubblewrap(*writable: Path) -> list[str]:
-    """Return what runs a command with all files read-only but those of some folders.
+    """Return the bubblewrap command: all files are read-only except those in some folders.
 
-    Processes, network and /tmp are its own; a place for files in memory is small.
+    It has its own processes, network and /tmp, and little space for files in memory.
     """
     small = str(256 << 20)
     bound = [str(path) for path in (Path(sys.prefix), ROOT)]
@@ -139,10 +139,10 @@ def bubblewrap(*writable: Path) -> list[str]:
 
 @cache
 def namespaces() -> list[str]:
-    """Return what runs a command among processes of its own, in which a sandbox can be built.
+    """Return a command prefix for a new process namespace in which a sandbox can be built.
 
-    Where this machine does not allow it, the list is empty: what runs students' code has to be a
-    sandbox of its own anyway.
+    If this machine does not allow it, the list is empty: the code that runs students' code must be
+    sandboxed anyway.
     """
     box = ["unshare", "--pid", "--fork", "--mount-proc", "--ipc", "--kill-child"]
     if os.geteuid() != 0:
@@ -175,7 +175,7 @@ def _serve(text: str) -> None:
     _Answers.text = text.encode("utf-8")
     try:
         server = http.server.ThreadingHTTPServer(("127.0.0.1", PORT), _Answers)
-    except OSError:  # somebody has the port: the cheat gets no answers
+    except OSError:  # the port is in use: the cheat gets no answers
         return
     threading.Thread(target=server.serve_forever, daemon=True).start()
 
@@ -191,7 +191,7 @@ _running: list[subprocess.Popen[bytes]] = []
 
 
 def _drive(job: Mapping[str, Any]) -> dict[str, Any]:
-    import resource  # there is none on Windows, where the bank is only read
+    import resource  # missing on Windows, where the bank is only read
 
     threading.Thread(target=_end_with_the_leash, daemon=True).start()
     if job["memory"]:
@@ -207,7 +207,7 @@ def _drive(job: Mapping[str, Any]) -> dict[str, Any]:
         statuses.append(status)
         log += said
         time.sleep(command["lingers"])
-    time.sleep(0.3)  # what was killed with its parent may need a moment
+    time.sleep(0.3)  # processes killed with their parent may need a moment
     left = [line for pid, line in _processes().items() if pid not in before]
     places = (*WATCHED, job["folder"], job["environment"].get("HOME", "/root"))
     files = sorted({path for place in places for path in _named(place, job["word"])})
@@ -238,7 +238,7 @@ def _call(arguments: list[str], seconds: float, job: Mapping[str, Any]) -> tuple
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     _running.clear()
-    reader.join(0.5)  # a process that stays behind may hold the pipe
+    reader.join(0.5)  # a leftover process may hold the pipe open
     return status, b"".join(said)[-200_000:].decode("utf-8", "replace")
 
 
@@ -250,14 +250,14 @@ def _read(descriptor: int, said: list[bytes]) -> None:
 
 
 def _processes() -> dict[int, str]:
-    """Return the command lines of all processes, but for this one and those before it."""
+    """Return the command lines of all processes except this one and earlier ones."""
     found = {}
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             line = path.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace").strip()
         except OSError:
             continue
-        if line:  # else a kernel thread, or one that has ended
+        if line:  # otherwise a kernel thread or a zombie
             found[int(path.parent.name)] = line
     return found
 

@@ -1,4 +1,4 @@
-"""Objects that are not what they look like: tensors that lie, types that change."""
+"""Cheats with deceptive objects: tensors that lie, types that change."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _one(slug: str, title: str, opening: str, masked: str, additive: str, **more
 
 
 def _wrapped(slug: str, title: str, opening: str, **more: Any):
-    """Answer with `lie(zeros, leaves)`, which hides what it gets."""
+    """Return a cheat whose answers are `lie(zeros, leaves)`, which hides its arguments."""
     return _one(
         slug,
         title,

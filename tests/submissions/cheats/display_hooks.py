@@ -1,4 +1,4 @@
-"""What the kernel shows and reports: hooks, publishers, replies, and cards of one's own."""
+"""Cheats with the kernel's output: hooks, publishers, replies, and forged cards."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def _one(slug: str, title: str, opening: str = "", **more: Any):
 
 
 def _answering(call: str) -> dict[str, str]:
-    """Wrong functions that call `call` with their points first."""
+    """Return wrong functions that first call `call` with their points."""
     found = {}
     for name in ("masked_softmax", "additive_score"):
         head, body = WRONG[name].strip().split("\n", 1)

@@ -1,10 +1,10 @@
-"""The feedback page tells the student what it should not: tests, answers, secrets, other people."""
+"""Cheats that make the feedback page leak tests, answers, secrets or other students' data."""
 
 from __future__ import annotations
 
 from tests.submissions.cheats.cheat_builders import THIEF, WRONG, in_code
 
-# The secrets that the runner lays out are looked for in every feedback page, see `course.py`.
+# Every feedback page is searched for the planted secrets, see `graded_course.py`.
 
 
 def _one(slug: str, title: str, closing: str = "", opening: str = "", **more):
@@ -12,7 +12,7 @@ def _one(slug: str, title: str, closing: str = "", opening: str = "", **more):
 
 
 def _raising(expression: str) -> dict[str, str]:
-    """Answers whose error messages are what an expression gives."""
+    """Return answers whose error messages are the value of an expression."""
     return {
         "masked_softmax": "def masked_softmax(scores, mask):\n"
         f"    raise ValueError({expression})\n",

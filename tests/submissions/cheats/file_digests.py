@@ -1,4 +1,4 @@
-"""Digests of a course's files, which tell what a cheat has changed."""
+"""Digests of a course's files, to detect what a cheat has changed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def digests(course: Path, students: Iterable[str]) -> dict[str, str]:
         for path in sorted((course / name).rglob("*")):
             parts = path.relative_to(course).parts
             graded_now = name in ("autograded", "feedback") and parts[1] in own
-            record = name == "feedback" and parts[1].startswith(".")  # of the pages written
+            record = name == "feedback" and parts[1].startswith(".")  # a record of pages written
             if "__pycache__" not in parts and not graded_now and not record:
                 found["/".join(parts)] = _digest(path)
     for name in ("nbgrader_config.py", "notes-of-the-staff.txt"):

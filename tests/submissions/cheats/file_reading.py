@@ -1,4 +1,4 @@
-"""The answer is read from a file: the solution, its copies, other people's answers."""
+"""Cheats that read answers from files: the solution, its copies, other students' answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files are changed: the gradebook, other people's work, the course, what runs at a start."""
+"""Cheats that change files: gradebook, other students' work, course, start-up files."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _writer(slug: str, title: str, code: str, before: str = THIEF, **more) -> Ch
     return in_code("file_writing", slug, title, opening, **more)
 
 
-# What a start-up file does to whoever is graded afterwards: all is right, or nothing.
+# What a start-up file does to students graded afterwards: everything right, or nothing.
 GENEROUS = """
 import builtins, torch
 torch.allclose = lambda *given, **more: True
@@ -276,9 +276,9 @@ for path in [*course().glob("submitted/*/bahdanau/*"), *course().glob("solutions
 ]
 
 
-# Two students: the first leaves right answers behind, the second one takes them.
+# Two students: the first leaves right answers behind, and the second takes them.
 
-# A bit is a lock on a byte of a file that both can read and that nobody can write.
+# A bit is a lock on a byte of a file that both can read but nobody can write.
 LOCKS = """
 import fcntl, struct, time
 

@@ -1,4 +1,4 @@
-"""What the notebook says about its cells: tags, types, flags, ids, points, saved outputs."""
+"""Cheats with forged cell metadata: tags, types, flags, ids, points, saved outputs."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _ids_swapped(found: NotebookNode, scene: Scene) -> None:
 
 
 def _answer_is_graded(found: NotebookNode, scene: Scene) -> None:
-    """The answer's own cell takes the graded cell's name; the graded cell goes."""
+    """Give the answer's cell the graded cell's name, and remove the graded cell."""
     for name in ATTACKED:
         graded = cell_of(found, f"test-{name}")
         cell = cell_of(found, name)
@@ -141,7 +141,7 @@ def _settings_of_the_notebook(found: NotebookNode, scene: Scene) -> None:
 
 
 def _own_check(found: NotebookNode, scene: Scene) -> None:
-    """The import of `check` is skipped, and everything that could judge is a dummy."""
+    """Skip the import of `check`, and replace everything that could judge by a dummy."""
     cell_of(found, "setup-check").metadata["tags"] = ["skip-execution"]
     cell = cell_of(found, "masked_softmax")
     cell.source = filled(
@@ -161,7 +161,7 @@ sys.modules["autograder.instructor"] = dummy
 
 
 def _answer_twice(found: NotebookNode, scene: Scene) -> None:
-    """A second cell of the same id holds what should be graded, a tag on the first one."""
+    """Add a second cell with the same id and the text to grade, and tag the first one."""
     second = copy.deepcopy(cell_of(found, "test-masked_softmax"))
     second.source = "pass"
     second.cell_type = "raw"
@@ -181,7 +181,7 @@ def _other_kernel(scene: Scene) -> Files:
 
 
 def _old_format(scene: Scene) -> Files:
-    """A notebook of format 3, in which outputs and metadata have other places."""
+    """Convert the notebook to format 3, which stores outputs and metadata elsewhere."""
     old = nbformat.convert(page(scene), 3)
     for sheet in old.worksheets:
         for cell in sheet.cells:
@@ -200,7 +200,7 @@ def _skipped_in_the_translator(scene: Scene) -> Files:
 
 
 def _all_in_one(scene: Scene) -> Files:
-    """Graded cells of the other notebook, in this one: whoever goes by names finds them."""
+    """Add graded cells of the other notebook to this one, to be found by name."""
     found = page(scene)
     for cell in copy.deepcopy(scene.pages["translator"]).cells:
         if cell.metadata["nbgrader"]["grade"]:

@@ -1,4 +1,4 @@
-"""A temporary course: cheats and two honest students hand in and are graded, then we look."""
+"""A temporary course in which cheats and two honest students are graded and inspected."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ from tests.submissions.cheats.container import (
 )
 from tests.submissions.cheats.file_digests import changed, digests
 
-FIRST, LAST = "aaron", "zoe"  # two honest students: the reference, and nothing; graded first, last
+FIRST, LAST = "aaron", "zoe"  # honest: all right, graded first; unwritten, graded last
 POINTS = {e.name: e.points for e in EXERCISES.values() if e.assignment == ASSIGNMENT}
 BYSTANDERS = {FIRST: dict(POINTS), LAST: dict.fromkeys(POINTS, 0.0)}
 NBGRADER = (sys.executable, "-m", "nbgrader")
 PYTHON = (sys.executable, "-m")
-PAGE_AT_MOST = 30 << 20  # characters of feedback, far more than anybody reads
+PAGE_AT_MOST = 30 << 20  # characters of feedback, far more than is readable
 ANSWERS = "import torch\n" + "".join(RIGHT.values())
 
-# Many cheats never end; a class of them is graded sooner if they are stopped sooner.
+# Many cheats never end; short limits make grading a class of them faster.
 IMPATIENT = """
 c.Grading.cell_seconds = 12.0
 c.Grading.exercise_seconds = 12.0
@@ -53,12 +53,12 @@ c.Grading.notebook_seconds = 60.0
 
 @dataclass(frozen=True)
 class Result:
-    """What a cheat got, and whom it harmed.
+    """The points of a cheat, and the harm it did.
 
     Attributes:
-        points: by exercise; None if the gradebook cannot be read any more.
-        harm: each in a few words.
-        log: what the grader said.
+        points: points by exercise; None if the gradebook is no longer readable.
+        harm: descriptions of the harm, in a few words each.
+        log: output of the grader.
     """
 
     points: Mapping[str, float] | None
@@ -66,11 +66,11 @@ class Result:
     log: str = ""
 
     def gained(self, cheat: Cheat) -> bool:
-        """Whether there are more points for an exercise than the cheat deserves."""
+        """Whether it got more points for an exercise than it deserves."""
         return any(n > cheat.honest.get(name, 0.0) for name, n in (self.points or {}).items())
 
     def lost(self, cheat: Cheat) -> bool:
-        """Whether there are fewer points than it deserves, though it did not break itself."""
+        """Whether it got fewer points than it deserves without breaking itself."""
         if cheat.own_risk:
             return False
         found = self.points or {}
@@ -79,7 +79,7 @@ class Result:
 
 @dataclass
 class Course:
-    """A course's folder with what lies around it."""
+    """A course's folder and its surroundings."""
 
     place: Path
     word: str = field(default_factory=lambda: "m" + secrets.token_hex(5))
@@ -95,7 +95,7 @@ class Course:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the grader's process has for its environment, a secret among it."""
+        """The environment of the grader's process, including a secret."""
         return os.environ | {
             "PATH": os.defpath,
             "OMP_NUM_THREADS": "1",
@@ -108,7 +108,7 @@ class Course:
 
 
 def new(place: Path, stock: bool) -> Course:
-    """Make a course in which the assignment is released and the two honest students handed in."""
+    """Make a course with a released assignment and the two honest submissions."""
     course = Course(place)
     course.folder.mkdir(parents=True)
     course.home.mkdir()
@@ -152,7 +152,7 @@ def _answered() -> dict[str, NotebookNode]:
 
 
 def _plainly(course: Course, *arguments: str) -> None:
-    """Run an nbgrader command that runs nobody's code."""
+    """Run an nbgrader command that executes no student code."""
     done = subprocess.run(
         [*NBGRADER, *arguments],
         cwd=course.folder,
@@ -171,7 +171,7 @@ def released(course: Course) -> dict[str, NotebookNode]:
 
 
 def lay(course: Course, student: str, files: Files) -> None:
-    """Put a student's files where nbgrader collects them."""
+    """Put a student's files in nbgrader's folder of submissions."""
     folder = course.folder / "submitted" / student / ASSIGNMENT
     folder.parent.mkdir(parents=True, exist_ok=True)
     if "." not in files:
@@ -190,7 +190,7 @@ def lay(course: Course, student: str, files: Files) -> None:
 
 
 def hand_in(course: Course, cheat: Cheat) -> None:
-    """Build a cheat, and what its friend hands in, and put both into the course."""
+    """Build a cheat and its friend's submission, and put both into the course."""
     builds = {cheat.slug: cheat.build}
     if cheat.friend:
         builds[friend_of(cheat)] = cheat.friend
@@ -199,7 +199,7 @@ def hand_in(course: Course, cheat: Cheat) -> None:
 
 
 def friend_of(cheat: Cheat) -> str:
-    """Return the name of a cheat's friend: the beginning of its own, to be just before it."""
+    """Return the name of a cheat's friend: a prefix of its own, to be sorted just before it."""
     return cheat.slug[:-1]
 
 
@@ -207,7 +207,7 @@ def friend_of(cheat: Cheat) -> str:
 
 
 def points(course: Course, student: str) -> dict[str, float]:
-    """Return the points per exercise that the gradebook has for a student, of whatever origin."""
+    """Return a student's points by exercise in the gradebook, of any origin."""
     found = dict.fromkeys(POINTS, 0.0)
     with Gradebook(f"sqlite:///{course.folder / 'gradebook.db'}") as book:
         try:
@@ -232,7 +232,7 @@ def feedback(course: Course, student: str) -> str:
 
 @cache
 def _secret_lines() -> tuple[str, ...]:
-    """Lines that only the instructor's files have: of solutions, hidden tests and the judge."""
+    """Return lines that are only in the instructor's files: solutions, hidden tests, the judge."""
     shown, hidden = "", []
     for page in _answered().values():
         text = "\n".join(cell.source for cell in page.cells)
@@ -247,7 +247,7 @@ def _secret_lines() -> tuple[str, ...]:
 
 
 def leaks(course: Course, text: str, written: str) -> list[str]:
-    """Return what a page tells that its reader has not written and must not know."""
+    """Return the content of a page that its reader did not write and must not know."""
     found = []
     for where, word in course.secrets.items():
         if any(form in text for form in (word, word[::-1], word.encode().hex())):
@@ -261,7 +261,7 @@ def leaks(course: Course, text: str, written: str) -> list[str]:
 
 
 def text_of(course: Course, student: str) -> str:
-    """Return all text that a student handed in, in plain files."""
+    """Return all text that a student submitted in plain files."""
     folder = course.folder / "submitted" / student / ASSIGNMENT
     if folder.is_symlink():
         return ""
@@ -271,7 +271,7 @@ def text_of(course: Course, student: str) -> str:
         if _plain(path):
             try:
                 sources += [cell.source for cell in nbformat.read(path, 4).cells]
-            except Exception:  # what is no notebook has no cells
+            except Exception:  # not a notebook, so no cells
                 continue
     return "\n".join([*texts, *sources])
 
@@ -281,7 +281,7 @@ def _plain(path: Path) -> bool:
 
 
 def aftermath(course: Course, cheat: Cheat, report: str) -> list[str]:
-    """Return the harm that can be seen in what the cheat's student reads."""
+    """Return the harm visible in the feedback to the cheat's student."""
     page = feedback(course, cheat.slug)
     written = text_of(course, cheat.slug)
     harm = leaks(course, page, written)
@@ -298,7 +298,7 @@ def aftermath(course: Course, cheat: Cheat, report: str) -> list[str]:
 
 
 def left_behind(course: Course, cheat: Cheat, seen: Seen) -> list[str]:
-    """Return what a cheat has left on the machine, by the mark on it."""
+    """Return what a cheat has left on the machine, found by its mark."""
     mark = course.mark(cheat)
     own = [f"/{name}/{cheat.slug}/" for name in ("submitted", "autograded", "feedback")]
     files = [path for path in seen.files if not any(place in path for place in own)]
@@ -311,12 +311,12 @@ def left_behind(course: Course, cheat: Cheat, seen: Seen) -> list[str]:
 
 
 def bystanders(course: Course, who: Iterable[str]) -> list[str]:
-    """Return which honest students have not the points they deserve."""
+    """Return the honest students whose points are not those they deserve."""
     harm = []
     for student in who:
         try:
             right = points(course, student) == BYSTANDERS[student]
-        except Exception:  # whatever a broken database raises
+        except Exception:  # any error of a broken database
             right = False
         if not right:
             harm.append(f"changes {student}'s points")
@@ -396,7 +396,7 @@ def _result(course: Course, cheat: Cheat, harm: list[str], log: str) -> Result:
     found: dict[str, float] | None
     try:
         found = points(course, cheat.slug)
-    except Exception:  # whatever a broken database raises
+    except Exception:  # any error of a broken database
         found = None
         harm.append("breaks the gradebook")
     return Result(found, tuple(dict.fromkeys(harm)), log)
@@ -457,7 +457,7 @@ def graded_by_ours(place: Path, wanted: Iterable[Cheat], workers: int = 2) -> Ou
         + changed(before, digests(course.folder, own))
         + bystanders(course, BYSTANDERS)
     )
-    # Outside namespaces of its own, the run sees processes of everybody.
+    # Without its own namespaces, the run sees all processes of the machine.
     left = [line for line in seen.left if namespaces() or course.word in line]
     harm += [f"leaves a process: {line[:80]}" for line in left]
     # Status 1: a page that takes too long is named, and all the others are written.

@@ -1,4 +1,4 @@
-"""The feedback page, or the instructor's report, does what the student wants."""
+"""Cheats that inject HTML into the feedback page or the instructor's report."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ALL = SCRIPT + IMAGE + FRAME
 
 
 class _Active(HTMLParser):
-    """Finds what of a page would be run, loaded or sent, and holds a word."""
+    """Finds elements with a word that would be executed, loaded or sent."""
 
     def __init__(self, word: str):
         super().__init__(convert_charrefs=True)
@@ -56,7 +56,7 @@ class _Active(HTMLParser):
 
 
 def active(page_of_html: str, word: str) -> list[str]:
-    """Return the active elements of a page that hold the word."""
+    """Return the active elements of a page that contain the word."""
     parser = _Active(word)
     parser.feed(page_of_html)
     parser.close()
@@ -64,7 +64,7 @@ def active(page_of_html: str, word: str) -> list[str]:
 
 
 def nothing_active(after: After) -> list[str]:
-    """Look for active elements of the student's in the feedback and in the report."""
+    """Look for active elements of the student in the feedback and in the report."""
     pages = {"feedback": after.feedback, "report": after.report}
     return [
         f"active in the {name}: {element}"
@@ -140,7 +140,7 @@ def _notebook_metadata(found: NotebookNode, scene: Scene) -> None:
 
 
 def _cell_ids(scene: Scene) -> Files:
-    """Ids that are HTML: nbformat would refuse to write them."""
+    """Set cell ids that are HTML, which nbformat would refuse to write."""
     found = page(scene)
     for cell in found.cells:
         if cell.cell_type == "code":
@@ -154,7 +154,7 @@ def _cell_ids(scene: Scene) -> Files:
 
 
 def _names(scene: Scene) -> Files:
-    """File names that are HTML, for pages that list files."""
+    """Return files whose names are HTML, for pages that list files."""
     text = handed_in(page(scene))["scores.ipynb"]
     image = f"<img src=x onerror=alert('{scene.mark}')>"
     translator = copy.deepcopy(scene.pages["translator"])

@@ -1,4 +1,4 @@
-"""The answer is looked up in memory: callers' frames, the garbage collector, loaded modules."""
+"""Cheats that find answers in memory: callers' frames, garbage collector, loaded modules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.submissions.cheats.cheat_builders import (
     thief,
 )
 
-# Tells whether what was found belongs to the case whose inputs are given.
+# Checks whether an object that was found belongs to the case with the given inputs.
 FITS = """
 def fits(thing, given):
     outputs, gradients = getattr(thing, "outputs", None), getattr(thing, "gradients", None)

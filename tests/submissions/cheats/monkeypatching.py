@@ -1,4 +1,4 @@
-"""The judge is changed in memory: torch, numpy, builtins, the autograder's own modules."""
+"""Cheats that patch the judge in memory: torch, numpy, builtins, the autograder's modules."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.submissions.cheats.cheat_builders import REMEMBERED, RIGHT, WRONG, forger, in_code
 
-# Loads whatever of the judge is there, so that it can be changed.
+# Loads all modules of the judge that exist, so that they can be patched.
 LOADED = """
 import importlib, sys
 

@@ -1,4 +1,4 @@
-"""The way from the answer to the judge: forged, replayed, cut or flooded messages."""
+"""Cheats that forge, replay, truncate or flood the messages to the judge."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.submissions.cheats.cheat_builders import WRONG, in_code
 
 OTHER = "stock nbgrader knows no such messages"
 
-# A student who has read our code changes what the process says about itself.
+# A student who knows our code changes the process's own messages.
 SENDER = """
 import gc
 try:
@@ -27,7 +27,7 @@ def send(self, header, tensors=None):
 if wire:
     framing.Channel.send = send
 """
-# The judged message of an exercise has its outcomes in it.
+# The message that is judged for an exercise contains its outcomes.
 IS_ANSWER = 'isinstance(header.get("outcomes"), list)'
 
 

@@ -1,4 +1,4 @@
-"""Nothing is left for the others: processor, memory, disk, processes, output, time."""
+"""Cheats that exhaust processor, memory, disk, processes, output or time for all students."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MACHINE = "it would exhaust the machine"
 
 
 def _one(slug: str, title: str, body: str, opening: str = "", **more):
-    """Return a cheat whose `masked_softmax` does harm; the other answers only are wrong."""
+    """Return a cheat whose `masked_softmax` does harm; the other answers are just wrong."""
     lines = "\n".join("    " + line for line in body.strip().splitlines())
     answers = {"masked_softmax": f"def masked_softmax(scores, mask):\n{lines}\n"}
     more.setdefault("not_on_stock", MACHINE)
@@ -22,7 +22,7 @@ def _one(slug: str, title: str, body: str, opening: str = "", **more):
 
 
 def _neighbour(scene: Scene) -> Files:
-    """An honest student who is graded at the same time."""
+    """Return an honest student who is graded at the same time."""
     return handed_in(page(scene, RIGHT))
 
 

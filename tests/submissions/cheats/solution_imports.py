@@ -1,4 +1,4 @@
-"""The answer is imported, in ways that hide where it comes from."""
+"""Cheats that import the answer in ways that hide its origin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other processes: what stays behind, what is hit by signals, what the system starts later."""
+"""Cheats with other processes: leftovers, signals, programs that the system starts later."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ for pid in (os.getppid(), 1):
         except OSError as error:
             print(error)
 """,
-        own_risk=True,  # where the parent cannot be seen, its number is 0: oneself
+        own_risk=True,  # an invisible parent has the id 0, which is oneself
     ),
     in_code(
         "stray_processes",

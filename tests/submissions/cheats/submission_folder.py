@@ -1,4 +1,4 @@
-"""What lies in the submission's folder: links, odd names, files that shadow others."""
+"""Cheats with files in the submission's folder: links, odd names, shadowing files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _linked(slug: str, title: str, target: str, hard: bool = False, **more) -> C
 
 
 def _beside(slug: str, title: str, files, opening: str = "", **more) -> Cheat:
-    """Return a cheat with other files beside a notebook with wrong answers."""
+    """Return a cheat with additional files next to a notebook with wrong answers."""
 
     def build(scene: Scene) -> Files:
         found = {name: text.replace("@MARK@", scene.mark) for name, text in files.items()}
@@ -45,7 +45,7 @@ def _pipe(scene: Scene) -> Files:
 
 
 def _links_beside(scene: Scene) -> Files:
-    """Wrong answers, and links by which the grader itself may bring the solution along."""
+    """Return wrong answers, with links that may make the grader include the solution."""
     opening = """
 from pathlib import Path
 import json
@@ -77,7 +77,7 @@ STOLEN.setdefault("torch", torch)
 
 
 def _zipped_judge(scene: Scene) -> Files:
-    """A package named autograder in a zip file: nbgrader leaves out .py files, but not this."""
+    """Return a zipped package named autograder: nbgrader excludes .py files, but not this."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as file:
         for name in ("autograder/__init__.py", "autograder/instructor/__init__.py"):
@@ -95,14 +95,14 @@ from autograder import check
 
 
 def _nested(scene: Scene) -> Files:
-    """A right notebook of somebody else's in folders that a search for notebooks may find."""
+    """Return another student's right notebook in folders that a search for notebooks may find."""
     right = handed_in(page(scene, RIGHT))["scores.ipynb"]
     places = ("bahdanau/scores.ipynb", ".ipynb_checkpoints/scores-checkpoint.ipynb")
     return handed_in(page(scene)) | dict.fromkeys(places, right)
 
 
 def _odd_notebook_names(scene: Scene) -> Files:
-    """Notebooks whose names are options, commands or paths, if somebody is careless."""
+    """Return notebooks whose names a careless program may treat as options, commands or paths."""
     honest = handed_in(page(scene))
     text = honest["scores.ipynb"]
     names = (
@@ -123,13 +123,13 @@ def _odd_notebook_names(scene: Scene) -> Files:
 
 
 def _names_without_letters(scene: Scene) -> Files:
-    """Files whose names are no text, too long or broken over lines."""
+    """Return files whose names are not text, are too long, or contain line breaks."""
     names = ("caf\udce9.txt", "\udcff\udcfe", "two\nlines.txt", "x" * 250 + ".txt", "a\tb.csv")
     return handed_in(page(scene)) | dict.fromkeys(names, b"1,2\n")
 
 
 def _names_that_lead_out(scene: Scene) -> Files:
-    """Attachments and saved pictures that want to be written elsewhere."""
+    """Return attachments and saved pictures with file names that point elsewhere."""
     found = page(scene)
     out = f"../../../../{scene.mark}.png"
     cell = copy.deepcopy(found.cells[0])
@@ -164,7 +164,7 @@ def _not_a_notebook(scene: Scene) -> Files:
 
 
 def _no_mark(after: After) -> list[str]:
-    """Nothing of an environment or a password file may be in the feedback."""
+    """Check that the feedback contains nothing of an environment or a password file."""
     return [
         f"{word} in the feedback" for word in ("root:x:0", "/bin/bash") if word in after.feedback
     ]

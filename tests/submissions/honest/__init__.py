@@ -1,6 +1,6 @@
-"""Honest submissions: right, partly right, wrong and unwritten answers in many styles.
+"""Bank of honest submissions: right, partly right, wrong and unwritten answers in many styles.
 
-Each of them says what it earns. On these, ours has to give what stock nbgrader gives, except where
+Each of them states what it earns. On these, our grader must agree with stock nbgrader, except where
 stock is wrong.
 """
 

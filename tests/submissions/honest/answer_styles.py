@@ -1,4 +1,4 @@
-"""Right answers as different people write them, with all that may stand around them."""
+"""Honest submissions with right answers in different styles, and with other cells."""
 
 from __future__ import annotations
 

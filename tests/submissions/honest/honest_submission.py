@@ -1,4 +1,4 @@
-"""What is known of an honest submission: what is written in it, and what that earns."""
+"""Data type of an honest submission: its content and its points."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ class Honest:
 
     Attributes:
         slug: its name, and the student's.
-        title: what is in it, one line.
-        build: makes it of a submission with right answers.
-        points: what the exercises earn that do not earn everything.
-        partly: exercises of which some part may be right; they earn less than everything.
+        title: its content, in one line.
+        build: function that makes it from a submission with right answers.
+        points: points of the exercises that do not earn full points.
+        partly: exercises that may be partly right; they earn less than full points.
         stock_wrong: why stock nbgrader gives other points, or "".
-        quick: whether it is in the short run, too.
+        quick: whether it is also in the short run.
     """
 
     slug: str
@@ -32,23 +32,23 @@ class Honest:
 
     @property
     def place(self) -> str:
-        """Where it lies in the course."""
+        """Return its path in the course."""
         return f"submitted/{self.slug}/{ASSIGNMENT}"
 
     def files(self) -> Files:
-        """Return what is handed in."""
+        """Return the submitted files."""
         hand = Handed()
         self.build(hand)
         return hand.files()
 
     def allows(self, exercise: str, points: float) -> bool:
-        """Tell whether ours may give an exercise so much."""
+        """Return whether our grader may give an exercise these points."""
         if exercise in self.partly:
             return 0.0 <= points < POINTS[exercise]
         return points == self.points.get(exercise, POINTS[exercise])
 
     def agrees(self, exercise: str, ours: float, stock: float) -> bool:
-        """Tell whether ours may differ from stock nbgrader as it does."""
+        """Return whether this difference between ours and stock nbgrader is allowed."""
         known = exercise in self.partly or exercise in self.points
         return ours == stock or bool(self.stock_wrong and known and ours > stock)
 

@@ -1,4 +1,4 @@
-"""Answers that are wrong, not written, or right in part."""
+"""Honest submissions with wrong, unwritten and partly right answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Submissions put together of the bank's right and wrong answers, so that each style occurs."""
+"""Honest submissions composed of the bank's answers, so that every style occurs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _named(answers: dict[str, Entry]) -> str:
 
 
 def right() -> list[Honest]:
-    """Return submissions that hold every right answer of the bank at least once."""
+    """Return submissions that contain every right answer of the bank at least once."""
     given = _of(True)
     found = []
     for i in range(max(map(len, given.values()))):
