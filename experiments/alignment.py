@@ -215,7 +215,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the options."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--model", choices=list(MODELS), default="rnnsearch")
-    arguments.add_argument("--pairs", type=int, default=100_000, help="to train on")
+    arguments.add_argument("--pairs", type=int, default=100_000, help="number of training pairs")
     arguments.add_argument("--longest", type=int, default=25, help="words of a training sentence")
     arguments.add_argument("--words", type=int, default=12_000, help="ids of a vocabulary")
     arguments.add_argument("--seeds", type=int, nargs=1, default=[1])

@@ -82,7 +82,9 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the options."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--data", default="reviews", help="reviews, or a data set by name")
-    arguments.add_argument("--texts", type=int, help="how many; 2,000, of a data set 512")
+    arguments.add_argument(
+        "--texts", type=int, help=("number of texts; default: 2,000, or 512 for a data set")
+    )
     arguments.add_argument("--rounds", type=int, default=5)
     arguments.add_argument(
         "--max-words", type=int, default=400, help="more are cut from the middle"

@@ -396,7 +396,10 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument("--layers", type=int, default=4)
     arguments.add_argument("--heads", type=int, default=4)
     arguments.add_argument(
-        "--length", type=int, default=96, help="pieces of a pair, marks included"
+        "--length",
+        type=int,
+        default=96,
+        help=("maximum word pieces of a pair, special tokens included"),
     )
     arguments.add_argument("--vocabulary", type=int, default=8000)
     arguments.add_argument("--dropout", type=float, default=0.1)

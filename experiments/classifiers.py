@@ -262,7 +262,10 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument("--vocabulary", type=int, default=30_000, help="ids at most")
     arguments.add_argument("--minimum-count", type=int, default=3)
     arguments.add_argument(
-        "--max-words", type=int, default=400, help="more are cut from the middle"
+        "--max-words",
+        type=int,
+        default=400,
+        help=("maximum words of a text; longer texts are truncated in the middle"),
     )
     arguments.add_argument("--precision", choices=["float32", "bfloat16"], default="bfloat16")
     arguments.add_argument("--progress", action="store_true", help="show a progress bar")
@@ -273,7 +276,7 @@ def parser() -> argparse.ArgumentParser:
         "--at-least",
         type=float,
         default=0.0,
-        help="read the test set and record only if the accuracy on validation data gets there",
+        help="use the test set and record only if the validation accuracy reaches this value",
     )
     arguments.add_argument("--weights", help="also save the trained weights in this file")
     return arguments

@@ -321,7 +321,9 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument("--layers", type=int, default=2)
     arguments.add_argument("--heads", type=int, default=4)
     arguments.add_argument("--dropout", type=float, default=0.0)
-    arguments.add_argument("--deviation", type=float, default=0.08, help="of the first weights")
+    arguments.add_argument(
+        "--deviation", type=float, default=0.08, help=("standard deviation of the initial weights")
+    )
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--only", choices=("fill", "narrow", "bert"), help="one part")
     return arguments

@@ -306,7 +306,12 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument("--length", type=int, default=64, help="in pieces, marks included")
     arguments.add_argument("--dropout", type=float, default=0.1)
     arguments.add_argument("--precision", choices=["float32", "bfloat16"], default="bfloat16")
-    arguments.add_argument("--on", choices=["test", "validation"], default="test", help="judge on")
+    arguments.add_argument(
+        "--on",
+        choices=["test", "validation"],
+        default="test",
+        help=("data set part to evaluate on"),
+    )
     arguments.add_argument("--looks", type=int, default=0, help="texts whose attention is recorded")
     arguments.add_argument("--progress", action="store_true", help="show a progress bar")
     arguments.set_defaults(width=WIDTH, layers=LAYERS, heads=HEADS)

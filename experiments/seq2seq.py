@@ -41,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument(
         "--order",
         choices=list(PAPER.values()),
-        help="how the source is read; left out: as in the model's paper",
+        help="reading order of the source; default: that of the model's paper",
     )
     arguments.set_defaults(width=512, dropout=0.3)
     return arguments

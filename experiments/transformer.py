@@ -64,7 +64,9 @@ def rate(options: argparse.Namespace, step: int, steps: int) -> float:
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the options."""
     arguments = translation_harness.parser(__doc__)
-    arguments.add_argument("--layers", type=int, default=3, help="of the encoder, of the decoder")
+    arguments.add_argument(
+        "--layers", type=int, default=3, help=("number of layers in the encoder and in the decoder")
+    )
     arguments.add_argument("--heads", type=int, default=8)
     arguments.add_argument("--inner", type=int, default=512, help="size inside a feed-forward")
     arguments.add_argument("--warmup", type=int, default=1000, help="steps")

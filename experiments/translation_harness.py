@@ -328,7 +328,7 @@ def parser(description: str) -> argparse.ArgumentParser:
         "--precision",
         choices=["float32", "bfloat16"],
         default="bfloat16",
-        help="bfloat16 is faster where the processor has it",
+        help="bfloat16 is faster if the processor supports it",
     )
     arguments.add_argument("--subwords", type=int, default=8000)
     arguments.add_argument(
@@ -344,7 +344,7 @@ def parser(description: str) -> argparse.ArgumentParser:
         "--average",
         type=int,
         default=0,
-        help="last epochs whose mean weights are tried in the search",
+        help="number of last epochs whose weights are averaged for the beam search",
     )
     arguments.add_argument("--data", default="multi30k-de-en")
     arguments.add_argument("--weights", help="also save the trained weights in this file")

@@ -132,7 +132,7 @@ def main(root: Path = ROOT) -> int:
     build = root / "_build"
     removed = forget_stale(build, root)
     if removed:
-        print(f"Something behind the pages changed: removed {', '.join(removed)}.")
+        print(f"The code behind the pages has changed: removed {', '.join(removed)}.")
     started = time.perf_counter()
     # Silence the kernels' warning that the debugger misses breakpoints in frozen modules.
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
@@ -153,8 +153,8 @@ def main(root: Path = ROOT) -> int:
     write_notebooks(build / "html" / "notebooks", root, known and clone_address(known))
     if known is None:
         print(
-            "Nobody says where the course is published: the buttons of Colab and Binder say how "
-            "to open a notebook by hand. Set COURSE_REPOSITORY=owner/name."
+            "The course's repository is unknown, so the Colab and Binder buttons only explain "
+            "how to open a notebook manually. Set COURSE_REPOSITORY=owner/name."
         )
     weights = weigh_pages(build / "html")
     lines = [

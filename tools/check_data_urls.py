@@ -46,7 +46,7 @@ def fits(address: str, answer: Answer) -> str:
         return "sends a web page instead of the file"
     beginning = BEGINNINGS.get(Path(urlsplit(address).path).suffix, b"")
     if not answer.start.startswith(beginning):
-        return "the beginning is not that of such a file"
+        return "the first bytes do not match the file type"
     if answer.size == 0 or not answer.start:
         return "sends an empty file"
     return ""
@@ -78,7 +78,7 @@ def check(file: RemoteFile, visitor: Visitor, checksums: int = SMALL) -> list[Fi
             wrong = fits(address, answer)
             if not wrong and answer.size is not None and answer.size <= checksums:
                 wrong = verify(file, url)
-                says = "checksum right"
+                says = "checksum verified"
             verdict, says = (BROKEN, wrong) if wrong else (verdict, says)
         else:
             verdict = BROKEN  # the loader would be refused as well
@@ -122,7 +122,7 @@ def report(by_name: dict[str, list[Finding]]) -> str:
         files = {finding.file for finding in findings}
         lost = [f for f in files if all(x.verdict == BROKEN for x in findings if x.file == f)]
         good = sum(finding.verdict != BROKEN for finding in findings)
-        state = f"cannot be had: {', '.join(sorted(lost))}" if lost else "can be had"
+        state = f"unavailable: {', '.join(sorted(lost))}" if lost else "available"
         rows.append((name, len(files), f"{good} of {len(findings)}", state))
     text = table(("data set", "files", "addresses that answer", "state"), rows)
     odd = {x: None for findings in by_name.values() for x in findings if x.verdict != OK}

@@ -102,12 +102,12 @@ class Site:
         split = urlsplit(link)
         path, anchor = unquote(split.path), unquote(split.fragment)
         if path.startswith("/"):  # the site may be served from a subfolder
-            return "begins at the host's root"
+            return "is relative to the root of the host"
         target = name
         if path:
             target = normpath(str(PurePosixPath(name).parent / path))
             if target.startswith(".."):
-                return "leads out of the site"
+                return "points outside the site"
             if (self.folder / target).is_dir():
                 target = normpath(f"{target}/index.html")
             if not (self.folder / target).is_file():
@@ -153,9 +153,7 @@ def main(arguments: list[str] | None = None) -> int:
         ask(addresses, Visitor()), key=lambda a: (BROKEN, MOVED, REFUSED, OK).index(a.verdict)
     )
     counts = {v: sum(a.verdict == v for a in answers) for v in (OK, MOVED, REFUSED, BROKEN)}
-    print(
-        f"{len(answers)} addresses of others: " + ", ".join(f"{n} {v}" for v, n in counts.items())
-    )
+    print(f"{len(answers)} external addresses: " + ", ".join(f"{n} {v}" for v, n in counts.items()))
     rows = (
         (a.verdict, a.address, a.says, ", ".join(addresses[a.address]))
         for a in answers

@@ -118,7 +118,10 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     there = versions(read(given.source))
     if "torch" not in there or "numpy" not in there:
-        print(f"{given.source} is no list of Colab's packages: it has no torch.", file=sys.stderr)
+        print(
+            f"{given.source} is not a list of Colab's packages: torch or numpy is missing.",
+            file=sys.stderr,
+        )
         return 2
     own = [
         line
@@ -130,11 +133,14 @@ def main(arguments: list[str] | None = None) -> int:
     given.out.write_text(comparison.requirements(), encoding="utf-8")
     print(f"{len(comparison.has)} packages in Colab's versions: {given.out}")
     for line in comparison.too_old.values():
-        print(f"too old, pip brings a newer one: {line}")
+        print(f"too old, pip will upgrade it: {line}")
     if comparison.absent:
-        print(f"absent, pip brings them: {', '.join(comparison.absent)}")
+        print(f"missing, pip will install them: {', '.join(comparison.absent)}")
     if "torch" in comparison.too_old:
-        print("The course keeps Colab's torch: it must fit.", file=sys.stderr)
+        print(
+            "The course cannot replace Colab's torch, so its version must be compatible.",
+            file=sys.stderr,
+        )
         return 1
     return 0
 

@@ -29,7 +29,7 @@ FILES = (
     "CITATION.cff", "README.md",
 )  # fmt: skip
 FIRST_CELL = """\
-# In Colab: run this first; it fetches the course and what is missing. Elsewhere it does nothing.
+# In Colab: run this first; it downloads the course and missing packages. Elsewhere it does nothing.
 import sys
 
 if "google.colab" in sys.modules:
@@ -175,14 +175,14 @@ def main() -> int:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "_build" / "notebooks")
     known = find_repository()
     if folder.exists() and any(folder.iterdir()) and not (folder / "coursekit").is_dir():
-        print(f"{folder} holds something else: name an empty folder.", file=sys.stderr)
+        print(f"{folder} contains other files: choose an empty folder.", file=sys.stderr)
         return 2
     shutil.rmtree(folder, ignore_errors=True)
     written = write_tree(folder, ROOT, known and clone_address(known))
     print(f"{len(written)} notebooks in {folder}")
     if known is None:
         print(
-            "Nobody says where the course is published: in Colab the notebooks will ask for its "
+            "The course's repository is unknown, so in Colab the notebooks will ask for its "
             "files. Set COURSE_REPOSITORY=owner/name."
         )
     return 0

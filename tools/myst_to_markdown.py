@@ -117,7 +117,9 @@ class PlainMarkdown:
         if name in _ADMONITIONS:
             title = argument or name.capitalize()
             return [f"> **{title}.**", *(f"> {line}".rstrip() for line in inner)]
-        raise ValueError(f"{self.page}: plain.py does not know the directive {{{name}}}.")
+        raise ValueError(
+            f"{self.page}: myst_to_markdown.py does not support the directive {{{name}}}."
+        )
 
     def _question(self, kind: str, question: str, body: list[str]) -> list[str]:
         """Return a question (see book/site/questions.py) with its answer folded below it."""
@@ -159,7 +161,7 @@ class PlainMarkdown:
             return re.sub(r"\s*<[^<>]*>$", "", text)
         if name == "recorded":
             return cite_result(text)
-        raise ValueError(f"{self.page}: plain.py does not know the role {{{name}}}.")
+        raise ValueError(f"{self.page}: myst_to_markdown.py does not support the role {{{name}}}.")
 
     def _link(self, link: re.Match[str]) -> str:
         target, _, _anchor = link["target"].partition("#")

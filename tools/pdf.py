@@ -259,7 +259,7 @@ def print_book(site: Path, pages: Sequence[Page], about: dict[str, Any], code: b
         whole.evaluate("document.fonts.ready.then(() => null)")
         lost = whole.evaluate((HERE / "pdf_fit.js").read_text(encoding="utf-8"), TURNED)
         for text in lost:
-            print(f"a link leads nowhere and is left as words: {text}", file=sys.stderr)
+            print(f"broken link, printed as plain text: {text}", file=sys.stderr)
         first = _pdf(whole)
         whole.evaluate(
             """numbers => document.querySelectorAll(".book-contents a").forEach((link) => {
@@ -277,7 +277,7 @@ def print_book(site: Path, pages: Sequence[Page], about: dict[str, Any], code: b
         browser.close()
     if find_page_numbers(first) != find_page_numbers(last):
         raise CannotPrint(
-            "The page numbers moved between two printings; this is a mistake of ours."
+            "The page numbers differ between the two printings; this is a bug in tools/pdf.py."
         )
     return finish(last, about, headings)
 

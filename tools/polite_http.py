@@ -76,7 +76,7 @@ class Visitor:
             try:
                 start = next(response.iter_content(FIRST_BYTES), b"")
             except requests.RequestException:
-                return Answer(address, BROKEN, "broke off at the beginning")
+                return Answer(address, BROKEN, "connection closed at the beginning")
             return self._judge(address, response, start)
 
     def _patiently(
@@ -100,7 +100,7 @@ class Visitor:
             except requests.Timeout:
                 says = f"no answer within {self.timeout:g} s"
             except requests.TooManyRedirects:
-                return "leads in a circle"
+                return "redirects in a loop"
             except requests.RequestException as error:
                 says = f"could not be reached ({type(error).__name__})"
             else:
@@ -119,7 +119,9 @@ class Visitor:
         response.close()
         kind = response.headers.get("Content-Type", "").split(";")[0].strip().lower()
         if status in _REFUSES:
-            return Answer(address, REFUSED, f"status {status}: no programs", None, kind, start)
+            return Answer(
+                address, REFUSED, f"status {status}: refuses automated requests", None, kind, start
+            )
         if status >= 400:
             return Answer(address, BROKEN, f"status {status}", None, kind, start)
         first, last = urlsplit(address).hostname, urlsplit(response.url).hostname

@@ -31,7 +31,7 @@ def find_repository(root: Path = ROOT) -> str | None:
     for variable in ("COURSE_REPOSITORY", "GITHUB_REPOSITORY"):
         value = os.environ.get(variable, "").strip()
         if value and not _NAME.fullmatch(value):
-            raise ValueError(f"{variable} is {value!r}: give it as owner/name.")
+            raise ValueError(f"{variable} is {value!r}: it must have the form owner/name.")
         if value:
             return value
     command = ["git", "-C", str(root), "remote", "get-url", "origin"]

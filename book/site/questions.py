@@ -102,8 +102,8 @@ class _Asked(SphinxDirective):
         self.called = f"The question “{self.arguments[0].strip()}”"
         if not _NAME.fullmatch(name):
             raise self.error(
-                f"{self.called} needs a name of its own in small letters, such as "
-                f"“:name: han-steps”; it has {name!r}."
+                f"{self.called} needs a unique lower-case name, such as “:name: han-steps”; it "
+                f"has {name!r}."
             )
         self.called = f"The question {name!r}"
         more, items = self._parts()
@@ -147,11 +147,11 @@ class _Asked(SphinxDirective):
         lists = [i for i, node in enumerate(parsed) if isinstance(node, nodes.definition_list)]
         if not lists:
             raise self.error(
-                f"{self.called} has no answers to choose from or to explain: write each as “[ ] "
-                "the answer”, the right one with [x], and on the next line “: why”."
+                f"{self.called} has no answers: write each as “[ ] the answer”, the right one "
+                "with [x], followed by an explanation “: why” on the next line."
             )
         if len(lists) > 1 or lists[0] != len(parsed) - 1:
-            raise self.error(f"{self.called} has something after its answers or between them.")
+            raise self.error(f"{self.called} has other content between or after its answers.")
         return parsed[:-1], list(parsed[-1].findall(nodes.definition_list_item))
 
     def _marked(self, item: nodes.definition_list_item) -> tuple[bool, nodes.term]:
@@ -161,8 +161,7 @@ class _Asked(SphinxDirective):
         if len(terms) != 1 or first is None or not mark:
             shown = " ".join(term.astext() for term in terms)
             raise self.error(
-                f"{self.called}: the answer “{shown}” begins neither with [x], for right, nor with "
-                "[ ], for wrong."
+                f"{self.called}: the answer “{shown}” must begin with [x] (right) or [ ] (wrong)."
             )
         term = terms[0]
         rest = first.astext()[mark.end() :]
@@ -226,8 +225,8 @@ class Number(_Asked):
         for low, high in pairwise(ordered):
             if high - low <= 2 * tolerance + 1e-9 * max(1.0, abs(high)):
                 raise self.error(
-                    f"{self.called}: {low:g} and {high:g} cannot be told apart with a tolerance "
-                    f"of {tolerance:g}."
+                    f"{self.called}: {low:g} and {high:g} overlap with a tolerance of "
+                    f"{tolerance:g}."
                 )
         return {"tolerance": tolerance, "unit": self.options.get("unit", "")}
 

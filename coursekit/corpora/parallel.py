@@ -123,8 +123,8 @@ def splits(
     different = len({pair.source for pair in pairs})
     if different < total:
         raise ValueError(
-            f"Only {different} different sentences of {min_length} to {max_length} words were "
-            f"found for {total}: ask for fewer or longer ones."
+            f"Only {different} of {total} different sentences of {min_length} to {max_length} "
+            "words could be generated: request fewer or longer ones."
         )
     # The training set comes last, so that a larger one leaves the other sets unchanged.
     test_end, validation_end = test, test + validation

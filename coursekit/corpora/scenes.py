@@ -214,7 +214,9 @@ def _check(things: tuple[int, int], **numbers: int) -> None:
             raise ValueError(f"{name} must be 0 or more, not {value}.")
     fewest, most = things
     if not 1 <= fewest <= most <= 3:
-        raise ValueError(f"things must be two numbers from 1 to 3 that ascend, not {things}.")
+        raise ValueError(
+            f"things must be two numbers from 1 to 3 in ascending order, not {things}."
+        )
 
 
 def _draw(
@@ -231,8 +233,8 @@ def _draw(
             refused += 1
             if refused > 50 * number + _ATTEMPTS:
                 raise ValueError(
-                    "There are not so many different captions: ask for fewer scenes, or for more "
-                    "things in a scene."
+                    "There are too few different captions: request fewer scenes, or more objects "
+                    "per scene."
                 )
             continue
         made.append(Scene(_paint(things, noise), words, things, about))

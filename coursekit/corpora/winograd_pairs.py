@@ -58,7 +58,9 @@ def twins(number: int, seed: int, min_length: int = 9, max_length: int = 12) -> 
         drawn = _draw(random_source, words)
         if drawn is not None:
             made.setdefault(drawn.first.source, drawn)
-    raise ValueError(f"Only {len(made)} different twins were found for {number}.")
+    raise ValueError(
+        f"Only {len(made)} of {number} different twins could be generated; request fewer."
+    )
 
 
 def _draw(random_source: random.Random, words: int) -> WinogradPair | None:

@@ -69,7 +69,7 @@ def encode_document(
         TypeError: the document or a sentence is a string.
     """
     if isinstance(document, str):
-        raise TypeError("A document is a list of sentences; cut the text with sentences(text).")
+        raise TypeError("A document is a list of sentences; split the text with sentences(text).")
     pieces = [
         vocabulary.encode(sentence[start : start + max_words], eos=False)
         for sentence in document

@@ -74,7 +74,7 @@ def noise_distribution(
     """
     ids = torch.tensor([i for sentence in sentences for i in sentence], dtype=torch.long)
     if len(ids) == 0:
-        raise ValueError("The sentences hold no word to count.")
+        raise ValueError("The sentences contain no words.")
     counts = torch.bincount(ids, minlength=vocabulary_size).double()  # (V,)
     raised = torch.where(counts > 0, counts**power, 0.0)  # (V,)
     return (raised / raised.sum()).float()  # (V,)

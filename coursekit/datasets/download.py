@@ -122,7 +122,7 @@ def _download(file: RemoteFile, cached: Path) -> bytes:
             continue
         return content
     raise DatasetError(
-        f"Could not download {file.path} ({'; '.join(failures) or 'it has no address'}): "
+        f"Could not download {file.path} ({'; '.join(failures) or 'no address is known'}): "
         "check the network and try again, or put the file into a folder, as "
         f"{file.path}, and name that folder in the variable COURSEKIT_DATA."
     )
@@ -172,7 +172,7 @@ def _transfer(address: str, part: Path) -> None:
         requests.exceptions.ChunkedEncodingError,
         requests.exceptions.ContentDecodingError,
     ) as reason:
-        raise _Unusable("broke off before the end of the file") from reason
+        raise _Unusable("closed the connection before the end of the file") from reason
     except requests.exceptions.Timeout as reason:
         raise _Unusable("did not answer in time") from reason
     except requests.exceptions.RequestException as reason:

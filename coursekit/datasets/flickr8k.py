@@ -70,8 +70,8 @@ class CaptionedPicture:
                 return np.asarray(ImageOps.fit(opened.convert("RGB"), (size, size)))
         except (OSError, ValueError, SyntaxError) as reason:  # what Pillow raises on damaged files
             raise DatasetError(
-                f"{self.path} cannot be read as a picture: unpack the archive again, or take its "
-                "name out of the lists."
+                f"{self.path} cannot be read as a picture: unpack the archive again, or remove "
+                "its name from the lists."
             ) from reason
 
 
@@ -111,8 +111,8 @@ def load_flickr8k(folder: str | Path | None = None) -> CaptionedCorpus:
         for name in names:
             if used.setdefault(name, split) != split:
                 raise DatasetError(
-                    f"The picture {name} is in the lists of {used[name]} and of {split}: a test is "
-                    "worth nothing with pictures seen in training, so take it out of one."
+                    f"The picture {name} is in the lists of {used[name]} and {split}: remove it "
+                    "from one of them, because a test set must not contain training pictures."
                 )
             if name not in captions:
                 raise DatasetError(
@@ -122,8 +122,8 @@ def load_flickr8k(folder: str | Path | None = None) -> CaptionedCorpus:
         missing = [name for name in names if not (pictures / name).is_file()]
         if missing:
             raise DatasetError(
-                f"{len(missing)} of the {len(names)} pictures that {file_name} lists are not in "
-                f"{pictures}, {missing[0]} for one: unpack the archive of pictures completely."
+                f"{len(missing)} of the {len(names)} pictures listed in {file_name} are missing "
+                f"from {pictures}, such as {missing[0]}: unpack the whole archive of pictures."
             )
         splits[split] = [CaptionedPicture(pictures / n, tuple(captions[n])) for n in names]
     return CaptionedCorpus("flickr8k", LICENCE, CITATION, checksums, splits)
@@ -134,8 +134,8 @@ def _root(folder: str | Path | None) -> Path:
         data = data_folder()
         if data is None:
             raise DatasetError(
-                "Flickr8k is not downloaded by the course: pass the folder that you have, or put "
-                "it as flickr8k into the folder that COURSEKIT_DATA names."
+                "The course does not download Flickr8k: pass the path of your copy, or put it in "
+                "the folder flickr8k in COURSEKIT_DATA."
             )
         folder = data / "flickr8k"
     root = Path(folder).expanduser()
@@ -154,7 +154,7 @@ def _lines(path: Path, checksums: dict[str, str]) -> list[tuple[int, str]]:
         text = raw.decode("utf-8-sig")
     except FileNotFoundError as reason:
         raise DatasetError(
-            f"The file {path} is missing: unpack Flickr8k's texts beside its pictures."
+            f"The file {path} is missing: unpack Flickr8k's text files next to its pictures."
         ) from reason
     except (OSError, UnicodeDecodeError) as reason:
         raise DatasetError(

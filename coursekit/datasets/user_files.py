@@ -61,8 +61,8 @@ def own_table(
         row = line.split("\t")
         if len(row) <= max(text, label):
             raise DatasetError(
-                f"Line {number} of {where} has {len(row)} column(s), separated by tabs; the text "
-                f"is wanted in column {text} and the class in column {label}, counted from 0."
+                f"Line {number} of {where} has {len(row)} tab-separated column(s), but the text "
+                f"is expected in column {text} and the class in column {label}, counted from 0."
             )
         if not row[label].strip().isdecimal():
             raise DatasetError(

@@ -38,7 +38,7 @@ class BagClassifier:
         self, kind: str, ngrams: int = 1, minimum_documents: int = 1, regularisation: float = 1.0
     ) -> None:
         if kind not in KINDS:
-            raise ValueError(f"kind is one of {', '.join(map(repr, KINDS))}, not {kind!r}.")
+            raise ValueError(f"kind must be one of {', '.join(map(repr, KINDS))}, not {kind!r}.")
         if ngrams < 1 or minimum_documents < 1 or regularisation <= 0:
             raise ValueError(
                 "ngrams and minimum_documents must be at least 1, regularisation more than 0."
@@ -150,7 +150,7 @@ class BagClassifier:
 
     def _require_fit(self) -> Any:
         if self._model is None:
-            raise ValueError("the classifier has seen no documents yet: call fit first.")
+            raise ValueError("the classifier has not been fitted yet: call fit first.")
         return self._model
 
     def _parts(self, document: Document) -> list[str]:

@@ -165,7 +165,7 @@ class NgramModel:
     def _look_up(self, windows: Iterable[tuple[int, ...]]) -> np.ndarray:
         """Return c(h w), c(h), t(h) of each window at each order, (N, order, 3); 0 where unseen."""
         if not self._counts:
-            raise ValueError("the model has counted nothing yet: call fit first.")
+            raise ValueError("the model has not been fitted yet: call fit first.")
         rows = []
         for window in windows:
             row = np.zeros((self.order, 3))

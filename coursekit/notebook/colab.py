@@ -30,7 +30,7 @@ def prepare(folder: str | Path) -> None:
         installed = subprocess.run(command, env=os.environ | {"PIP_CONSTRAINT": str(kept)})
     if installed.returncode:
         raise SystemExit(
-            "What the course needs could not be installed: look at pip's message above, choose "
+            "The course's dependencies could not be installed: see pip's message above, choose "
             "Runtime > Disconnect and delete runtime, and run this cell again."
         )
     importlib.invalidate_caches()  # makes the new packages importable

@@ -77,7 +77,8 @@ def import_answers(*names: str, into: dict[str, Any] | None = None) -> None:
             page = json.loads(Path(name).read_text(encoding="utf-8"))
         except OSError as error:
             raise NotReadyError(
-                f"There is no {name} beside this notebook: put it there, and run this cell again."
+                f"There is no {name} in this notebook's folder: copy it there and run this cell "
+                "again."
             ) from error
         taken = []
         for cell in page["cells"]:
@@ -95,7 +96,7 @@ def import_answers(*names: str, into: dict[str, Any] | None = None) -> None:
                 exec(compile(text, f"<{name}>", "exec"), space)
             except Exception as error:
                 raise NotReadyError(
-                    f"{name} stops with {type(error).__name__}: {error}. Mend it there, {again}"
+                    f"{name} fails with {type(error).__name__}: {error}. Fix it there, {again}"
                 ) from error
             if options.get("solution"):
                 taken.append(options["grade_id"])
@@ -146,7 +147,8 @@ def load_weights(model: nn.Module, name: str, notebook: str) -> None:
         model.load_state_dict(load_file(_kept(name)))
     except (OSError, RuntimeError) as error:
         raise NotReadyError(
-            f"Your trained model is not there yet: run {notebook} to its end, then this cell again."
+            f"Your trained model has not been saved yet: run {notebook} to the end, then run this "
+            "cell again."
         ) from error
 
 

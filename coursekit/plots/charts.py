@@ -191,7 +191,7 @@ def length_bins(lengths: Sequence[int], edges: Sequence[int]) -> list[list[int]]
     """
     pairs = list(pairwise(edges))
     if not pairs or any(low >= high for low, high in pairs):
-        raise ValueError("edges must be at least two numbers that ascend.")
+        raise ValueError("edges must be at least two numbers in ascending order.")
     return [[i for i, n in enumerate(lengths) if low <= n < high] for low, high in pairs]
 
 

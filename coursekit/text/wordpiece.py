@@ -56,7 +56,7 @@ class WordPieceVocabulary:
         ids = {piece: i for i, piece in enumerate(pieces)}
         missing = [piece for piece in SPECIAL if piece not in ids]
         if missing:
-            raise ValueError(f"This is no vocabulary of BERT: it has no {missing[0]}.")
+            raise ValueError(f"This is not a BERT vocabulary: {missing[0]} is missing.")
         vocabulary = cls.__new__(cls)
         vocabulary._use(_without_case(Tokenizer(models.WordPiece(ids, unk_token="[UNK]"))))
         return vocabulary

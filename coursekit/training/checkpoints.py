@@ -113,7 +113,7 @@ def _read(path: Path | None, began: str) -> dict[str, Any] | None:
         print(f"{path} cannot be read ({type(error).__name__}); this part starts over.")
         return None
     if kept["began"] != began:
-        print(f"{path} is of a model with other first weights; this part starts over.")
+        print(f"{path} belongs to a model with different initial weights; this part starts over.")
         return None
     return kept
 

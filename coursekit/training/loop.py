@@ -122,7 +122,7 @@ def train(
     checkpoint = Checkpoint(model, updater)
     state = _State(**(checkpoint.load() or {}))
     if state.history:
-        print(f"Resumes after epoch {len(state.history)} of {epochs}, from {checkpoint.path}.")
+        print(f"Resuming after epoch {len(state.history)} of {epochs} from {checkpoint.path}.")
 
     def set_learning_rate() -> None:
         if schedule is not None:

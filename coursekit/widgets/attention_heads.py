@@ -96,5 +96,5 @@ def _prepare(sentence: Mapping[str, Any], i: int) -> dict[str, Any]:
         raise ValueError(f"sentence {i} must have the weights of at least one attention.")
     word = int(sentence.get("word", 0))
     if not 0 <= word < S:
-        raise ValueError(f"sentence {i} has {S} source words; its word lies outside.")
+        raise ValueError(f"sentence {i} has {S} source words; its word is out of range.")
     return {**words, "weights": weights, "word": word, "title": sentence.get("title", "")}

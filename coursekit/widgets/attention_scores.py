@@ -75,7 +75,7 @@ def _numbers(values: Any, name: str, axes: int) -> np.ndarray:
     except (TypeError, ValueError):
         numbers = np.empty(0)
     if numbers.ndim != axes or not numbers.size or not np.isfinite(numbers).all():
-        raise ValueError(f"{name} must be finite numbers in a table with {axes} axes.")
+        raise ValueError(f"{name} must be an array of finite numbers with {axes} axes.")
     return numbers
 
 

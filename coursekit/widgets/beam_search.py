@@ -162,11 +162,11 @@ def _check(steps: Any, what: str) -> None:
     for number, step in enumerate(steps):
         for extension in step:
             if not {"parent", "word", "log_p", "total", "fate"} <= extension.keys():
-                raise ValueError(f"{what} has an extension without all its parts in step {number}.")
+                raise ValueError(f"{what} has an incomplete extension in step {number}.")
             if extension["fate"] not in FATES or not math.isfinite(extension["total"]):
                 raise ValueError(
-                    f"{what} has an extension in step {number} whose fate is none of "
-                    f"{', '.join(FATES)} or whose total is no number."
+                    f"{what} has an extension in step {number} whose fate is not one of "
+                    f"{', '.join(FATES)} or whose total is not finite."
                 )
             parent = extension["parent"]
             if (parent != -1) if number == 0 else not 0 <= parent < before:

@@ -76,7 +76,7 @@ def _prepare(text: Mapping[str, Any], i: int) -> dict[str, Any]:
     if not count:
         raise ValueError(f"text {i} has no words.")
     if not text["guesses"] or list(text["guesses"]) != list(text["truth"]):
-        raise ValueError(f"guesses and truth of text {i} must be those of the same models.")
+        raise ValueError(f"guesses and truth of text {i} must have the same models.")
     guesses, truth = {}, {}
     for model, rows in text["guesses"].items():
         numbers = [float(value) for value in text["truth"][model]]
@@ -88,7 +88,7 @@ def _prepare(text: Mapping[str, Any], i: int) -> dict[str, Any]:
             if not row or not all(math.isfinite(p) and 0 <= p <= 1 + 1e-4 for p in values):
                 raise ValueError(f"{model!r} must have guesses with probabilities from 0 to 1.")
             if any(a[1] < b[1] for a, b in itertools.pairwise(row)):
-                raise ValueError(f"the guesses of {model!r} must come in order, the best first.")
+                raise ValueError(f"the guesses of {model!r} must be sorted, the best first.")
         guesses[model] = [[[word, round(min(p, 1.0), 3)] for word, p in row] for row in rows]
         truth[model] = [round(min(p, 1.0), 3) for p in numbers]
     return {

@@ -52,7 +52,7 @@ class StateExplorer(anywidget.AnyWidget):
         else:
             if len(words) != len(left):
                 raise ValueError(
-                    f"there are {len(words)} sentences but {len(left)} tables of what is left."
+                    f"there are {len(words)} sentences but {len(left)} tables in left."
                 )
             examples = [
                 _example(sentence, table, f" of sentence {i}")
@@ -69,10 +69,10 @@ def _example(words: Any, left: Any, where: str) -> dict[str, Any]:
     table = to_numpy(left)
     if table.shape != (len(words), len(words)):
         raise ValueError(
-            f"what is left{where} must have one row and one column for each of the "
-            f"{len(words)} words, not the shape {table.shape}."
+            f"left{where} must have one row and one column for each of the {len(words)} words, "
+            f"not the shape {table.shape}."
         )
     rows = [[round(value, 3) for value in row[: t + 1]] for t, row in enumerate(table.tolist())]
     if not all(math.isfinite(value) and value >= 0 for row in rows for value in row):
-        raise ValueError(f"what is left{where} must be numbers that are not negative.")
+        raise ValueError(f"left{where} must contain only finite numbers from 0 up.")
     return {"words": words, "left": rows}

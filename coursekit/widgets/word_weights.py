@@ -84,7 +84,7 @@ def _prepare(text: Mapping[str, Any], i: int) -> dict[str, Any]:
     }
     marked = sorted(int(position) for position in text.get("marked", ()))
     if any(not 0 <= position < count for position in marked):
-        raise ValueError(f"text {i} has {count} words; a marked position lies outside.")
+        raise ValueError(f"text {i} has {count} words; a marked position is out of range.")
     return {
         "sentences": sentences,
         "weights": weights,

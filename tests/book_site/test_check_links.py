@@ -68,8 +68,8 @@ def test_what_leads_somewhere(tmp_path, link):
         ('<a href="b/three.html">x</a>', "there is no b/three.html"),
         ('<a href="b/two.html#gone">x</a>', "b/two.html has no #gone"),
         ('<a href="#gone">x</a>', "one.html has no #gone"),
-        ('<a href="/b/two.html">x</a>', "begins at the host's root"),
-        ('<a href="../x.html">x</a>', "leads out of the site"),
+        ('<a href="/b/two.html">x</a>', "is relative to the root of the host"),
+        ('<a href="../x.html">x</a>', "points outside the site"),
         ('<img src="b/gone.png">', "there is no b/gone.png"),
         ('<script src="gone.js"></script>', "there is no gone.js"),
         ('<link rel="stylesheet" href="gone.css">', "there is no gone.css"),
@@ -118,7 +118,7 @@ def test_each_address_is_known_once_with_its_pages(tmp_path):
         (Reply(status=302, location="/there"), "ok", "status 200"),
         (Reply(status=301, location="/there"), "ok", "status 200"),
         (Reply(status=301, location="/gone"), "broken", "status 404"),
-        (Reply(status=301, location="/page"), "broken", "leads in a circle"),
+        (Reply(status=301, location="/page"), "broken", "redirects in a loop"),
     ],
 )
 def test_what_an_address_answers(web, visitor, reply, verdict, says):

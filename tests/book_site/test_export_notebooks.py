@@ -238,7 +238,7 @@ def test_in_colab_the_first_cell_fetches_installs_and_goes_there(tree, name, mon
 def test_in_colab_a_failure_is_one_sentence(tree, monkeypatch, tmp_path):
     failed = types.SimpleNamespace(returncode=1)
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: failed)
-    with pytest.raises(SystemExit, match="could not be installed: look at pip's message"):
+    with pytest.raises(SystemExit, match="could not be installed: see pip's message"):
         colab.prepare(tmp_path)
     monkeypatch.setitem(sys.modules, "google.colab", types.ModuleType("google.colab"))
     cell = nbformat.read(tree / "book" / "07_han.ipynb", 4).cells[0].source
@@ -319,8 +319,8 @@ def test_questions_become_plain():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("```{mermaid}\nx\n```", "does not know the directive {mermaid}"),
-        ("See {kbd}`x`.", "does not know the role {kbd}"),
+        ("```{mermaid}\nx\n```", "does not support the directive {mermaid}"),
+        ("See {kbd}`x`.", "does not support the role {kbd}"),
         (":::{note}\nOne.", "is never closed"),
     ],
 )

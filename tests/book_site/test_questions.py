@@ -162,18 +162,18 @@ def test_in_other_formats_the_answers_follow_the_question(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        (":name: axis\n", "", "needs a name of its own"),
-        (":name: axis", ":name: An Axis", "needs a name of its own"),
+        (":name: axis\n", "", "needs a unique lower-case name"),
+        (":name: axis", ":name: An Axis", "needs a unique lower-case name"),
         ("[x]", "[ ]", "must have one right answer, marked [x]; it has 0"),
         ("[ ] $B$", "[x] $B$", "must have one right answer, marked [x]; it has 2"),
-        ("[ ] $B$", "$B$", "begins neither with [x], for right, nor with [ ], for wrong"),
+        ("[ ] $B$", "$B$", "must begin with [x] (right) or [ ] (wrong)"),
         ("[ ] $B$", "[ ] $N$, the keys", "has the same option twice"),
         (": They share `one` sentence's weight.\n", "", "keys” has no explanation"),
         (": Not right.\n\n  A second paragraph.\n", "", "B” has no explanation"),
         (": They share `one` sentence's weight.", ":  ", "no explanation"),
         ("  A second paragraph.", "A fold\n: is no answer.", "begins neither with [x]"),
         ("[ ] $B$\n: Not right.\n\n  A second paragraph.\n", "", "needs 2 to 8 options; it has 1"),
-        (CHOICE[CHOICE.index("[x]") : -5], "", "no answers to choose from"),
+        (CHOICE[CHOICE.index("[x]") : -5], "", "has no answers"),
         ("  A second paragraph.", "Too far left.", "after its answers"),
     ],
 )
@@ -190,7 +190,7 @@ def test_a_malformed_choice_fails_the_build_with_a_sentence(tmp_path, old, new, 
         (":tolerance: 0.5", ":tolerance: -1", "needs “:tolerance:”"),
         ("[x] 15", "[x] fifteen", "“fifteen” is not a number"),
         ("-3/4", "1/0", "“1/0” is not a number"),
-        ("-3/4", "14.5", "14.5 and 15 cannot be told apart with a tolerance of 0.5"),
+        ("-3/4", "14.5", "14.5 and 15 overlap with a tolerance of 0.5"),
     ],
 )
 def test_a_malformed_number_fails_the_build_with_a_sentence(tmp_path, old, new, sentence):

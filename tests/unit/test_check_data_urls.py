@@ -55,15 +55,15 @@ def test_files_that_are_there(tmp_path, web, visitor, capsys, ranges):
         (Reply(status=403), "status 403"),
         (Reply(delay=1.0), "no answer within 0.5 s"),
         (Reply(b"<!DOCTYPE html><p>Please log in"), "a web page instead of the file"),
-        (Reply(TEXT), "the beginning is not that of such a file"),
-        (Reply(b""), "the beginning is not that of such a file"),
+        (Reply(TEXT), "the first bytes do not match the file type"),
+        (Reply(b""), "the first bytes do not match the file type"),
     ],
 )
 def test_files_that_are_not(tmp_path, web, visitor, capsys, reply, says):
     web.replies["/bad.gz"] = reply
     assert run(tmp_path, web, visitor, "/bad.gz") == 1
     said = capsys.readouterr().out
-    assert "| tiny | 1 | 0 of 1 | cannot be had: tiny/text |" in said
+    assert "| tiny | 1 | 0 of 1 | unavailable: tiny/text |" in said
     assert says in said and f"{web.address}/bad.gz" in said
 
 

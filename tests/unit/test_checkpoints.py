@@ -76,7 +76,7 @@ def test_a_stopped_training_ends_as_if_it_had_not_been_stopped(tmp_path, stop_at
     said = capsys.readouterr().out
     which, epoch = stop_at
     if epoch > 1:
-        assert f"Resumes after epoch {epoch - 1} of 4, from {tmp_path / f'{which}.pt'}." in said
+        assert f"Resuming after epoch {epoch - 1} of 4 from {tmp_path / f'{which}.pt'}." in said
     assert ("after epoch 4 of 4" in said) == (which == 2), "a finished training is not repeated"
 
 
@@ -102,7 +102,7 @@ def test_another_seed_begins_anew(tmp_path, capsys):
     straight = two_trainings(seed=2)
     with save_checkpoints_to(tmp_path):
         assert_same(two_trainings(seed=2), straight)
-    assert "other first weights; this part starts over." in capsys.readouterr().out
+    assert "different initial weights; this part starts over." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("rest", [b"", b"not a file of torch"])
@@ -152,4 +152,4 @@ def test_a_result_is_computed_once_for_the_same_weights(tmp_path, capsys):
         model.weight += 1
     with save_checkpoints_to(tmp_path):
         assert result("new")["text"] == "new", "other weights, other results"
-    assert "other first weights; this part starts over." in capsys.readouterr().out
+    assert "different initial weights; this part starts over." in capsys.readouterr().out

@@ -75,8 +75,8 @@ def test_keys_move_the_gap_and_stop_at_the_ends(key, place, leads):
     [
         ({"sentences": ["anna rides", "she laughs"]}, "split them first"),
         ({"sentences": []}, "text 0 has no words"),
-        ({"guesses": {}}, "guesses and truth of text 0 must be those of the same models"),
-        ({"guesses": {"BERT": BOTH}}, "must be those of the same models"),
+        ({"guesses": {}}, "guesses and truth of text 0 must have the same models"),
+        ({"guesses": {"BERT": BOTH}}, "must have the same models"),
         ({"guesses": {"left to right": LEFT[:3], "BERT": BOTH}}, "for each of the 4 words"),
         ({"truth": {"left to right": [0.1], "BERT": [0.5] * 4}}, "for each of the 4 words"),
         ({"guesses": {"left to right": [[]] * 4, "BERT": BOTH}}, "probabilities from 0 to 1"),
@@ -84,7 +84,7 @@ def test_keys_move_the_gap_and_stop_at_the_ends(key, place, leads):
         ({"truth": {"left to right": [float("nan")] * 4, "BERT": [0.5] * 4}}, "from 0 to 1"),
         (
             {"guesses": {"left to right": [[("a", 0.1), ("b", 0.2)]] * 4, "BERT": BOTH}},
-            "must come in order, the best first",
+            "must be sorted, the best first",
         ),
     ],
 )

@@ -54,8 +54,8 @@ def test_only_what_the_course_needs_is_written(tmp_path, capsys):
     assert not any(line.startswith("tensorflow") for line in lines)
     assert all(str(Requirement(line)) == line for line in lines)
     said = capsys.readouterr().out
-    assert "too old, pip brings a newer one: ipywidgets 7.7.1 does not fit" in said
-    assert "absent, pip brings them:" in said and "anywidget" in said
+    assert "too old, pip will upgrade it: ipywidgets 7.7.1 does not fit" in said
+    assert "missing, pip will install them:" in said and "anywidget" in said
 
 
 @pytest.mark.parametrize(

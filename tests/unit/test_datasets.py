@@ -144,7 +144,7 @@ def test_wrong_checksum_names_file_expected_and_found(server, cache, tmp_path):
 def test_truncated_body_leaves_nothing_behind(server, cache, tmp_path, path):
     server.replies[path].missing = 1000
     tiny = registry(tmp_path, [f"{server.address}/de.gz"], [f"{server.address}/en"])
-    with pytest.raises(DatasetError, match="broke off before the end") as error:
+    with pytest.raises(DatasetError, match="closed the connection before the end") as error:
         load("tiny", tiny)
     assert_one_sentence(error)
     assert left_behind(cache) == ([] if path == "/de.gz" else ["tiny/text.de"])

@@ -96,7 +96,7 @@ FAULTS = {
         lambda root: shutil.rmtree(root / "Flicker8k_Dataset"), "has no folder of pictures"),
     "a picture is missing": (
         lambda root: (root / "Flicker8k_Dataset" / "2_b.jpg").unlink(),
-        "1 of the 3 pictures that Flickr_8k.trainImages.txt lists are not in"),
+        "1 of the 3 pictures listed in Flickr_8k.trainImages.txt are missing from"),
     "no captions": (
         lambda root: (root / "Flickr8k.token.txt").unlink(), "Flickr8k.token.txt is missing"),
     "no list": (
@@ -143,7 +143,7 @@ def test_a_missing_folder_is_told_in_one_sentence(tmp_path, monkeypatch):
         load_flickr8k(tmp_path / "none")
     expect_one_sentence(caught)
     monkeypatch.delenv("COURSEKIT_DATA", raising=False)
-    with pytest.raises(DatasetError, match="pass the folder that you have") as caught:
+    with pytest.raises(DatasetError, match="pass the path of your copy") as caught:
         load_flickr8k()
     expect_one_sentence(caught)
 

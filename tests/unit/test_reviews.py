@@ -146,5 +146,5 @@ def test_bad_arguments_are_refused(arguments, message):
 
 def test_too_many_short_ones_are_refused(monkeypatch):
     monkeypatch.setattr(generator, "ATTEMPTS", 1)
-    with pytest.raises(ValueError, match=r"Only .* for 5000: ask for fewer or longer ones"):
+    with pytest.raises(ValueError, match=r"Only .* of 5000 .*: request fewer or longer ones"):
         reviews(5000, 0, max_sentences=1, ratings=(3,), topics=("film",))

@@ -161,7 +161,7 @@ def test_impossible_numbers_are_refused_in_one_sentence(call, message):
 
 
 def test_too_many_scenes_of_one_thing_are_refused():
-    with pytest.raises(ValueError, match="not so many different captions"):
+    with pytest.raises(ValueError, match="too few different captions"):
         drawn.splits(5, 0, 1500, seed=1, things=(1, 1))  # the test set uses up all 90 captions
 
 

@@ -102,10 +102,10 @@ def test_numbers_may_be_any_kind_of_array(convert):
         ({"words": WORDS[:2]}, r"keys must have the shape \(2, 2\)"),
         ({"keys": [[1.0, 9.0]] * 3}, "keys must lie between -3 and 3"),
         ({"query": [1.0, 2.0, 3.0]}, r"query must have the shape \(2,\)"),
-        ({"query": [float("nan"), 0.0]}, "query must be finite"),
+        ({"query": [float("nan"), 0.0]}, "query must be an array of finite"),
         ({"general": [[1.0, 2.0]]}, "general must have the shape"),
         ({"concat": CONCAT[:2]}, r"concat must have the shape \(3, 4\)"),
-        ({"v": []}, "v must be finite numbers"),
+        ({"v": []}, "v must be an array of finite numbers"),
     ],
 )
 def test_scores_that_do_not_fit_are_refused_in_one_sentence(changed, message):

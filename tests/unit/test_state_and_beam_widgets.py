@@ -138,7 +138,7 @@ def test_the_beam_explorer_holds_the_searches():
         (lambda s: s[0][0].update(parent=0), "without a parent"),
         (lambda s: s[0][0].update(fate="lost"), "whose fate"),
         (lambda s: s[0][0].update(total=float("nan")), "no number"),
-        (lambda s: s[0][0].pop("word"), "without all its parts"),
+        (lambda s: s[0][0].pop("word"), "an incomplete extension"),
         (lambda s: s.clear(), "has no steps"),
     ],
 )

@@ -56,5 +56,5 @@ def test_what_cannot_be_sent_is_refused_by_name():
     for value in (float("nan"), float("inf"), 1e5):
         module = nn.Linear(2, 2)
         nn.init.constant_(module.bias, value)
-        with pytest.raises(ValueError, match=r"^bias has numbers that float16 does not hold\.$"):
+        with pytest.raises(ValueError, match=r"^bias has values that float16 cannot represent\.$"):
             pack(module)

@@ -93,7 +93,7 @@ def test_colours_reach_full_strength_at_the_strongest_word_or_at_one():
         ({"weights": {"a": [0.5, 0.5, -0.5, 0.5]}}, "from 0 to 1"),
         ({"weights": {"a": [float("nan")] * 4}}, "from 0 to 1"),
         ({"sentence_weights": {"a": [0.5, 0.5]}}, "must be 1 numbers from 0 to 1, one for each s"),
-        ({"marked": [4]}, "text 0 has 4 words; a marked position lies outside"),
+        ({"marked": [4]}, "text 0 has 4 words; a marked position is out of range"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_sentence(changed, message):

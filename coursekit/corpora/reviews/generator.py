@@ -186,8 +186,8 @@ def reviews(
                 break
         else:
             raise ValueError(
-                f"Only {len(made)} different reviews were found for {number}: "
-                "ask for fewer or longer ones."
+                f"Only {len(made)} of {number} different reviews could be generated: request "
+                "fewer or longer ones."
             )
         seen.add(review.sentences)
         made.append(review)

@@ -164,7 +164,9 @@ def stories(number: int, seed: int, *, plots: tuple[str, ...] = tuple(PLOTS)) ->
             if story.words not in seen:
                 break
         else:
-            raise ValueError(f"Only {len(made)} different stories were found for {number}.")
+            raise ValueError(
+                f"Only {len(made)} of {number} different stories could be generated; request fewer."
+            )
         seen.add(story.words)
         made.append(story)
     return made

@@ -81,8 +81,8 @@ class ClozeExplorer(anywidget.AnyWidget):
                 raise ValueError(f"{unknown[0]!r} is not in the vocabulary.")
             if not first or not 0 <= hidden < len(first) + len(second) <= most:
                 raise ValueError(
-                    f"an example needs a first text, at most {most} words in all, and a word "
-                    f"{hidden} to hide."
+                    f"an example needs a first text and at most {most} words in total, and the "
+                    f"position {hidden} must be one of them."
                 )
         super().__init__(
             weights=weights,

@@ -55,7 +55,7 @@ def pack(module: nn.Module, levels: int | None = None) -> Packed:
             raise ValueError(f"{name} must be a vector or a matrix of floats.")
         numbers = value.detach().cpu().float()
         if not bool((numbers.abs() <= torch.finfo(torch.float16).max).all()):
-            raise ValueError(f"{name} has numbers that float16 does not hold.")
+            raise ValueError(f"{name} has values that float16 cannot represent.")
         if levels is None or value.ndim == 1:
             packed[name] = {"shape": list(value.shape), "halves": _halves(numbers)}
             continue
