@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -44,8 +45,11 @@ def train_side_by_side(said: list[str], seeds: list[int], jobs: int, folder: Pat
         into = folder / f"seed-{seed}"
         if not any(into.glob("*.json")):
             words = [*said, "--seeds", str(seed), "--into", str(into)]
-            subprocess.run([sys.executable, "-m", "experiments", *words], check=True)
+            subprocess.run([sys.executable, "-m", "experiments", *words], check=True, env=alone)
         return into
+
+    threads = max(1, (os.cpu_count() or 1) // jobs)  # of each process
+    alone = os.environ | {"OMP_NUM_THREADS": str(threads)}
 
     with ThreadPoolExecutor(jobs) as pool:
         parts = list(pool.map(train_one, seeds))

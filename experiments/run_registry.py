@@ -26,6 +26,7 @@ RUNS = {
     "rnnsearch.hansards-en-fr": "alignment",
     "luong-general.hansards-en-fr": "alignment --model luong",
     "transformer.hansards-en-fr": "alignment --model transformer",
+    "bottleneck.english-korean": "bottleneck",
     "language_models": "language_models",
     "bilstm-attention.imdb": "classifiers --epochs 6 --learning-rate 2e-3 --precision"
     " float32 --seeds 1 2 3",

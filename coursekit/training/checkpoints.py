@@ -25,13 +25,15 @@ _files: ContextVar[Iterator[Path] | None] = ContextVar("files", default=None)
 
 
 @contextmanager
-def save_checkpoints_to(folder: Path) -> Iterator[None]:
+def save_checkpoints_to(folder: Path | None) -> Iterator[None]:
     """Save the state of each training inside to `folder`: the first to 1.pt, the next to 2.pt.
 
     On a rerun, the code inside must call `train` and `load_or_compute` for the same trainings and
-    results in the same order. A file is used only if the model starts with the same weights.
+    results in the same order. A file is used only if the model starts with the same weights. With
+    None, no training inside saves anything.
     """
-    token = _files.set(folder / f"{i}.pt" for i in itertools.count(1))
+    files = None if folder is None else (folder / f"{i}.pt" for i in itertools.count(1))
+    token = _files.set(files)
     try:
         yield
     finally:

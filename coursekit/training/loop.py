@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import random
 import time
 from collections.abc import Callable, Iterable
@@ -18,7 +19,12 @@ from .checkpoints import Checkpoint
 
 
 def device() -> torch.device:
-    """Return the fastest device of this machine: CUDA, else Apple's MPS, else the CPU."""
+    """Return the fastest device of this machine: CUDA, else Apple's MPS, else the CPU.
+
+    The environment variable COURSEKIT_DEVICE names another, such as cpu.
+    """
+    if chosen := os.environ.get("COURSEKIT_DEVICE"):
+        return torch.device(chosen)
     if torch.cuda.is_available():
         return torch.device("cuda")
     if torch.backends.mps.is_available():

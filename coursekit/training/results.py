@@ -84,15 +84,55 @@ def write_result(
         "data": data,
         **_summarise(runs),
         "parameters": parameters,
-        "hardware": hardware(),
-        "versions": {"python": platform.python_version()} | {p: version(p) for p in _PACKAGES},
+        **_describe_machine(),
         "data_sha256": data_sha256,
         "command": command,
         "scorer": scorer,
-        "date": date.today().isoformat(),
         **more,
     }
     path = (folder or _folder.get()) / f"{model}.{data}.json"
+    _write(path, content)
+    return path
+
+
+def write_comparison(
+    name: str,
+    data: str,
+    *,
+    rows: dict[str, tuple[str, list[dict[str, Any]]]],
+    data_sha256: str,
+    command: str,
+    scorer: str,
+    folder: Path | None = None,
+    **more: Any,
+) -> Path:
+    """Write `<name>.<data>.json` about several models that were trained on the same data.
+
+    Args:
+        name: of the comparison.
+        data: name of the data set.
+        rows: for each model its label and its runs, as `write_result` takes them, each with its
+            "parameters". A row of the record is read as a result of one model is.
+        data_sha256: checksum of the data set.
+        command: what to type to run it again.
+        scorer: how the metrics were computed.
+        folder: where to write; book/results if not given.
+        more: anything else worth keeping, as JSON.
+
+    Returns:
+        the file written.
+    """
+    content = {
+        "model": name,
+        "data": data,
+        "rows": {row: {"label": label} | _summarise(runs) for row, (label, runs) in rows.items()},
+        **_describe_machine(),
+        "data_sha256": data_sha256,
+        "command": command,
+        "scorer": scorer,
+        **more,
+    }
+    path = (folder or _folder.get()) / f"{name}.{data}.json"
     _write(path, content)
     return path
 
@@ -119,13 +159,26 @@ def merge_results(
     for name in same:
         if any(content.get(name) != contents[0].get(name) for content in contents):
             raise ValueError(f"The records of {parts[0].name} differ in {name}: {parts}")
-    runs = [run for content in contents for run in content["runs"]]
-    merged = contents[0] | _summarise(runs) | {"command": command}
+    merged = contents[0] | {"command": command}
+    if "rows" in merged:
+        for row, first in contents[0]["rows"].items():
+            runs = [run for content in contents for run in content["rows"][row]["runs"]]
+            merged["rows"][row] = first | _summarise(runs)
+    else:
+        merged |= _summarise([run for content in contents for run in content["runs"]])
     if jobs > 1:
         merged["hardware"] += f", shared by {jobs} runs"
     path = (folder or _folder.get()) / parts[0].name
     _write(path, merged)
     return path
+
+
+def _describe_machine() -> dict[str, Any]:
+    return {
+        "hardware": hardware(),
+        "versions": {"python": platform.python_version()} | {p: version(p) for p in _PACKAGES},
+        "date": date.today().isoformat(),
+    }
 
 
 def _summarise(runs: list[dict[str, Any]]) -> dict[str, Any]:

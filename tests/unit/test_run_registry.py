@@ -142,7 +142,7 @@ def test_seeds_are_trained_side_by_side_and_recorded_together(monkeypatch, tmp_p
     """Each seed in its own process; after a stop only those that are missing are trained."""
     trained = []
 
-    def run_one(words, check):
+    def run_one(words, check, env):
         assert check and words[1:4] == ["-m", "experiments", "classifiers"]
         options = dict(zip(words[4::2], words[5::2], strict=True))
         seed, into = int(options["--seeds"]), Path(options["--into"])
