@@ -3,7 +3,8 @@
     Attention reaches {recorded}`rnnsearch-all.multi30k-de-en bleu .1f` BLEU.
 
 shows the mean over the seeds and the range: "37.2 (36.7–37.7)". The name is that of the file in
-book/results; of Python's formats, only `.Nf` and `.N%` are supported.
+book/results; a row of a comparison is named behind it, as in `bottleneck.english-korean/fixed`. Of
+Python's formats, only `.Nf` and `.N%` are supported.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from coursekit.training import results
 
 logger = logging.getLogger(__name__)
 _TEXT = re.compile(
-    r"(?P<model>[\w-]+)\.(?P<data>[\w-]+) (?P<metric>\w+) \.(?P<digits>\d)(?P<kind>[f%])"
+    r"(?P<model>[\w-]+)\.(?P<data>[\w-]+)(?:/(?P<row>[\w-]+))? (?P<metric>\w+)"
+    r" \.(?P<digits>\d)(?P<kind>[f%])"
 )
 
 
@@ -40,6 +42,10 @@ def cite_result(text: str) -> str:
         result = results.read(cited["model"], cited["data"])
     except FileNotFoundError as error:
         raise ValueError(f"{{recorded}}`{text}`: {error}") from error
+    if rows := result.get("rows"):
+        if cited["row"] not in rows:
+            raise ValueError(f"{{recorded}}`{text}`: name one of the rows {', '.join(rows)}.")
+        result = rows[cited["row"]]
     if cited["metric"] not in result["metrics"]:
         raise ValueError(
             f"{{recorded}}`{text}`: the record has no metric {cited['metric']}; it has "
@@ -54,7 +60,8 @@ class RecordedRole(SphinxRole):
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Return the number as text; a missing one is a warning, which fails the build."""
-        self.env.note_dependency(str(results.FOLDER / f"{self.text.split(' ')[0]}.json"))
+        record = re.split("[ /]", self.text)[0]
+        self.env.note_dependency(str(results.FOLDER / f"{record}.json"))
         try:
             shown = cite_result(self.text)
         except ValueError as error:

@@ -288,6 +288,8 @@ def test_a_recorded_number_becomes_plain():
         convert(shown)
     converted = convert(shown.split(",")[0])
     assert re.fullmatch(r"is 90\.\d \(90\.\d–90\.\d\) %", converted)
+    row = convert("{recorded}`bottleneck.english-korean/attention exact .0%`")
+    assert re.fullmatch(r"9\d \(9\d–9\d\) %", row)
 
 
 @pytest.mark.parametrize(
@@ -295,6 +297,7 @@ def test_a_recorded_number_becomes_plain():
     [
         ("han.imdb accuracy", "write a record, a metric and a format"),
         ("han.imdb bleu .1f", "the record has no metric bleu; it has accuracy, "),
+        ("bottleneck.english-korean exact .1%", "name one of the rows attention, fixed, "),
     ],
 )
 def test_a_number_that_is_not_recorded_is_named(text, message):
