@@ -171,7 +171,7 @@ def test_in_other_formats_the_answers_follow_the_question(tmp_path):
         (": They share `one` sentence's weight.\n", "", "keys” has no explanation"),
         (": Not right.\n\n  A second paragraph.\n", "", "B” has no explanation"),
         (": They share `one` sentence's weight.", ":  ", "no explanation"),
-        ("  A second paragraph.", "A fold\n: is no answer.", "begins neither with [x]"),
+        ("  A second paragraph.", "A fold\n: is no answer.", "must begin with [x]"),
         ("[ ] $B$\n: Not right.\n\n  A second paragraph.\n", "", "needs 2 to 8 options; it has 1"),
         (CHOICE[CHOICE.index("[x]") : -5], "", "has no answers"),
         ("  A second paragraph.", "Too far left.", "after its answers"),

@@ -93,7 +93,7 @@ def test_own_file_in_another_encoding(tmp_path):
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("good\n", r"Line 1 .* has 1 column"),
+        ("good\n", r"Line 1 .* has 1 tab-separated column"),
         ("good\t1\nbad\tno\n", r"Line 2 .* has the class 'no'"),
         ("", "is empty"),
     ],

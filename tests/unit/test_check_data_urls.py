@@ -44,7 +44,7 @@ def run(folder, web, visitor, *paths, checksums=0):
 def test_files_that_are_there(tmp_path, web, visitor, capsys, ranges):
     web.replies = {"/text": Reply(TEXT, ranges=ranges), "/text.gz": Reply(PACKED, ranges=ranges)}
     assert run(tmp_path, web, visitor, "/text", "/text.gz") == 0
-    assert "| tiny | 1 | 2 of 2 | can be had |" in capsys.readouterr().out
+    assert "| tiny | 1 | 2 of 2 | available |" in capsys.readouterr().out
     assert web.asked == ["GET /text", "GET /text.gz"]  # once, and not completely
 
 
@@ -69,7 +69,7 @@ def test_files_that_are_not(tmp_path, web, visitor, capsys, reply, says):
 
 def test_a_mirror_that_is_lost_is_told_while_the_other_serves(tmp_path, web, visitor, capsys):
     assert run(tmp_path, web, visitor, "/gone.gz", "/text.gz") == 1
-    assert "| tiny | 1 | 1 of 2 | can be had |" in capsys.readouterr().out
+    assert "| tiny | 1 | 1 of 2 | available |" in capsys.readouterr().out
 
 
 def test_an_address_that_moved_for_good_is_told(tmp_path, web, visitor, capsys):

@@ -61,8 +61,8 @@ def test_only_what_the_course_needs_is_written(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("text", "status", "says"),
     [
-        ("torch==1.13.0\nnumpy==2.0.2\n", 1, "must fit"),
-        ("<html>moved</html>", 2, "is no list of Colab's packages"),
+        ("torch==1.13.0\nnumpy==2.0.2\n", 1, "must be compatible"),
+        ("<html>moved</html>", 2, "is not a list of Colab's packages"),
     ],
 )
 def test_a_list_that_will_not_do(tmp_path, capsys, text, status, says):

@@ -115,7 +115,7 @@ FAULTS = {
         "has no caption of 9_x.jpg, which Flickr_8k.testImages.txt lists"),
     "a picture in two lists": (
         lambda root: rewrite(root / "Flickr_8k.testImages.txt", "5_e.jpg", "1_a.jpg"),
-        "1_a.jpg is in the lists of train and of test"),
+        "1_a.jpg is in the lists of train and test"),
     "another encoding": (
         lambda root: (root / "Flickr8k.token.txt").write_bytes(b"1_a.jpg#0\tcaf\xe9\n"),
         "cannot be read as UTF-8"),

@@ -50,7 +50,7 @@ def test_the_browser_gets_the_model_its_words_and_examples():
         ({"examples": [(["anna", "runs"], [], 0)]}, "'runs' is not in the vocabulary"),
         ({"examples": [(["anna"], ["hugo"], 0)]}, "'hugo' is not in the vocabulary"),
         ({"examples": [([], ["anna"], 0)]}, "needs a first text"),
-        ({"examples": [(["anna"], [], 1)]}, "and a word 1 to hide"),
+        ({"examples": [(["anna"], [], 1)]}, "the position 1 must be one of them"),
         ({"examples": [(["anna"] * 4, ["she"] * 3, 0)]}, "at most 6 words"),
         ({"weights": pack(nn.Linear(2, 2))}, "a packed PretrainingModel"),
         ({"left": pack(nn.Linear(2, 2))}, "a packed Filler"),

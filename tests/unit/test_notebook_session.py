@@ -134,8 +134,8 @@ def test_bring_takes_answers_and_helpers_and_runs_nothing_else(tmp_path, monkeyp
             "def twice(x):\n    raise NotImplementedError()",
             "twice is not written yet, or not saved",
         ),
-        ("def twice(x) return x", "other.ipynb stops with SyntaxError"),
-        ("twice = undefined", "other.ipynb stops with NameError"),
+        ("def twice(x) return x", "other.ipynb fails with SyntaxError"),
+        ("twice = undefined", "other.ipynb fails with NameError"),
     ],
 )
 def test_bring_says_in_one_sentence_what_to_do(tmp_path, monkeypatch, answer, sentence):
@@ -149,19 +149,19 @@ def test_bring_says_in_one_sentence_what_to_do(tmp_path, monkeypatch, answer, se
 
 def test_a_notebook_that_is_not_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(session.NotReadyError, match=r"no other\.ipynb beside this"):
+    with pytest.raises(session.NotReadyError, match=r"no other\.ipynb in this notebook's folder"):
         session.import_answers("other.ipynb", into={})
 
 
 def test_a_model_is_kept(tmp_path, monkeypatch):
     monkeypatch.setenv("COURSEKIT_CACHE", str(tmp_path))
     one, other = nn.Linear(3, 2), nn.Linear(3, 2)
-    with pytest.raises(session.NotReadyError, match=r"run train\.ipynb to its end"):
+    with pytest.raises(session.NotReadyError, match=r"run train\.ipynb to the end"):
         session.load_weights(other, "small", "train.ipynb")
     session.save_weights(one, "small")
     session.load_weights(other, "small", "train.ipynb")
     assert torch.equal(one.weight, other.weight)
-    with pytest.raises(session.NotReadyError, match="not there yet"):
+    with pytest.raises(session.NotReadyError, match="not been saved yet"):
         session.load_weights(nn.Linear(4, 2), "small", "train.ipynb")
 
 

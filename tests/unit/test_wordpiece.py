@@ -73,7 +73,7 @@ def test_a_file_of_pieces(tmp_path, given):
 
 
 def test_a_vocabulary_without_a_mark_is_refused():
-    with pytest.raises(ValueError, match=r"it has no \[MASK\]"):
+    with pytest.raises(ValueError, match=r"BERT vocabulary: \[MASK\] is missing"):
         WordPieceVocabulary.from_pieces(PIECES[:4] + PIECES[5:])
 
 
