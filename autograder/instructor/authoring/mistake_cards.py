@@ -102,11 +102,16 @@ def read_cards(path: Path) -> dict[str, list[Card]]:
         card = page[exercise][-1]
         try:
             if token.type == "heading_open" and token.tag == "h2":
-                page[tokens[position + 1].content] = [Card()]
+                name = tokens[position + 1].content
+                if name in page:
+                    raise ValueError(f"there is a second heading for {name}.")
+                page[name] = [Card()]
             elif token.type == "heading_open" and token.tag == "h3":
                 slug, colon, title = tokens[position + 1].content.partition(": ")
                 if not colon or not slug.isidentifier():
                     raise ValueError("the heading of a card is `### slug: Title.`")
+                if slug in [other.slug for other in page[exercise]]:
+                    raise ValueError(f"there is a second card {slug}.")
                 page[exercise].append(Card(slug, title))
             elif token.type == "fence" and token.info.strip() == "diff":
                 card.arrows += read_diff(token.content)
@@ -114,6 +119,8 @@ def read_cards(path: Path) -> dict[str, list[Card]]:
                 card.fences.append(_read_fence(token))
             elif token.type == "inline" and tokens[position - 1].type == "paragraph_open":
                 if arrow := read_arrow(token):
+                    if not card.slug:
+                        raise ValueError("an arrow stands below the heading of a card.")
                     card.arrows.append(arrow)
                 else:
                     card.hint = f"{card.hint} {' '.join(token.content.split())}".strip()
@@ -126,6 +133,8 @@ def read_cards(path: Path) -> dict[str, list[Card]]:
 def read_arrow(paragraph: Token) -> Arrow | None:
     """Return the arrow that a paragraph is, or None if it is text."""
     parts = paragraph.children or []
+    if len(parts) == 3 and parts[1].content.strip() in ("->", "=>", "-->"):
+        raise ValueError(f"the arrow between two pieces of code is {ARROW.strip()!r}.")
     place = next((i for i, part in enumerate(parts) if ARROW.strip() in part.content), None)
     if place is None or parts[place].type != "text":
         return None
@@ -135,6 +144,8 @@ def read_arrow(paragraph: Token) -> Arrow | None:
         new = [""]
     elif text != ARROW:
         return None
+    if old == new:
+        raise ValueError(f"an arrow must change {old[0]!r}.")
     if len(old) != 1 or above[-1].type != "code_inline" or len(new) != 1:
         return None
     where = above[:-1]

@@ -54,8 +54,9 @@ def load_mistakes(exercise: Exercise) -> list[Mistake]:
     for card in mine:
         try:
             code = build_mistake(card, text, space, path)
-        except (ValueError, SyntaxError) as error:
-            raise ValueError(f"{path}, card {card.slug}: {error}") from error
+        except Exception as error:  # also what the card's own code raises
+            kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+            raise ValueError(f"{path}, card {card.slug}: {kind}{error}") from error
         mistakes.append(Mistake(card.slug, card.title, card.hint, code))
     return mistakes
 
@@ -71,12 +72,14 @@ def build_mistake(card: Card, text: SolutionText, space: dict[str, Any], path: P
     """
     if not card.title or not card.hint or not (card.arrows or card.fences):
         raise ValueError("a card needs a title, a hint, and an arrow or a fence.")
-    space = dict(space)
+    space = {name: value for name, value in space.items() if name != card.slug}
     bodies = [fence for fence in card.fences if fence.method]
     for fence in card.fences:
         if not fence.method:
             _execute(fence.code, space, str(path), fence.line)
-    if card.slug in space and not card.arrows and not bodies:
+    if not card.arrows and not bodies:
+        if card.slug not in space:
+            raise ValueError(f"its fence must define {card.slug}, or change the solution.")
         return space[card.slug]
     _execute(text.change(card.arrows, bodies), space, f"{path}, {card.slug}", 1)
     return space[text.name]

@@ -87,7 +87,7 @@ class Course:
 
     @property
     def folder(self) -> Path:
-        return self.place / "graded_course"
+        return self.place / "course"
 
     @property
     def home(self) -> Path:
@@ -112,7 +112,7 @@ def new(place: Path, stock: bool) -> Course:
     course = Course(place)
     course.folder.mkdir(parents=True)
     course.home.mkdir()
-    for where in ("environment", "home", "graded_course", "student"):
+    for where in ("environment", "home", "course", "student"):
         course.secrets[where] = f"secret-of-the-{where}-{secrets.token_hex(8)}"
     (course.home / "private.txt").write_text(course.secrets["home"], "utf-8")
     (course.folder / "notes-of-the-staff.txt").write_text(course.secrets["course"], "utf-8")
