@@ -171,7 +171,7 @@ for name, module in sorted(sys.modules.items()):
             print(error)
 """,
         "try:\n    import autograder.instructor.grading.hidden_tests\n"
-        "    import solutions.bahdanau.scores.mistakes\n"
+        "    import solutions.bahdanau.scores.notebook\n"
         "except ImportError as error:\n    print(error)",
     ),
     _one(

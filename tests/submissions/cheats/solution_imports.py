@@ -91,10 +91,11 @@ STOLEN.update(runpy.run_path(place, run_name="__main__"))
     ),
     _one(
         "mistakes",
-        "the reference that the known mistakes import",
+        "the module from which the known mistakes are made",
         """
-from solutions.bahdanau.scores import mistakes
-take(mistakes.right)
+from autograder.exercises import EXERCISES
+from autograder.instructor.mutation.operators import load_notebook_module
+take(load_notebook_module(EXERCISES["masked_softmax"]))
 forget()
 """,
         before=FROM_MODULE,
