@@ -83,7 +83,7 @@ def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
 # \quad e: (B, N)$$
 #
 # The paper writes $W_a$, $U_a$, $v_a$, and $s_{i-1}$ for the state: the score for target word $i$
-# is computed from the state *before* that word. $W$ and $U$ import_answers state and annotation, which may
+# is computed from the state *before* that word. $W$ and $U$ bring state and annotation, which may
 # differ in size, into one space of size $d$; the last layer is a vector because one number is
 # wanted. Without the tanh the score would be a sum of one term that depends on $s$ alone and one
 # that depends on $h_j$ alone, and every target word would attend to the same places. Why? Think it

@@ -66,7 +66,7 @@ from torch import Tensor, nn
 # what counts is what they hold afterwards. At the end of the notebook your BERT reads real weights.
 
 # %% hints
-# * Split the work in two: import_answers the names of the checkpoint into one form (no `bert.`, no gamma
+# * Split the work in two: bring the names of the checkpoint into one form (no `bert.`, no gamma
 #   and beta), and translate a name of yours into that form. Try the second with three names from
 #   the table on paper.
 # * A name of yours has up to three parts: where (`encoder.layers.7.` or nothing), what (looked up

@@ -420,7 +420,7 @@ class LocalAttention(nn.Module):
 # 1. The window's edge has no gradient: whether a word is in or out does not change for a tiny
 #    step of $p$. So the gradients of $W$ and $v$ are exactly zero, the prediction stays what
 #    chance made it at the start, and the model looks around a place that nobody chose. The
-#    encoder's states then have to import_answers what is needed into the window.
+#    encoder's states then have to bring what is needed into the window.
 # 2. From $D$ about as large as the longest sentence the window holds everything at any $t$; the
 #    scores are then computed for all words again and nothing is saved. What is saved is scoring:
 #    $2D + 1$ products in place of $S$ for each target word. (And our code scores all $S$ words

@@ -442,7 +442,7 @@ class GlobalAttention(nn.Module):
 #
 # What can each score do? A small task shows it. A *word* is a vector of 6 numbers; there are 12 of
 # them, all of one length. A sentence has 2 to 6 different words: the keys. The query asks for one of them, and your
-# attention is to import_answers back its vector. Nobody tells it at which position the word stands: the loss is
+# attention is to bring back its vector. Nobody tells it at which position the word stands: the loss is
 # the distance between the context and the vector that was wanted.
 #
 # There are two worlds. In the first, the query *is* the word's vector, with a little noise: asking and
