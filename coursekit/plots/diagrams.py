@@ -414,7 +414,7 @@ DIAGRAMS: dict[str, Diagram] = {
                 (), ("the", "cat", "sat", "pad", "pad"),
             ),
         ),
-        caption="A row for who asks, a column for who is asked; dark may be attended.",
+        caption="A row for who asks, a column for who is asked; dark may be attended to.",
     ),
     "bert-inputs": Diagram(
         {

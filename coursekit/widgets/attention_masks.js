@@ -24,7 +24,7 @@ function sides(use, source, target) {
   return { queries: use === "encoder" ? source : target, keys: use === "decoder" ? target : source };
 }
 
-// The mask: true = may be attended, a row for each query.
+// The mask: true = may be attended to, a row for each query.
 function maskOf(use, source, target, pad) {
   const { queries, keys } = sides(use, source, target);
   return queries.map((_, t) => keys.map((key, s) => key !== pad && (use !== "decoder" || s <= t)));
@@ -64,7 +64,7 @@ function render({ model, el }) {
   const table = make("table");
   const frame = make("div", { class: "ma-frame" }, table);
   const told = make("p", { class: "ma-told", "aria-live": "polite" });
-  const hint = make("p", { class: "ma-hint" }, "Rows are queries, columns are keys. ● may be attended, · may not.");
+  const hint = make("p", { class: "ma-hint" }, "Rows are queries, columns are keys. ● may be attended to, · may not.");
   const root = make(
     "div",
     {

@@ -6,8 +6,6 @@ seed and on a new one, which is part of a failure's message.
 
 from __future__ import annotations
 
-import importlib
-
 import pytest
 
 from autograder import expected_values
@@ -15,7 +13,7 @@ from autograder.checking.card import format_card_text
 from autograder.diagnose.verdict import Verdict
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.mistake_cards import read_cards
-from autograder.instructor.authoring.mistake_loader import group_by_heading, load_mistakes
+from autograder.instructor.authoring.mistake_loader import load_mistakes
 from autograder.instructor.authoring.notebook_builder import SOLUTIONS
 from autograder.instructor.grading import hidden_tests
 from tests.answers import Entry, cached_verdicts, entries, handed_in, source
@@ -101,24 +99,8 @@ def test_there_are_enough_answers_and_not_too_many(exercise):
 def test_mistakes_stand_below_the_headings_of_their_notebook():
     for place in {(e.assignment, e.notebook) for e in EXERCISES.values()}:
         mine = [e.name for e in EXERCISES.values() if (e.assignment, e.notebook) == place]
-        page = SOLUTIONS.joinpath(*place, "mistakes.md")
-        if page.exists():
-            headings = list(read_cards(page))[1:]
-            assert headings == mine and all(len(read_cards(page)[name]) > 1 for name in mine)
-            continue
-        grouped = group_by_heading(
-            importlib.import_module(".".join(("solutions", *place, "mistakes")))
-        )
-        assert list(grouped) == mine and all(grouped.values())
-
-
-def test_a_mistake_without_a_heading_is_an_error(tmp_path, monkeypatch):
-    (tmp_path / "homeless.py").write_text(
-        'def wrong():\n    """T."""\n\n\n# %% dot_score\n', encoding="utf-8"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(ValueError, match="wrong stands above the first heading"):
-        group_by_heading(importlib.import_module("homeless"))
+        page = read_cards(SOLUTIONS.joinpath(*place, "mistakes.md"))
+        assert list(page)[1:] == mine and all(len(page[name]) > 1 for name in mine)
 
 
 def test_every_exercise_with_a_precision_has_an_answer_that_returns_float64():

@@ -5,6 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 import torch
@@ -14,6 +17,7 @@ from autograder import expected_values
 from autograder.exercises import EXERCISES
 from autograder.instructor import expected_values as writing
 from autograder.instructor.authoring import digest
+from autograder.instructor.authoring.mistake_cards import Card, read_cards
 
 ASSIGNMENTS = pytest.mark.parametrize(
     "assignment", dict.fromkeys(exercise.assignment for exercise in EXERCISES.values())
@@ -75,20 +79,29 @@ def test_solution_mistakes_and_cases_count(monkeypatch):
     assert digest.compute_digest(SOFTMAX, (1,)) == before
     assert digest.compute_digest(SOFTMAX, (2,)) != before
     real = digest._find_source
-    for part, line in (("notebook", "more = 1"), ("mistakes", "more = 1")):
-        monkeypatch.setattr(
-            digest,
-            "_find_source",
-            lambda name, part=part, line=line: (
-                f"{line}\n{real(name)}" if name.endswith(part) else real(name)
-            ),
-        )
+    for added, same in (("more = 1", False), ("# A remark.", True)):
+        monkeypatch.setattr(digest, "_find_source", lambda name, a=added: f"{a}\n{real(name)}")
         digest._read_solution.cache_clear()
-        assert digest.compute_digest(SOFTMAX, (1,)) != before, part
-    monkeypatch.setattr(digest, "_find_source", lambda name: f"# A remark.\n{real(name)}")
+        assert (digest.compute_digest(SOFTMAX, (1,)) == before) == same
+    monkeypatch.setattr(digest, "_find_source", real)
     digest._read_solution.cache_clear()
-    assert digest.compute_digest(SOFTMAX, (1,)) == before
-    digest._read_solution.cache_clear()
+    for old, new, same in (
+        ("### mask_ignored: ", "### mask_ignored: Of late, ", True),
+        ("### mask_ignored: ", "### mask_forgotten: ", False),
+        ("` → `", "` → `~", False),
+    ):
+        change = partial(_read_changed_cards, old=old, new=new)
+        monkeypatch.setattr(digest, "read_cards", change)
+        assert (digest.compute_digest(SOFTMAX, (1,)) == before) == same, old
+
+
+def _read_changed_cards(path: Path, old: str, new: str) -> dict[str, list[Card]]:
+    with TemporaryDirectory() as folder:
+        page = Path(folder) / "mistakes.md"
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        page.write_text(text.replace(old, new), encoding="utf-8")
+        return read_cards(page)
 
 
 def test_a_solution_of_another_notebook_counts_where_it_is_imported():

@@ -108,23 +108,9 @@ def _read_solution(module: str) -> tuple[str, ...]:
 def _describe_mistakes(exercise: Exercise) -> Any:
     """Return the code of an exercise's mistakes, without their titles and hints."""
     path = SOLUTIONS / exercise.assignment / exercise.notebook / "mistakes.md"
-    if not path.exists():
-        where = f"solutions.{exercise.assignment}.{exercise.notebook}.mistakes"
-        return _read_mistakes(where, exercise.name)
     page = read_cards(path)
     cards = [*page[""], *page.get(exercise.name, [])]
     return describe([[c.slug, c.arrows, [(f.method, f.code) for f in c.fences]] for c in cards])
-
-
-def _read_mistakes(module: str, exercise: str) -> list[str]:
-    """Return the code of an exercise's mistakes, and the code that all mistakes share."""
-    lines: list[str] = []
-    heading = exercise
-    for line in _find_source(module).splitlines():
-        if line.startswith("# %% "):
-            heading = line.removeprefix("# %% ").strip()
-        lines.append(line if heading == exercise else "")
-    return read_code("\n".join(lines))
 
 
 def _find_source(module: str) -> str:

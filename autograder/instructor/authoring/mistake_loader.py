@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import inspect
 import io
@@ -12,9 +11,7 @@ import textwrap
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from autograder.instructor.authoring.mistake_cards import Arrow, Card, Fence, read_cards
@@ -39,8 +36,6 @@ def load_mistakes(exercise: Exercise) -> list[Mistake]:
         ValueError: a card has no hint or no code, or an arrow does not fit the solution.
     """
     path = SOLUTIONS / exercise.assignment / exercise.notebook / "mistakes.md"
-    if not path.exists():
-        return load_python_mistakes(exercise)
     cards = read_cards(path)
     module = importlib.import_module(
         f"solutions.{exercise.assignment}.{exercise.notebook}.notebook"
@@ -175,40 +170,3 @@ def _strip_comments(code: str) -> list[str]:
             row, column = token.start
             lines[row - 1] = lines[row - 1][:column]
     return [line.rstrip() for line in lines]
-
-
-def load_python_mistakes(exercise: Exercise) -> list[Mistake]:
-    """Return the mistakes of an exercise whose notebook still has them in `mistakes.py`."""
-    where = f"solutions.{exercise.assignment}.{exercise.notebook}"
-    module = importlib.import_module(f"{where}.mistakes")
-    mistakes = []
-    for code in group_by_heading(module).get(exercise.name, []):
-        title, _, hint = (inspect.getdoc(code) or "").partition("\n\n")
-        if not title or not hint:
-            raise ValueError(f"{code.__name__}: its docstring needs a title and a hint.")
-        mistakes.append(
-            Mistake(code.__name__, " ".join(title.split()), " ".join(hint.split()), code)
-        )
-    return mistakes
-
-
-@cache
-def group_by_heading(module: ModuleType) -> dict[str, list[Any]]:
-    """Return the public functions and classes of a module, grouped by the heading above them."""
-    source = inspect.getsource(module)
-    names = {
-        node.lineno: node.name
-        for node in ast.parse(source).body
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")
-    }
-    found: dict[str, list[Any]] = {}
-    for number, line in enumerate(source.splitlines(), 1):
-        if heading := re.fullmatch(r"# %% (\w+)", line):
-            under = found.setdefault(heading[1], [])
-        elif number in names:
-            if not found:
-                raise ValueError(
-                    f"{names[number]} stands above the first heading, `# %% exercise`."
-                )
-            under.append(getattr(module, names[number]))
-    return found

@@ -222,7 +222,7 @@ function bahdanau(p) {
     };
   }
 
-  // One word after `token`. `mask`: which source words may be attended; `hand`: weights (S,) in
+  // One word after `token`. `mask`: which source words may be attended to; `hand`: weights (S,) in
   // place of the model's own.
   function step(token, state, { annotations, fixed, projected }, mask, hand) {
     const scores = attends ? additiveScores(state, projected, p["decoder.attention.W"], p["decoder.attention.v"]) : null;
@@ -255,7 +255,7 @@ function translate(model, ids, { bos, eos, most, mask, forced = new Map(), hand 
 }
 
 // The review classifier: an LSTM in both directions, and attention that its last states ask for.
-// `open` (N,): which words may be attended; all are read. `asks`: false gives every text the query 0.
+// `open` (N,): which words may be attended to; all are read. `asks`: false gives every text the query 0.
 function classifier(p) {
   const rnn = inside(p, "rnn");
   const d = rnn.weight_hh_l0.columns;

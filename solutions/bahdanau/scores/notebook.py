@@ -15,7 +15,7 @@
 # way of computing the right values is right: loops, `einsum`, `bmm`.
 #
 # **Shapes.** $B$ sentences in the batch, $N$ annotations (source positions), sizes $d$. Masks are
-# boolean and `True` means *a real word, may be attended*.
+# boolean and `True` means *a real word, may be attended to*.
 
 # %% setup
 import torch
@@ -44,7 +44,7 @@ from torch import Tensor, nn
 #
 # This is equation 6 of the paper with a mask. Two things to think about:
 #
-# * A row in which *nothing* may be attended has no sum to divide by. Its weights are all exactly 0,
+# * A row in which *nothing* may be attended to has no sum to divide by. Its weights are all exactly 0,
 #   and its gradient is 0, not NaN.
 # * $\exp$ of a large score overflows; `torch.softmax` does not.
 
@@ -57,7 +57,7 @@ def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
 
     Args:
         scores: (..., N), any real numbers, also at masked positions.
-        mask: bool, the shape of `scores` or one that broadcasts to it; True = may be attended.
+        mask: bool, the shape of `scores` or one that broadcasts to it; True = may be attended to.
 
     Returns:
         weights (..., N) in the dtype of `scores`; each row sums to 1, or to 0 if fully masked.

@@ -13,7 +13,7 @@
 #
 # **Shapes.** $B$ inputs in the batch, each a sentence or a pair of sentences; $N$ tokens, $V$ tokens
 # in the vocabulary, $d$ the size of a state, $m$ of the feed-forward network inside, $h$ heads.
-# Inputs end in padding, and masks are boolean: `True` means *may be attended*.
+# Inputs end in padding, and masks are boolean: `True` means *may be attended to*.
 
 # %% setup
 from collections.abc import Iterable
@@ -166,7 +166,7 @@ class BertEncoder(nn.Module):
         Args:
             tokens: ids (B, N).
             segments: ids (B, N) or None; handed on to the embeddings.
-            mask: bool, True = may be attended; broadcasts to (B, N, N). None: (B, 1, N), every
+            mask: bool, True = may be attended to; broadcasts to (B, N, N). None: (B, 1, N), every
                 token that is not padding.
 
         Returns:

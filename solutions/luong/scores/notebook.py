@@ -24,7 +24,7 @@
 # A decoder that works word by word asks with one query for each sentence, $(B, d_q)$, and gets scores
 # $(B, N)$. If all target words are known, as in training, one can ask for all of them at once: query
 # $(B, T, d_q)$, scores $(B, T, N)$. Your functions take both. The number of axes of the query tells
-# which it is. Masks are boolean and `True` means *may be attended*.
+# which it is. Masks are boolean and `True` means *may be attended to*.
 
 # %% setup
 import math
@@ -270,8 +270,8 @@ def location_score(query: Tensor, W: Tensor) -> Tensor:
 #   parameters is passed with them inside: `lambda query, keys: general_score(query, keys, W)`.)
 # * A mask $(B, N)$ says which source positions are real. It holds for all target words of a sentence. A
 #   mask $(B, T, N)$ may differ from target word to target word; it comes only with a query
-#   $(B, T, d_q)$, where $T$ may be 1. With `None` everything may be attended.
-# * A row in which *nothing* may be attended has weights and a context of exactly 0, and gradients of 0,
+#   $(B, T, d_q)$, where $T$ may be 1. With `None` everything may be attended to.
+# * A row in which *nothing* may be attended to has weights and a context of exactly 0, and gradients of 0,
 #   not NaN. You have solved this before: `masked_softmax` is given at the top of this notebook.
 # * Keys and values may be two different things, of different sizes.
 
@@ -301,12 +301,12 @@ def attention(
         keys: (B, N, d_k).
         values: (B, N, d_v).
         score: score(query, keys) returns scores (B, N), or (B, T, N).
-        mask: bool, True = may be attended; (B, N), or, with a query (B, T, d_q), (B, T, N) if it
-            differs from target word to target word. None: everything may be attended.
+        mask: bool, True = may be attended to; (B, N), or, with a query (B, T, d_q), (B, T, N) if it
+            differs from target word to target word. None: everything may be attended to.
 
     Returns:
         context (B, d_v) and weights (B, N), or (B, T, d_v) and (B, T, N). A row in which nothing
-        may be attended has weights and context of 0.
+        may be attended to has weights and context of 0.
 
     Source: Luong et al. (2015), equation 7; in this form Vaswani et al. (2017), section 3.2.
     """

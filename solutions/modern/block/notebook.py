@@ -15,7 +15,7 @@
 #
 # **Shapes.** $B$ texts in the batch, $T$ queries, $N$ keys (and as many values), $h$ heads of
 # queries, $G$ heads of keys and values, $d$ the size of a vector, $m$ the size inside the network.
-# Masks are boolean and `True` means *may be attended*. Matrices are those of torch's linear
+# Masks are boolean and `True` means *may be attended to*. Matrices are those of torch's linear
 # layers, $(d_\text{out}, d_\text{in})$: where the formula says $W x$, the code says `x @ W.T`.
 
 # %% setup
@@ -184,7 +184,7 @@ def grouped_query_attention(
         query: (B, h, T, d_k).
         key: (B, G, N, d_k); h is a multiple of G.
         value: (B, G, N, d_v).
-        mask: bool, True = may be attended; broadcasts to (B, h, T, N). None: everything may.
+        mask: bool, True = may be attended to; broadcasts to (B, h, T, N). None: everything may.
 
     Returns:
         output (B, h, T, d_v) and weights (B, h, T, N), exactly 0 where the mask is False. A query

@@ -24,7 +24,7 @@
 # to encoder the queries come from the target sentence, keys and values from the source sentence.
 #
 # **Shapes.** $B$ sentences in the batch, $T$ queries, $N$ keys (and as many values), $h$ heads, $d$
-# the size of a word's vector. Masks are boolean and `True` means *may be attended*.
+# the size of a word's vector. Masks are boolean and `True` means *may be attended to*.
 
 # %% setup
 import math
@@ -66,8 +66,8 @@ from solutions.bahdanau.scores import masked_softmax
 #   Count axes from the end, and it makes no difference.
 # * **The mask** is boolean and broadcasts to $(\dots, T, N)$, as in PyTorch's operator: a mask $(B,
 #   1, N)$ holds for all queries of a sentence, a mask $(T, N)$ for all sentences. With `None`
-#   everything may be attended.
-# * **A row in which nothing may be attended** has weights and an output of exactly 0, and gradients
+#   everything may be attended to.
+# * **A row in which nothing may be attended to** has weights and an output of exactly 0, and gradients
 #   of 0, not NaN.
 # * **Weights, too.** Return them beside the output: the course wants to look at them. PyTorch's
 #   operator does not, and so never has to store the $T \times N$ numbers.
@@ -101,7 +101,7 @@ def scaled_dot_product_attention(
         query: Q, (..., T, d_k).
         key: K, (..., N, d_k).
         value: V, (..., N, d_v).
-        mask: bool, True = may be attended; broadcasts to (..., T, N). None: everything may.
+        mask: bool, True = may be attended to; broadcasts to (..., T, N). None: everything may.
         dropout: acts on the weights before they meet the values, as `MultiHeadAttention` needs it in
             training; the weights that are returned are those before it. None: no dropout.
 
@@ -212,7 +212,7 @@ def merge_heads(x: Tensor) -> Tensor:
 #   every word. The keys and values of that sentence need not be computed each time: `project(key,
 #   value)` computes them once, and `forward(query, None, None, mask, projected)` uses them. So
 #   `forward` looks at `key` and `value` only if `projected` is `None`.
-# * Where nothing may be attended the heads have found 0, and the output is the bias of $W^O$.
+# * Where nothing may be attended to the heads have found 0, and the output is the bias of $W^O$.
 # * In training, dropout acts on the weights before the values are averaged (`self.dropout`). The
 #   weights that are returned are those before it.
 
@@ -282,7 +282,7 @@ class MultiHeadAttention(nn.Module):
             query: (B, T, d).
             key: (B, N, d); not looked at if `projected` is given, None will do then.
             value: (B, N, d); not looked at if `projected` is given.
-            mask: bool, True = may be attended; broadcasts to (B, T, N) and holds for all heads.
+            mask: bool, True = may be attended to; broadcasts to (B, T, N) and holds for all heads.
             projected: what `project(key, value)` returned.
 
         Returns:

@@ -15,7 +15,7 @@
 #
 # **Shapes.** $B$ sentences in the batch, $N$ or $S$ source positions and $T$ target positions (the width
 # of the batch), $d$ the size of a vector (`model_size`), $m$ the size inside the network
-# (`inner_size`). Masks are boolean and `True` means *may be attended*.
+# (`inner_size`). Masks are boolean and `True` means *may be attended to*.
 
 # %% setup
 import torch
@@ -240,7 +240,7 @@ class EncoderLayer(nn.Module):
 
         Args:
             x: (B, N, d).
-            mask: bool, True = may be attended; broadcasts to (B, N, N). It is handed on to the
+            mask: bool, True = may be attended to; broadcasts to (B, N, N). It is handed on to the
                 attention as it is.
 
         Returns:
@@ -351,7 +351,7 @@ class DecoderLayer(nn.Module):
         Args:
             y: (B, T, d).
             memory: the encoder's states, (B, S, d).
-            mask: bool, True = may be attended; broadcasts to (B, T, T).
+            mask: bool, True = may be attended to; broadcasts to (B, T, T).
             memory_mask: bool (B, 1, S), True = a real source word.
 
         Returns:
@@ -420,7 +420,7 @@ class DecoderLayer(nn.Module):
 # The next cells need the checks above to pass, and those of `attention.ipynb`. Save that notebook: your
 # `MultiHeadAttention` is read from the disk. Your layers and those of `torch.nn` get the same weights and read
 # the same sentences. torch keeps the projections of query, key and value in one matrix, and its masks
-# are the other way round: `True` means *may not be attended*.
+# are the other way round: `True` means *may not be attended to*.
 
 # %% demo together
 # from coursekit.notebook.session import import_answers

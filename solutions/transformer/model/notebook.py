@@ -16,7 +16,7 @@
 #
 # **Shapes.** $B$ sentences in the batch, $S$ source positions and $T$ target positions (the width of
 # the batch), $V$ words in the vocabulary of both languages together, $d$ the size of a vector. Padding
-# has the id `pad_id`; it is told by this id alone, wherever it stands. Masks are boolean and `True` means *may be attended*.
+# has the id `pad_id`; it is told by this id alone, wherever it stands. Masks are boolean and `True` means *may be attended to*.
 
 # %% setup
 import math

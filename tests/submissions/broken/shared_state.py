@@ -177,7 +177,7 @@ _own(
     maybe=SCORES,
     why="hardly anything of Python works any more",
     review_if_lost=False,
-    says="ended|Error|stopped|modules|raised|not there",
+    says="ended|Error|stopped|modules|raised|not found",
 )
 _own("gc-off", "the garbage collector is off", "import gc\ngc.disable()\ngc.collect()")
 _own(
