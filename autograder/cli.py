@@ -1,4 +1,4 @@
-"""Command-line interface of `autograder`: grade, show, feedback, report and bundle."""
+"""Command-line interface of `autograder`, from the roster to the report."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a subcommand and return the exit status."""
     parser = argparse.ArgumentParser(prog="autograder", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
+    _roster(commands.add_parser("roster", help="import a list of students into the gradebook"))
+    _collect(commands.add_parser("collect", help="take submissions from a platform's archives"))
     _grade(commands.add_parser("grade", help="grade the submissions of an assignment"))
     _show(commands.add_parser("show", help="print the recorded results of a student"))
     _feedback(commands.add_parser("feedback", help="write each student's pages, as nbgrader does"))
@@ -43,6 +45,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         if started is not None:
             started.close()
+
+
+def _roster(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "file", type=Path, help="CSV file from Moodle, Canvas, Gradescope, Blackboard or Excel"
+    )
+    _of_course(parser)
+
+
+def _collect(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("assignment", help="name of the assignment, such as bahdanau")
+    parser.add_argument(
+        "archive",
+        type=Path,
+        nargs="+",
+        help="archive or folder of submissions; also Moodle's grading worksheet, a CSV file",
+    )
+    _of_course(parser)
 
 
 def _grade(parser: argparse.ArgumentParser) -> None:

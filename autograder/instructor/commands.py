@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import torch
 from tqdm import tqdm
 
+from autograder.instructor.collecting import command
 from autograder.instructor.grading import result_records
 from autograder.instructor.grading.assignment_run import AssignmentRun, Summary
 from autograder.instructor.grading.bwrap_command import SandboxError
@@ -31,7 +32,14 @@ def run(given: argparse.Namespace, started: Sandbox | None) -> int:
     try:
         if given.command == "grade":
             return grade(given, started)
-        others = {"show": show, "feedback": feedback, "report": report, "bundle": bundle}
+        others = {
+            "roster": command.roster,
+            "collect": command.collect,
+            "show": show,
+            "feedback": feedback,
+            "report": report,
+            "bundle": bundle,
+        }
         return others[given.command](given)
     except (CourseError, SandboxError) as error:
         print(f"autograder: {sanitize_line(str(error))}", file=sys.stderr)

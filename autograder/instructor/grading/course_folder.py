@@ -27,7 +27,7 @@ from nbgrader.preprocessors import (
     LockCells,
     SaveCells,
 )
-from nbgrader.utils import is_ignored, parse_utc
+from nbgrader.utils import is_ignored
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 from traitlets import TraitError
@@ -40,6 +40,7 @@ from autograder.instructor.grading.submission_parser import (
     Submission,
     add_review,
 )
+from autograder.instructor.timestamps import TimeError, parse_time
 
 NAME_AT_MOST = 255  # bytes of a file name, on nearly all file systems
 _UNTIMED = (
@@ -107,6 +108,11 @@ class Course:
     def course_id(self) -> str:
         """Return nbgrader's name of the course."""
         return str(self.directory.course_id)
+
+    @property
+    def timezone(self) -> str:
+        """Return the zone in which times are shown and read if they name none; "" is UTC."""
+        return str(self.app.config.Exchange.get("timezone", "") or "")
 
     def sources(self, assignment: str) -> dict[str, SourceNotebook]:
         """Return the source notebooks of an assignment, by name.
@@ -218,8 +224,8 @@ class Course:
             .strip()
         )
         try:
-            return parse_utc(text) if text else None
-        except Exception:  # the parser raises errors of many kinds
+            return parse_time(text) if text else None
+        except TimeError:
             return None
 
     def attach_digests(self, submission: Submission) -> dict[str, NotebookSubmission]:

@@ -1,0 +1,1 @@
+"""Collects submissions and rosters from learning platforms."""

@@ -1,0 +1,400 @@
+"""Tests of `autograder collect` and `autograder roster`, with archives as platforms make them."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import tarfile
+import unicodedata
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nbgrader.api import Gradebook
+
+from autograder.cli import main
+from autograder.instructor.collecting import platform_ids
+from autograder.instructor.collecting.packed_files import clean_path
+from autograder.instructor.collecting.roster_files import read_roster_file
+from autograder.instructor.grading.course_folder import CourseError
+from tests.conftest import ROOT
+
+ASSIGNMENT = "bahdanau"
+SCORES, TRANSLATOR = (
+    (ROOT / f"exercises/bahdanau/{name}.ipynb").read_bytes() for name in ("scores", "translator")
+)
+PEOPLE = """id,first_name,last_name,email
+ada,Ada,Okafor,ada@example.org
+bora,Bora,Yılmaz,bora@example.org
+chul,철,박,chul@example.org
+kim1,Minji,Kim,m.kim@example.org
+kim2,Minji,Kim,minji@example.org
+123,Zed,Zero,zed@example.org
+"""
+
+
+@pytest.fixture(scope="module")
+def empty_course(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("course")
+    shutil.copy(ROOT / "nbgrader_config.py", folder)
+    shutil.copytree(ROOT / "solutions/bahdanau", folder / "solutions/bahdanau")
+    (folder / "students.csv").write_text(PEOPLE, encoding="utf-8")
+    assert main(["roster", str(folder / "students.csv"), "--course", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture
+def course(empty_course, tmp_path, monkeypatch):
+    shutil.copytree(empty_course, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def pack(files: dict[str, bytes]) -> bytes:
+    page = io.BytesIO()
+    with zipfile.ZipFile(page, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return page.getvalue()
+
+
+def collect(capsys: pytest.CaptureFixture[str], *paths: str, status: int = 0) -> str:
+    capsys.readouterr()
+    assert main(["collect", ASSIGNMENT, *paths]) == status
+    return capsys.readouterr().out
+
+
+def collected(folder: Path) -> dict[str, list[str]]:
+    """Return the files of each student in `submitted/`."""
+    found: dict[str, list[str]] = {}
+    for path in sorted((folder / "submitted").glob("*/bahdanau/**/*")):
+        if path.is_file():
+            student, _, *inside = path.relative_to(folder / "submitted").parts
+            found.setdefault(student, []).append("/".join(inside))
+    return found
+
+
+def time_of(folder: Path, student: str) -> str:
+    return (folder / f"submitted/{student}/bahdanau/timestamp.txt").read_text().strip()
+
+
+MOODLE = {
+    "Ada Okafor_501_assignsubmission_file_/scores.ipynb": SCORES,
+    "Ada Okafor_501_assignsubmission_file_/translator.ipynb": TRANSLATOR,
+    "Bora Yılmaz_502_assignsubmission_file_/homework.zip": pack({"work/scores.ipynb": SCORES}),
+    "Team A-철 박_503_assignsubmission_file_/scores.ipynb": SCORES,
+}
+GRADESCOPE = """submission_11:
+  :submitters:
+  - :name: Ada Okafor
+    :sid: ada
+    :email: ada@example.org
+  - :name: Someone Else
+    :email: bora@example.org
+  :created_at: 2026-11-20 18:30:00.128372000 Z
+submission_12:
+  :submitters:
+  - :name: 철 박
+    :email: chul@example.org
+  :created_at: 2026-11-21 03:30:00 +09:00
+"""
+RECEIPT = b"Name: Ada Okafor (ada)\nAssignment: Week 3\nDate Submitted: Friday\n"
+ARCHIVES: dict[str, dict[str, bytes]] = {
+    "Moodle": MOODLE,
+    "Moodle without folders": {name.replace("_/", "_"): page for name, page in MOODLE.items()},
+    "Moodle of 2023, which leaves out an underscore": {
+        name.replace("_file_/", "_file/"): page for name, page in MOODLE.items()
+    },
+    "Canvas": {
+        "okaforada_LATE_71_9001_scores-1.ipynb": SCORES,
+        "okaforada_LATE_71_9002_translator.ipynb": TRANSLATOR,
+        "ylmazbora_72_9003_scores.ipynb": SCORES,
+        "박철_73_9004_scores.ipynb": SCORES,
+    },
+    "Gradescope": {
+        "assignment_5_export/submission_metadata.yml": GRADESCOPE.encode(),
+        "assignment_5_export/submission_11/scores.ipynb": SCORES,
+        "assignment_5_export/submission_11/translator.ipynb": TRANSLATOR,
+        "assignment_5_export/submission_12/scores.ipynb": SCORES,
+    },
+    "Blackboard": {
+        "Week 3_ada_attempt_2026-11-20-18-30-00.txt": RECEIPT,
+        "Week 3_ada_attempt_2026-11-20-18-30-00_scores.ipynb": SCORES,
+        "Week 3_ada_attempt_2026-11-20-18-30-00_translator.ipynb": TRANSLATOR,
+        "Week 3_bora_attempt_2026-11-20-18-30-00_scores.ipynb": SCORES,
+        "Week 3_chul_attempt_2026-11-20-18-30-00_scores.ipynb": SCORES,
+    },
+    "nbgrader's exchange": {
+        f"{who}+bahdanau+2026-11-20 18:30:00.000000 UTC+c2VjcmV0/{name}.ipynb": page
+        for who, name, page in (
+            ("ada", "scores", SCORES),
+            ("ada", "translator", TRANSLATOR),
+            ("bora", "scores", SCORES),
+            ("chul", "scores", SCORES),
+        )
+    },
+    "folders": {
+        "all/ada/bahdanau/scores.ipynb": SCORES,
+        "all/ada/bahdanau/translator.ipynb": TRANSLATOR,
+        "all/Bora Yılmaz/scores.ipynb": SCORES,
+        "all/chul@example.org/scores.ipynb": SCORES,
+    },
+    "folders of files": {
+        "ada - scores.ipynb": SCORES,
+        "ada - translator.ipynb": TRANSLATOR,
+        "bora_scores (1).ipynb": SCORES,
+        "scores_chul.ipynb": SCORES,
+    },
+}
+
+
+@pytest.mark.parametrize("platform", ARCHIVES)
+@pytest.mark.parametrize("packed", ["zip", "tar.gz", "folder"])
+def test_every_platform_delivers_everybody(course, capsys, platform, packed):
+    if platform == "Canvas":  # its names have no ı; its export has the numbers
+        (course / "canvas.csv").write_text(
+            "Student,ID,SIS User ID,SIS Login ID,Section\n    Points Possible,,,,\n"
+            '"Yılmaz, Bora",72,,bora,A\n"박, 철",73,,chul,A\n"Okafor, Ada",71,,ada,A\n',
+            encoding="utf-8",
+        )
+        assert main(["roster", "canvas.csv"]) == 0
+    files = ARCHIVES[platform]
+    if packed == "zip":
+        (course / "all.zip").write_bytes(pack(files))
+    elif packed == "tar.gz":
+        with tarfile.open(course / "all.tar.gz", "w:gz") as archive:
+            for name, content in files.items():
+                about = tarfile.TarInfo(name)
+                about.size = len(content)
+                archive.addfile(about, io.BytesIO(content))
+    else:
+        for name, content in files.items():
+            path = course / "all.folder" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+    said = collect(capsys, f"all.{packed}")
+    assert f": {platform.split(' w')[0].split(' of ')[0]}" in said
+    assert "not in the gradebook" not in said and "Not collected" not in said
+    found = collected(course)
+    group = platform == "Gradescope"
+    assert set(found) == {"ada", "bora", "chul"}
+    for student, pages in found.items():
+        stems = {Path(page).stem.split(" - ")[-1] for page in pages if page.endswith(".ipynb")}
+        most = student == "ada" or (group and student == "bora")
+        assert len(stems) == 1 + most, (student, pages)
+    if platform in ("Gradescope", "Blackboard", "nbgrader's exchange"):
+        assert {time_of(course, who)[:19] for who in found} == {"2026-11-20 18:30:00"}
+    assert "3 have handed in nothing: " in said
+    assert ("late, time unknown" in said) == (platform == "Canvas")
+
+
+def test_odd_files_are_used_or_listed_and_one_broken_zip_is_one_students(course, capsys):
+    names = {
+        "Ada Okafor": ("homework.zip", pack({"scores.ipynb": SCORES})[:-40]),
+        "Bora Yılmaz": ("scores.ipynb.txt", SCORES),
+        "철 박": ("deep/er/Scores.IPYNB", SCORES),
+        "Zed Zero": ("scores.pdf", b"%PDF-1.5"),
+    }
+    nested = pack({"all.zip": pack({"__MACOSX/._scores.ipynb": b"x", "scores.ipynb": SCORES})})
+    files = {
+        f"{name}_{60 + place}_assignsubmission_file_/{path}": page
+        for place, (name, (path, page)) in enumerate(names.items())
+    }
+    files["Minji Kim_70_assignsubmission_file_/two.zip"] = nested
+    files["Minji Kim_70_assignsubmission_file_/helpers.py"] = b"x = 1\n"
+    files["Minji Kim_70_assignsubmission_onlinetext_/onlinetext.html"] = b"<p>Hello</p>"
+    files["readme.txt"] = b"?"
+    (course / "all.zip").write_bytes(pack(files))
+    said = collect(capsys, "all.zip")
+    found = collected(course)
+    assert found["ada"] == ["homework.zip"]
+    assert "homework.zip is damaged or was cut off while it was uploaded." in said
+    assert "scores (scores.ipynb.txt)" in said and "scores (Scores.IPYNB)" in said
+    assert "Kept beside the notebooks: scores.pdf." in said
+    assert "all.zip, readme.txt belongs to nobody" in said
+    # Two students have this name, so that nobody is taken for the other.
+    assert found["Minji Kim"] == ["helpers.py", "onlinetext.html", "two/all/scores.ipynb"]
+    assert "Minji Kim is not in the gradebook; the name fits kim1 and kim2" in said
+
+
+def test_a_worksheet_tells_who_is_who_and_when(course, capsys):
+    (course / "moodle.zip").write_bytes(
+        pack(
+            {
+                "Minji Kim_70_assignsubmission_file_/scores.ipynb": SCORES,
+                "Participant_71_assignsubmission_file_/scores.ipynb": SCORES,
+            }
+        )
+    )
+    (course / "worksheet.csv").write_text(
+        "\ufeffIdentifier,Full name,Email address,Status,Grade,Last modified (submission)\n"
+        "Participant 70,Minji Kim,minji@example.org,Submitted,,"
+        '"Friday, 20 November 2026, 6:30 PM"\n'
+        "Participant 71,,zed@example.org,Submitted,,Freitag\n",
+        encoding="utf-8",
+    )
+    with open(course / "nbgrader_config.py", "a") as page:
+        page.write("\nc.Exchange.timezone = 'Asia/Seoul'\n")
+    said = collect(capsys, "moodle.zip", "worksheet.csv")
+    assert set(collected(course)) == {"kim2", "123"}
+    assert time_of(course, "kim2") == "2026-11-20 09:30:00 UTC"
+    assert "2026-11-20 18:30 Asia/Seoul" in said
+    assert "'Freitag' in the list is not understood" in said
+    # From now on the numbers are known, and the list is not needed.
+    again = collect(capsys, "moodle.zip")
+    assert "2 students: 2 unchanged" in again and "not in the gradebook" not in again
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
+        known = platform_ids.read_ids(gradebook.db.connection(), ASSIGNMENT)
+    assert known == {"kim2": ("70",), "123": ("71",)}
+
+
+def inbound(folder: Path, when: str, *names: str) -> str:
+    page = {"scores": SCORES, "translator": TRANSLATOR}
+    target = folder / when.replace(":", "").replace(" ", "")
+    for name in names:
+        path = target / f"ada+bahdanau+2026-11-{when} UTC" / f"{name}.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(page[name])
+    return target.name
+
+
+def test_the_last_in_time_counts_and_nothing_is_lost(course, capsys):
+    both = inbound(course, "20 18:00:00", "scores", "translator")
+    collect(capsys, both)
+    one = inbound(course, "21 18:00:00", "scores")
+    said = collect(capsys, one)
+    assert "1 replaced" in said and "The one before had a translator; this one has none." in said
+    kept = course / "earlier_submissions/ada/bahdanau/2026-11-20_18-00-00"
+    assert sorted(path.name for path in kept.iterdir()) == [
+        "scores.ipynb", "timestamp.txt", "translator.ipynb",
+    ]  # fmt: skip
+    older = inbound(course, "19 18:00:00", "translator")
+    assert "1 older" in collect(capsys, older)
+    assert collected(course)["ada"] == ["scores.ipynb", "timestamp.txt"]
+    assert time_of(course, "ada") == "2026-11-21 18:00:00 UTC"
+    assert len(list((course / "earlier_submissions/ada/bahdanau").iterdir())) == 2
+    assert "1 unchanged" in collect(capsys, one)
+    assert len(list((course / "earlier_submissions/ada/bahdanau").iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    ("folder", "says"),
+    [
+        ("00123", "00123 is not in the gradebook; likely 123"),
+        ("bor", "bor is not in the gradebook"),
+        ("boraa", "boraa is not in the gradebook; likely bora"),
+    ],
+)
+def test_a_stranger_is_named_with_the_likely_owner(course, capsys, folder, says):
+    (course / "all.zip").write_bytes(pack({f"x/{folder}/scores.ipynb": SCORES}))
+    assert says in collect(capsys, "all.zip")
+    assert folder in collected(course)
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_case_and_unicode_form_do_not_make_another_student(course, capsys, form):
+    (course / "more.csv").write_text("id,last_name\nJosé,Núñez\nEve,Lee\n", encoding="utf-8")
+    assert main(["roster", "more.csv"]) == 0
+    name = unicodedata.normalize(form, "JOSÉ")
+    (course / "all.zip").write_bytes(
+        pack({f"{name}/scores.ipynb": SCORES, "eve/scores.ipynb": SCORES})
+    )
+    assert "not in the gradebook" not in collect(capsys, "all.zip")
+    assert set(collected(course)) == {"José", "Eve"}
+
+
+def test_an_archive_that_cannot_be_read_stops_nothing(course, capsys):
+    (course / "good.zip").write_bytes(pack({"ada/scores.ipynb": SCORES}))
+    (course / "bad.zip").write_bytes(b"PK\x03\x04 and no more")
+    (course / "odd.rar").write_bytes(b"Rar!")
+    said = collect(capsys, "bad.zip", "odd.rar", "good.zip")
+    assert "bad.zip is damaged or was cut off while it was uploaded" in said
+    assert "odd.rar is an archive of a kind that only other programs unpack" in said
+    assert set(collected(course)) == {"ada"}
+    assert main(["collect", ASSIGNMENT, "none.zip"]) == 2
+    assert "There is no file none.zip." in capsys.readouterr().err
+
+
+def test_names_in_an_archive_cannot_lead_out_of_the_folder(course, capsys):
+    (course / "all.zip").write_bytes(
+        pack({"ada/../../../evil.py": b"1", "/ada/scores.ipynb": SCORES, "ada\\b.py": b"2"})
+    )
+    collect(capsys, "all.zip")
+    assert not (course.parent / "evil.py").exists() and not (course / "evil.py").exists()
+    assert collected(course)["ada"] == ["b.py", "evil.py", "scores.ipynb"]
+
+
+@given(st.text())
+def test_a_cleaned_path_is_relative_and_short(text):
+    path = clean_path(text)
+    assert not path.startswith("/") and ".." not in path.split("/") and "\\" not in path
+    assert all(len(part.encode("utf-8", "replace")) <= 200 for part in path.split("/"))
+    assert clean_path(path) == path
+
+
+ROWS = "id,first_name,last_name,email\nbora,Bora,Müller,b@example.org\n"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        ROWS.encode(),
+        b"\xef\xbb\xbf" + ROWS.replace(",", ";").encode(),
+        ROWS.replace(",", "\t").encode("utf-16"),
+        ROWS.replace("\n", "\r\n").encode("cp1252"),
+        b"sep=;\r\n" + ROWS.replace(",", ";").encode("cp1252"),
+        "Student,ID,SIS Login ID,Section\nPoints Possible,,,\n"
+        '"Müller, Bora",9,bora,A\n"Student, Test",1,x,A\n'.replace(
+            "ID,SIS Login ID,Section", "ID,SIS Login ID,Section,Email"
+        )
+        .replace(",A\n", ",A,b@example.org\n")
+        .encode(),
+        "First name,Surname,Username,Email address,Roles\nBora,Müller,bora,b@example.org,Student\n"
+        "Tea,Cher,tea,t@example.org,Teacher\n".encode(),
+        "Name,SID,Email,Role\nBora Müller,bora,b@example.org,Student\n".encode(),
+    ],
+)
+def test_a_roster_is_read_in_any_usual_form(tmp_path, content):
+    (tmp_path / "list.csv").write_bytes(content)
+    (entry,) = read_roster_file(tmp_path / "list.csv")
+    assert (entry.id, entry.first_name, entry.last_name) == ("bora", "Bora", "Müller")
+    assert entry.email == "b@example.org" and entry.lms_id in ("", "9")
+
+
+def test_a_korean_roster_of_excel_is_read(tmp_path):
+    (tmp_path / "list.csv").write_bytes("id,last_name,first_name\n1,박,철\n".encode("cp949"))
+    (entry,) = read_roster_file(tmp_path / "list.csv")
+    assert entry.name == "철 박"
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"PK\x03\x04", "is an Excel workbook or another archive: save it as CSV"),
+        (b"%PDF", "is a PDF"),
+        (b"", "no column for students.*it has nothing"),
+        (b"colour,size\nred,3\n", "it has 'colour', 'size'"),
+        (b"id,email\n", "no students below it"),
+    ],
+)
+def test_a_wrong_roster_is_refused_in_a_sentence(tmp_path, content, says):
+    (tmp_path / "list.csv").write_bytes(content)
+    with pytest.raises(CourseError, match=says):
+        read_roster_file(tmp_path / "list.csv")
+
+
+def test_a_roster_changes_and_keeps_students(course, capsys):
+    (course / "new.csv").write_text(
+        "First name,Last name,Email address\n"
+        "Ada,Okafor-Ng,ADA@example.org\nNia,Ray,nia@example.org\n"
+    )
+    capsys.readouterr()
+    assert main(["roster", "new.csv"]) == 0
+    said = capsys.readouterr().out
+    assert "1 added, 1 changed, 0 as before" in said and "added: nia" in said
+    assert "5 in the gradebook are not in this list, and were kept" in said
+    (course / "twice.csv").write_text("id,last_name\nx,One\nx,Two\n")
+    assert main(["roster", "twice.csv"]) == 2
+    assert "two students with the id 'x', One and Two" in capsys.readouterr().err
