@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     _roster(commands.add_parser("roster", help="import a list of students into the gradebook"))
     _collect(commands.add_parser("collect", help="take submissions from a platform's archives"))
+    _due(commands.add_parser("due", help="set or show the due date of an assignment"))
+    _extend(commands.add_parser("extend", help="give a student more time"))
     _grade(commands.add_parser("grade", help="grade the submissions of an assignment"))
     _show(commands.add_parser("show", help="print the recorded results of a student"))
     _feedback(commands.add_parser("feedback", help="write each student's pages, as nbgrader does"))
@@ -41,7 +44,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         from autograder.instructor import commands as instructor
 
-        return instructor.run(given, started)
+        status = instructor.run(given, started)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     finally:
         if started is not None:
             started.close()
@@ -62,6 +70,21 @@ def _collect(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         help="archive or folder of submissions; also Moodle's grading worksheet, a CSV file",
     )
+    _of_course(parser)
+
+
+def _due(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("assignment", help="name of the assignment, such as bahdanau")
+    parser.add_argument(
+        "time", nargs="*", help="such as 2026-11-20 23:59 Asia/Seoul; show the due date if omitted"
+    )
+    _of_course(parser)
+
+
+def _extend(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("student", help="the name of the folder in submitted/")
+    parser.add_argument("assignment", help="name of the assignment, such as bahdanau")
+    parser.add_argument("days", type=float, help="days after the due date; 0 takes them back")
     _of_course(parser)
 
 
@@ -125,6 +148,13 @@ def _bundle(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", type=Path, help="a new folder, or a name that ends in .zip")
     parser.add_argument(
         "--last", default="", metavar="ASSIGNMENT", help="leave out the assignments after this one"
+    )
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="ASSIGNMENT",
+        help="pack only this assignment, for students who have the others (repeatable)",
     )
     _course(parser)
 

@@ -6,19 +6,28 @@ import argparse
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 import torch
+from nbgrader.api import Gradebook
 from tqdm import tqdm
 
+from autograder.instructor import deadlines
 from autograder.instructor.collecting import command
+from autograder.instructor.formatting import format_point_count, format_points
 from autograder.instructor.grading import result_records
 from autograder.instructor.grading.assignment_run import AssignmentRun, Summary
 from autograder.instructor.grading.bwrap_command import SandboxError
 from autograder.instructor.grading.course_folder import Course, CourseError
-from autograder.instructor.grading.gradebook_writer import LockRetrier, explain_errors
+from autograder.instructor.grading.gradebook_writer import (
+    LockRetrier,
+    explain_errors,
+    refresh_gradebook,
+)
 from autograder.instructor.grading.result_records import NotebookResult
 from autograder.instructor.grading.sandbox_launcher import Sandbox
+from autograder.instructor.report.gradebook_scores import Score, read_scores
 from autograder.instructor.sanitize import LINE_AT_MOST, sanitize_line, sanitize_lines
 
 
@@ -35,6 +44,8 @@ def run(given: argparse.Namespace, started: Sandbox | None) -> int:
         others = {
             "roster": command.roster,
             "collect": command.collect,
+            "due": deadlines.due,
+            "extend": deadlines.extend,
             "show": show,
             "feedback": feedback,
             "report": report,
@@ -89,10 +100,12 @@ def _grade(given: argparse.Namespace, course: Course, started: Sandbox | None) -
             with work.open_local_executor(started) as machine:
                 summary = work.grade_all(machine, progress.tick, progress.busy, progress.say)
     print(text(work, summary, time.monotonic() - began))
+    status = 1 if summary.failed else 0
     if not given.no_feedback:  # including students whom an interrupted run graded
         graded = set(course.graded_students(given.assignment))
-        _write_feedback(course, given.assignment, [s for s in work.students if s in graded])
-    return 0
+        mine = [student for student in work.students if student in graded]
+        status = _write_feedback(course, given.assignment, mine) or status
+    return status
 
 
 SLOW = 5.0  # seconds after which the progress bar names a submission
@@ -144,7 +157,19 @@ def text(work: AssignmentRun, summary: Summary, seconds: float) -> str:
         counts = ", ".join(f"{outcomes[name]} {name}" for name in _ORDER if outcomes[name])
         mean = sum(e.points for e in answers) / max(1, len(answers))
         lines.append(f"  {exercise.name:{width}}  mean {mean:.1f} of {exercise.points:g}  {counts}")
-    lines += _describe_students(work, mine)
+    lines += _describe_students(work, mine, summary.scores)
+    if summary.penalty_changes:
+        lines.append("Penalties that have changed:")
+        lines += [_line(str(change)) for change in summary.penalty_changes]
+    if summary.fewer_points:
+        lines.append("Fewer points than before:")
+        lines += [
+            _line(
+                f"{student}: {format_points(summary.scores[student].points)}, not "
+                f"{format_points(before)}"
+            )
+            for student, before in sorted(summary.fewer_points.items())
+        ]
     review = sorted((r for r in mine if r.review), key=lambda r: (r.student, r.notebook))
     if review:
         lines.append(f"{len(review)} to review:")
@@ -154,10 +179,15 @@ def text(work: AssignmentRun, summary: Summary, seconds: float) -> str:
             f"{len(summary.failed)} could not be graded and will be retried in the next run:"
         )
         lines += [_line(f"{student}: {why}") for student, why in sorted(summary.failed.items())]
-    if work.others:
-        more = f" and {len(work.others) - 20} more" if len(work.others) > 20 else ""
-        names = sanitize_line(", ".join(work.others[:20]))
-        lines.append(f"{len(work.others)} have no folder {work.assignment!r}: {names}{more}")
+    listed = {name.split(" (there is ")[0] for name in work.others}
+    for what, names in (
+        ("not in the gradebook, and now added", summary.strangers),
+        ("handed in nothing", [name for name in summary.missing if name not in listed]),
+        (f"have no folder {work.assignment!r}", work.others),
+    ):
+        if names:
+            more = f" and {len(names) - 20} more" if len(names) > 20 else ""
+            lines.append(f"{len(names)} {what}: {sanitize_line(', '.join(names[:20]))}{more}")
     if work.skipped:
         lines.append(f"{len(work.skipped)} folders were skipped; rename them:")
         lines += [_line(f"{name}: {why}") for name, why in sorted(work.skipped.items())]
@@ -172,8 +202,10 @@ def _line(text: str) -> str:
     return "  " + sanitize_line(text)
 
 
-def _describe_students(work: AssignmentRun, results: Sequence[NotebookResult]) -> list[str]:
-    """Return a legend, and a line per student with the points and a mark for each exercise."""
+def _describe_students(
+    work: AssignmentRun, results: Sequence[NotebookResult], scores: Mapping[str, Score]
+) -> list[str]:
+    """Return a legend, and a line per student: what counts, marks, and why it is not their sum."""
     most = sum(exercise.points for exercise in work.exercises)
     by_student: dict[str, list[NotebookResult]] = {student: [] for student in work.students}
     for result in results:
@@ -183,9 +215,24 @@ def _describe_students(work: AssignmentRun, results: Sequence[NotebookResult]) -
     for student, mine in by_student.items():
         outcomes = {e.exercise: e.outcome for r in mine for e in r.exercises}
         marks = "".join(_MARKS.get(outcomes.get(e.name, ""), " ") for e in work.exercises)
-        points = sum(result.points for result in mine)
-        lines.append(f"  {sanitize_line(student):{width}}  {points:4g} of {most:g}  {marks}")
+        score = scores.get(student)
+        points = score.points if score else sum(result.points for result in mine)
+        earned = f"{format_points(points):>4} of {most:g}"
+        line = f"  {sanitize_line(student):{width}}  {earned}  {marks}"
+        lines.append(f"{line}  {explain_score(score)}".rstrip() if score else line)
     return lines
+
+
+def explain_score(score: Score) -> str:
+    """Return how a score differs from the sum of the grader's points, or "" if it does not."""
+    extra = sum(cell.extra or 0.0 for cell in score.cells)
+    by_hand = any(cell.manual is not None for cell in score.cells)
+    parts = [
+        "points by hand" if by_hand else "",
+        f"{format_points(extra)} extra" if extra else "",
+        f"{format_points(score.penalty)} off for lateness" if score.penalty else "",
+    ]
+    return ", ".join(filter(None, parts))
 
 
 _MARKS = {
@@ -208,15 +255,38 @@ def show(given: argparse.Namespace) -> int:
         results = LockRetrier(_say).retry_until_done(
             lambda: result_records.read(course.db_url, student=given.student)
         )
-    wanted = [r for r in results if given.assignment in ("", r.assignment)]
+        wanted = [r for r in results if given.assignment in ("", r.assignment)]
+        scores = _refresh(course, {r.assignment for r in wanted})
     if not wanted:
         raise CourseError(
             f"Nothing of {given.student} has been graded"
             f"{' in ' + given.assignment if given.assignment else ''}: run autograder grade first."
         )
-    for line in (line for result in wanted for line in _describe(result)):
+    lines: list[str] = []
+    for assignment in dict.fromkeys(result.assignment for result in wanted):
+        if score := scores[assignment].get(given.student):
+            why = explain_score(score)
+            lines.append(
+                f"{assignment}: {format_point_count(score.points)}{f' ({why})' if why else ''}"
+            )
+        mine = (result for result in wanted if result.assignment == assignment)
+        lines += [line for result in mine for line in _describe(result)]
+    for line in lines:
         print(" ".join(sanitize_lines(line, LINE_AT_MOST).splitlines()))
     return 0
+
+
+def _refresh(course: Course, assignments: Iterable[str]) -> dict[str, dict[str, Score]]:
+    """Bring penalties up to date, say which have changed, and return what counts."""
+    found = {}
+    for assignment in sorted(assignments):
+        refresh = partial(refresh_gradebook, course, assignment)
+        changes = LockRetrier(_say).retry_until_done(refresh)
+        for change in changes:
+            _say(sanitize_line(f"{assignment}: {change}."))
+        with Gradebook(course.db_url, course.course_id) as gradebook:
+            found[assignment] = read_scores(gradebook.db, assignment)
+    return found
 
 
 def _describe(result: NotebookResult) -> list[str]:
@@ -252,6 +322,7 @@ def feedback(given: argparse.Namespace) -> int:
             f"{missing[0]!r} has no graded notebooks: run autograder grade {given.assignment}."
         )
     with explain_errors(course.db_url):
+        _refresh(course, [given.assignment])
         return _write_feedback(course, given.assignment, given.student or graded, given.force)
 
 
@@ -288,6 +359,7 @@ def report(given: argparse.Namespace) -> int:
     to = given.to or course.root / "reports" / f"{given.assignment}.html"
     with explain_errors(course.db_url):
         course.check_gradebook()
+        _refresh(course, [given.assignment])
         about = course.directory, given.assignment, course.exercises
         write(LockRetrier(_say).retry_until_done(lambda: collect_statistics(*about)), to)
     print(f"Written: {to}")
@@ -298,5 +370,5 @@ def bundle(given: argparse.Namespace) -> int:
     """Write the students' bundle."""
     from autograder.instructor.nbgrader import student_bundle as bundles
 
-    print(f"Written: {bundles.write(given.folder, given.course.resolve(), given.last)}")
+    print(f"Written: {bundles.write(given.folder, given.course.resolve(), given.last, given.only)}")
     return 0

@@ -209,29 +209,30 @@ def course(tmp_path):
     return reader
 
 
-def test_the_files_of_a_learning_platform_are_sorted(course):
-    config, collect = (
-        step
-        for step in steps(REFERENCE.read_text("utf-8"))
-        if isinstance(step, Command) or "named_regexp" in step.text
-    )
-    course.write(config)
+WORKSHEET = """\ufeffIdentifier,Full name,Email address,Grade,Last modified (submission),Comments
+Participant 501,Ada Okafor,ada@example.org,,"Friday, 20 November 2026, 6:30 PM",
+Participant 502,B. Yılmaz,bora@example.org,,"Friday, 20 November 2026, 11:10 PM",
+"""
+
+
+@needs_bubblewrap
+def test_submissions_come_from_a_platform_and_grades_go_back(course):
+    collect, export = (s for s in steps(REFERENCE.read_text("utf-8")) if isinstance(s, Command))
+    course.write(next(s for s in steps(GUIDE.read_text("utf-8")) if isinstance(s, File)))
+    course.run("autograder roster students.csv")
+    (course.folder / "worksheet.csv").write_text(WORKSHEET, encoding="utf-8")
     handed_in = course.folder / "moodle"
-    for folder in (
-        "Ada Okafor_12345_assignsubmission_file",
-        "Bora Yılmaz_67_assignsubmission_file_",
-    ):
+    for folder in ("Ada Okafor_501_assignsubmission_file", "B. Yılmaz_502_assignsubmission_file_"):
         (handed_in / folder).mkdir(parents=True)
-        shutil.copy(course.folder / "exercises" / ASSIGNMENT / "scores.ipynb", handed_in / folder)
-    archive = course.folder / "downloaded" / ASSIGNMENT / "archive" / "everybody"
-    shutil.make_archive(str(archive), "zip", handed_in)
-    course.run(collect.line)
-    found = sorted(
-        p.relative_to(course.folder) for p in (course.folder / "submitted").glob("*/*/*")
-    )
-    assert found == [
-        Path("submitted", student, ASSIGNMENT, "scores.ipynb") for student in ("12345", "67")
-    ]
+        page = course.folder / "solutions" / ASSIGNMENT / "scores.ipynb"
+        shutil.copy(page, handed_in / folder)
+    shutil.make_archive(str(handed_in), "zip", handed_in)
+    assert not_shown(collect.shown, course.run(collect.line)) == []
+    course.run(f"autograder grade {ASSIGNMENT}")
+    course.run(export.line)
+    rows = (course.folder / "upload.csv").read_text(encoding="utf-8").splitlines()
+    # Both have all points of one notebook of two, although one is known by the number alone.
+    assert [row.split(",")[3] for row in rows if row.startswith("Participant")] == ["10", "10"]
 
 
 @needs_bubblewrap

@@ -100,6 +100,21 @@ def test_a_copy_of_the_stub_does_not_undo_the_answer():
         assert ANSWER in found and stub.source not in found
 
 
+def test_a_copy_of_an_answer_is_run_where_it_stands():
+    old = "def context_vector(weights, values):\n    return 0\n"
+    cells = changed("context_vector", source=ANSWER)
+    answer = next(n for n, c in enumerate(cells) if c.grade_id == "context_vector")
+    check = next(n for n, c in enumerate(cells) if c.grade_id == "test-context_vector")
+    copied, extra = replace(cells[answer], source=old), StudentCell("code", "helper = 1")
+    for below in (answer, check):
+        rebuilt = rebuild(SOURCE, [*cells[: below + 1], copied, extra, *cells[below + 1 :]])
+        found = [c.source for c in rebuilt.page.cells]
+        tested = next(n for n, c in rebuilt.graded.items() if c.id == "test-context_vector")
+        assert found.index(ANSWER) < tested
+        assert (found.index(old) > tested) == (below == check)
+        assert found.index(old) + 1 == found.index("helper = 1")
+
+
 def test_an_answer_split_in_two_stays_in_its_order():
     parts = ["helper = 1\n", "def context_vector(weights, values):\n    return helper\n"]
     cells = [

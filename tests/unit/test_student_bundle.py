@@ -192,6 +192,25 @@ def test_it_ends_with_the_last_assignment_that_was_asked_for(tmp_path):
         student_bundle.collect_files(last="bahdanaus")
 
 
+def test_a_bundle_for_one_week_overwrites_nothing_that_a_student_wrote(tmp_path):
+    for name, only in (("first", ["embeddings"]), ("second", ["seq2seq"]), ("all", [])):
+        student_bundle.write(tmp_path / f"{name}.zip", only=only)
+    home = tmp_path / "home"
+    zipfile.ZipFile(tmp_path / "first.zip").extractall(home)
+    written = home / "attention-course/exercises/embeddings/vectors.ipynb"
+    written.write_text("mine")
+    zipfile.ZipFile(tmp_path / "second.zip").extractall(home)  # as a desktop does, replacing
+    assert written.read_text() == "mine"
+    assert (home / "attention-course/exercises/seq2seq/cells.ipynb").exists()
+    if shutil.which("unzip"):
+        command = ["unzip", "-q", "-n", tmp_path / "all.zip", "-d", home]
+        subprocess.run(command, check=True)
+        assert written.read_text() == "mine"
+        assert (home / "attention-course/exercises/luong/scores.ipynb").exists()
+    with pytest.raises(student_bundle.BundleError, match="no assignment 'luongs'"):
+        student_bundle.collect_files(only=["luongs"])
+
+
 def test_the_search_finds_an_answer_in_every_kind_of_file(written, tmp_path):
     leaky = tmp_path / "leaky"
     shutil.copytree(written, leaky)

@@ -62,7 +62,7 @@ def describe_collection(collection: Collection, zone: str = "") -> list[str]:
         lines += [f"  {sanitize_line(problem)}" for problem in collection.problems]
     if collection.missing:
         names = sanitize_line(", ".join(collection.missing))
-        lines.append(f"{len(collection.missing)} have handed in nothing: {names}")
+        lines.append(f"{len(collection.missing)} handed in nothing: {names}")
     return lines
 
 

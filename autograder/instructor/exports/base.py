@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
@@ -14,8 +14,10 @@ from nbgrader.plugins import ExportPlugin
 from traitlets import Bool
 
 from autograder.instructor import formatting
+from autograder.instructor.collecting import platform_ids
 from autograder.instructor.grading import result_records
-from autograder.instructor.grading.course_folder import write_atomically
+from autograder.instructor.grading.course_folder import Course, CourseError, write_atomically
+from autograder.instructor.grading.gradebook_writer import refresh_gradebook
 from autograder.instructor.grading.result_records import NotebookResult
 from autograder.instructor.report.gradebook_scores import (
     Person,
@@ -36,12 +38,15 @@ class ExportedGrades:
         people: the chosen students.
         scores: scores of these students, by assignment and student.
         results: result records by assignment; empty for an assignment that another grader graded.
+        platform_ids: what the platform called the students when it gave the archive that was
+            collected, by assignment and student.
     """
 
     assignments: dict[str, float]
     people: list[Person]
     scores: dict[str, dict[str, Score]]
     results: dict[str, list[NotebookResult]]
+    platform_ids: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
 
 
 class Export(ExportPlugin):
@@ -60,6 +65,7 @@ class Export(ExportPlugin):
             SystemExit: if an assignment or student is not in the gradebook, or the grades cannot be
                 written.
         """
+        self._refresh(gradebook)
         known = read_max_points(gradebook.db)
         wanted = self._choose(self.assignment, known, "assignment")
         assignments = {name: known[name] for name in wanted}
@@ -82,12 +88,31 @@ class Export(ExportPlugin):
             by_assignment[name] = mine
         url = gradebook.engine.url.render_as_string(hide_password=False)
         results = {name: result_records.read(url, name) for name in assignments}
+        connection = gradebook.db.connection()
+        ids = {name: platform_ids.read_ids(connection, name) for name in assignments}
         path = Path(self.to or self.default_to)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             exit_with_message(f"The folder {path.parent} could not be created: {error.strerror}.")
-        self.write(ExportedGrades(assignments, chosen, by_assignment, results), path)
+        self.write(ExportedGrades(assignments, chosen, by_assignment, results, ids), path)
+
+    def _refresh(self, gradebook: Gradebook) -> None:
+        """Bring late penalties up to date, and say which have changed."""
+        folder = Path(getattr(getattr(self.parent, "coursedir", None), "root", ""))
+        if not (folder / "nbgrader_config.py").exists():
+            return
+        url = gradebook.engine.url.render_as_string(hide_password=False)
+        graded = sorted({result.assignment for result in result_records.read(url)})
+        try:
+            course = Course(folder, url)
+            wanted = _split_names(self.assignment)
+            for assignment in (name for name in graded if not wanted or name in wanted):
+                for change in refresh_gradebook(course, assignment):
+                    self.log.warning("%s: %s", assignment, sanitize_line(str(change)))
+        except CourseError as error:
+            self.log.warning("Late penalties could not be brought up to date: %s", error)
+        gradebook.db.expire_all()
 
     def write(self, grades: ExportedGrades, path: Path) -> None:
         """Write the grades to a file or folder whose parent exists."""
@@ -190,9 +215,15 @@ class RosterMatcher:
                     self._rows.setdefault(key.strip().casefold(), set()).add(place)
         self._taken: set[int] = set()
 
-    def find(self, person: Person) -> int | None:
-        """Return the row that is this student's and nobody else's, or None."""
-        keys = [key for key in (person.lms_id, person.id, person.email, person.name) if key]
+    def find(self, person: Person, ids: Iterable[str] = ()) -> int | None:
+        """Return the row that is this student's and nobody else's, or None.
+
+        Args:
+            person: the student.
+            ids: what the platform called the student in an archive.
+        """
+        known = (person.lms_id, person.id, person.email, person.name, *ids)
+        keys = [key for key in known if key]
         found = [self._rows.get(key.casefold(), set()) for key in keys]
         alone = [places for places in found if len(places) == 1]
         # A student can choose another's id as a name; the keys then match different rows.

@@ -111,7 +111,11 @@ class Canvas(Export):
                     format_number(most),
                 )
         matcher = RosterMatcher([_keys(roster.head, row) for row in roster.students])
-        matched = [(matcher.find(person), person) for person in grades.people]
+        ids: dict[str, set[str]] = {}
+        for of_assignment in grades.platform_ids.values():
+            for name, numbers in of_assignment.items():
+                ids.setdefault(name, set()).update(numbers)
+        matched = [(matcher.find(p, ids.get(p.id, ())), p) for p in grades.people]
         persons = {place: person for place, person in matched if place is not None}
         blank = [""] * (len(roster.head) - 1)
         rows = [[*roster.head, *titles], [f"    {_POINTS}", *blank, *points]]

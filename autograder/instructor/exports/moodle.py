@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -126,10 +127,14 @@ class Moodle(Export):
         comment = head.index(self.worksheet_feedback) if self.worksheet_feedback in head else None
         # The columns before the grade identify the student; those after it contain students' own
         # text ("Online text").
-        matcher = RosterMatcher([row[:grade] for row in students])
+        # "Participant 12345" is 12345 in the names of an archive's files.
+        numbers = [re.findall(r"\d+$", row[0]) for row in students]
+        rows = [[*row[:grade], *n] for row, n in zip(students, numbers, strict=True)]
+        matcher = RosterMatcher(rows)
+        ids = grades.platform_ids.get(assignment, {})
         strangers = []
         for person in grades.people:
-            place = matcher.find(person)
+            place = matcher.find(person, ids.get(person.id, ()))
             score = grades.scores[assignment].get(person.id)
             text = texts[assignment].get(person.id)
             if place is None:

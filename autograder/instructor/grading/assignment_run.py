@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -35,6 +35,7 @@ from autograder.instructor.grading.gradebook_writer import (
     LockRetrier,
     explain_errors,
 )
+from autograder.instructor.grading.late_penalties import PenaltyChange
 from autograder.instructor.grading.notebook_grader import (
     GradedNotebook,
     digest_tests,
@@ -51,6 +52,7 @@ from autograder.instructor.grading.submission_parser import (
     read_nbgrader_files,
     read_submission,
 )
+from autograder.instructor.report.gradebook_scores import Score
 
 
 @dataclass
@@ -62,12 +64,22 @@ class Summary:
         unchanged: students whose submission was graded before.
         failed: reason why a submission could not be graded or recorded, by student.
         results: all recorded results of the assignment, by student and notebook.
+        scores: what counts in the gradebook, by student: with points by hand and penalties.
+        penalty_changes: penalties of submissions that were not graded in this run, if they changed.
+        fewer_points: points before this run, of students who have fewer now.
+        strangers: students who were not in the gradebook before this run.
+        missing: students of the gradebook who have handed in nothing.
     """
 
     graded: list[str] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
     results: dict[tuple[str, str], NotebookResult] = field(default_factory=dict)
+    scores: dict[str, Score] = field(default_factory=dict)
+    penalty_changes: list[PenaltyChange] = field(default_factory=list)
+    fewer_points: dict[str, float] = field(default_factory=dict)
+    strangers: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
 
 
 class AssignmentRun:
@@ -170,12 +182,14 @@ class AssignmentRun:
             waiting.retry_until_done(
                 lambda: course.register_assignment(self.assignment, self.sources)
             )
-            about = course.db_url, course.course_id, self.assignment, course.penalties()
+            about = course.db_url, course.course_id, self.assignment, course.penalty_rule()
             with waiting.retry_until_done(lambda: GradebookWriter(*about)) as writer:
                 # A killed run may leave one student's pages without a record.
                 if pages > 1 and not waiting.retry_until_done(writer.count_submissions):
                     raise CourseError(course.lost_gradebook(pages))
                 summary.results = waiting.retry_until_done(writer.records)
+                enrolled = waiting.retry_until_done(writer.enrolled)
+                before = waiting.retry_until_done(writer.scores)
                 given = ((s, self._before(summary, s)) for s in self.students)
                 for student, outcome in machine.run(given, busy):
                     if outcome is None:
@@ -183,7 +197,30 @@ class AssignmentRun:
                     else:
                         self._record(writer, waiting, summary, student, outcome)
                     on_finished(student)
+                self._conclude(writer, waiting, summary, before, enrolled)
         return summary
+
+    def _conclude(
+        self,
+        writer: GradebookWriter,
+        waiting: LockRetrier,
+        summary: Summary,
+        before: Mapping[str, Score],
+        enrolled: Collection[str],
+    ) -> None:
+        """Bring what depends on more than the submissions up to date, and compare the lists."""
+        handed_in = self.course.students(self.assignment)
+        times = self.course.submission_times(self.assignment)
+        changes = waiting.retry_until_done(lambda: writer.refresh(times))
+        summary.penalty_changes = [c for c in changes if c.student not in summary.graded]
+        summary.scores = waiting.retry_until_done(writer.scores)
+        summary.fewer_points = {
+            student: score.points
+            for student, score in before.items()
+            if student in summary.graded and summary.scores[student].points < score.points - 1e-9
+        }
+        summary.strangers = [s for s in summary.scores if s not in enrolled]
+        summary.missing = sorted(set(enrolled) - set(handed_in))
 
     def _record(
         self,

@@ -16,10 +16,9 @@ from datetime import datetime
 from pathlib import Path
 
 from nbformat import NotebookNode
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Assignment, Gradebook, MissingEntry
 from nbgrader.apps.baseapp import NbGrader
 from nbgrader.apps.generateassignmentapp import GenerateAssignmentApp
-from nbgrader.plugins import BasePlugin
 from nbgrader.preprocessors import (
     AssignLatePenalties,
     ClearSolutions,
@@ -33,12 +32,15 @@ from sqlalchemy.exc import ArgumentError
 from traitlets import TraitError
 
 from autograder.instructor.authoring.notebook_builder import SourceError
+from autograder.instructor.grading.course_error import CourseError
+from autograder.instructor.grading.late_penalties import PenaltyRule
 from autograder.instructor.grading.settings import Grading
 from autograder.instructor.grading.source_notebook import SourceNotebook, read_sources
 from autograder.instructor.grading.submission_parser import (
     NotebookSubmission,
     Submission,
     add_review,
+    read_nbgrader_files,
 )
 from autograder.instructor.timestamps import TimeError, parse_time
 
@@ -47,10 +49,6 @@ _UNTIMED = (
     "timestamp.txt contains no valid time, so lateness is unknown and nbgrader cannot list the "
     "submissions: correct or remove the file."
 )
-
-
-class CourseError(Exception):
-    """Raised if something about the course folder is wrong; the message says what to do."""
 
 
 class _App(NbGrader):
@@ -216,6 +214,14 @@ class Course:
         path = self.root / url.database
         return not path.exists() or path.stat().st_size == 0
 
+    def submission_times(self, assignment: str) -> dict[str, datetime | None]:
+        """Return when each student handed in: a UTC time, or None if it is not known."""
+        times = {}
+        for student in self.students(assignment):
+            files = read_nbgrader_files(self.submitted(assignment, student))
+            times[student] = self.timestamp(Submission({}, files))
+        return times
+
     def timestamp(self, submission: Submission) -> datetime | None:
         """Return the UTC time at which a submission was handed in, if its folder records it."""
         text = (
@@ -237,11 +243,11 @@ class Course:
             found[name] = replace(handed, digest=compute_digest(handed, submission.other_files))
         return found
 
-    def penalties(self) -> BasePlugin:
-        """Return nbgrader's plugin for late penalties."""
+    def penalty_rule(self) -> PenaltyRule:
+        """Return how the course takes points off for lateness."""
         preprocessor = AssignLatePenalties(parent=self.app)
         preprocessor.init_plugin()
-        return preprocessor.plugin_inst
+        return PenaltyRule(preprocessor.plugin_inst, self.settings.penalty_per_assignment)
 
     def register_assignment(self, assignment: str, sources: Mapping[str, SourceNotebook]) -> None:
         """Make sure that the gradebook has the assignment with all its notebooks and cells.
@@ -270,6 +276,7 @@ class Course:
                     for kind in ("grade", "solution", "source")
                     for cell in getattr(notebook, f"{kind}_cells")
                 }
+                _update_points(gradebook, known, sources)
                 if cells <= there:
                     return
                 if known.submissions:  # nbgrader adds nothing once there are submissions
@@ -312,6 +319,19 @@ class Course:
             and len(name.encode("utf-8", "replace")) <= NAME_AT_MOST
             and not is_ignored(str(folder / name), self.directory.ignore)
         }
+
+
+def _update_points(
+    gradebook: Gradebook, assignment: Assignment, sources: Mapping[str, SourceNotebook]
+) -> None:
+    """Give the graded cells in the gradebook the points that the sources give them now."""
+    for notebook in assignment.notebooks:
+        source = sources.get(notebook.name)
+        points = {c.id: c.points for c in source.graded} if source else {}
+        for cell in notebook.grade_cells:
+            if cell.name in points and cell.max_score != points[cell.name]:
+                cell.max_score = points[cell.name]
+    gradebook.db.commit()
 
 
 class _AddCells(SaveCells):
@@ -362,7 +382,7 @@ def compute_digest(handed: NotebookSubmission, beside: Mapping[str, bytes]) -> s
     for part in (handed.digest, *handed.remarks, handed.review):
         sha.update(part.encode("utf-8", "replace") + b"\0")
     for name, content in sorted(beside.items()):
-        if not name.endswith(".ipynb"):
+        if not name.endswith(".ipynb") and name != "timestamp.txt":  # it only makes late
             sha.update(name.encode("utf-8", "replace") + b"\0")
             sha.update(hashlib.sha256(content).digest())
     return sha.hexdigest()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,13 +20,18 @@ from nbgrader.api import (
     Notebook,
     SubmittedNotebook,
 )
-from nbgrader.plugins import BasePlugin
 from sqlalchemy import make_url, select
 from sqlalchemy.exc import DatabaseError, SAWarning
 
 from autograder.instructor.grading import result_records
-from autograder.instructor.grading.course_folder import CourseError
+from autograder.instructor.grading.course_folder import Course, CourseError
+from autograder.instructor.grading.late_penalties import (
+    PenaltyChange,
+    PenaltyRule,
+    update_penalties,
+)
 from autograder.instructor.grading.result_records import NotebookResult
+from autograder.instructor.report.gradebook_scores import Score, read_people, read_scores
 
 WAIT_AT_MOST = 600.0  # seconds to wait for a locked gradebook
 T = TypeVar("T")
@@ -122,11 +127,10 @@ def _explain_disk(error: OSError) -> str:
 
 @dataclass(frozen=True)
 class _Cell:
-    """A grade in the gradebook, with manual score and extra credit."""
+    """A grade in the gradebook, with the points given by hand."""
 
     id: str
     manual_score: float | None
-    extra_credit: float | None
 
 
 class GradebookWriter:
@@ -136,12 +140,12 @@ class GradebookWriter:
         db_url: URL of the gradebook, SQLite or PostgreSQL.
         course_id: nbgrader's name of the course.
         assignment: name of the assignment, which must be in the gradebook.
-        penalty: nbgrader's plugin for late penalties.
+        rule: how the course takes points off for lateness.
     """
 
-    def __init__(self, db_url: str, course_id: str, assignment: str, penalty: BasePlugin):
+    def __init__(self, db_url: str, course_id: str, assignment: str, rule: PenaltyRule):
         self._assignment = assignment
-        self._penalty = penalty
+        self._rule = rule
         self._gradebook = Gradebook(db_url, course_id)
         result_records.create_table(self._gradebook.db.connection())
         self._gradebook.db.commit()
@@ -155,9 +159,11 @@ class GradebookWriter:
     def records(self) -> dict[tuple[str, str], NotebookResult]:
         """Return the results of earlier runs, by student and notebook."""
         connection = self._gradebook.db.connection()
+        there = {s.student_id for s in self._gradebook.assignment_submissions(self._assignment)}
         by_notebook = {
             (row.student, row.notebook): row
             for row in result_records.select(connection, self._assignment)
+            if row.student in there  # otherwise the student was removed, and has come back
         }
         self._gradebook.db.rollback()
         return by_notebook
@@ -185,11 +191,14 @@ class GradebookWriter:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SAWarning)  # from nbgrader's add_submission
-                late = self._submission(student, timestamp)
+                self._add_submission(student, timestamp)
             connection = database.connection()
             for result in results:
-                self._write_notebook(student, result, set(unanswered), late)
+                self._write_notebook(student, result, set(unanswered))
                 result_records.write(connection, result)
+            update_penalties(
+                self._gradebook, self._assignment, self._rule, [student], {student: timestamp}
+            )
             database.commit()
         except BaseException:
             database.rollback()
@@ -197,24 +206,46 @@ class GradebookWriter:
         finally:
             database.expunge_all()  # keeps memory use independent of the size of the class
 
-    def _submission(self, student: str, timestamp: datetime | None) -> float:
-        """Return how many seconds late a submission is; create the submission if necessary."""
+    def refresh(self, timestamps: Mapping[str, datetime | None]) -> list[PenaltyChange]:
+        """Bring the penalties of all submissions up to date, and return those that changed.
+
+        Args:
+            timestamps: UTC times of submission, or None, by student.
+        """
+        database = self._gradebook.db
         try:
-            submission = self._gradebook.find_submission(self._assignment, student)
+            changes = update_penalties(
+                self._gradebook, self._assignment, self._rule, timestamps=timestamps
+            )
+            database.commit()
+        except BaseException:
+            database.rollback()
+            raise
+        finally:
+            database.expunge_all()
+        return changes
+
+    def enrolled(self) -> set[str]:
+        """Return the students in the gradebook, whether they have handed in or not."""
+        found = {person.id for person in read_people(self._gradebook.db)}
+        self._gradebook.db.rollback()
+        return found
+
+    def scores(self) -> dict[str, Score]:
+        """Return what counts, by student: with points by hand, extra credit and penalties."""
+        found = read_scores(self._gradebook.db, self._assignment)
+        self._gradebook.db.rollback()
+        return found
+
+    def _add_submission(self, student: str, timestamp: datetime | None) -> None:
+        """Create student and submission if they are missing."""
+        try:
+            self._gradebook.find_submission(self._assignment, student)
         except MissingEntry:
             self._gradebook.update_or_create_student(student)
-            submission = self._gradebook.add_submission(
-                self._assignment, student, timestamp=timestamp
-            )
-        else:
-            if timestamp is not None:
-                submission.timestamp = timestamp
-                self._gradebook.db.flush()
-        return float(submission.total_seconds_late)
+            self._gradebook.add_submission(self._assignment, student, timestamp=timestamp)
 
-    def _write_notebook(
-        self, student: str, result: NotebookResult, unanswered: set[str], late: float
-    ) -> None:
+    def _write_notebook(self, student: str, result: NotebookResult, unanswered: set[str]) -> None:
         database = self._gradebook.db
         page = self._page(student, result.notebook)
         grades = self._grades(page) if page else {}
@@ -223,7 +254,6 @@ class GradebookWriter:
             page = self._page(student, result.notebook)
             assert page is not None
             grades = self._grades(page)
-        score = 0.0
         for exercise in result.exercises:
             cell = grades.get(exercise.grade_id)
             if cell is None:
@@ -231,8 +261,6 @@ class GradebookWriter:
                     f"The gradebook has no cell {exercise.grade_id!r} in {result.notebook}: run "
                     f"nbgrader generate_assignment {self._assignment} --force."
                 )
-            given = exercise.points if cell.manual_score is None else cell.manual_score
-            score += given + (cell.extra_credit or 0.0)
             review = bool(result.review) or cell.manual_score is not None
             database.execute(
                 Grade.__table__.update()
@@ -246,11 +274,6 @@ class GradebookWriter:
                 .where(Comment.__table__.c.id == identity)
                 .values(auto_comment=text)
             )
-        database.execute(
-            SubmittedNotebook.__table__.update()
-            .where(SubmittedNotebook.__table__.c.id == page)
-            .values(late_submission_penalty=self._late_penalty(student, score, late))
-        )
 
     def _page(self, student: str, notebook: str) -> str | None:
         """Return nbgrader's id of a submitted notebook, or None if the gradebook has none."""
@@ -288,11 +311,11 @@ class GradebookWriter:
 
     def _grades(self, page: str) -> dict[str, _Cell]:
         rows = self._gradebook.db.execute(
-            select(BaseCell.name, Grade.id, Grade.manual_score, Grade.extra_credit)
+            select(BaseCell.name, Grade.id, Grade.manual_score)
             .join(BaseCell, BaseCell.id == Grade.cell_id)
             .where(Grade.notebook_id == page)
         )
-        return {name: _Cell(identity, manual, extra) for name, identity, manual, extra in rows}
+        return {name: _Cell(identity, manual) for name, identity, manual in rows}
 
     def _comments(self, page: str) -> list[Any]:
         return list(
@@ -303,8 +326,15 @@ class GradebookWriter:
             )
         )
 
-    def _late_penalty(self, student: str, score: float, late: float) -> float | None:
-        if late <= 0:
-            return None
-        penalty = self._penalty.late_submission_penalty(student, score, late)
-        return None if penalty is None else min(max(penalty, 0.0), score)
+
+def refresh_gradebook(course: Course, assignment: str) -> list[PenaltyChange]:
+    """Bring an assignment's penalties up to date, and return those that changed.
+
+    Points given by hand, due dates, extensions, time stamps and the course's rule change without a
+    new submission.
+    """
+    if not result_records.read(course.db_url, assignment):
+        return []
+    about = course.db_url, course.course_id, assignment, course.penalty_rule()
+    with GradebookWriter(*about) as writer:
+        return writer.refresh(course.submission_times(assignment))

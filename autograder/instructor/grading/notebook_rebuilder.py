@@ -86,6 +86,7 @@ def _place(source: SourceNotebook, cells: Sequence[StudentCell], remarks: list[s
     tries: Counter[str] = Counter()
     anchor: str | None = None
     for number, (cell, label) in enumerate(zip(cells, labels, strict=True)):
+        above = anchor
         if label is not None:
             anchor = label
         if number in dropped:
@@ -103,7 +104,8 @@ def _place(source: SourceNotebook, cells: Sequence[StudentCell], remarks: list[s
             if joined is not None:
                 placed.answers[given.id] = joined
             elif before is not None:  # split between two definitions, or copied and changed
-                placed.after.setdefault(given.id, []).append(_as_code(cell))
+                anchor = above or given.id  # it runs where it stands, maybe below the check
+                placed.after.setdefault(anchor, []).append(_as_code(cell))
             else:
                 placed.answers[given.id] = cell
                 if cell.kind != "code":
@@ -224,7 +226,10 @@ def _list_superseded(
         elif len(untouched) > 1:
             superseded |= set(untouched[1:])
         if len(mine) - len(untouched) > 1:
-            remarks.append(f"There are several cells for {name}; all of them were run.")
+            remarks.append(
+                f"There are several cells for {name}; each was run where it stands, and the "
+                "check sees what the cells above it define."
+            )
     return superseded
 
 

@@ -31,6 +31,10 @@ class Grading(Configurable):
     open_files = Integer(256, help="Open files.").tag(config=True)
     threads = Integer(128, help="Threads; processes cannot be started at all.").tag(config=True)
     workers = Integer(0, help="Submissions at a time; 0: one per processor.").tag(config=True)
+    penalty_per_assignment = Bool(
+        False,
+        help="Ask the plugin for late penalties once for an assignment, not for each notebook.",
+    ).tag(config=True)
     unsafe = Bool(
         False,
         help="Run students' code without a sandbox, with all permissions of the grading user.",

@@ -44,6 +44,11 @@ class SourceCell:
         """Return the grade_id of the cell."""
         return str(self.cell.metadata.nbgrader.grade_id)
 
+    @property
+    def points(self) -> float:
+        """Return the points of a graded cell."""
+        return float(self.cell.metadata.nbgrader.points)
+
 
 @dataclass(frozen=True)
 class SourceNotebook:

@@ -26,6 +26,7 @@ from autograder.instructor.grading.notebook_grader import open_grader
 from autograder.instructor.grading.notebook_rebuilder import rebuild
 from autograder.instructor.grading.source_notebook import SourceNotebook
 from autograder.instructor.grading.submission_parser import Submission, read_submission
+from autograder.instructor.nbgrader import time_zones
 from autograder.instructor.sanitize import escape_html, escape_markdown, sanitize_output
 
 Resources = dict[str, Any]
@@ -100,7 +101,7 @@ class GradeInSandbox(NbGraderPreprocessor):
         )
         untouched = prepared.sources[about["notebook"]].list_untouched(graded.page)
         with GradebookWriter(
-            about["db_url"], course.course_id, about["assignment"], course.penalties()
+            about["db_url"], course.course_id, about["assignment"], course.penalty_rule()
         ) as writer:
             writer.write(about["student"], [graded.result], untouched, course.timestamp(submission))
         return graded.page, resources
@@ -126,7 +127,8 @@ class SanitizingLogFormatter(LogFormatter):
 
 
 def configure(config: Config) -> None:
-    """Make nbgrader's autograde command work as `autograder grade` does."""
+    """Make nbgrader's autograde command work as `autograder grade` does, and read time zones."""
+    time_zones.install()
     config.HTMLExporter.preprocessors = [EscapeNames]
     log = {"class": f"{__name__}.{SanitizingLogFormatter.__name__}"}
     config.NbGrader.logging_config = {"formatters": {"console": log}}

@@ -66,6 +66,13 @@ know torch; half to one and a half times the minutes here is usual.
 
 {notebooks}
 
+## The next bundle
+
+If you already have a folder `attention-course`, unpack a new bundle over it, but keep what you
+wrote: `unzip -n` and the name of the new file add what is new and overwrite nothing. Where your
+system only offers to replace files, unpack into another folder, and move the new folders in its
+`exercises` into yours.
+
 ## Check
 
 Replace `raise NotImplementedError()` with your code, run the cell, then run the `check(...)` below
@@ -85,7 +92,7 @@ class BundleError(CourseError):
     """Raised if the bundle cannot be written; the message says in one sentence what to do."""
 
 
-def write(folder: Path, course: Path = ROOT, last: str = "") -> Path:
+def write(folder: Path, course: Path = ROOT, last: str = "", only: Collection[str] = ()) -> Path:
     """Write the students' bundle.
 
     Args:
@@ -94,6 +101,7 @@ def write(folder: Path, course: Path = ROOT, last: str = "") -> Path:
         course: the folder with nbgrader_config.py, the sources and the release.
         last: the last assignment in the bundle, because later notebooks contain the answers to
             earlier ones; "" for all assignments.
+        only: the only assignments in the bundle; empty for all.
 
     Returns:
         folder.
@@ -108,7 +116,7 @@ def write(folder: Path, course: Path = ROOT, last: str = "") -> Path:
         raise BundleError(f"{folder} already exists: delete it or choose another name.")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BundleError(f"{folder} is not empty: choose a new folder for the bundle.")
-    files = collect_files(Path(course), last)
+    files = collect_files(Path(course), last, only)
     if packed:
         _pack(folder, files)
     else:
@@ -119,7 +127,9 @@ def write(folder: Path, course: Path = ROOT, last: str = "") -> Path:
     return folder
 
 
-def collect_files(course: Path = ROOT, last: str = "") -> dict[str, bytes]:
+def collect_files(
+    course: Path = ROOT, last: str = "", only: Collection[str] = ()
+) -> dict[str, bytes]:
     """Return the bundle's files, sorted by name; see `write` for the arguments.
 
     Raises:
@@ -130,10 +140,12 @@ def collect_files(course: Path = ROOT, last: str = "") -> dict[str, bytes]:
             "The bundle is made from a clone of the course: install it with `pip install -e .`."
         )
     order = list(dict.fromkeys(exercise.assignment for exercise in EXERCISES.values()))
-    if last and last not in order:
-        raise BundleError(f"There is no assignment {last!r}; there are: {', '.join(order)}.")
-    later = order[order.index(last) + 1 :] if last else []
-    exercises = dict(_released(course, later))
+    for name in filter(None, (last, *only)):
+        if name not in order:
+            raise BundleError(f"There is no assignment {name!r}; there are: {', '.join(order)}.")
+    left_out = set(order[order.index(last) + 1 :] if last else [])
+    left_out |= set(order) - set(only) if only else set()
+    exercises = dict(_released(course, left_out))
     project = tomllib.loads(_text(ROOT / "pyproject.toml"))
     files = {f"exercises/{name}": content for name, content in exercises.items()}
     for package in PACKAGES:
@@ -146,8 +158,8 @@ def collect_files(course: Path = ROOT, last: str = "") -> dict[str, bytes]:
     return dict(sorted(files.items()))
 
 
-def _released(course: Path, later: Collection[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of each released file, except those of the assignments in `later`."""
+def _released(course: Path, left_out: Collection[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of each released file, except those of some assignments."""
     # Loading the settings also writes the notebooks of all text masters, as for nbgrader.
     app = Course(course).app
     directory, config = app.coursedir, app.config
@@ -157,7 +169,7 @@ def _released(course: Path, later: Collection[str]) -> Iterator[tuple[str, bytes
         raise BundleError(f"There is no folder {sources}: run this in the course's folder.")
     found = False
     for assignment in sorted(path for path in sources.iterdir() if path.is_dir()):
-        if assignment.name in later or not (released / assignment.name).is_dir():
+        if assignment.name in left_out or not (released / assignment.name).is_dir():
             continue  # not yet for students
         for source in sorted(map(Path, find_all_files(str(assignment), directory.ignore))):
             if (source.parent / "notebook.py").exists():

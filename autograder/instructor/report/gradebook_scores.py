@@ -6,6 +6,7 @@ number.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -112,12 +113,13 @@ def read_max_points(session: Any) -> dict[str, float]:
     return {name: float(points or 0.0) for name, points in query}
 
 
-def read_scores(session: Any, assignment: str) -> dict[str, Score]:
+def read_scores(session: Any, assignment: str, students: Collection[str] = ()) -> dict[str, Score]:
     """Return the scores of an assignment by student, without students who handed in nothing.
 
     Args:
         session: a session of the gradebook's database.
         assignment: name of the assignment.
+        students: the only students to look at; all if empty.
     """
     query = (
         session.query(
@@ -132,7 +134,9 @@ def read_scores(session: Any, assignment: str) -> dict[str, Score]:
         .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
         .filter(Assignment.name == assignment)
     )
-    by_student = _cells(session, assignment)
+    if students:
+        query = query.filter(SubmittedAssignment.student_id.in_(list(students)))
+    by_student = _cells(session, assignment, students)
     return {
         student: Score(
             student,
@@ -154,7 +158,7 @@ def _seconds_late(
     return max(0.0, (handed_in - due - (extension or timedelta())).total_seconds())
 
 
-def _cells(session: Any, assignment: str) -> dict[str, list[CellScore]]:
+def _cells(session: Any, assignment: str, students: Collection[str]) -> dict[str, list[CellScore]]:
     query = (
         session.query(
             SubmittedAssignment.student_id,
@@ -176,6 +180,8 @@ def _cells(session: Any, assignment: str) -> dict[str, list[CellScore]]:
         .filter(Assignment.name == assignment)
         .order_by(Notebook.name, BaseCell.name)
     )
+    if students:
+        query = query.filter(SubmittedAssignment.student_id.in_(list(students)))
     by_student: dict[str, list[CellScore]] = {}
     for student, notebook, cell, points, most, auto, manual, extra, pending in query:
         by_student.setdefault(student, []).append(
