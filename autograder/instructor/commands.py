@@ -20,6 +20,7 @@ from autograder.instructor.grading import result_records
 from autograder.instructor.grading.assignment_run import AssignmentRun, Summary
 from autograder.instructor.grading.bwrap_command import SandboxError
 from autograder.instructor.grading.course_folder import Course, CourseError
+from autograder.instructor.grading.gradebook_scores import Score, read_scores
 from autograder.instructor.grading.gradebook_writer import (
     LockRetrier,
     explain_errors,
@@ -27,7 +28,6 @@ from autograder.instructor.grading.gradebook_writer import (
 )
 from autograder.instructor.grading.result_records import NotebookResult
 from autograder.instructor.grading.sandbox_launcher import Sandbox
-from autograder.instructor.report.gradebook_scores import Score, read_scores
 from autograder.instructor.sanitize import LINE_AT_MOST, sanitize_line, sanitize_lines
 
 
@@ -322,6 +322,7 @@ def feedback(given: argparse.Namespace) -> int:
             f"{missing[0]!r} has no graded notebooks: run autograder grade {given.assignment}."
         )
     with explain_errors(course.db_url):
+        course.check_gradebook()
         _refresh(course, [given.assignment])
         return _write_feedback(course, given.assignment, given.student or graded, given.force)
 

@@ -108,7 +108,7 @@ def _parse_text(text: str, zone: str) -> datetime:
         moment, other = (
             parser.parse(body, default=datetime(*given), dayfirst=day_first) for given in _DEFAULTS
         )
-    except (ValueError, OverflowError, TypeError):
+    except Exception:  # dateutil raises errors of many kinds
         moment, other = (datetime(*d) for d in _DEFAULTS)
     if moment != other:
         raise TimeError(

@@ -14,8 +14,8 @@ import pytest
 
 from autograder.instructor.exports import Canvas, Gradescope, Moodle, moodle
 from autograder.instructor.exports.base import RosterMatcher
+from autograder.instructor.grading.gradebook_scores import Person
 from autograder.instructor.grading.result_records import ExerciseResult, NotebookResult
-from autograder.instructor.report.gradebook_scores import Person
 from tests.grading.exported_class import EVIL, export, results_of, rows_of
 from tests.grading.exported_class import graded as graded
 from tests.grading.filled_gradebook import ALL_POINTS, ASSIGNMENT, MINE, POINTS, Class, Found

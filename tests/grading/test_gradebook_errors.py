@@ -20,7 +20,7 @@ from autograder.instructor.grading.course_folder import Course, CourseError, wri
 from autograder.instructor.grading.gradebook_writer import LockRetrier, explain_errors
 from tests.conftest import ROOT, copy_course, needs_bubblewrap
 from tests.grading.test_assignment_run import ASSIGNMENT
-from tests.grading.test_worker_pool import fail, run
+from tests.grading.test_worker_pool import fail, graded, run  # noqa: F401  (a fixture)
 
 pytestmark = [pytest.mark.slow, needs_bubblewrap]
 
@@ -49,7 +49,7 @@ def lock(folder):
 @pytest.mark.parametrize(
     ("happen", "sentence"),
     [
-        (damage, "is damaged .*: put a copy of it back"),
+        (damage, "is damaged .*: restore a backup"),
         (lock, "has been locked for 10 minutes: close the program that uses it, then run the same"),
         (lambda folder: broken(folder, "pragma max_page_count = 3"), "disk is full: make room"),
         (lambda folder: broken(folder, "pragma query_only = 1"), "is not writable: get write"),
@@ -82,7 +82,11 @@ def test_a_lock_is_waited_for_and_said_once(tmp_path):
 
 @pytest.mark.parametrize("how", ["gone", "empty", "emptied"])
 def test_a_lost_gradebook_is_not_made_anew_without_a_word(
-    graded, tmp_path, how, monkeypatch, capsys
+    graded,  # noqa: F811
+    tmp_path,
+    how,
+    monkeypatch,
+    capsys,
 ):
     from autograder.cli import main
 
@@ -96,7 +100,7 @@ def test_a_lost_gradebook_is_not_made_anew_without_a_word(
         with sqlite3.connect(path) as database:
             for table in ("submitted_assignment", result_records.TABLE.name):
                 database.execute(f"delete from {table}")
-    with pytest.raises(CourseError, match=r"graded pages of 7 students, but .* knows nothing"):
+    with pytest.raises(CourseError, match=r"graded pages of 7 students, but .* has no grades"):
         run(folder)
     if how != "emptied":  # for any command and any assignment
         shutil.copytree(ROOT / "exercises" / "luong", folder / "submitted" / "ada" / "luong")

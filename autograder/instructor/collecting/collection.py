@@ -31,8 +31,8 @@ from autograder.instructor.collecting.submission_store import (
     strip_common_folder,
 )
 from autograder.instructor.grading.course_folder import Course, CourseError, find_name_problem
+from autograder.instructor.grading.gradebook_scores import Person, read_people
 from autograder.instructor.grading.submission_parser import NotebookIdentifiers, read_submission
-from autograder.instructor.report.gradebook_scores import Person, read_people
 from autograder.instructor.timestamps import TimeError, parse_time
 
 

@@ -11,7 +11,7 @@ from nbgrader.api import Gradebook, Student
 from autograder.instructor.collecting.roster_files import RosterEntry, read_roster_file
 from autograder.instructor.collecting.student_matching import normalise
 from autograder.instructor.grading.course_folder import Course, CourseError, find_name_problem
-from autograder.instructor.report.gradebook_scores import Person, read_people
+from autograder.instructor.grading.gradebook_scores import Person, read_people
 from autograder.instructor.sanitize import sanitize_line
 
 

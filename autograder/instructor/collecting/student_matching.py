@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz, process
 
 from autograder.instructor.collecting.platform_layouts import Sender
-from autograder.instructor.report.gradebook_scores import Person
+from autograder.instructor.grading.gradebook_scores import Person
 
 _ALIKE = 85.0  # percent, from which on a name is worth suggesting
 

@@ -17,15 +17,15 @@ from autograder.instructor import formatting
 from autograder.instructor.collecting import platform_ids
 from autograder.instructor.grading import result_records
 from autograder.instructor.grading.course_folder import Course, CourseError, write_atomically
-from autograder.instructor.grading.gradebook_writer import refresh_gradebook
-from autograder.instructor.grading.result_records import NotebookResult
-from autograder.instructor.report.gradebook_scores import (
+from autograder.instructor.grading.gradebook_scores import (
     Person,
     Score,
     read_max_points,
     read_people,
     read_scores,
 )
+from autograder.instructor.grading.gradebook_writer import refresh_gradebook
+from autograder.instructor.grading.result_records import NotebookResult
 from autograder.instructor.sanitize import sanitize_line
 
 
@@ -99,9 +99,10 @@ class Export(ExportPlugin):
 
     def _refresh(self, gradebook: Gradebook) -> None:
         """Bring late penalties up to date, and say which have changed."""
-        folder = Path(getattr(getattr(self.parent, "coursedir", None), "root", ""))
-        if not (folder / "nbgrader_config.py").exists():
+        directory = getattr(self.parent, "coursedir", None)
+        if directory is None or not (Path(directory.root) / "nbgrader_config.py").exists():
             return
+        folder = Path(directory.root)
         url = gradebook.engine.url.render_as_string(hide_password=False)
         graded = sorted({result.assignment for result in result_records.read(url)})
         try:

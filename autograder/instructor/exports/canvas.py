@@ -17,7 +17,7 @@ from autograder.instructor.exports.base import (
     format_number,
     read_csv,
 )
-from autograder.instructor.report.gradebook_scores import Person, Score
+from autograder.instructor.grading.gradebook_scores import Person, Score
 from autograder.instructor.sanitize import escape_csv_cell, for_csv_id
 
 _POINTS = "Points Possible"

@@ -30,6 +30,7 @@ from autograder.instructor.grading.executors import (
     SubmissionTask,
     is_disk_error,
 )
+from autograder.instructor.grading.gradebook_scores import Score
 from autograder.instructor.grading.gradebook_writer import (
     GradebookWriter,
     LockRetrier,
@@ -52,7 +53,6 @@ from autograder.instructor.grading.submission_parser import (
     read_nbgrader_files,
     read_submission,
 )
-from autograder.instructor.report.gradebook_scores import Score
 
 
 @dataclass

@@ -25,13 +25,13 @@ from sqlalchemy.exc import DatabaseError, SAWarning
 
 from autograder.instructor.grading import result_records
 from autograder.instructor.grading.course_folder import Course, CourseError
+from autograder.instructor.grading.gradebook_scores import Score, read_people, read_scores
 from autograder.instructor.grading.late_penalties import (
     PenaltyChange,
     PenaltyRule,
     update_penalties,
 )
 from autograder.instructor.grading.result_records import NotebookResult
-from autograder.instructor.report.gradebook_scores import Score, read_people, read_scores
 
 WAIT_AT_MOST = 600.0  # seconds to wait for a locked gradebook
 T = TypeVar("T")

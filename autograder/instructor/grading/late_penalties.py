@@ -17,7 +17,7 @@ from sqlalchemy.engine import Connection
 
 from autograder.instructor.formatting import format_duration, format_points
 from autograder.instructor.grading.course_error import CourseError
-from autograder.instructor.report.gradebook_scores import read_scores
+from autograder.instructor.grading.gradebook_scores import read_scores
 
 _METADATA = MetaData()
 EXTENSIONS = Table(

@@ -18,14 +18,14 @@ from sqlalchemy.orm import Session
 from autograder.instructor.authoring.mistake_loader import load_mistakes
 from autograder.instructor.grading import result_records
 from autograder.instructor.grading.course_folder import CourseError
-from autograder.instructor.grading.result_records import OUTCOMES, ExerciseResult, NotebookResult
-from autograder.instructor.report import similarity
-from autograder.instructor.report.gradebook_scores import (
+from autograder.instructor.grading.gradebook_scores import (
     Score,
     read_max_points,
     read_people,
     read_scores,
 )
+from autograder.instructor.grading.result_records import OUTCOMES, ExerciseResult, NotebookResult
+from autograder.instructor.report import similarity
 from autograder.instructor.report.nbgrader_paths import find_students
 from autograder.spec import exercise as declared
 
