@@ -162,7 +162,7 @@ def test_an_assignment_goes_through_the_pages_of_teacher_and_student(classroom: 
     formgrader.press("bahdanau", "collect")
     formgrader.row("bahdanau").locator("td.num-submissions a").click()
     formgrader.row("bora").get_by_text("needs autograding").wait_for()
-    assert "GradeApart" in formgrader.press("bora", "autograde"), "not our grading"
+    assert "GradeInSandbox" in formgrader.press("bora", "autograde"), "not our grading"
     formgrader.row("bora").get_by_text("graded", exact=True).wait_for()
     assert formgrader.row("bora").locator("td.score").inner_text() == "2 / 20"
     assert classroom.grades("scores") == NOT_WRITTEN | {"masked_softmax": 2, "additive_score": 0}

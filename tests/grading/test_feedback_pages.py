@@ -13,6 +13,7 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
+from autograder.cli import main
 from autograder.instructor.grading.course_folder import Course
 from autograder.instructor.nbgrader import feedback_pages
 from autograder.instructor.nbgrader.feedback_pages import write_pages
@@ -56,16 +57,30 @@ def pages(folder: Path) -> dict[str, bytes]:
     }
 
 
+RULE = """
+from nbgrader.plugins import BasePlugin
+
+
+class Late(BasePlugin):
+    def late_submission_penalty(self, student, score, seconds):
+        return 0.125
+
+
+c.AssignLatePenalties.plugin_class = Late
+"""
+
+
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
     """Return a graded class with a person's additions."""
     folder = tmp_path_factory.mktemp("graded")
     copy_course(folder)
     with (folder / "nbgrader_config.py").open("a") as config:
-        config.write("c.Grading.exercise_seconds = 3\n")
+        config.write("c.Grading.exercise_seconds = 3\n" + RULE)
     add_cell(hand_in(folder, "ada", RIGHT, beside="2030-05-01T10:00:00 UTC"), NOTE)
     hand_in(folder, "bora", WRONG)
-    (hand_in(folder, "chul", STOPPED) / "translator.ipynb").unlink()
+    late = hand_in(folder, "chul", STOPPED, beside="2030-05-02T10:00:00 UTC")
+    (late / "translator.ipynb").unlink()
     hand_in(folder, "Zoë O'Neil & Co", {})
     hand_in(folder, GLOB, RIGHT)
     hand_in(folder, HOSTILE, RIGHT)
@@ -78,10 +93,10 @@ def graded(tmp_path_factory):
         one.manual_score, one.extra_credit = 0.5, 0.25
         said = gradebook.find_comment("context_vector", "scores", ASSIGNMENT, "bora")
         said.manual_comment = "Nearly: see *chapter 2*, $w_i$ & <b>try again</b>."
-        gradebook.find_submission_notebook(
-            "scores", ASSIGNMENT, "chul"
-        ).late_submission_penalty = 0.125
+        right = gradebook.find_grade("test-masked_softmax", "scores", ASSIGNMENT, "chul")
+        right.manual_score = 2.0
         gradebook.db.commit()
+    assert main(["due", ASSIGNMENT, "2030-05-01", "12:00", "UTC", "--course", str(folder)]) == 0
     return folder
 
 
@@ -117,6 +132,7 @@ def test_pages_are_nbgraders_byte_for_byte(both):
         "ada/bahdanau/timestamp.txt",
         "ada/bahdanau/translator.html",
         "chul/bahdanau/scores.html",
+        "chul/bahdanau/timestamp.txt",
         "chul/bahdanau/translator.html",
     ]
     bora = ours["bora/bahdanau/scores.html"].decode()
@@ -240,4 +256,4 @@ def test_a_page_that_takes_too_long_or_kills_its_process_stops_no_other(course, 
     assert slow.startswith("ada, scores: It took more than 5 seconds")
     assert dead.startswith("bora, scores: The process that graded it died")
     assert ticks == [(n, 6) for n in range(1, 7)]
-    assert len(pages(course)) == 5, "with the time stamp that lies beside ada's"
+    assert len(pages(course)) == 6, "with the time stamps that lie beside ada's and chul's"

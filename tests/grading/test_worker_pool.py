@@ -278,7 +278,7 @@ def test_a_file_that_cannot_be_written_costs_one_student_and_a_full_disk_all(
         (os.fsdecode(b"\xb1\xe8"), "not UTF-8"),
         ("a\nb", "line break"),
         (".hidden", "with a dot"),
-        ("<b>ada", "for HTML"),
+        ("<b>ada", "as HTML"),
         ("ada ", "with a space"),
     ],
 )
