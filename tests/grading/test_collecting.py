@@ -110,8 +110,9 @@ ARCHIVES: dict[str, dict[str, bytes]] = {
     "Canvas": {
         "okaforada_LATE_71_9001_scores-1.ipynb": SCORES,
         "okaforada_LATE_71_9002_translator.ipynb": TRANSLATOR,
-        "ylmazbora_72_9003_scores.ipynb": SCORES,
+        "yılmazbora_72_9003_scores.ipynb": SCORES,
         "박철_73_9004_scores.ipynb": SCORES,
+        "okaforada_LATE_71_text.html": b"<p>Hello</p>",
     },
     "Gradescope": {
         "assignment_5_export/submission_metadata.yml": GRADESCOPE.encode(),
@@ -153,7 +154,7 @@ ARCHIVES: dict[str, dict[str, bytes]] = {
 @pytest.mark.parametrize("platform", ARCHIVES)
 @pytest.mark.parametrize("packed", ["zip", "tar.gz", "folder"])
 def test_every_platform_delivers_everybody(course, capsys, platform, packed):
-    if platform == "Canvas":  # its names have no ı; its export has the numbers
+    if platform == "Canvas":  # its export has the numbers in the names
         (course / "canvas.csv").write_text(
             "Student,ID,SIS User ID,SIS Login ID,Section\n    Points Possible,,,,\n"
             '"Yılmaz, Bora",72,,bora,A\n"박, 철",73,,chul,A\n"Okafor, Ada",71,,ada,A\n',
@@ -188,6 +189,17 @@ def test_every_platform_delivers_everybody(course, capsys, platform, packed):
         assert {time_of(course, who)[:19] for who in found} == {"2026-11-20 18:30:00"}
     assert "3 handed in nothing: " in said
     assert ("late, time unknown" in said) == (platform == "Canvas")
+
+
+@pytest.mark.parametrize("late", ["", "LATE_"])
+def test_anonymous_files_of_canvas_are_collected_as_strangers(course, capsys, late):
+    (course / "all.zip").write_bytes(
+        pack({f"{late}anon_4fGh2_9_scores.ipynb": SCORES, "van_der_bo_7_8_my_scores.ipynb": SCORES})
+    )
+    said = collect(capsys, "all.zip")
+    assert "all.zip: Canvas" in said and ("late, time unknown" in said) == bool(late)
+    assert collected(course) == {"anon_4fGh2": ["scores.ipynb"], "7": ["my_scores.ipynb"]}
+    assert "anon_4fGh2 is not in the gradebook" in said
 
 
 def test_odd_files_are_used_or_listed_and_one_broken_zip_is_one_students(course, capsys):

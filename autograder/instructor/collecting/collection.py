@@ -125,7 +125,6 @@ class _Collector:
     ):
         self._course, self._assignment, self._names = course, assignment, names
         self._matcher = StudentMatcher(people, known)
-        self._no_roster = not people
         self._entries = {entry.platform_id: entry for entry in entries if entry.platform_id}
         self._entries |= {entry.lms_id: entry for entry in entries if entry.lms_id}
         self._collection = collection

@@ -1,14 +1,15 @@
 """Recognises how learning platforms name the files in an archive of submissions.
 
-Formats, as the platforms' own sources and guides give them:
-
-- Moodle, mod/assign/locallib.php (`download_submissions`):
-  `Ada Okafor_12345_assignsubmission_file_/work.ipynb`, or without folders
-  `Ada Okafor_12345_assignsubmission_file_work.ipynb`; for a team, `Team 1-Ada Okafor_...`.
-- Canvas, lib/submissions/... (`zip_submission`): `okaforada_LATE_12345_67890_work-1.ipynb`, with
-  the numbers of user and attachment.
-- Gradescope, *Export Submissions*: `submission_123/work.ipynb`, and `submission_metadata.yml`.
-- Blackboard, *Assignment File Download*: `Homework_ada_attempt_2026-11-20-18-30-05_work.ipynb` and
+- Moodle, mod/assign/classes/downloader.php: `Ada Okafor_12345_assignsubmission_file/work.ipynb`,
+  in older versions with `file_`, or without folders
+  `Ada Okafor_12345_assignsubmission_file_work.ipynb`. The number is the participant's.
+- Canvas, lib/content_zipper.rb: `okaforada_LATE_12345_67890_work-1.ipynb`, with the numbers of user
+  and attachment; `anon_4fGh2_67890_work.ipynb` if grading is anonymous; for text,
+  `okaforada_12345_text.html`.
+- Gradescope, *Export Submissions*, as programs that read it expect it: `submission_123/work.ipynb`,
+  and `submission_metadata.yml` with Ruby's symbols as keys.
+- Blackboard, *Assignment File Download*, from descriptions, not from a source:
+  `Homework_ada_attempt_2026-11-20-18-30-05_work.ipynb` and, with the name in its first line,
   `Homework_ada_attempt_2026-11-20-18-30-05.txt`.
 - nbgrader's exchange, the folder `inbound`:
   `ada+bahdanau+2026-11-20 18:30:00.000000 UTC/work.ipynb`.
@@ -81,8 +82,8 @@ _MOODLE = re.compile(
     r"(?P<name>[^/]+)_(?P<id>\d+)_assignsubmission_(?P<kind>file|onlinetext)_?/?(?P<file>.+)"
 )
 _CANVAS = re.compile(
-    r"(?P<name>[^_/]+)(?P<late>_LATE)?_(?P<id>\d+)_(?:(?P<attachment>\d+)_(?P<file>[^/]+)"
-    r"|(?P<text>text\.html))"
+    r"(?:(?P<name>(?!LATE_)\w+?)_)?(?P<late>LATE_)?(?P<id>\d+|anon_[^\W_]+)_"
+    r"(?:(?P<attachment>\d+)_(?P<file>[^/]+)|(?P<text>(?:text|link)\.html))"
 )
 _CANVAS_COPY = re.compile(r"-\d+(?=\.\w+$)")
 _BLACKBOARD = re.compile(
@@ -191,7 +192,7 @@ def _read_canvas(matches: Matches, **_: Any) -> Archive:
             for (file, match), path in zip(mine, paths, strict=True)
         ]
         late = any(match["late"] for _, match in mine)
-        sender = Sender((identity,), name)
+        sender = Sender((identity,), name or "")
         submissions.append(ReceivedSubmission((sender,), packed, late=late))
     return Archive("", submissions)
 
@@ -204,7 +205,7 @@ def _read_blackboard(matches: Matches, zone: str, **_: Any) -> Archive:
         for file, match in mine:
             if match["file"]:
                 packed.append(replace(file, path=match["file"]))
-            elif found := re.search(r"^Name:\s*(.+) \(([^()]+)\)\s*$", _read_text(file), re.M):
+            elif found := re.match(r"[^:\n]+:\s*(.+) \(([^()\n]+)\)\s*$", _read_text(file), re.M):
                 sender = Sender((found[2], identity), found[1])
         year, month, day, *clock = when.split("-")
         time = _parse_or_none(f"{year}-{month}-{day} {':'.join(clock)}", zone)
