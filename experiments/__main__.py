@@ -6,7 +6,8 @@
     python -m experiments PROGRAM [OPTIONS]  run a program with other settings
     python -m experiments PROGRAM --help     show its options
     python -m experiments RUN --seeds 1 2 3 --jobs 3
-                                             train the seeds in parallel, each in its own process
+                                             train the seeds, and the rows of a comparison, in
+                                             parallel, each in its own process
 
 A run has the name of the file that it writes: python -m experiments han.imdb
 After an interruption, the same command resumes after the last finished epoch. Its checkpoints are
@@ -25,6 +26,7 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from itertools import product
 from pathlib import Path
 
 from coursekit.training.checkpoints import save_checkpoints_to
@@ -35,16 +37,22 @@ from .run_registry import ENTRY, PROGRAMS, RUNS, load
 STOPPED = Path("_build", "runs")
 
 
-def train_side_by_side(said: list[str], seeds: list[int], jobs: int, folder: Path) -> None:
-    """Train each seed in its own process, `jobs` at a time, and merge their records.
+def train_side_by_side(
+    said: list[str], seeds: list[int], rows: list[str], jobs: int, folder: Path
+) -> None:
+    """Train each seed, and each row of a comparison, in its own process; merge their records.
 
-    A seed that was recorded in `folder` before an interruption is not trained again.
+    `jobs` processes run at a time. What was recorded in `folder` before an interruption is not
+    trained again.
     """
 
-    def train_one(seed: int) -> Path:
-        into = folder / f"seed-{seed}"
+    def train_one(part: tuple[int, list[str]]) -> Path:
+        seed, chosen = part
+        into = folder / "-".join([f"seed-{seed}", *chosen])
         if not any(into.glob("*.json")):
             words = [*said, "--seeds", str(seed), "--into", str(into)]
+            if chosen:
+                words += ["--rows", *chosen]
             subprocess.run([sys.executable, "-m", "experiments", *words], check=True, env=alone)
         return into
 
@@ -52,12 +60,13 @@ def train_side_by_side(said: list[str], seeds: list[int], jobs: int, folder: Pat
     alone = os.environ | {"OMP_NUM_THREADS": str(threads)}
 
     with ThreadPoolExecutor(jobs) as pool:
-        parts = list(pool.map(train_one, seeds))
+        chosen = [[row] for row in rows] or [[]]
+        parts = list(pool.map(train_one, product(seeds, chosen)))
     for name in sorted(path.name for path in parts[0].glob("*.json")):
         one = json.loads((parts[0] / name).read_text(encoding="utf-8"))["command"]
-        without = re.sub(r" --seeds( \d+)+", "", one)
+        without = re.sub(r" --(seeds|rows)( (?!--)\S+)+", "", one)
         command = f"{without} --seeds {' '.join(map(str, seeds))}"
-        merge_results([part / name for part in parts], command, min(jobs, len(seeds)))
+        merge_results([part / name for part in parts], command, min(jobs, len(parts)))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -82,7 +91,8 @@ def main(arguments: Sequence[str]) -> int:
             folder = STOPPED / re.sub(r"[^\w.-]+", "_", " ".join(said))
             with write_results_to(how.into) if how.into else nullcontext():
                 if how.jobs > 1:
-                    train_side_by_side(said, parsed.seeds, how.jobs, folder)
+                    rows = getattr(parsed, "rows", [])
+                    train_side_by_side(said, parsed.seeds, rows, how.jobs, folder)
                 else:
                     with save_checkpoints_to(folder):
                         module.main(parsed)

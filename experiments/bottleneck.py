@@ -3,48 +3,49 @@
     python -m experiments bottleneck --jobs 2
 
 English sentences of 4 to 26 words are translated into Korean. The models differ in the context
-alone: `AdditiveAttention`, or the two last states of the encoder for every target word. All are
-trained for 16 epochs with a learning rate that falls to 0, and the best epoch on validation data is
-tested. The training losses are recorded, as they show whether a model learns its pairs by heart.
+alone: `AdditiveAttention`, or the two last states of the encoder for every target word. Every epoch
+has new sentences, so that a model cannot learn its pairs by heart; the learning rate falls to 0;
+and the best epoch on validation data is tested.
 
 Writes book/results/bottleneck.english-korean.json.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
-from itertools import pairwise
+from statistics import fmean
 from typing import Any
 
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
 
-from coursekit.data.batching import EncodedPair, TranslationBatch, batches_by_length
-from coursekit.data.lesson_data import TranslationData, translation_data
-from coursekit.models.translation import AttentionTranslator, FixedContext, translate
-from coursekit.text.vocabulary import PAD, until_eos
+from coursekit.corpora.grammar.lexicon import NOUNS
+from coursekit.data.lesson_data import TranslationData
+from coursekit.models.translation import AttentionTranslator, FixedContext, attention_weights
 from coursekit.training import seed_everything
+from coursekit.training.metrics import alignment_error_rate, entropy, links_of
 from solutions.bahdanau.scores import AdditiveAttention
 from solutions.bahdanau.translator import AttentionDecoder, BidirectionalEncoder
 
 from .comparison import Comparison, Train
+from .synthetic_translation import (
+    FreshPairs,
+    compare_with_references,
+    cross_entropy,
+    group_by_length,
+    validate_exactly,
+)
 
 EMBEDDING, BATCH, RATE = 64, 64, 6e-3
 WIDTHS = {"attention": 96, "fixed": 96, "fixed-wide": 192}
-EPOCHS = 16
+PAIRS, EPOCHS, MAX_LENGTH = 14_000, 32, 26
 EDGES = (4, 8, 12, 16, 20, 23, 27)  # words of the source
 LONG = 20  # words
+COUNTERS = {noun.counter for noun in NOUNS}
 
 
-def load() -> tuple[TranslationData, str]:
+def load() -> tuple[FreshPairs, str]:
     """Return the corpus and its SHA-256."""
-    data = translation_data("quick")
-    digest = hashlib.sha256()
-    for part in (data.train, data.validation, data.test):
-        digest.update(repr(part).encode())
-    return data, digest.hexdigest()
+    corpus = FreshPairs("korean", PAIRS, MAX_LENGTH)
+    return corpus, corpus.sha256()
 
 
 def build(row: str, data: TranslationData) -> AttentionTranslator:
@@ -56,55 +57,64 @@ def build(row: str, data: TranslationData) -> AttentionTranslator:
     return AttentionTranslator(encoder, decoder)
 
 
-def cross_entropy(model: nn.Module, batch: TranslationBatch) -> Tensor:
-    """Return the mean negative log probability per real target word."""
-    logits, _ = model(batch.source, batch.lengths, batch.previous)  # (B, T, V)
-    return F.cross_entropy(logits.flatten(0, 1), batch.target.flatten(), ignore_index=PAD)
+def measure_attention(model: AttentionTranslator, data: TranslationData) -> dict[str, float]:
+    """Return where the weights lie: on the links, on how many words, and before a counter.
+
+    A counter stands after a noun and a number, and is linked to the number, as the Korean number
+    is. "beside_others" is the weight on the source of the word two places back, which is the noun
+    before a counter, where the target word is no counter.
+    """
+    assert data.links is not None
+    sources, targets = [s for s, _ in data.test], [t for _, t in data.test]
+    rows = attention_weights(model, sources, targets)
+    linked = [{t for _, t in gold} for gold in data.links]
+    predicted = [links_of(w, t) for w, t in zip(rows, linked, strict=True)]
+    on_number, on_noun, beside_others = [], [], []
+    for w, target, gold in zip(rows, targets, data.links, strict=True):
+        for t, token in enumerate(data.target_words.tokens(target)):
+            own, last, before = ([j for j, k in gold if k == t - back] for back in (0, 1, 2))
+            if not own or not before or set(own) & set(before):
+                continue
+            if token in COUNTERS and own == last:
+                on_number.append(w[t, own].sum().item())
+                on_noun.append(w[t, before].sum().item())
+            else:
+                beside_others.append(w[t, before].sum().item())
+    return {
+        "alignment_error_rate": alignment_error_rate(predicted, data.links),
+        "annotations_used": torch.cat([entropy(w).exp() for w in rows]).mean().item(),
+        "counter_on_number": fmean(on_number),
+        "counter_on_noun": fmean(on_noun),
+        "beside_others": fmean(beside_others),
+    }
 
 
-def find_exact(model: AttentionTranslator, pairs: Sequence[EncodedPair]) -> Tensor:
-    """Return 1 for each sentence that is translated word for word as the reference, else 0."""
-    found = translate(model, [source for source, _ in pairs])
-    return torch.tensor([float(a == until_eos(b)) for a, (_, b) in zip(found, pairs, strict=True)])
-
-
-def train_row(row: str, seed: int, data: TranslationData, train: Train) -> dict[str, Any]:
+def train_row(row: str, seed: int, corpus: FreshPairs, train: Train) -> dict[str, Any]:
     """Train one model; return its metrics, its history and its score by length."""
+    data = corpus.data
     seed_everything(seed)
     model = build(row, data)
     history = train(
         model,
-        lambda epoch: batches_by_length(data.train, BATCH, seed=1000 * seed + epoch),
+        lambda epoch: corpus.batches(epoch, BATCH, seed),
         cross_entropy,
         epochs=EPOCHS,
         learning_rate=RATE,
         decay=True,
-        validate=lambda m: {"exact": find_exact(model, data.validation).mean().item()},
+        validate=lambda m: validate_exactly(model, data.validation),
         select="exact",
         progress=False,
     )
-    exact = find_exact(model, data.test)
-    lengths = torch.tensor(data.source_lengths)
-    by_length = []
-    for low, high in pairwise(EDGES):
-        inside = (lengths >= low) & (lengths < high)
-        by_length.append(
-            {
-                "from": low,
-                "to": high - 1,
-                "sentences": int(inside.sum()),
-                "exact": exact[inside].mean().item(),
-            }
-        )
+    exact, in_place = compare_with_references(model, data.test)
+    long = torch.tensor(data.source_lengths) >= LONG
+    columns = {"exact": exact, "in_place": in_place}
     return {
-        "metrics": {
-            "exact": exact.mean().item(),
-            "exact_long": exact[lengths >= LONG].mean().item(),
-        },
+        "metrics": {"exact": exact.mean().item(), "exact_long": exact[long].mean().item()}
+        | (measure_attention(model, data) if row == "attention" else {}),
         "seconds": history.seconds,
         "best_epoch": history.best_epoch,
         "history": history.epochs,
-        "by_length": by_length,
+        "by_length": group_by_length(EDGES, data.source_lengths, columns),
         "parameters": sum(p.numel() for p in model.parameters()),
     }
 
@@ -118,7 +128,13 @@ COMPARISON = Comparison(
         "fixed-wide": "one fixed vector, twice the size",
     },
     seeds=(1, 2, 3, 4, 5),
-    settings={"embedding": EMBEDDING, "widths": WIDTHS, "batch": BATCH, "epochs": EPOCHS},
+    settings={
+        "embedding": EMBEDDING,
+        "widths": WIDTHS,
+        "batch": BATCH,
+        "epochs": EPOCHS,
+        "pairs_per_epoch": PAIRS,
+    },
     load=load,
     train_row=train_row,
     scorer="share of sentences translated word for word as the reference",

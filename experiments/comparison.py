@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -58,32 +58,37 @@ class Comparison:
         """Return the parser of the command's options."""
         arguments = argparse.ArgumentParser(description=f"{', '.join(self.rows.values())}.")
         arguments.add_argument("--seeds", type=int, nargs="+", default=list(self.seeds))
+        arguments.add_argument(
+            "--rows", nargs="+", choices=list(self.rows), default=list(self.rows)
+        )
         arguments.add_argument("--device", help="cpu, cuda or mps; left out: the fastest there is")
         return arguments
 
     def main(self, options: argparse.Namespace) -> None:
-        """Train every row with every seed, rehearse all rows, and write the record."""
+        """Train every row with every seed, rehearse the rows, and write the record."""
         data, digest = self.load()
-        runs: dict[str, list[dict[str, Any]]] = {row: [] for row in self.rows}
+        runs: dict[str, list[dict[str, Any]]] = {row: [] for row in options.rows}
         with use_device(options.device):
             for seed in options.seeds:
-                for row, label in self.rows.items():
+                for row in options.rows:
                     run = {"seed": seed} | self.train_row(row, seed, data, train)
-                    print(f"seed {seed}, {label}: {run['metrics']}", flush=True)
+                    print(f"seed {seed}, {self.rows[row]}: {run['metrics']}", flush=True)
                     runs[row].append(run)
         results.write_comparison(
             self.program,
             self.data,
-            rows={row: (label, runs[row]) for row, label in self.rows.items()},
+            rows={row: (self.rows[row], runs[row]) for row in options.rows},
             data_sha256=digest,
             command=command(self.program, options, leave=["device"]),
             scorer=self.scorer,
             settings=dict(self.settings),
-            rehearsal=self.rehearse(data),
+            rehearsal=self.rehearse(data, options.rows),
         )
 
-    def rehearse(self, data: Any) -> dict[str, list[float]]:
-        """Return the losses of the first updates of the first seed on one CPU thread, for each row.
+    def rehearse(self, data: Any, rows: Iterable[str] | None = None) -> dict[str, list[float]]:
+        """Return the losses of the first updates of the first seed on one CPU thread.
+
+        They are returned for each of the rows, or of all rows.
 
         They cost seconds, and change where the model, the data or the training has changed: then
         the record has to be made again.
@@ -93,7 +98,7 @@ class Comparison:
         torch.set_num_threads(1)
         try:
             with use_device("cpu"), save_checkpoints_to(None):
-                for row in self.rows:
+                for row in self.rows if rows is None else rows:
                     losses[row] = []
                     rehearsal = partial(_train_a_little, losses[row])
                     with suppress(_EnoughError):

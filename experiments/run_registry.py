@@ -26,7 +26,10 @@ RUNS = {
     "rnnsearch.hansards-en-fr": "alignment",
     "luong-general.hansards-en-fr": "alignment --model luong",
     "transformer.hansards-en-fr": "alignment --model transformer",
+    "encoder_decoder.english-french": "encoder_decoder",
+    "source_reversal.english-french-korean": "source_reversal",
     "bottleneck.english-korean": "bottleneck",
+    "luong_scores.english-korean": "luong_scores",
     "language_models": "language_models",
     "bilstm-attention.imdb": "classifiers --epochs 6 --learning-rate 2e-3 --precision"
     " float32 --seeds 1 2 3",

@@ -140,10 +140,11 @@ def write_comparison(
 def merge_results(
     parts: Sequence[Path], command: str, jobs: int = 1, folder: Path | None = None
 ) -> Path:
-    """Merge records of single seeds into one record.
+    """Merge records of single seeds, and of single rows of a comparison, into one record.
 
     Args:
-        parts: records of the same model and data, one for each seed, in the desired order.
+        parts: records of the same model and data, one for each seed or for each seed and row, in
+            the desired order.
         command: command that repeats all of them.
         jobs: number of runs that shared the hardware; recorded, because sharing slows them down.
         folder: where to write; book/results by default.
@@ -161,9 +162,13 @@ def merge_results(
             raise ValueError(f"The records of {parts[0].name} differ in {name}: {parts}")
     merged = contents[0] | {"command": command}
     if "rows" in merged:
-        for row, first in contents[0]["rows"].items():
-            runs = [run for content in contents for run in content["rows"][row]["runs"]]
-            merged["rows"][row] = first | _summarise(runs)
+        rows: dict[str, dict[str, Any]] = {}
+        for content in contents:
+            for row, part in content["rows"].items():
+                runs = [*rows.get(row, {}).get("runs", []), *part["runs"]]
+                rows[row] = part | _summarise(runs)
+        merged["rows"] = rows
+        merged["rehearsal"] = {k: v for c in contents for k, v in c["rehearsal"].items()}
     else:
         merged |= _summarise([run for content in contents for run in content["runs"]])
     if jobs > 1:

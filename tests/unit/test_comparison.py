@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import product
 
 import pytest
 import torch
@@ -97,19 +98,26 @@ def test_a_rehearsal_notices_other_data(record):
     assert again["long"] != pytest.approx(record["rehearsal"]["long"], rel=1e-3)
 
 
-def test_seeds_that_were_recorded_apart_become_one_record(tmp_path, record):
-    compared = make()
-    for seed in ("1", "2"):
-        with results.write_results_to(tmp_path / seed):
-            compared.main(compared.parser().parse_args(["--seeds", seed, "--device", "cpu"]))
-    parts = [tmp_path / seed / "bottleneck.lines.json" for seed in ("1", "2")]
+@pytest.mark.parametrize(
+    "rows", [[["short", "long"]], [["short"], ["long"]]], ids=["seeds", "rows"]
+)
+def test_parts_that_were_recorded_apart_become_one_record(tmp_path, record, rows):
+    compared, parts = make(), []
+    for seed, chosen in product(("1", "2"), rows):
+        options = ["--seeds", seed, "--rows", *chosen, "--device", "cpu"]
+        folder = tmp_path / "-".join([seed, *chosen])
+        with results.write_results_to(folder):
+            compared.main(compared.parser().parse_args(options))
+        parts.append(folder / "bottleneck.lines.json")
     results.merge_results(parts, record["command"], folder=tmp_path / "both")
     merged = results.read("bottleneck", "lines", tmp_path / "both")
-    for row in record["rows"]:
+    assert list(merged["rows"]) == list(record["rows"])
+    for row, found in record["rows"].items():
         assert results.metric_values(merged["rows"][row], "loss") == results.metric_values(
-            record["rows"][row], "loss"
+            found, "loss"
         )
-        assert merged["rows"][row]["metrics"] == record["rows"][row]["metrics"]
+        assert [run["seed"] for run in merged["rows"][row]["runs"]] == [1, 2]
+        assert merged["rows"][row]["metrics"] == found["metrics"]
     assert merged["rehearsal"] == record["rehearsal"]
 
 

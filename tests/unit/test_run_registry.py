@@ -173,6 +173,39 @@ def test_seeds_are_trained_side_by_side_and_recorded_together(monkeypatch, tmp_p
     assert merged["hardware"].endswith("shared by 2 runs")
 
 
+def test_the_rows_of_a_comparison_are_trained_side_by_side(monkeypatch, tmp_path):
+    trained = []
+
+    def run_one(words, check, env):
+        options = dict(zip(words[4::2], words[5::2], strict=True))
+        seed, row = int(options["--seeds"]), options["--rows"]
+        trained.append((seed, row))
+        run = {"seed": seed, "metrics": {"exact": seed / 10}, "seconds": 1.0, "parameters": 1}
+        results.write_comparison(
+            "bottleneck",
+            "english-korean",
+            rows={row: (row.title(), [run])},
+            data_sha256="0",
+            command=f"{ENTRY} bottleneck --seeds {seed} --rows {row}",
+            scorer="",
+            rehearsal={row: [1.0]},
+            folder=Path(options["--into"]),
+        )
+
+    monkeypatch.setattr(subprocess, "run", run_one)
+    monkeypatch.chdir(tmp_path)
+    rows = ["attention", "fixed"]
+    words = ["bottleneck", "--seeds", "1", "2", "--jobs", "4", "--rows", *rows]
+    assert main([*words, "--into", "records"]) == 0
+    assert sorted(trained) == [(seed, row) for seed in (1, 2) for row in rows]
+    merged = results.read("bottleneck", "english-korean", Path("records"))
+    assert {row: results.metric_values(merged["rows"][row], "exact") for row in rows} == {
+        row: [0.1, 0.2] for row in rows
+    }
+    assert merged["rehearsal"] == {row: [1.0] for row in rows}
+    assert merged["command"] == f"{ENTRY} bottleneck --seeds 1 2"
+
+
 @pytest.mark.parametrize("arguments", [["no-such-run"], ["--all", "one", "two"]])
 def test_what_is_no_run_is_refused_with_a_list_of_what_there_is(arguments, capsys):
     assert main(arguments) == 2

@@ -559,7 +559,7 @@ def sequence_loss(logits: Tensor, targets: Tensor, pad_id: int = 0) -> Tensor:
 # differs. In the quick size the table counts sentences that are exactly right, in the full size it is
 # BLEU, each for sentences of a range of lengths. One run is no proof: with another number in
 # `seed_everything` each entry of the quick table moves by several points. Expect a gain at one length and none at
-# another: Korean turns the order of the words round anyway, and between such languages the trick is worth little.
+# another: Korean turns the order of the words round anyway, and the trick is worth less there, though not nothing.
 
 # %% demo reversal
 # from coursekit.training.metrics import bleu, exact_match

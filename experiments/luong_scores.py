@@ -1,0 +1,296 @@
+"""Compare Luong's scores, local attention, input feeding and coverage on one translator.
+
+    python -m experiments luong_scores --jobs 2
+
+English sentences of 4 to 26 words are translated into Korean. The encoder reads in one direction,
+and its last state is the decoder's first. Every epoch has new sentences, and the learning rate
+falls to 0. Recorded beside the scores: alignment error rate, how many words the weights use, the
+first word's share of the gradient before and after training, and, for local attention, how many
+links lie inside the window.
+
+Writes book/results/luong_scores.english-korean.json.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from coursekit.data.batching import EncodedPair
+from coursekit.data.lesson_data import TranslationData
+from coursekit.models.translation import LuongTranslator, attention_weights
+from coursekit.training import seed_everything
+from coursekit.training.metrics import alignment_error_rate, entropy, links_of
+from solutions.bahdanau.scores import masked_softmax
+from solutions.luong.decoder import LuongDecoder
+from solutions.luong.local import LocalAttention
+from solutions.luong.scores import GlobalAttention, Score, general_score
+from solutions.seq2seq.encoder_decoder import Encoder
+
+from .bench_decoders import AllAtOnce
+from .comparison import Comparison, Train
+from .synthetic_translation import (
+    FreshPairs,
+    compare_with_references,
+    cross_entropy,
+    first_word_gradients,
+    group_by_length,
+    validate_exactly,
+)
+
+EMBEDDING, WIDTH, BATCH, RATE = 48, 96, 64, 6e-3
+PAIRS, EPOCHS, MAX_LENGTH = 14_000, 14, 26
+EDGES = (4, 8, 12, 16, 20, 23, 27)  # words of the source
+GRADIENT_EDGES = (4, 7, 10, 13, 16, 19, 22, 27)
+LONG = 20  # words
+D = 5.0  # half the width of the window of local attention
+
+
+def load() -> tuple[FreshPairs, str]:
+    """Return the corpus and its SHA-256."""
+    corpus = FreshPairs("korean", PAIRS, MAX_LENGTH)
+    return corpus, corpus.sha256()
+
+
+class UnscaledGeneral(nn.Module):
+    """The score q^T W k as in the paper; `Score("general")` divides W by the root of the size."""
+
+    def __init__(self, size: int):
+        super().__init__()
+        self.W = nn.Parameter(torch.empty(size, size))
+        nn.init.xavier_uniform_(self.W)
+
+    def forward(self, query: Tensor, keys: Tensor) -> Tensor:
+        """Return scores (B, N) for query (B, d), or (B, T, N) for query (B, T, d)."""
+        return general_score(query, keys, self.W)
+
+
+class LastState(nn.Module):
+    """The context of a decoder without attention: the encoder's last state for every query."""
+
+    def forward(
+        self, query: Tensor, keys: Tensor, mask: Tensor, position: int | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Return the last state (B, a), or (B, T, a) for query (B, T, d), and weights of 0."""
+        last = mask.sum(dim=1) - 1  # (B,)
+        context = keys[torch.arange(len(keys), device=keys.device), last]  # (B, a)
+        if query.dim() == 2:
+            return context, keys.new_zeros(mask.shape)
+        context = context.unsqueeze(1).expand(-1, query.shape[1], -1)  # (B, T, a)
+        return context, keys.new_zeros(*query.shape[:2], keys.shape[1])
+
+
+class LocalForAllWords(nn.Module):
+    """Local attention that also takes the queries of all target words at once."""
+
+    def __init__(self, local: LocalAttention):
+        super().__init__()
+        self.local = local
+
+    def forward(
+        self, query: Tensor, keys: Tensor, mask: Tensor, position: int = 0
+    ) -> tuple[Tensor, Tensor]:
+        """Return contexts (B, T, a) and weights (B, T, S) for query (B, T, d); (B, d) as before."""
+        if query.dim() == 2:
+            return self.local(query, keys, mask, position)
+        T = query.shape[1]
+        if self.local.kind == "monotonic":  # the position differs from word to word
+            found = [self.local(query[:, t], keys, mask, t) for t in range(T)]
+            context, weights = (torch.stack(parts, dim=1) for parts in zip(*found, strict=True))
+            return context, weights
+        context, weights = self.local(
+            query.flatten(0, 1), keys.repeat_interleave(T, 0), mask.repeat_interleave(T, 0), 0
+        )
+        return context.unflatten(0, (-1, T)), weights.unflatten(0, (-1, T))
+
+
+class CoverageDecoder(LuongDecoder):
+    """Luong's decoder without input feeding, whose score knows how much weight a word has had.
+
+    score_t(s) = h_t^T W h_s - u cover_t(s),  cover_t(s) = sum_{t' < t} a_{t'}(s)
+
+    One number u is learned. Source: Tu et al. (2016), "Modeling Coverage for Neural Machine
+    Translation", whose coverage enters an additive score.
+    """
+
+    def __init__(self, vocabulary_size: int, embedding_size: int, hidden_size: int, score: Score):
+        super().__init__(
+            vocabulary_size, embedding_size, hidden_size, hidden_size, nn.Module(), False
+        )
+        self.score = score
+        self.u = nn.Parameter(torch.zeros(()))
+
+    def attend(
+        self, state: Tensor, keys: Tensor, mask: Tensor, cover: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return h~_t (B, d) and the weights (B, S), given the weight so far, cover (B, S)."""
+        scores = self.score(state, keys) - self.u * cover  # (B, S)
+        weights = masked_softmax(scores, mask)  # (B, S)
+        context = torch.einsum("bs,bsa->ba", weights, keys)  # (B, a)
+        return torch.tanh(self.combine(torch.cat([context, state], dim=-1))), weights
+
+    def forward(
+        self, tokens: Tensor, keys: Tensor, mask: Tensor, first_state: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Predict each target word from the true words before it; as in `LuongDecoder`."""
+        embedded = self.embedding(tokens)  # (B, T, e)
+        state, cover = first_state, torch.zeros_like(keys[..., 0])  # (B, d), (B, S)
+        found, weights = [], []
+        for t in range(tokens.shape[1]):
+            state = self.cell(embedded[:, t], state)  # (B, d)
+            attentional, alpha = self.attend(state, keys, mask, cover)  # (B, d), (B, S)
+            cover = cover + alpha  # (B, S)
+            found.append(attentional)
+            weights.append(alpha)
+        return self.output(torch.stack(found, 1)), torch.stack(weights, 1)
+
+
+class CoverageTranslator(LuongTranslator):
+    """A translator whose state holds the weight that each source word has had so far."""
+
+    def _encode(self, source: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
+        keys, mask, hidden = self._read(source, lengths)
+        return hidden, torch.zeros_like(keys[..., 0]), keys, mask
+
+    def _step(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
+        hidden, cover, keys, mask = state
+        hidden = self.decoder.cell(self.decoder.embedding(tokens), hidden)  # (B, d)
+        attentional, alpha = self.decoder.attend(hidden, keys, mask, cover)  # (B, d), (B, S)
+        logits = self.decoder.output(attentional)  # (B, V)
+        return logits.log_softmax(dim=-1), (hidden, cover + alpha, keys, mask)
+
+
+def build(row: str, data: TranslationData) -> LuongTranslator:
+    """Return the untrained translator of a row."""
+    d, V = WIDTH, len(data.target_words)
+    encoder = Encoder(len(data.source_words), EMBEDDING, d)
+    if row == "coverage":
+        decoder = CoverageDecoder(V, EMBEDDING, d, Score("general", d, d))
+        return CoverageTranslator(encoder, decoder)
+    if row == "input-feeding":
+        attention = GlobalAttention(Score("general", d, d))
+        return LuongTranslator(encoder, LuongDecoder(V, EMBEDDING, d, d, attention))
+    attentions: dict[str, Callable[[], nn.Module]] = {
+        "no-attention": LastState,
+        "dot": lambda: GlobalAttention(Score("dot", d, d)),
+        "scaled-dot": lambda: GlobalAttention(Score("scaled_dot", d, d)),
+        "general": lambda: GlobalAttention(Score("general", d, d)),
+        "general-unscaled": lambda: GlobalAttention(UnscaledGeneral(d)),
+        "concat": lambda: GlobalAttention(Score("concat", d, d, d)),
+        "local-m": lambda: _local("monotonic"),
+        "local-p": lambda: _local("predictive"),
+    }
+    return LuongTranslator(encoder, AllAtOnce(V, EMBEDDING, d, d, attentions[row]()))
+
+
+def _local(kind: str) -> LocalForAllWords:
+    score = Score("general", WIDTH, WIDTH)
+    return LocalForAllWords(LocalAttention(kind, score, WIDTH, WIDTH, D))
+
+
+def measure_gradients(model: LuongTranslator, data: TranslationData) -> list[dict[str, Any]]:
+    """Return the geometric mean of r, see `first_word_gradients`, for each range of lengths."""
+    log_r = first_word_gradients(model, model.encoder.embedding, data.test).log()  # (N,)
+    table = group_by_length(GRADIENT_EDGES, data.source_lengths, {"r": log_r})
+    return [row | {"r": float(torch.tensor(row["r"]).exp())} for row in table]
+
+
+def count_used(rows: Sequence[Tensor]) -> float:
+    """Return how many words a target word uses on average: exp of the entropy of its weights."""
+    # A row of local attention need not sum to 1.
+    shares = (w / w.sum(-1, keepdim=True).clamp(min=1e-9) for w in rows)
+    return torch.cat([entropy(w).exp() for w in shares]).mean().item()
+
+
+def weights_for(model: LuongTranslator, pairs: Sequence[EncodedPair]) -> list[Tensor]:
+    """Return the attention weights (T, S) of each pair, for the true target words."""
+    return attention_weights(model, [s for s, _ in pairs], [t for _, t in pairs])
+
+
+def measure_attention(rows: Sequence[Tensor], data: TranslationData) -> dict[str, float]:
+    """Return the alignment error rate, the words used, and the share of links with any weight."""
+    assert data.links is not None
+    linked = [{t for _, t in gold} for gold in data.links]
+    predicted = [links_of(w, t) for w, t in zip(rows, linked, strict=True)]
+    on_links = [w[t, s].item() for w, gold in zip(rows, data.links, strict=True) for s, t in gold]
+    return {
+        "alignment_error_rate": alignment_error_rate(predicted, data.links),
+        "annotations_used": count_used(rows),
+        "links_with_weight": sum(weight > 0 for weight in on_links) / len(on_links),
+    }
+
+
+def train_row(row: str, seed: int, corpus: FreshPairs, train: Train) -> dict[str, Any]:
+    """Train one model; return its metrics, its history and its measurements."""
+    data = corpus.data
+    seed_everything(seed)
+    model = build(row, data)
+    before = measure_gradients(model, data)
+
+    def validate(module: nn.Module) -> dict[str, float]:
+        exact = validate_exactly(model, data.validation)
+        if row == "no-attention":
+            return exact
+        return exact | {"annotations_used": count_used(weights_for(model, data.validation))}
+
+    history = train(
+        model,
+        lambda epoch: corpus.batches(epoch, BATCH, seed),
+        cross_entropy,
+        epochs=EPOCHS,
+        learning_rate=RATE,
+        decay=True,
+        validate=validate,
+        progress=False,
+    )
+    exact, in_place = compare_with_references(model, data.test)
+    long = torch.tensor(data.source_lengths) >= LONG
+    attention: dict[str, float] = {}
+    if row != "no-attention":
+        attention = measure_attention(weights_for(model, data.test), data)
+    return {
+        "metrics": {"exact": exact.mean().item(), "exact_long": exact[long].mean().item()}
+        | attention,
+        "seconds": history.seconds,
+        "history": history.epochs,
+        "by_length": group_by_length(
+            EDGES, data.source_lengths, {"exact": exact, "in_place": in_place}
+        ),
+        "gradient_before": before,
+        "gradient_after": measure_gradients(model, data),
+        "parameters": sum(p.numel() for p in model.parameters()),
+    }
+
+
+COMPARISON = Comparison(
+    program="luong_scores",
+    data="english-korean",
+    rows={
+        "no-attention": "no attention",
+        "dot": "dot",
+        "scaled-dot": "scaled dot",
+        "general": "general, W / √a",
+        "general-unscaled": "general, unscaled as in the paper",
+        "concat": "concat",
+        "input-feeding": "general, input feeding",
+        "coverage": "general, coverage",
+        "local-m": "general, local, monotonic",
+        "local-p": "general, local, predictive",
+    },
+    seeds=(1, 2, 3, 4, 5),
+    settings={
+        "embedding": EMBEDDING,
+        "width": WIDTH,
+        "batch": BATCH,
+        "epochs": EPOCHS,
+        "pairs_per_epoch": PAIRS,
+        "D": D,
+    },
+    load=load,
+    train_row=train_row,
+    scorer="share of sentences translated word for word as the reference",
+)
+parser, main = COMPARISON.parser, COMPARISON.main
