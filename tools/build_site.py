@@ -17,6 +17,7 @@ import re
 import shutil
 import sys
 import time
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -109,6 +110,8 @@ def write_pages(root: Path, html: Path) -> int | Exception:
     """
     from jupyter_book.sphinx import build_sphinx
 
+    # One extension looks at every object in memory, and an alias of torch's complains when touched.
+    warnings.filterwarnings("ignore", "`torch.distributed.reduce_op`", FutureWarning)
     settings = {
         "external_toc_path": str(root / "_toc.yml"),
         "nitpicky": True,

@@ -75,7 +75,7 @@ def test_a_remote_elsewhere_is_not_github(tmp_path, address, expected):
 
 def test_something_else_than_owner_and_name_is_refused(monkeypatch):
     monkeypatch.setenv("COURSE_REPOSITORY", "https://github.com/ada/course")
-    with pytest.raises(ValueError, match="give it as owner/name"):
+    with pytest.raises(ValueError, match="must have the form owner/name"):
         launch_links.find_repository()
 
 
