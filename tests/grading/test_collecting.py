@@ -231,6 +231,51 @@ def test_odd_files_are_used_or_listed_and_one_broken_zip_is_one_students(course,
     assert "Minji Kim is not in the gradebook; the name fits kim1 and kim2" in said
 
 
+TEAMS = {
+    "Team A_503_assignsubmission_file_/scores.ipynb": SCORES,
+    "Default group_assignsubmission_file_/scores.ipynb": SCORES,
+    "Team B_504_assignsubmission_file_/scores.ipynb": SCORES,
+}
+
+
+@pytest.mark.parametrize("between", ["_file_/", "_file/", "_file_"])
+def test_a_groups_folder_goes_to_its_members(course, capsys, between):
+    (course / "moodle.zip").write_bytes(
+        pack({name.replace("_file_/", between): page for name, page in TEAMS.items()})
+    )
+    (course / "worksheet.csv").write_text(
+        "Identifier,Full name,Email address,Group,Grade,Last modified (submission)\n"
+        # A participant may have the number of a group.
+        'Participant 503,Ada Okafor,ada@example.org,,,"Friday, 20 November 2026, 6:30 PM"\n'
+        "Participant 8,Bora Yılmaz,bora@example.org,team a,,-\n"
+        "Participant 9,Minji Kim,minji@example.org,Team A,,-\n",
+        encoding="utf-8",
+    )
+    said = collect(capsys, "moodle.zip", "worksheet.csv")
+    assert set(collected(course)) == {"ada", "bora", "kim2", "Team B"}
+    assert time_of(course, "ada") == "2026-11-20 18:30:00 UTC"
+    assert said.count("Handed in by the group Team A.") == 2
+    assert "Handed in by the group Default group." in said
+    assert "Team B is not in the gradebook" in said
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
+        known = platform_ids.read_ids(gradebook.db.connection(), ASSIGNMENT)
+    assert known == {"ada": ("503",), "bora": ("8",), "kim2": ("9",), "Team B": ("504",)}
+
+
+def test_without_a_list_of_groups_a_groups_folder_says_what_is_missing(course, capsys):
+    (course / "moodle.zip").write_bytes(pack(TEAMS))
+    said = collect(capsys, "moodle.zip")
+    assert set(collected(course)) == {"Team A", "Team B", "Default group"}
+    assert "with a column Group, to say who is in it" in " ".join(said.split())
+
+
+def test_groups_in_plain_folders(course, capsys):
+    (course / "all.zip").write_bytes(pack({"red/scores.ipynb": SCORES, "ada/scores.ipynb": SCORES}))
+    (course / "groups.csv").write_text("id,group\nbora,Red\nchul,Red\n", encoding="utf-8")
+    collect(capsys, "all.zip", "groups.csv")
+    assert set(collected(course)) == {"ada", "bora", "chul"}
+
+
 def test_a_worksheet_tells_who_is_who_and_when(course, capsys):
     (course / "moodle.zip").write_bytes(
         pack(

@@ -243,6 +243,17 @@ def test_moodle_worksheet_is_filled_in(graded, tmp_path, caplog):
         export(Moodle, graded, tmp_path / "m.csv", **settings)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "cp949", "utf-8"])
+@pytest.mark.parametrize("separator", [";", "\t", ","])
+def test_moodle_worksheet_that_a_spreadsheet_saved(graded, tmp_path, encoding, separator):
+    sheet = tmp_path / "sheet.csv"
+    lines = ["Identifier,Full name,Email address,Grade", "Participant 1,김에이다,a@x.org,"]
+    sheet.write_text("\n".join(lines).replace(",", separator), encoding=encoding)
+    rows = rows_of(export(Moodle, graded, tmp_path / "m.csv", worksheet=str(sheet)))
+    assert rows[1][:3] == ["Participant 1", "김에이다", "a@x.org"]
+    assert float(rows[1][3]) == graded.total("ada")
+
+
 def test_who_takes_anothers_id_as_a_name_gets_nothing_of_theirs():
     bora = Person("bora", email="bora@x.org")
     rows = [["1", "Bora Kim", "bora@x.org"], ["2", "bora", "eve@x.org"]]

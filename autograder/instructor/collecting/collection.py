@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from autograder.instructor.collecting.platform_layouts import (
     recognise_layout,
 )
 from autograder.instructor.collecting.roster_files import RosterEntry, read_roster_file
-from autograder.instructor.collecting.student_matching import StudentMatcher
+from autograder.instructor.collecting.student_matching import StudentMatcher, normalise
 from autograder.instructor.collecting.submission_store import (
     Stored,
     store_submission,
@@ -127,6 +127,11 @@ class _Collector:
         self._matcher = StudentMatcher(people, known)
         self._entries = {entry.platform_id: entry for entry in entries if entry.platform_id}
         self._entries |= {entry.lms_id: entry for entry in entries if entry.lms_id}
+        self._groups: dict[str, list[Sender]] = {}
+        for entry in entries:
+            ids = (entry.platform_id, entry.lms_id, entry.id, entry.email)
+            member = Sender(tuple(filter(None, ids)), entry.name)
+            self._groups.setdefault(normalise(entry.group), []).append(member)
         self._collection = collection
         self._owners: dict[str, Sender] = {}
         self.identities: list[tuple[str, str]] = []
@@ -153,7 +158,7 @@ class _Collector:
     def _collect_one(self, submission: ReceivedSubmission, platform: str) -> None:
         contents, left = unpack_nested(submission.files)
         files = strip_common_folder(dict(contents))
-        for sender in submission.senders:
+        for sender, group in self._name_members(submission.senders, platform):
             entry = next((self._entries[i] for i in sender.ids if i in self._entries), None)
             student = self._find_student(sender, entry, platform)
             time = submission.submitted_at or self._read_time(entry)
@@ -163,9 +168,23 @@ class _Collector:
             self._collection.submissions = [
                 one for one in self._collection.submissions if one.student != student
             ]
-            self._collection.submissions.append(
-                self._describe(student, stored, left, submission.late)
-            )
+            one = self._describe(student, stored, left, submission.late)
+            if group:
+                one = replace(one, remarks=(f"Handed in by the group {group}.", *one.remarks))
+            self._collection.submissions.append(one)
+
+    def _name_members(
+        self, senders: Iterable[Sender], platform: str
+    ) -> Iterable[tuple[Sender, str]]:
+        """Yield each sender, or each member of a group in its place, and the group's name."""
+        for sender in senders:
+            members = self._groups.get(normalise(sender.name), []) if sender.name else []
+            if platform == "Moodle" and not sender.ids and set(self._groups) != {""}:
+                members = members or self._groups.get("", [])  # the group of those who have none
+            if members:
+                yield from ((member, sender.name) for member in members)
+            else:
+                yield sender, ""
 
     def _find_student(self, sender: Sender, entry: RosterEntry | None, platform: str) -> str:
         """Return the id of the sender, who is listed as a stranger if nobody is known by it."""
@@ -181,6 +200,11 @@ class _Collector:
             about += f"; likely {match.likely[0]}"
         elif match.likely:
             about += f"; the name fits {' and '.join(match.likely[:4])}"
+        elif platform == "Moodle" and not set(self._groups) - {""}:
+            about += (
+                "; if it is a group, collect with Moodle's grading worksheet, or another CSV file "
+                "with a column Group, to say who is in it"
+            )
         self._collection.strangers[student] = about
         return student
 

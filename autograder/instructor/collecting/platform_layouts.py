@@ -2,7 +2,9 @@
 
 - Moodle, mod/assign/classes/downloader.php: `Ada Okafor_12345_assignsubmission_file/work.ipynb`,
   in older versions with `file_`, or without folders
-  `Ada Okafor_12345_assignsubmission_file_work.ipynb`. The number is the participant's.
+  `Ada Okafor_12345_assignsubmission_file_work.ipynb`. The number is the participant's; where groups
+  hand in together, one folder is the group's, with its name and number, or without a number for
+  those who are in no group: `Default group_assignsubmission_file/work.ipynb`.
 - Canvas, lib/content_zipper.rb: `okaforada_LATE_12345_67890_work-1.ipynb`, with the numbers of user
   and attachment; `anon_4fGh2_67890_work.ipynb` if grading is anonymous; for text,
   `okaforada_12345_text.html`.
@@ -79,7 +81,7 @@ class Archive:
 _NOBODYS = "belongs to nobody: its name has no student in it"
 
 _MOODLE = re.compile(
-    r"(?P<name>[^/]+)_(?P<id>\d+)_assignsubmission_(?P<kind>file|onlinetext)_?/?(?P<file>.+)"
+    r"(?P<name>[^/]+?)(?:_(?P<id>\d+))?_assignsubmission_(?P<kind>file|onlinetext)_?/?(?P<file>.+)"
 )
 _CANVAS = re.compile(
     r"(?:(?P<name>(?!LATE_)\w+?)_)?(?P<late>LATE_)?(?P<id>\d+|anon_[^\W_]+)_"
@@ -179,7 +181,8 @@ def _read_moodle(matches: Matches, **_: Any) -> Archive:
     submissions = []
     for (identity, name), mine in _group(matches, lambda m: (m["id"], m["name"])).items():
         packed = [replace(file, path=match["file"]) for file, match in mine]
-        submissions.append(ReceivedSubmission((Sender((identity,), name),), packed))
+        sender = Sender((identity,) if identity else (), name)
+        submissions.append(ReceivedSubmission((sender,), packed))
     return Archive("", submissions)
 
 

@@ -25,6 +25,7 @@ _TITLES: dict[str, tuple[str, ...]] = {
     "lms_id": ("lms_user_id", "canvas user id", "user id"),
     "platform_id": ("identifier",),
     "submitted": ("last modified (submission)",),
+    "group": ("group", "groups", "group name", "team"),
     "role": ("role", "roles"),
 }  # fmt: skip
 _TEACHERS = ("teacher", "instructor", "ta", "manager", "grader", "observer", "designer")
@@ -46,6 +47,7 @@ class RosterEntry:
         lms_id: Canvas's number of the user.
         platform_id: Moodle's number of the participant in one assignment.
         submitted: time of submission, as text, in Moodle's grading worksheet.
+        group: the group that hands in together.
     """
 
     id: str = ""
@@ -55,6 +57,7 @@ class RosterEntry:
     lms_id: str = ""
     platform_id: str = ""
     submitted: str = ""
+    group: str = ""
 
     @property
     def name(self) -> str:

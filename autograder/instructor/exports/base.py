@@ -15,6 +15,7 @@ from traitlets import Bool
 
 from autograder.instructor import formatting
 from autograder.instructor.collecting import platform_ids
+from autograder.instructor.collecting.roster_files import read_table
 from autograder.instructor.grading import result_records
 from autograder.instructor.grading.course_folder import Course, CourseError, write_atomically
 from autograder.instructor.grading.gradebook_scores import (
@@ -179,24 +180,16 @@ def format_number(value: float) -> str:
     return f"{value:.10f}".rstrip("0").rstrip(".")
 
 
-def read_csv(path: str, what: str) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows of a platform's CSV file, separated by commas, semicolons or tabs.
-
-    Args:
-        path: path of the file.
-        what: what to call the file in an error message: "the roster".
+def read_platform_csv(path: str) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of a platform's CSV file, in any usual encoding and separator.
 
     Raises:
         SystemExit: if the file cannot be read.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8"
-        exit_with_message(f"{what[:1].upper()}{what[1:]} {path} cannot be read: {reason}.")
-    first = text.partition("\n")[0]
-    delimiter = max(",;\t", key=first.count)
-    rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row]
+        rows = read_table(Path(path))
+    except CourseError as error:
+        exit_with_message(str(error))
     head = [cell.strip() for cell in rows[0]] if rows else []
     return head, [row + [""] * (len(head) - len(row)) for row in rows[1:]]
 

@@ -15,7 +15,7 @@ from autograder.instructor.exports.base import (
     RosterMatcher,
     exit_with_message,
     format_number,
-    read_csv,
+    read_platform_csv,
 )
 from autograder.instructor.grading.gradebook_scores import Person, Score
 from autograder.instructor.sanitize import escape_csv_cell, for_csv_id
@@ -178,7 +178,7 @@ def read_roster(path: str) -> _Roster:
     Raises:
         SystemExit: if the file is not such a gradebook.
     """
-    head, rows = read_csv(path, "the roster")
+    head, rows = read_platform_csv(path)
     if "ID" not in head or "Section" not in head or not head[0].endswith(("Student", "LastName")):
         exit_with_message(
             f"{path} is not a gradebook of Canvas; export one there, under Grades, Export."

@@ -15,7 +15,7 @@ from autograder.instructor.exports.base import (
     RosterMatcher,
     exit_with_message,
     format_number,
-    read_csv,
+    read_platform_csv,
 )
 from autograder.instructor.grading.gradebook_scores import Person, Score
 from autograder.instructor.grading.result_records import NotebookResult
@@ -117,7 +117,7 @@ class Moodle(Export):
 
     def _fill_in(self, grades: ExportedGrades, texts: dict[str, dict[str, str]]) -> list[list[str]]:
         (assignment,) = grades.assignments
-        head, students = read_csv(self.worksheet, "the worksheet")
+        head, students = read_platform_csv(self.worksheet)
         if self.worksheet_grade not in head:
             exit_with_message(
                 f"{self.worksheet} has no column {self.worksheet_grade!r}; download the worksheet "
