@@ -26,6 +26,7 @@ RUNS = {
     "rnnsearch.hansards-en-fr": "alignment",
     "luong-general.hansards-en-fr": "alignment --model luong",
     "transformer.hansards-en-fr": "alignment --model transformer",
+    "word_vectors.english": "word_vectors",
     "encoder_decoder.english-french": "encoder_decoder",
     "source_reversal.english-french-korean": "source_reversal",
     "bottleneck.english-korean": "bottleneck",

@@ -1,0 +1,69 @@
+"""Measurements of word vectors: neighbours of a kind, analogies, and the longest vectors."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from coursekit.corpora.grammar.lexicon import NOUNS
+from coursekit.training import train
+from experiments import word_vectors
+from experiments.word_vectors import KINDS, MARKS, measure_vectors
+
+
+@pytest.fixture(scope="module")
+def data():
+    return word_vectors.load()[0]
+
+
+def make_vectors(data, plural, kind=3.0):
+    """Vectors of nouns: a direction of their own, one of their kind, and one of the plural."""
+    torch.manual_seed(1)
+    vectors = 0.3 * torch.randn(len(data.vocabulary), 64)
+    direction, kinds = torch.randn(64), torch.randn(len(KINDS), 64)
+    for noun in NOUNS:
+        found = [i for i, name in enumerate(KINDS) if name in noun.tags]
+        if found and {noun.english, noun.english_plural} <= data.vocabulary.ids.keys():
+            own = 0.3 * torch.randn(64) + kind * kinds[found[0]]
+            vectors[data.vocabulary.ids[noun.english]] = own
+            vectors[data.vocabulary.ids[noun.english_plural]] = own + plural * direction
+    return vectors
+
+
+def test_vectors_made_of_kind_and_number_have_neighbours_of_their_kind_and_analogies(data):
+    found = measure_vectors(make_vectors(data, plural=3.0), data)
+    assert found["same_kind"] == 1.0
+    assert found["analogies"] > 0.6  # vectors of length 1 hold the direction only roughly
+    assert found["analogies_without_the_first_pair"] < 0.1
+
+
+def test_where_the_plural_changes_next_to_nothing_the_example_is_not_needed(data):
+    found = measure_vectors(make_vectors(data, plural=0.05), data)
+    assert found["same_kind"] < 0.2  # the plural of a noun is nearer than another noun
+    assert found["analogies"] == found["analogies_without_the_first_pair"] == 1.0
+
+
+def test_vectors_without_order_are_at_chance(data):
+    torch.manual_seed(1)
+    found = measure_vectors(torch.randn(len(data.vocabulary), 64), data)
+    assert found["same_kind"] == pytest.approx(found["same_kind_by_chance"], abs=0.06)
+    assert found["analogies"] < 0.05
+
+
+def test_the_dot_product_favours_the_longest_vectors_and_the_cosine_does_not(data):
+    torch.manual_seed(1)
+    vectors = torch.randn(len(data.vocabulary), 64)
+    before = measure_vectors(vectors, data)
+    vectors[MARKS : MARKS + len(vectors) // 10] *= 20
+    after = measure_vectors(vectors, data)
+    assert after["longest_by_product"] > 0.95
+    assert after["longest_by_cosine"] == pytest.approx(before["longest_by_cosine"], abs=0.1)
+
+
+def test_a_row_is_trained_and_measured(data, monkeypatch):
+    monkeypatch.setattr(word_vectors, "EPOCHS", 1)
+    found = word_vectors.train_row("neural-2-4", 1, data, train)
+    metrics = found["metrics"]
+    assert metrics["perplexity_of_seen"] < metrics["perplexity"] < metrics["perplexity_of_unseen"]
+    assert metrics["perplexity"] < len(data.vocabulary)
+    assert found["history"][0].keys() == {"epoch", "loss", "perplexity"}
