@@ -13,8 +13,10 @@ Writes book/results/word_vectors.english.json.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable
 from itertools import permutations
+from statistics import fmean
 from typing import Any
 
 import torch
@@ -111,10 +113,16 @@ def measure_vectors(vectors: Tensor, data: LanguageData) -> dict[str, float]:
     pairs = torch.tensor(list(permutations(forms, 2)))  # (A, 2, 2): singular a, plural; b, plural
     (a, b), (c, d) = pairs[:, 0].T, pairs[:, 1].T
     sought = F.normalize(unit[b] - unit[a] + unit[c], dim=-1) @ unit.T  # (A, V)
-    alone = cosine[c]  # (A, V)
-    for scores in (sought, alone):
-        for given in (a, b, c):
-            scores[torch.arange(len(scores)), given] = -torch.inf
+    for given in (a, b, c):
+        sought[torch.arange(len(sought)), given] = -torch.inf
+    answers = sought.argmax(dim=-1)  # (A,)
+    fitting = [kinds.get(x) == kinds[y] for x, y in zip(answers.tolist(), d.tolist(), strict=True)]
+    # Who only knows the kind and the number guesses among the plurals that were not given.
+    plurals = Counter(kinds.values())
+    guesses = [
+        1 / (plurals[kinds[y]] - (kinds[x] == kinds[y]))
+        for x, y in zip(b.tolist(), d.tolist(), strict=True)
+    ]
     real = vectors[MARKS:]  # (V - 4, d)
     longest = real.norm(dim=-1) >= real.norm(dim=-1).quantile(0.9)  # one word in ten
     product = (real @ real.T).fill_diagonal_(-torch.inf).argmax(dim=-1)  # (V - 4,)
@@ -122,8 +130,9 @@ def measure_vectors(vectors: Tensor, data: LanguageData) -> dict[str, float]:
     return {
         "same_kind": sum(same) / len(same),
         "same_kind_by_chance": _chance(list(kinds.values()), words),
-        "analogies": (sought.argmax(dim=-1) == d).float().mean().item(),
-        "analogies_without_the_first_pair": (alone.argmax(dim=-1) == d).float().mean().item(),
+        "analogies": (answers == d).float().mean().item(),
+        "analogies_of_the_kind": fmean(fitting),
+        "analogies_guessed_from_the_kind": fmean(guesses),
         "longest_by_product": longest[product].float().mean().item(),
         "longest_by_cosine": longest[by_cosine].float().mean().item(),
     }
