@@ -15,26 +15,17 @@ from __future__ import annotations
 from statistics import fmean
 from typing import Any
 
-import torch
-
 from coursekit.corpora.grammar.lexicon import NOUNS
 from coursekit.data.lesson_data import TranslationData
-from coursekit.models.translation import AttentionTranslator, FixedContext, attention_weights
+from coursekit.models.translation import AttentionTranslator, FixedContext
 from coursekit.training import seed_everything
-from coursekit.training.metrics import alignment_error_rate, entropy, links_of
 from solutions.bahdanau.scores import AdditiveAttention
 from solutions.bahdanau.translator import AttentionDecoder, BidirectionalEncoder
 
 from .comparison import Comparison, Train
-from .synthetic_translation import (
-    FreshPairs,
-    compare_with_references,
-    cross_entropy,
-    group_by_length,
-    validate_exactly,
-)
+from .synthetic_translation import BATCH, FreshPairs, describe_run, measure_alignment, weights_for
 
-EMBEDDING, BATCH, RATE = 64, 64, 6e-3
+EMBEDDING = 64
 WIDTHS = {"attention": 96, "fixed": 96, "fixed-wide": 192}
 PAIRS, EPOCHS, MAX_LENGTH = 14_000, 32, 26
 EDGES = (4, 8, 12, 16, 20, 23, 27)  # words of the source
@@ -65,12 +56,9 @@ def measure_attention(model: AttentionTranslator, data: TranslationData) -> dict
     before a counter, where the target word is no counter.
     """
     assert data.links is not None
-    sources, targets = [s for s, _ in data.test], [t for _, t in data.test]
-    rows = attention_weights(model, sources, targets)
-    linked = [{t for _, t in gold} for gold in data.links]
-    predicted = [links_of(w, t) for w, t in zip(rows, linked, strict=True)]
+    rows = weights_for(model, data.test)
     on_number, on_noun, beside_others = [], [], []
-    for w, target, gold in zip(rows, targets, data.links, strict=True):
+    for w, (_, target), gold in zip(rows, data.test, data.links, strict=True):
         for t, token in enumerate(data.target_words.tokens(target)):
             own, last, before = ([j for j, k in gold if k == t - back] for back in (0, 1, 2))
             if not own or not before or set(own) & set(before):
@@ -80,9 +68,7 @@ def measure_attention(model: AttentionTranslator, data: TranslationData) -> dict
                 on_noun.append(w[t, before].sum().item())
             else:
                 beside_others.append(w[t, before].sum().item())
-    return {
-        "alignment_error_rate": alignment_error_rate(predicted, data.links),
-        "annotations_used": torch.cat([entropy(w).exp() for w in rows]).mean().item(),
+    return measure_alignment(rows, data) | {
         "counter_on_number": fmean(on_number),
         "counter_on_noun": fmean(on_noun),
         "beside_others": fmean(beside_others),
@@ -94,29 +80,11 @@ def train_row(row: str, seed: int, corpus: FreshPairs, train: Train) -> dict[str
     data = corpus.data
     seed_everything(seed)
     model = build(row, data)
-    history = train(
-        model,
-        lambda epoch: corpus.batches(epoch, BATCH, seed),
-        cross_entropy,
-        epochs=EPOCHS,
-        learning_rate=RATE,
-        decay=True,
-        validate=lambda m: validate_exactly(model, data.validation),
-        select="exact",
-        progress=False,
-    )
-    exact, in_place = compare_with_references(model, data.test)
-    long = torch.tensor(data.source_lengths) >= LONG
-    columns = {"exact": exact, "in_place": in_place}
-    return {
-        "metrics": {"exact": exact.mean().item(), "exact_long": exact[long].mean().item()}
-        | (measure_attention(model, data) if row == "attention" else {}),
-        "seconds": history.seconds,
-        "best_epoch": history.best_epoch,
-        "history": history.epochs,
-        "by_length": group_by_length(EDGES, data.source_lengths, columns),
-        "parameters": sum(p.numel() for p in model.parameters()),
-    }
+    history = corpus.train(model, seed, train, epochs=EPOCHS, select="exact")
+    run = describe_run(model, history, data, EDGES, LONG)
+    if row == "attention":
+        run["metrics"] |= measure_attention(model, data)
+    return run
 
 
 COMPARISON = Comparison(

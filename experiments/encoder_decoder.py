@@ -34,15 +34,14 @@ from solutions.seq2seq.encoder_decoder import (
 
 from .comparison import Comparison, Train
 from .synthetic_translation import (
+    BATCH,
     FreshPairs,
-    compare_with_references,
     cross_entropy,
-    group_by_length,
+    describe_run,
     log_probs_of_references,
-    validate_exactly,
 )
 
-EMBEDDING, BATCH, RATE = 48, 64, 6e-3
+EMBEDDING = 48
 PAIRS, EPOCHS, MAX_LENGTH = 10_000, 16, 12
 EDGES = (4, 6, 8, 10, 13)  # words of the source
 LONG = 10  # words
@@ -213,35 +212,15 @@ def train_row(row: str, seed: int, corpus: FreshPairs, train: Train) -> dict[str
     data = corpus.data
     seed_everything(seed)
     model = build(row, data)
-    history = train(
-        model,
-        lambda epoch: corpus.batches(epoch, BATCH, seed),
-        ScheduledSampling(HALF) if row.endswith("scheduled") else cross_entropy,
-        epochs=EPOCHS,
-        learning_rate=RATE,
-        decay=True,
-        validate=lambda m: validate_exactly(model, data.validation),
-        progress=False,
-    )
+    loss = ScheduledSampling(HALF) if row.endswith("scheduled") else cross_entropy
+    history = corpus.train(model, seed, train, epochs=EPOCHS, loss=loss)
     model.cpu()
-    exact, in_place = compare_with_references(model, data.test)
-    long = torch.tensor(data.source_lengths) >= LONG
     log_p, real = log_probs_of_references(model, data.test)
-    return {
-        "metrics": {
-            "exact": exact.mean().item(),
-            "exact_long": exact[long].mean().item(),
-            "in_place": in_place.mean().item(),
-            "perplexity": (-log_p[real].mean()).exp().item(),
-        },
-        "seconds": history.seconds,
-        "history": history.epochs,
-        "by_length": group_by_length(
-            EDGES, data.source_lengths, {"exact": exact, "in_place": in_place}
-        ),
+    run = describe_run(model, history, data, EDGES, LONG)
+    run["metrics"]["perplexity"] = (-log_p[real].mean()).exp().item()
+    return run | {
         "beams": measure_beams(model, data.test[:SEARCHED]),
         "mistakes": measure_mistakes(model, data.test),
-        "parameters": sum(p.numel() for p in model.parameters()),
     }
 
 

@@ -19,11 +19,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from coursekit.data.batching import EncodedPair
 from coursekit.data.lesson_data import TranslationData
-from coursekit.models.translation import LuongTranslator, attention_weights
+from coursekit.models.translation import LuongTranslator
 from coursekit.training import seed_everything
-from coursekit.training.metrics import alignment_error_rate, entropy, links_of
 from solutions.bahdanau.scores import masked_softmax
 from solutions.luong.decoder import LuongDecoder
 from solutions.luong.local import LocalAttention
@@ -33,18 +31,19 @@ from solutions.seq2seq.encoder_decoder import Encoder
 from .bench_decoders import AllAtOnce
 from .comparison import Comparison, Train
 from .synthetic_translation import (
+    BATCH,
     FreshPairs,
-    compare_with_references,
-    cross_entropy,
-    first_word_gradients,
-    group_by_length,
+    count_used,
+    describe_run,
+    gradients_by_length,
+    measure_alignment,
     validate_exactly,
+    weights_for,
 )
 
-EMBEDDING, WIDTH, BATCH, RATE = 48, 96, 64, 6e-3
+EMBEDDING, WIDTH = 48, 96
 PAIRS, EPOCHS, MAX_LENGTH = 14_000, 14, 26
 EDGES = (4, 8, 12, 16, 20, 23, 27)  # words of the source
-GRADIENT_EDGES = (4, 7, 10, 13, 16, 19, 22, 27)
 LONG = 20  # words
 D = 5.0  # half the width of the window of local attention
 
@@ -191,36 +190,11 @@ def _local(kind: str) -> LocalForAllWords:
     return LocalForAllWords(LocalAttention(kind, score, WIDTH, WIDTH, D))
 
 
-def measure_gradients(model: LuongTranslator, data: TranslationData) -> list[dict[str, Any]]:
-    """Return the geometric mean of r, see `first_word_gradients`, for each range of lengths."""
-    log_r = first_word_gradients(model, model.encoder.embedding, data.test).log()  # (N,)
-    table = group_by_length(GRADIENT_EDGES, data.source_lengths, {"r": log_r})
-    return [row | {"r": float(torch.tensor(row["r"]).exp())} for row in table]
-
-
-def count_used(rows: Sequence[Tensor]) -> float:
-    """Return how many words a target word uses on average: exp of the entropy of its weights."""
-    # A row of local attention need not sum to 1.
-    shares = (w / w.sum(-1, keepdim=True).clamp(min=1e-9) for w in rows)
-    return torch.cat([entropy(w).exp() for w in shares]).mean().item()
-
-
-def weights_for(model: LuongTranslator, pairs: Sequence[EncodedPair]) -> list[Tensor]:
-    """Return the attention weights (T, S) of each pair, for the true target words."""
-    return attention_weights(model, [s for s, _ in pairs], [t for _, t in pairs])
-
-
-def measure_attention(rows: Sequence[Tensor], data: TranslationData) -> dict[str, float]:
-    """Return the alignment error rate, the words used, and the share of links with any weight."""
+def links_with_weight(rows: Sequence[Tensor], data: TranslationData) -> float:
+    """Return the share of the gold links that have any weight."""
     assert data.links is not None
-    linked = [{t for _, t in gold} for gold in data.links]
-    predicted = [links_of(w, t) for w, t in zip(rows, linked, strict=True)]
     on_links = [w[t, s].item() for w, gold in zip(rows, data.links, strict=True) for s, t in gold]
-    return {
-        "alignment_error_rate": alignment_error_rate(predicted, data.links),
-        "annotations_used": count_used(rows),
-        "links_with_weight": sum(weight > 0 for weight in on_links) / len(on_links),
-    }
+    return sum(weight > 0 for weight in on_links) / len(on_links)
 
 
 def train_row(row: str, seed: int, corpus: FreshPairs, train: Train) -> dict[str, Any]:
@@ -228,7 +202,8 @@ def train_row(row: str, seed: int, corpus: FreshPairs, train: Train) -> dict[str
     data = corpus.data
     seed_everything(seed)
     model = build(row, data)
-    before = measure_gradients(model, data)
+    embedding = model.encoder.embedding
+    before = gradients_by_length(model, embedding, data.test)
 
     def validate(module: nn.Module) -> dict[str, float]:
         exact = validate_exactly(model, data.validation)
@@ -236,32 +211,15 @@ def train_row(row: str, seed: int, corpus: FreshPairs, train: Train) -> dict[str
             return exact
         return exact | {"annotations_used": count_used(weights_for(model, data.validation))}
 
-    history = train(
-        model,
-        lambda epoch: corpus.batches(epoch, BATCH, seed),
-        cross_entropy,
-        epochs=EPOCHS,
-        learning_rate=RATE,
-        decay=True,
-        validate=validate,
-        progress=False,
-    )
-    exact, in_place = compare_with_references(model, data.test)
-    long = torch.tensor(data.source_lengths) >= LONG
-    attention: dict[str, float] = {}
+    history = corpus.train(model, seed, train, epochs=EPOCHS, validate=validate)
+    run = describe_run(model, history, data, EDGES, LONG)
     if row != "no-attention":
-        attention = measure_attention(weights_for(model, data.test), data)
-    return {
-        "metrics": {"exact": exact.mean().item(), "exact_long": exact[long].mean().item()}
-        | attention,
-        "seconds": history.seconds,
-        "history": history.epochs,
-        "by_length": group_by_length(
-            EDGES, data.source_lengths, {"exact": exact, "in_place": in_place}
-        ),
+        rows = weights_for(model, data.test)
+        run["metrics"] |= measure_alignment(rows, data)
+        run["metrics"]["links_with_weight"] = links_with_weight(rows, data)
+    return run | {
         "gradient_before": before,
-        "gradient_after": measure_gradients(model, data),
-        "parameters": sum(p.numel() for p in model.parameters()),
+        "gradient_after": gradients_by_length(model, embedding, data.test),
     }
 
 

@@ -15,30 +15,26 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-import torch
 from torch import Tensor
 
-from coursekit.data.batching import EncodedPair
 from coursekit.models.translation import SequenceTranslator
 from coursekit.training import seed_everything
 from solutions.seq2seq.encoder_decoder import Seq2Seq, reverse_source
 
 from .comparison import Comparison, Train
 from .synthetic_translation import (
+    BATCH,
     MAKE,
     FreshPairs,
-    compare_with_references,
-    cross_entropy,
-    first_word_gradients,
-    group_by_length,
+    describe_run,
+    gradients_by_length,
     log_probs_of_references,
-    validate_exactly,
 )
 
-EMBEDDING, WIDTH, BATCH, RATE = 48, 128, 64, 6e-3
+EMBEDDING, WIDTH = 48, 128
 PAIRS, EPOCHS, MAX_LENGTH = 10_000, 16, 12
 EDGES = (4, 6, 8, 10, 13)  # words of the source
-GRADIENT_EDGES = (4, 7, 10, 13, 16, 19, 22, 27)
+LONG = 10  # words
 POSITIONS = 8  # of the target, for the probability of the right word
 
 
@@ -47,14 +43,6 @@ def load() -> tuple[dict[str, FreshPairs], str]:
     corpora = {language: FreshPairs(language, PAIRS, MAX_LENGTH) for language in MAKE}
     joined = "".join(corpus.sha256() for corpus in corpora.values())
     return corpora, hashlib.sha256(joined.encode()).hexdigest()
-
-
-def measure_gradients(model: SequenceTranslator, pairs: list[EncodedPair]) -> list[dict[str, Any]]:
-    """Return the geometric mean of r, see `first_word_gradients`, for each range of lengths."""
-    log_r = first_word_gradients(model, model.model.source_embedding, pairs).log()  # (N,)
-    lengths = [len(source) - 1 for source, _ in pairs]  # without <eos>
-    table = group_by_length(GRADIENT_EDGES, lengths, {"r": log_r})
-    return [row | {"r": float(torch.tensor(row["r"]).exp())} for row in table]
 
 
 def by_position(log_p: Tensor, real: Tensor) -> list[float]:
@@ -73,35 +61,17 @@ def train_row(row: str, seed: int, corpora: dict[str, FreshPairs], train: Train)
     model = SequenceTranslator(
         Seq2Seq(*sizes, EMBEDDING, WIDTH), reverse_source if order == "reversed" else None
     )
-    before = measure_gradients(model, pairs)
-    history = train(
-        model,
-        lambda epoch: corpus.batches(epoch, BATCH, seed),
-        cross_entropy,
-        epochs=EPOCHS,
-        learning_rate=RATE,
-        decay=True,
-        validate=lambda m: validate_exactly(model, data.validation),
-        progress=False,
-    )
+    embedding = model.model.source_embedding
+    before = gradients_by_length(model, embedding, pairs)
+    history = corpus.train(model, seed, train, epochs=EPOCHS)
     model.cpu()
-    exact, in_place = compare_with_references(model, data.test)
     log_p, real = log_probs_of_references(model, data.test)
-    return {
-        "metrics": {
-            "exact": exact.mean().item(),
-            "in_place": in_place.mean().item(),
-            "perplexity": (-log_p[real].mean()).exp().item(),
-        },
-        "seconds": history.seconds,
-        "history": history.epochs,
-        "by_length": group_by_length(
-            EDGES, data.source_lengths, {"exact": exact, "in_place": in_place}
-        ),
+    run = describe_run(model, history, data, EDGES, LONG)
+    run["metrics"]["perplexity"] = (-log_p[real].mean()).exp().item()
+    return run | {
         "by_position": by_position(log_p, real),
         "gradient_before": before,
-        "gradient_after": measure_gradients(model, pairs),
-        "parameters": sum(p.numel() for p in model.parameters()),
+        "gradient_after": gradients_by_length(model, embedding, pairs),
     }
 
 

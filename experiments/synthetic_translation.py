@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -23,10 +24,16 @@ from coursekit.data.batching import (
     translation_batch,
 )
 from coursekit.data.lesson_data import TranslationData, translation_data
-from coursekit.models.translation import Translator, translate
+from coursekit.models.translation import Translator, attention_weights, translate
 from coursekit.text.vocabulary import PAD, WordVocabulary, until_eos
+from coursekit.training import History
+from coursekit.training.metrics import alignment_error_rate, entropy, links_of
 from solutions.seq2seq.encoder_decoder import reverse_source
 
+from .comparison import Train
+
+BATCH, RATE = 64, 6e-3  # of all comparisons
+GRADIENT_EDGES = (4, 7, 10, 13, 16, 19, 22, 27)  # words of the source
 MAKE = {"korean": corpora.english_korean, "french": corpora.english_french}
 
 
@@ -72,6 +79,32 @@ class FreshPairs:
         """Return the batches of an epoch in an order that depends on the seed."""
         return batches_by_length(self.epoch(number), size, seed=1000 * seed + number)
 
+    def train(
+        self, model: Translator, seed: int, train: Train, *, epochs: int, **settings: Any
+    ) -> History:
+        """Train a translator for some epochs while the learning rate falls to 0.
+
+        Args:
+            model: the untrained translator.
+            seed: of the order of the batches.
+            train: the training loop, or a rehearsal of it.
+            epochs: how many times new pairs are drawn.
+            settings: further arguments of the training loop, in place of the defaults: `loss`,
+                `validate`, `select`.
+        """
+        loss = settings.pop("loss", cross_entropy)
+        defaults = {"validate": lambda _: validate_exactly(model, self.data.validation)}
+        return train(
+            model,
+            lambda epoch: self.batches(epoch, BATCH, seed),
+            loss,
+            epochs=epochs,
+            learning_rate=RATE,
+            decay=True,
+            progress=False,
+            **(defaults | settings),
+        )
+
     def sha256(self) -> str:
         """Return the checksum of the first epoch, the validation set and the test set."""
         digest = hashlib.sha256()
@@ -108,6 +141,36 @@ def compare_with_references(
 def validate_exactly(model: Translator, pairs: Sequence[EncodedPair]) -> dict[str, float]:
     """Return the share of exact translations as a metric of an epoch."""
     return {"exact": compare_with_references(model, pairs)[0].mean().item()}
+
+
+def describe_run(
+    model: Translator, history: History, data: TranslationData, edges: Sequence[int], long: int
+) -> dict[str, Any]:
+    """Return what a record says of every trained translator.
+
+    Args:
+        model: the trained translator.
+        history: of its training.
+        data: whose test set is translated.
+        edges: of the ranges of lengths, see `group_by_length`.
+        long: words from which on a sentence counts as long.
+    """
+    exact, in_place = compare_with_references(model, data.test)
+    is_long = torch.tensor(data.source_lengths) >= long
+    return {
+        "metrics": {
+            "exact": exact.mean().item(),
+            "exact_long": exact[is_long].mean().item(),
+            "in_place": in_place.mean().item(),
+        },
+        "seconds": history.seconds,
+        "best_epoch": history.best_epoch,
+        "history": history.epochs,
+        "by_length": group_by_length(
+            edges, data.source_lengths, {"exact": exact, "in_place": in_place}
+        ),
+        "parameters": sum(p.numel() for p in model.parameters()),
+    }
 
 
 def group_by_length(
@@ -174,3 +237,39 @@ def first_word_gradients(
         ratios.append((norms[:, 0] / ((norms * real).sum(dim=1) / words)).cpu())
     model.zero_grad(set_to_none=True)
     return torch.cat(ratios)
+
+
+def gradients_by_length(
+    model: Translator, embedding: nn.Module, pairs: Sequence[EncodedPair]
+) -> list[dict[str, Any]]:
+    """Return the geometric mean of r, see `first_word_gradients`, for each range of lengths."""
+    log_r = first_word_gradients(model, embedding, pairs).log()  # (N,)
+    lengths = [len(source) - 1 for source, _ in pairs]  # without <eos>
+    table = group_by_length(GRADIENT_EDGES, lengths, {"r": log_r})
+    return [row | {"r": math.exp(row["r"])} for row in table]
+
+
+def weights_for(model: Translator, pairs: Sequence[EncodedPair]) -> list[Tensor]:
+    """Return the attention weights (T, S) of each pair, for the true target words."""
+    return attention_weights(model, [s for s, _ in pairs], [t for _, t in pairs])
+
+
+def count_used(rows: Sequence[Tensor]) -> float:
+    """Return how many words a target word uses on average: exp of the entropy of its weights."""
+    # A row of local attention need not sum to 1.
+    shares = (w / w.sum(-1, keepdim=True).clamp(min=1e-9) for w in rows)
+    return torch.cat([entropy(w).exp() for w in shares]).mean().item()
+
+
+def measure_alignment(rows: Sequence[Tensor], data: TranslationData) -> dict[str, float]:
+    """Return the alignment error rate of the weights of the test set, and how many words they use.
+
+    A target word without a gold link is not counted in the error rate.
+    """
+    assert data.links is not None
+    linked = [{t for _, t in gold} for gold in data.links]
+    predicted = [links_of(w, t) for w, t in zip(rows, linked, strict=True)]
+    return {
+        "alignment_error_rate": alignment_error_rate(predicted, data.links),
+        "annotations_used": count_used(rows),
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +29,7 @@ class Table:
     def _repr_html_(self) -> str:
         head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in self.head)
         body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) + "</tr>"
+            "<tr>" + "".join(f"<td>{_cell_html(cell)}</td>" for cell in row) + "</tr>"
             for row in self.rows
         )
         return f'<table class="table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
@@ -40,6 +41,11 @@ class Table:
             "  ".join(str(cell).ljust(width) for cell, width in zip(line, widths, strict=True))
             for line in lines
         )
+
+
+def _cell_html(cell: Any) -> str:
+    """Return a cell as HTML; a range such as 93.2–96.5 is not broken across lines."""
+    return re.sub(r"(?<=\d)–(?=\d)", "&#8288;–&#8288;", html.escape(str(cell)))
 
 
 def provenance(result: dict[str, Any]) -> list[tuple[str, str, str]]:

@@ -13,6 +13,12 @@ def test_a_table_escapes_its_cells():
     assert '<th scope="col">a</th>' in shown
 
 
+def test_a_range_of_numbers_stays_on_one_line():
+    shown = Table(["range"], [["93.2–96.5"], ["a – b"]])._repr_html_()
+    assert "<td>93.2&#8288;–&#8288;96.5</td>" in shown
+    assert "<td>a – b</td>" in shown
+
+
 def test_a_table_is_text_in_a_terminal():
     lines = repr(Table(["model", "bleu"], [["with attention", 36.1], ["without", 22]])).splitlines()
     assert [line.split()[-1] for line in lines] == ["bleu", "36.1", "22"]
