@@ -150,13 +150,22 @@ def text(work: AssignmentRun, summary: Summary, seconds: float) -> str:
     ]
     wanted = set(work.students)
     mine = [r for (student, _), r in summary.results.items() if student in wanted]
-    width = max(len(exercise.name) for exercise in work.exercises)
+    names = [e.name for e in work.exercises] + [cell.id for _, cell in work.by_hand]
+    width = max(map(len, names), default=0)
     for exercise in work.exercises:
         answers = [e for r in mine for e in r.exercises if e.exercise == exercise.name]
         outcomes = Counter(e.outcome for e in answers)
         counts = ", ".join(f"{outcomes[name]} {name}" for name in _ORDER if outcomes[name])
         mean = sum(e.points for e in answers) / max(1, len(answers))
         lines.append(f"  {exercise.name:{width}}  mean {mean:.1f} of {exercise.points:g}  {counts}")
+    scores = [score for student, score in summary.scores.items() if student in wanted]
+    for notebook, question in work.by_hand:
+        found = [s.find_cell(notebook, question.id) for s in scores]
+        cells = [cell for cell in found if cell is not None]
+        left = sum(cell.pending for cell in cells)
+        mean = sum(cell.points for cell in cells) / max(1, len(cells))
+        state = f"{left} to grade by hand" if left else "nothing left to grade by hand"
+        lines.append(f"  {question.id:{width}}  mean {mean:.1f} of {question.points:g}  {state}")
     lines += _describe_students(work, mine, summary.scores)
     if summary.penalty_changes:
         lines.append("Penalties that have changed:")
@@ -174,6 +183,10 @@ def text(work: AssignmentRun, summary: Summary, seconds: float) -> str:
     if review:
         lines.append(f"{len(review)} to review:")
         lines += [_line(f"{r.student}, {r.notebook}: {r.review}") for r in review]
+    if work.by_hand and (pending := sorted(s.student for s in scores if s.pending)):
+        more = f" and {len(pending) - 20} more" if len(pending) > 20 else ""
+        names_left = sanitize_line(", ".join(pending[:20]))
+        lines.append(f"{len(pending)} to grade by hand, in the formgrader: {names_left}{more}")
     if summary.failed:
         lines.append(
             f"{len(summary.failed)} could not be graded and will be retried in the next run:"
@@ -206,21 +219,32 @@ def _describe_students(
     work: AssignmentRun, results: Sequence[NotebookResult], scores: Mapping[str, Score]
 ) -> list[str]:
     """Return a legend, and a line per student: what counts, marks, and why it is not their sum."""
-    most = sum(exercise.points for exercise in work.exercises)
+    most = sum(e.points for e in work.exercises) + sum(cell.points for _, cell in work.by_hand)
     by_student: dict[str, list[NotebookResult]] = {student: [] for student in work.students}
     for result in results:
         by_student[result.student].append(result)
     width = max(map(len, by_student), default=0)
-    lines = [", ".join(f"{mark} {name}" for name, mark in _MARKS.items())]
+    legend = _MARKS | ({"to grade by hand": _PENDING} if work.by_hand else {})
+    lines = [", ".join(f"{mark} {name}" for name, mark in legend.items())]
     for student, mine in by_student.items():
         outcomes = {e.exercise: e.outcome for r in mine for e in r.exercises}
         marks = "".join(_MARKS.get(outcomes.get(e.name, ""), " ") for e in work.exercises)
         score = scores.get(student)
+        marks += "".join(_mark_by_hand(score, name, cell.id) for name, cell in work.by_hand)
         points = score.points if score else sum(result.points for result in mine)
         earned = f"{format_points(points):>4} of {most:g}"
         line = f"  {sanitize_line(student):{width}}  {earned}  {marks}"
         lines.append(f"{line}  {explain_score(score)}".rstrip() if score else line)
     return lines
+
+
+def _mark_by_hand(score: Score | None, notebook: str, name: str) -> str:
+    cell = score.find_cell(notebook, name) if score else None
+    if cell is None:
+        return " "
+    if cell.pending:
+        return _PENDING
+    return _MARKS["right" if cell.points >= cell.max_points else "part" if cell.points else "wrong"]
 
 
 def explain_score(score: Score) -> str:
@@ -244,6 +268,7 @@ _MARKS = {
     "stopped": "!",
     "refused": "x",
 }
+_PENDING = "?"
 _ORDER = ("right", "part", "wrong", "unwritten", "missing", "stopped", "refused")
 
 
@@ -270,7 +295,7 @@ def show(given: argparse.Namespace) -> int:
                 f"{assignment}: {format_point_count(score.points)}{f' ({why})' if why else ''}"
             )
         mine = (result for result in wanted if result.assignment == assignment)
-        lines += [line for result in mine for line in _describe(result)]
+        lines += [line for result in mine for line in _describe(result, score)]
     for line in lines:
         print(" ".join(sanitize_lines(line, LINE_AT_MOST).splitlines()))
     return 0
@@ -289,11 +314,17 @@ def _refresh(course: Course, assignments: Iterable[str]) -> dict[str, dict[str, 
     return found
 
 
-def _describe(result: NotebookResult) -> list[str]:
+def _describe(result: NotebookResult, score: Score | None) -> list[str]:
     """Return the recorded result of a notebook as lines."""
+    by_hand = [
+        (answer, score.find_cell(result.notebook, answer.grade_id) if score else None)
+        for answer in result.by_hand
+    ]
+    points = result.points + sum(cell.points for _, cell in by_hand if cell)
     most = sum(e.max_points for e in result.exercises)
+    most += sum(answer.max_points for answer in result.by_hand)
     lines = [
-        f"{result.assignment}/{result.notebook}: {result.points:g} of {most:g} points, graded "
+        f"{result.assignment}/{result.notebook}: {points:g} of {most:g} points, graded "
         f"{result.graded_at or 'never'} in {result.seconds:.1f} s"
     ]
     lines += [f"  to review: {result.review}"] if result.review else []
@@ -307,6 +338,11 @@ def _describe(result: NotebookResult) -> list[str]:
             known = f" [{e.misconception}]" if e.misconception else ""
             lines.append(f"    {e.headline}{known}")
             lines += [f"      {line}".rstrip() for line in e.details]
+    for answer, cell in by_hand:
+        earned = format_points(cell.points) if cell else "0"
+        state = "to grade by hand" if cell and cell.pending else "graded by hand"
+        state = state if answer.digest or (cell and cell.manual is not None) else "no response"
+        lines.append(f"  {answer.grade_id}: {earned} of {answer.max_points:g}, {state}")
     return lines
 
 

@@ -7,6 +7,7 @@ line of a cell says what the cell is:
     # %% hints              a list below the text of an exercise: its hints, each folded
     # %% answers            a numbered list below questions: their answers, each folded
     # %% exercise           an exercise: its stub, and its solution between the two markers
+    # %% by-hand why 3      the place for a text that a person grades, with 3 points
     # %% setup              given code, named `setup`
     # %% notebook fill-in   given code for the notebook only, a comment in the module
     # %% demo look          likewise, but no answer needs it: skipped while a class is graded
@@ -148,6 +149,11 @@ def _cells(master: Path, exercises: Mapping[str, Exercise]) -> Iterator[Notebook
             graded = _cell("code", f"test-{stub.name}", _GRADED.format(name=stub.name), grade=True)
             graded.metadata.nbgrader.points = exercises[stub.name].points
             yield graded
+        elif kind[:1] == ["by-hand"] and len(kind) == 3:
+            model = _uncommented(text)  # the release has nbgrader's stub in its place
+            place = _cell("markdown", kind[1], model, grade=True, locked=False, solution=True)
+            place.metadata.nbgrader.points = float(kind[2])
+            yield place
         elif kind[:1] == ["notebook"] and kind[1:]:
             yield _cell("code", kind[1], _uncommented(text))
         elif kind[:1] == ["demo"] and kind[1:]:

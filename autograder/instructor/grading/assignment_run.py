@@ -93,6 +93,8 @@ class AssignmentRun:
         force: grade everything again.
 
     Attributes:
+        exercises: the exercises that are tested.
+        by_hand: the cells that a person grades, each with the name of its notebook.
         skipped: folders whose name cannot be a student's, with the reason.
         others: students without a folder for the assignment; empty if `students` is given.
 
@@ -112,6 +114,7 @@ class AssignmentRun:
         self.assignment = assignment
         self.sources: dict[str, SourceNotebook] = course.sources(assignment)
         self.exercises = list_exercises(self.sources)
+        self.by_hand = [(name, c) for name, source in self.sources.items() for c in source.by_hand]
         self._only = frozenset(exercises)
         self._force = force
         names = {exercise.name for exercise in self.exercises}
@@ -330,9 +333,12 @@ class AssignmentRun:
             return frozenset(self._only & mine)
         if self._force or old is None or old.digest != now.digest or not page.exists():
             return None
+        questions = {cell.id for cell in self.sources[notebook].by_hand}
+        if questions != {answer.grade_id for answer in old.by_hand}:
+            return None
         kept = {result.exercise: result.tests for result in old.exercises}
         changed = {name for name in mine if kept.get(name) != self.tests[name]}
-        return None if changed == mine else frozenset(changed)
+        return None if changed and changed == mine else frozenset(changed)
 
     def build_record(
         self, task: SubmissionTask, graded: Sequence[GradedNotebook]

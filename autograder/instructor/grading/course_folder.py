@@ -273,7 +273,7 @@ class Course:
                 there = {
                     (notebook.name, kind, cell.name)
                     for notebook in known.notebooks
-                    for kind in ("grade", "solution", "source")
+                    for kind in ("grade", "solution", "task", "source")
                     for cell in getattr(notebook, f"{kind}_cells")
                 }
                 _update_points(gradebook, known, sources)
@@ -327,8 +327,8 @@ def _update_points(
     """Give the graded cells in the gradebook the points that the sources give them now."""
     for notebook in assignment.notebooks:
         source = sources.get(notebook.name)
-        points = {c.id: c.points for c in source.graded} if source else {}
-        for cell in notebook.grade_cells:
+        points = {c.id: c.points for c in (*source.graded, *source.by_hand)} if source else {}
+        for cell in (*notebook.grade_cells, *notebook.task_cells):
             if cell.name in points and cell.max_score != points[cell.name]:
                 cell.max_score = points[cell.name]
     gradebook.db.commit()

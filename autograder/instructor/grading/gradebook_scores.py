@@ -71,6 +71,11 @@ class Score:
         """Return the earned points less the penalty, but not below 0, as nbgrader does."""
         return max(0.0, self.earned - self.penalty)
 
+    def find_cell(self, notebook: str, cell: str) -> CellScore | None:
+        """Return the score of a graded cell, or None if the gradebook has none."""
+        found = (c for c in self.cells if (c.notebook, c.cell) == (notebook, cell))
+        return next(found, None)
+
 
 @dataclass(frozen=True)
 class Person:

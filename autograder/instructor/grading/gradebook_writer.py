@@ -193,8 +193,13 @@ class GradebookWriter:
                 warnings.simplefilter("ignore", SAWarning)  # from nbgrader's add_submission
                 self._add_submission(student, timestamp)
             connection = database.connection()
+            earlier = {
+                (result.notebook, answer.grade_id): answer.digest
+                for result in result_records.select(connection, self._assignment, student)
+                for answer in result.by_hand
+            }
             for result in results:
-                self._write_notebook(student, result, set(unanswered))
+                self._write_notebook(student, result, set(unanswered), earlier)
                 result_records.write(connection, result)
             update_penalties(
                 self._gradebook, self._assignment, self._rule, [student], {student: timestamp}
@@ -245,11 +250,22 @@ class GradebookWriter:
             self._gradebook.update_or_create_student(student)
             self._gradebook.add_submission(self._assignment, student, timestamp=timestamp)
 
-    def _write_notebook(self, student: str, result: NotebookResult, unanswered: set[str]) -> None:
+    def _write_notebook(
+        self,
+        student: str,
+        result: NotebookResult,
+        unanswered: set[str],
+        earlier: Mapping[tuple[str, str], str],
+    ) -> None:
+        """Write a notebook's points, and which of its answers a person has to look at.
+
+        An answer that a person has graded stays graded until the student changes it.
+        """
         database = self._gradebook.db
         page = self._page(student, result.notebook)
         grades = self._grades(page) if page else {}
-        if page is None or any(e.grade_id not in grades for e in result.exercises):
+        graded = {e.grade_id for e in result.exercises} | {a.grade_id for a in result.by_hand}
+        if page is None or not graded <= set(grades):
             self._add_missing_entries(student)
             page = self._page(student, result.notebook)
             assert page is not None
@@ -267,13 +283,29 @@ class GradebookWriter:
                 .where(Grade.__table__.c.id == cell.id)
                 .values(auto_score=exercise.points, needs_manual_grade=review)
             )
+        for answer in result.by_hand:
+            cell = grades[answer.grade_id]
+            before = earlier.get((result.notebook, answer.grade_id), "")
+            if cell.manual_score is None:
+                self._set_by_hand(cell, None if answer.digest else 0.0, bool(answer.digest))
+            elif answer.digest != before:
+                self._set_by_hand(cell, None if answer.digest else 0.0, True)
+        answered = {answer.grade_id for answer in result.by_hand if answer.digest}
         for identity, name in self._comments(page):
-            text = "No response." if name in unanswered else None
+            text = "No response." if name in unanswered - answered else None
             database.execute(
                 Comment.__table__.update()
                 .where(Comment.__table__.c.id == identity)
                 .values(auto_comment=text)
             )
+
+    def _set_by_hand(self, cell: _Cell, points: float | None, pending: bool) -> None:
+        """Set the points before a person has graded, and whether a person has to."""
+        self._gradebook.db.execute(
+            Grade.__table__.update()
+            .where(Grade.__table__.c.id == cell.id)
+            .values(auto_score=points, needs_manual_grade=pending)
+        )
 
     def _page(self, student: str, notebook: str) -> str | None:
         """Return nbgrader's id of a submitted notebook, or None if the gradebook has none."""

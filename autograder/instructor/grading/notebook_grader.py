@@ -15,7 +15,11 @@ from autograder.diagnose.verdict import Verdict
 from autograder.instructor.grading.crash_recovery import WHY_LEFT_OUT, RepeatedRuns, is_unwritten
 from autograder.instructor.grading.graded_notebook_page import add_note, finish_page
 from autograder.instructor.grading.notebook_rebuilder import RebuiltNotebook, rebuild
-from autograder.instructor.grading.result_records import ExerciseResult, NotebookResult
+from autograder.instructor.grading.result_records import (
+    ExerciseResult,
+    HandGradedAnswer,
+    NotebookResult,
+)
 from autograder.instructor.grading.sandbox_launcher import Sandbox
 from autograder.instructor.grading.secret_cases import (
     SecretCases,
@@ -141,6 +145,7 @@ class NotebookGrader:
             tuple(remarks),
             " ".join(filter(None, reviews)),
             round(time.monotonic() - started, 3),
+            by_hand=_list_answers_by_hand(source, rebuilt),
         )
         return GradedNotebook(result, rebuilt.page)
 
@@ -299,7 +304,14 @@ def make_failed_result(
     add_note(rebuilt.page, [sentence])
     review = sanitize_line(why)
     result = NotebookResult(
-        student, assignment, source.name, "", tuple(results), (sentence,), review
+        student,
+        assignment,
+        source.name,
+        "",
+        tuple(results),
+        (sentence,),
+        review,
+        by_hand=_list_answers_by_hand(source, rebuilt),
     )
     return GradedNotebook(result, rebuilt.page)
 
@@ -319,6 +331,14 @@ def _make_result(cell: SourceCell, found: Finding, tests: Mapping[str, str]) -> 
         cases=verdict.cases,
         review=sanitize_line(found.review),
         details=tuple(sanitize_lines("\n".join(verdict.details), DETAILS_AT_MOST).splitlines()),
+    )
+
+
+def _list_answers_by_hand(
+    source: SourceNotebook, rebuilt: RebuiltNotebook
+) -> tuple[HandGradedAnswer, ...]:
+    return tuple(
+        HandGradedAnswer(cell.id, cell.points, rebuilt.by_hand[cell.id]) for cell in source.by_hand
     )
 
 

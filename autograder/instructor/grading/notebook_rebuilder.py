@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -32,10 +33,13 @@ class RebuiltNotebook:
         page: the notebook, without outputs.
         graded: the source's graded cells, by index in the page.
         remarks: sentences for the student about what was changed.
+        by_hand: SHA-256 of what the student wrote for each cell that a person grades, by grade_id;
+            "" if nothing.
     """
 
     page: NotebookNode
     graded: dict[int, SourceCell] = field(default_factory=dict)
+    by_hand: dict[str, str] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
 
 
@@ -52,20 +56,34 @@ def rebuild(source: SourceNotebook, cells: Sequence[StudentCell]) -> RebuiltNote
     rebuilt = RebuiltNotebook(page, remarks=remarks)
     for cell in placed.before:
         _add(page, cell)
+    written: list[str] = []  # by the student since the last answer
     for given in source.cells:
-        for cell in placed.above.get(given.id, []):
+        above, after = placed.above.get(given.id, []), placed.after.get(given.id, [])
+        for cell in above:
             _add(page, cell)
+        answer = placed.answers.get(given.id)
         if given.role == "solution":
-            answer = placed.answers.get(given.id)
             if answer is not None:
                 page.cells.append(_fill_in(given, answer))
+            elif given.by_hand:  # its place in the page, for points and a comment
+                page.cells.append(_fill_in(given, StudentCell("markdown", given.released)))
         else:
             if given.role == "graded":
                 rebuilt.graded[len(page.cells)] = given
             page.cells.append(copy.deepcopy(given.cell))
-        for cell in placed.after.get(given.id, []):
+        for cell in after:
             _add(page, cell)
+        answers = [answer] if answer and answer.source.strip() != given.released.strip() else []
+        written += [cell.source for cell in (*above, *answers, *after) if cell.source.strip()]
+        if given.by_hand:
+            rebuilt.by_hand[given.id] = _digest(written)
+        if given.by_hand or given.role in ("solution", "graded"):
+            written.clear()
     return rebuilt
+
+
+def _digest(texts: Sequence[str]) -> str:
+    return hashlib.sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest() if texts else ""
 
 
 @dataclass
@@ -94,6 +112,11 @@ def _place(source: SourceNotebook, cells: Sequence[StudentCell], remarks: list[s
         given = by_id[label] if label is not None else None
         if given is None:
             _place_added_cell(placed, anchor, source, labels, cell)
+        elif given.role == "solution" and given.cell.cell_type != "code":
+            if given.id in placed.answers:
+                placed.after.setdefault(given.id, []).append(cell)
+            else:
+                placed.answers[given.id] = cell
         elif given.role == "solution":
             before = placed.answers.get(given.id)
             tries[given.id] += before is not None
@@ -117,6 +140,10 @@ def _place(source: SourceNotebook, cells: Sequence[StudentCell], remarks: list[s
                 remarks.append(
                     f"The given cell {given.id!r} was changed; the original was run instead."
                 )
+        elif given.role == "text" and source.by_hand and given.released.strip() in cell.source:
+            rest = cell.source.replace(given.released.strip(), "", 1).strip()
+            if rest:  # an answer written into its question
+                placed.after.setdefault(given.id, []).append(StudentCell(cell.kind, rest))
     for given in source.cells:
         if given.role == "solution" and given.id not in placed.answers:
             name = _name(given)
@@ -211,7 +238,7 @@ def _list_superseded(
     """Return the indexes of untouched stubs whose answer is in another cell."""
     superseded: set[int] = set()
     for given in source.cells:
-        if given.role != "solution":
+        if given.role != "solution" or given.cell.cell_type != "code":
             continue
         name, stub = _name(given), given.released.strip()
         mine = [n for n, label in enumerate(labels) if label == given.id]

@@ -68,6 +68,21 @@ class ExerciseResult:
 
 
 @dataclass(frozen=True)
+class HandGradedAnswer:
+    """An answer that a person grades.
+
+    Attributes:
+        grade_id: grade_id of its cell.
+        max_points: points for a right answer.
+        digest: SHA-256 of what the student wrote for it; "" if nothing.
+    """
+
+    grade_id: str
+    max_points: float
+    digest: str
+
+
+@dataclass(frozen=True)
 class NotebookResult:
     """Result of one notebook, whether the student handed it in or not.
 
@@ -79,6 +94,7 @@ class NotebookResult:
         review: reason for manual review, as a sentence for the instructor, or "".
         seconds: wall time that grading took.
         graded_at: UTC time in ISO 8601.
+        by_hand: answers that a person grades, in the order of the notebook.
     """
 
     student: str
@@ -90,6 +106,7 @@ class NotebookResult:
     review: str = ""
     seconds: float = 0.0
     graded_at: str = field(default="")
+    by_hand: tuple[HandGradedAnswer, ...] = ()
 
     @property
     def points(self) -> float:
@@ -109,6 +126,7 @@ class NotebookResult:
             for entry in given["exercises"]
         )
         given["remarks"] = tuple(given["remarks"])
+        given["by_hand"] = tuple(HandGradedAnswer(**entry) for entry in given.get("by_hand", ()))
         return cls(**given)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions
-from nbgrader.utils import compute_checksum, is_grade, is_locked, is_solution
+from nbgrader.utils import compute_checksum, is_grade, is_locked, is_solution, is_task
 from traitlets.config import Config
 
 from autograder.instructor.authoring import notebook_builder
@@ -31,7 +31,7 @@ class SourceCell:
         released: its text in the released notebook.
         exercise: exercise that a graded cell checks or a solution cell answers; None for other
             cells.
-        role: "text", "code" (given code), "solution" or "graded".
+        role: "text", "code" (given code), "solution" or "graded", by the tests.
     """
 
     cell: NotebookNode
@@ -48,6 +48,11 @@ class SourceCell:
     def points(self) -> float:
         """Return the points of a graded cell."""
         return float(self.cell.metadata.nbgrader.points)
+
+    @property
+    def by_hand(self) -> bool:
+        """Return whether a person grades it: nbgrader's manually graded answer or task."""
+        return is_task(self.cell) or (is_grade(self.cell) and is_solution(self.cell))
 
 
 @dataclass(frozen=True)
@@ -70,15 +75,24 @@ class SourceNotebook:
 
     @cached_property
     def graded(self) -> tuple[SourceCell, ...]:
-        """Return the cells that earn points."""
+        """Return the cells that earn points by the tests."""
         return tuple(cell for cell in self.cells if cell.role == "graded")
+
+    @cached_property
+    def by_hand(self) -> tuple[SourceCell, ...]:
+        """Return the cells that a person grades."""
+        return tuple(cell for cell in self.cells if cell.by_hand)
 
     @cached_property
     def gradebook_cells(self) -> frozenset[tuple[str, str]]:
         """Return kind and grade_id of each cell that nbgrader's gradebook keeps."""
         found = set()
         for cell in self.cells:
-            kinds = {"grade": is_grade(cell.cell), "solution": is_solution(cell.cell)}
+            kinds = {
+                "grade": is_grade(cell.cell),
+                "solution": is_solution(cell.cell),
+                "task": is_task(cell.cell),
+            }
             kinds["source"] = any(kinds.values()) or is_locked(cell.cell)
             found |= {(kind, cell.id) for kind, is_one in kinds.items() if is_one}
         return frozenset(found)
@@ -96,11 +110,12 @@ class SourceNotebook:
     @cached_property
     def identifiers(self) -> NotebookIdentifiers:
         """Return what identifies a file as a submission of this notebook."""
-        own = [cell for cell in self.cells if cell.role in ("solution", "graded")]
+        own = [cell for cell in self.cells if cell.role in ("solution", "graded") or cell.by_hand]
         return NotebookIdentifiers(
             frozenset(cell.id for cell in own),
             frozenset(cell.exercise.name for cell in own if cell.exercise),
             frozenset(cell.released.strip() for cell in own if cell.role == "solution"),
+            frozenset(cell.id for cell in own if cell.by_hand),
         )
 
     @cached_property
@@ -165,7 +180,7 @@ def parse_source(
     """Parse a notebook as a source notebook.
 
     Raises:
-        SourceError: if a graded cell checks none of the course's exercises.
+        SourceError: if a cell with tests checks none of the course's exercises.
     """
     released = copy.deepcopy(page)
     config = Config()
@@ -183,15 +198,15 @@ def parse_source(
         role = "text" if cell.cell_type != "code" else "code"
         if is_solution(cell):
             role = "solution"
-        if is_grade(cell):
+        elif is_grade(cell):
             role = "graded"
-            if exercise is None or is_solution(cell):
+            if exercise is None:
                 raise notebook_builder.SourceError(
-                    f"{name}: the graded cell {identity!r} checks none of the course's exercises; "
-                    "declare the exercise in autograder/exercises, or grade this assignment with "
-                    "nbgrader's own preprocessors."
+                    f"{name}: the tests in the cell {identity!r} check none of the course's "
+                    "exercises. Declare the exercise in autograder/exercises, or let a person "
+                    'grade it: choose "Manually graded answer" in Create Assignment.'
                 )
-        if is_locked(cell) or is_grade(cell) or is_solution(cell):
+        if is_locked(cell) or is_grade(cell) or is_solution(cell) or is_task(cell):
             given.metadata.nbgrader = copy.deepcopy(options)
             options.checksum = compute_checksum(given)
         cells.append(SourceCell(cell, given.source, exercise, role))

@@ -86,11 +86,19 @@ class Submission:
 
 @dataclass(frozen=True)
 class NotebookIdentifiers:
-    """What identifies a source notebook: its exercises' cell ids, their names and their stubs."""
+    """What identifies a source notebook.
+
+    Attributes:
+        ids: ids of the cells that are answered or graded.
+        exercises: names of its exercises.
+        stubs: texts of the answers' cells before anything is written.
+        by_hand: ids of the cells that a person grades.
+    """
 
     ids: frozenset[str]
     exercises: frozenset[str]
     stubs: frozenset[str]
+    by_hand: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -339,7 +347,7 @@ def _count_matching_cells(cells: Sequence[StudentCell], names: NotebookIdentifie
 def _has_answers(cells: Sequence[StudentCell], names: NotebookIdentifiers) -> bool:
     """Return whether any answer differs from its stub."""
     return any(
-        any(defines_name(c.source, n) for n in names.exercises)
+        (c.grade_id in names.by_hand or any(defines_name(c.source, n) for n in names.exercises))
         and c.source.strip() not in names.stubs
         for c in cells
     )

@@ -140,11 +140,13 @@ def collect_files(
             "The bundle is made from a clone of the course: install it with `pip install -e .`."
         )
     order = list(dict.fromkeys(exercise.assignment for exercise in EXERCISES.values()))
+    sources = course / Course(course).directory.source_directory
+    names = list(dict.fromkeys([*order, *sorted(p.parent.name for p in sources.glob("*/*.ipynb"))]))
     for name in filter(None, (last, *only)):
-        if name not in order:
-            raise BundleError(f"There is no assignment {name!r}; there are: {', '.join(order)}.")
-    left_out = set(order[order.index(last) + 1 :] if last else [])
-    left_out |= set(order) - set(only) if only else set()
+        if name not in names:
+            raise BundleError(f"There is no assignment {name!r}; there are: {', '.join(names)}.")
+    left_out = set(order[order.index(last) + 1 :] if last in order else [])
+    left_out |= set(names) - set(only) if only else set()
     exercises = dict(_released(course, left_out))
     project = tomllib.loads(_text(ROOT / "pyproject.toml"))
     files = {f"exercises/{name}": content for name, content in exercises.items()}
