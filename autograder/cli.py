@@ -42,9 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with contextlib.suppress(SandboxError, OSError):  # reported once the settings are known
             started = Sandbox(given.unsafe)
     try:
-        from autograder.instructor import commands as instructor
+        from autograder.instructor.commands.run import run
 
-        status = instructor.run(given, started)
+        status = run(given, started)
         sys.stdout.flush()
         return status
     except BrokenPipeError:  # the reader, such as head, has seen enough
@@ -102,6 +102,11 @@ def _grade(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--force", action="store_true", help="also grade submissions that have not changed"
+    )
+    parser.add_argument(
+        "--why",
+        metavar="REASON",
+        help="grade the students named by --student again, and record why",
     )
     parser.add_argument(
         "--workers", type=int, metavar="N", help="number of submissions to grade in parallel"

@@ -19,6 +19,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from autograder.exercises import EXERCISES
 from autograder.instructor.grading import result_records
+from autograder.instructor.grading.gradebook_tables import create_tables
 from autograder.instructor.grading.result_records import ExerciseResult, NotebookResult
 
 # nbgrader calls alembic by name; it is in the folder of this Python.
@@ -102,7 +103,7 @@ class Class:
                 grade.needs_manual_grade = False
             result = self._result(student, assignment, page.name, found, remarks, review)
             connection = self.gradebook.db.connection()
-            result_records.create_table(connection)
+            create_tables(connection)
             result_records.write(connection, result)
         self.gradebook.db.commit()
 

@@ -259,7 +259,10 @@ def test_a_groups_folder_goes_to_its_members(course, capsys, between):
     assert "Team B is not in the gradebook" in said
     with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
         known = platform_ids.read_ids(gradebook.db.connection(), ASSIGNMENT)
+        groups = platform_ids.read_groups(gradebook.db.connection(), ASSIGNMENT)
     assert known == {"ada": ("503",), "bora": ("8",), "kim2": ("9",), "Team B": ("504",)}
+    # Moodle's default group is that of everybody who is in none; here only Ada.
+    assert groups == {"ada": "", "bora": "Team A", "kim2": "Team A", "Team B": ""}
 
 
 def test_without_a_list_of_groups_a_groups_folder_says_what_is_missing(course, capsys):
@@ -333,6 +336,8 @@ def test_the_last_in_time_counts_and_nothing_is_lost(course, capsys):
     assert time_of(course, "ada") == "2026-11-21 18:00:00 UTC"
     assert len(list((course / "earlier_submissions/ada/bahdanau").iterdir())) == 2
     assert "1 unchanged" in collect(capsys, one)
+    # An archive that is collected again does not make copies of what was kept.
+    assert "1 older" in collect(capsys, both) and "1 older" in collect(capsys, older)
     assert len(list((course / "earlier_submissions/ada/bahdanau").iterdir())) == 2
 
 

@@ -14,9 +14,10 @@ from nbgrader.api import Gradebook
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DatabaseError
 
-from autograder.instructor import commands
-from autograder.instructor.grading import course_folder, result_records
+from autograder.instructor.commands import run as command_line
+from autograder.instructor.grading import course_folder
 from autograder.instructor.grading.course_folder import Course, CourseError, write_atomically
+from autograder.instructor.grading.gradebook_tables import RESULTS
 from autograder.instructor.grading.gradebook_writer import LockRetrier, explain_errors
 from tests.conftest import ROOT, copy_course, needs_bubblewrap
 from tests.grading.test_assignment_run import ASSIGNMENT
@@ -98,7 +99,7 @@ def test_a_lost_gradebook_is_not_made_anew_without_a_word(
         path.write_bytes(b"")
     else:
         with sqlite3.connect(path) as database:
-            for table in ("submitted_assignment", result_records.TABLE.name):
+            for table in ("submitted_assignment", RESULTS.name):
                 database.execute(f"delete from {table}")
     with pytest.raises(CourseError, match=r"graded pages of 7 students, but .* has no grades"):
         run(folder)
@@ -206,7 +207,7 @@ def test_a_mistake_in_a_source_notebook_gets_a_sentence(tmp_path, change, senten
         master.write_text(change(master.read_text(encoding="utf-8")), encoding="utf-8")
     given = SimpleNamespace(command="feedback", course=tmp_path, db=None, workers=0)
     given.assignment, given.student = ASSIGNMENT, []
-    assert commands.run(given, None) == 2
+    assert command_line.run(given, None) == 2
     said = capsys.readouterr().err
     assert sentence in said and said.endswith("; correct it.\n") and said.count("\n") == 1
 
@@ -225,7 +226,7 @@ def test_a_folder_that_cannot_be_read_gets_a_sentence(tmp_path, monkeypatch, cap
     monkeypatch.setattr(course_folder.Path, "iterdir", refuse)
     given = SimpleNamespace(command="feedback", course=tmp_path, db=None, workers=0)
     given.assignment, given.student = ASSIGNMENT, []
-    assert commands.run(given, None) == 2
+    assert command_line.run(given, None) == 2
     said = capsys.readouterr().err
     assert said.startswith(f"autograder: {folder}: Permission denied. Fix this and run")
     assert said.count("\n") == 1

@@ -28,7 +28,9 @@ from nbconvert.filters import markdown2html
 
 from autograder.cli import main
 from autograder.exercises import EXERCISES
-from autograder.instructor import commands, sanitize
+from autograder.instructor import sanitize
+from autograder.instructor.commands import run as command_line
+from autograder.instructor.commands.grading_summary import summarise
 from autograder.instructor.exports import Canvas, Gradescope, Moodle
 from autograder.instructor.exports.base import ExportedGrades
 from autograder.instructor.grading.assignment_run import Summary
@@ -325,7 +327,7 @@ def summary(results: list[NotebookResult]) -> str:
         exercises=[e for e in EXERCISES.values() if e.assignment == ASSIGNMENT],
     )
     kept = {(r.student, r.notebook): r for r in results}
-    return commands.text(work, Summary(results=kept), 1.0)
+    return summarise(work, Summary(results=kept), 1.0)
 
 
 def result(said: Say, student: str) -> NotebookResult:
@@ -355,9 +357,9 @@ def test_an_error_is_one_line(text):
 
     shown = io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(commands, "report", fail)
-        patch.setattr(commands.sys, "stderr", shown)
-        assert commands.run(argparse.Namespace(command="report"), None) == 2
+        patch.setattr(command_line.report_and_bundle, "report", fail)
+        patch.setattr(command_line.sys, "stderr", shown)
+        assert command_line.run(argparse.Namespace(command="report"), None) == 2
     assert len(shown.getvalue().splitlines()) == 1
     assert not unseen(shown.getvalue())
 

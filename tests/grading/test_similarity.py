@@ -377,6 +377,12 @@ def test_course_is_read_from_its_folder(tmp_path):
     reported = compare_course(directory(tmp_path), ASSIGNMENT)
     assert [(pair.first, pair.second) for pair in reported] == [("student-02", "zoe")]
     assert compare_course(directory(tmp_path), "nothing") == []
+    # A group hands in the same: nobody has copied, and its first member stands for it.
+    groups = {"student-02": "red", "zoe": "red"}
+    assert compare_course(directory(tmp_path), ASSIGNMENT, groups) == []
+    hand_in(tmp_path, "yan", honest["student-02"])
+    reported = compare_course(directory(tmp_path), ASSIGNMENT, groups | {"yan": ""})
+    assert [(pair.first, pair.second) for pair in reported] == [("student-02", "yan")]
 
 
 def test_cells_of_ones_own_belong_to_the_answer_before_them(tmp_path):

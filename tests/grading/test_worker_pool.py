@@ -14,10 +14,11 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.instructor import commands
+from autograder.instructor.commands.grading_summary import summarise
 from autograder.instructor.grading import assignment_run, gradebook_writer, notebook_grader
 from autograder.instructor.grading.assignment_run import AssignmentRun
 from autograder.instructor.grading.course_folder import Course, CourseError
+from autograder.instructor.grading.executors import open_local_executor
 from tests.conftest import copy_course, needs_bubblewrap
 from tests.grading.test_assignment_run import ASSIGNMENT, RIGHT, hand_in
 
@@ -63,7 +64,7 @@ def run(folder, students=(), force=False):
     work = AssignmentRun(Course(folder), ASSIGNMENT, students, (), force)
     settings = work.course.settings
     settings.submission_seconds, settings.notebook_seconds, settings.workers = 4.0, 4.0, 2
-    with work.open_local_executor() as machine:
+    with open_local_executor(work) as machine:
         return work, work.grade_all(machine)
 
 
@@ -126,7 +127,7 @@ def test_a_submission_that_breaks_its_process_is_for_a_person(graded, student):
     assert when.read_text() == TIME, "nbgrader cannot give back what has none"
     told = any("could not be graded" in cell.source for cell in page.cells)
     assert told == (student != "fails")
-    assert f"{student}: " in commands.text(work, summary, 1.0).split("could not be graded")[1]
+    assert f"{student}: " in summarise(work, summary, 1.0).split("could not be graded")[1]
 
 
 def test_the_next_run_tries_again(graded):
@@ -139,7 +140,7 @@ def test_the_next_run_tries_again(graded):
 def test_every_student_is_in_the_summary_and_can_be_shown(graded, monkeypatch, capsys):
     folder, _, _ = graded
     work, summary = run(folder)
-    said = commands.text(work, summary, 1.0)
+    said = summarise(work, summary, 1.0)
     assert "0 graded, 7 unchanged" in said
     assert (
         "2 have no folder 'bahdanau': dora (there is scores.ipynb), eric (there is "
@@ -289,5 +290,5 @@ def test_a_folder_that_can_be_no_student_is_named(tmp_path, name, why):
     work = AssignmentRun(Course(tmp_path), ASSIGNMENT)
     assert work.students == ["ada"]
     assert list(work.skipped) == [name] and why in work.skipped[name]
-    said = commands.text(work, assignment_run.Summary(), 1.0)
+    said = summarise(work, assignment_run.Summary(), 1.0)
     assert "1 folders were skipped" in said and said.encode() and "\nb" not in said

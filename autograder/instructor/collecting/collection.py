@@ -102,7 +102,9 @@ def collect_submissions(course: Course, assignment: str, paths: Sequence[Path]) 
     for path in (path for path in paths if path not in lists):
         collector.collect(path)
     with Gradebook(course.db_url, course.course_id) as gradebook:
-        platform_ids.write_ids(gradebook.db.connection(), assignment, collector.identities)
+        connection = gradebook.db.connection()
+        platform_ids.write_ids(connection, assignment, collector.identities)
+        platform_ids.write_groups(connection, assignment, collector.groups)
         gradebook.db.commit()
     collection.submissions.sort(key=lambda one: one.student)
     handed_in = set(course.students(assignment))
@@ -135,6 +137,7 @@ class _Collector:
         self._collection = collection
         self._owners: dict[str, Sender] = {}
         self.identities: list[tuple[str, str]] = []
+        self.groups: dict[str, str] = {}
 
     def collect(self, path: Path) -> None:
         try:
@@ -158,7 +161,8 @@ class _Collector:
     def _collect_one(self, submission: ReceivedSubmission, platform: str) -> None:
         contents, left = unpack_nested(submission.files)
         files = strip_common_folder(dict(contents))
-        for sender, group in self._name_members(submission.senders, platform):
+        members = list(self._name_members(submission.senders, platform))
+        for sender, group in members:
             entry = next((self._entries[i] for i in sender.ids if i in self._entries), None)
             student = self._find_student(sender, entry, platform)
             time = submission.submitted_at or self._read_time(entry)
@@ -169,6 +173,8 @@ class _Collector:
                 one for one in self._collection.submissions if one.student != student
             ]
             one = self._describe(student, stored, left, submission.late)
+            together = members[0][0].name or members[0][0].ids[0]  # of those without a name
+            self.groups[student] = (group or together) if len(members) > 1 else ""
             if group:
                 one = replace(one, remarks=(f"Handed in by the group {group}.", *one.remarks))
             self._collection.submissions.append(one)

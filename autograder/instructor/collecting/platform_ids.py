@@ -1,34 +1,29 @@
-"""Database table of what platforms call the students, stored beside nbgrader's grades.
+"""What platforms call the students, and who handed in together, as the gradebook keeps it.
 
 Moodle numbers its participants anew for each assignment; its worksheet and its archives agree on
-these numbers, so that a grade finds its way back by them. nbgrader ignores the table.
+these numbers, so that a grade finds its way back by them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from sqlalchemy import Column, MetaData, String, Table, inspect, select
 from sqlalchemy.engine import Connection
 
-_METADATA = MetaData()
-TABLE = Table(
-    "autograder_platform_id",
-    _METADATA,
-    Column("assignment", String(128), primary_key=True),
-    Column("student", String(128), primary_key=True),
-    Column("identity", String(256), primary_key=True),
+from autograder.instructor.grading.gradebook_tables import (
+    GROUPS,
+    PLATFORM_IDS,
+    create_tables,
+    read_rows,
+    replace_row,
 )
 
 
 def read_ids(connection: Connection, assignment: str) -> dict[str, tuple[str, ...]]:
     """Return the ids of an assignment's students on their platform."""
-    if not inspect(connection).has_table(TABLE.name):
-        return {}
-    query = select(TABLE.c.student, TABLE.c.identity).where(TABLE.c.assignment == assignment)
     found: dict[str, tuple[str, ...]] = {}
-    for student, identity in connection.execute(query.order_by(TABLE.c.identity)):
-        found[student] = (*found.get(student, ()), identity)
+    for row in read_rows(connection, PLATFORM_IDS, assignment=assignment):
+        found[row.student] = (*found.get(row.student, ()), row.identity)
     return found
 
 
@@ -37,12 +32,24 @@ def write_ids(connection: Connection, assignment: str, ids: Iterable[tuple[str, 
 
     The transaction is not committed.
     """
-    _METADATA.create_all(connection)
+    create_tables(connection)
     for student, identity in ids:
         connection.execute(
-            TABLE.delete()
-            .where(TABLE.c.assignment == assignment)
-            .where(TABLE.c.identity == identity)
+            PLATFORM_IDS.delete()
+            .where(PLATFORM_IDS.c.assignment == assignment)
+            .where(PLATFORM_IDS.c.identity == identity)
         )
         row = {"assignment": assignment, "student": student, "identity": identity}
-        connection.execute(TABLE.insert().values(row))
+        connection.execute(PLATFORM_IDS.insert().values(row))
+
+
+def read_groups(connection: Connection, assignment: str) -> dict[str, str]:
+    """Return the name of the group with which each student handed in."""
+    return {row.student: row.name for row in read_rows(connection, GROUPS, assignment=assignment)}
+
+
+def write_groups(connection: Connection, assignment: str, groups: Mapping[str, str]) -> None:
+    """Record with which group students handed in, or "" for alone, without committing."""
+    create_tables(connection)
+    for student, name in groups.items():
+        replace_row(connection, GROUPS, assignment=assignment, student=student, name=name)

@@ -13,9 +13,6 @@ from pathlib import Path
 from autograder.instructor.grading.course_folder import Course
 from autograder.instructor.timestamps import TimeError, parse_time
 
-EARLIER = "earlier_submissions"
-"""Folder of a course for submissions that a later one replaces."""
-
 _TIMESTAMP = "timestamp.txt"
 
 
@@ -60,17 +57,30 @@ def store_submission(
         if submitted_at is not None and submitted_at != time_before:
             _write_time(folder, submitted_at)
         return Stored("unchanged", submitted_at or time_before)
+    if known := _find_earlier(course.earlier(assignment, student), files, submitted_at):
+        return Stored("older", time_before, known)
     if there and time_before is not None and (submitted_at or time_before) < time_before:
-        kept = _earlier_folder(course, assignment, student, submitted_at)
+        kept = course.name_earlier(assignment, student, submitted_at)
         _write_folder(kept, files, submitted_at)
         return Stored("older", time_before, kept)
     kept_before = None
     if there:
-        kept_before = _earlier_folder(course, assignment, student, time_before)
-        kept_before.parent.mkdir(parents=True, exist_ok=True)
+        kept_before = course.name_earlier(assignment, student, time_before)
         shutil.move(folder, kept_before)
     _write_folder(folder, files, submitted_at)
     return Stored("replaced" if there else "new", submitted_at, kept_before)
+
+
+def _find_earlier(
+    parent: Path, files: Mapping[str, bytes], submitted_at: datetime | None
+) -> Path | None:
+    """Return the folder of a submission that was collected before and does not count."""
+    if submitted_at is None or not parent.is_dir():
+        return None
+    for folder in sorted(path for path in parent.iterdir() if path.is_dir()):
+        if _read_time(folder) == submitted_at and _read_files(folder) == files:
+            return folder
+    return None
 
 
 def strip_common_folder(files: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -84,16 +94,6 @@ def strip_common_folder(files: Mapping[str, bytes]) -> dict[str, bytes]:
             break
         found = {path.partition("/")[2]: content for path, content in found.items()}
     return found
-
-
-def _earlier_folder(course: Course, assignment: str, student: str, time: datetime | None) -> Path:
-    parent = course.root / EARLIER / student / assignment
-    if time is not None and not (folder := parent / f"{time:%Y-%m-%d_%H-%M-%S}").exists():
-        return folder
-    number = 1
-    while (parent / f"{number}").exists():
-        number += 1
-    return parent / f"{number}"
 
 
 def _read_files(folder: Path) -> dict[str, bytes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,7 +24,6 @@ from autograder.instructor.grading.executors import (
     Executor,
     FailedSubmission,
     GradedSubmission,
-    LocalExecutor,
     PreviousResults,
     SubmissionOutcome,
     SubmissionTask,
@@ -41,10 +40,8 @@ from autograder.instructor.grading.notebook_grader import (
     GradedNotebook,
     digest_tests,
     make_failed_result,
-    open_grader,
 )
 from autograder.instructor.grading.result_records import NotebookResult, merge
-from autograder.instructor.grading.sandbox_launcher import Sandbox
 from autograder.instructor.grading.source_notebook import SourceNotebook, list_exercises
 from autograder.instructor.grading.submission_parser import (
     NotebookSubmission,
@@ -66,6 +63,7 @@ class Summary:
         results: all recorded results of the assignment, by student and notebook.
         scores: what counts in the gradebook, by student: with points by hand and penalties.
         penalty_changes: penalties of submissions that were not graded in this run, if they changed.
+        before: what counted before this run, by student.
         fewer_points: points before this run, of students who have fewer now.
         strangers: students who were not in the gradebook before this run.
         missing: students of the gradebook who have handed in nothing.
@@ -77,6 +75,7 @@ class Summary:
     results: dict[tuple[str, str], NotebookResult] = field(default_factory=dict)
     scores: dict[str, Score] = field(default_factory=dict)
     penalty_changes: list[PenaltyChange] = field(default_factory=list)
+    before: dict[str, Score] = field(default_factory=dict)
     fewer_points: dict[str, float] = field(default_factory=dict)
     strangers: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
@@ -141,22 +140,6 @@ class AssignmentRun:
             )
         self.tests = digest_tests(self.sources)
 
-    @contextmanager
-    def open_local_executor(self, started: Sandbox | None = None) -> Iterator[LocalExecutor]:
-        """Provide an executor on this machine, with a sandbox.
-
-        Args:
-            started: a sandbox that is already starting; used if its `unsafe` matches the settings.
-
-        Raises:
-            SandboxError: if no sandbox can be started.
-        """
-        settings = self.course.settings
-        with open_grader(
-            self.assignment, self.sources, settings, sandbox=started, tests=self.tests
-        ) as grader:
-            yield LocalExecutor(self, grader, settings.count_workers())
-
     def grade_all(
         self,
         machine: Executor,
@@ -192,7 +175,7 @@ class AssignmentRun:
                     raise CourseError(course.lost_gradebook(pages))
                 summary.results = waiting.retry_until_done(writer.records)
                 enrolled = waiting.retry_until_done(writer.enrolled)
-                before = waiting.retry_until_done(writer.scores)
+                summary.before = waiting.retry_until_done(writer.scores)
                 given = ((s, self._before(summary, s)) for s in self.students)
                 for student, outcome in machine.run(given, busy):
                     if outcome is None:
@@ -200,7 +183,7 @@ class AssignmentRun:
                     else:
                         self._record(writer, waiting, summary, student, outcome)
                     on_finished(student)
-                self._conclude(writer, waiting, summary, before, enrolled)
+                self._conclude(writer, waiting, summary, enrolled)
         return summary
 
     def _conclude(
@@ -208,7 +191,6 @@ class AssignmentRun:
         writer: GradebookWriter,
         waiting: LockRetrier,
         summary: Summary,
-        before: Mapping[str, Score],
         enrolled: Collection[str],
     ) -> None:
         """Bring what depends on more than the submissions up to date, and compare the lists."""
@@ -219,7 +201,7 @@ class AssignmentRun:
         summary.scores = waiting.retry_until_done(writer.scores)
         summary.fewer_points = {
             student: score.points
-            for student, score in before.items()
+            for student, score in summary.before.items()
             if student in summary.graded and summary.scores[student].points < score.points - 1e-9
         }
         summary.strangers = [s for s in summary.scores if s not in enrolled]

@@ -44,6 +44,9 @@ from autograder.instructor.grading.submission_parser import (
 )
 from autograder.instructor.timestamps import TimeError, parse_time
 
+EARLIER = "earlier_submissions"
+"""Folder of a course for submissions that do not count, because a later or a better one does."""
+
 NAME_AT_MOST = 255  # bytes of a file name, on nearly all file systems
 _UNTIMED = (
     "timestamp.txt contains no valid time, so lateness is unknown and nbgrader cannot list the "
@@ -135,6 +138,21 @@ class Course:
     def submitted(self, assignment: str, student: str) -> Path:
         """Return the folder with a student's files for an assignment."""
         return self._path(self.directory.submitted_directory, student, assignment)
+
+    def earlier(self, assignment: str, student: str) -> Path:
+        """Return the folder with a student's submissions that do not count."""
+        return self.root / EARLIER / student / assignment
+
+    def name_earlier(self, assignment: str, student: str, time: datetime | None) -> Path:
+        """Return a new path for a submission that does not count, in a folder that exists."""
+        parent = self.earlier(assignment, student)
+        parent.mkdir(parents=True, exist_ok=True)
+        if time is not None and not (folder := parent / f"{time:%Y-%m-%d_%H-%M-%S}").exists():
+            return folder
+        number = 1
+        while (parent / f"{number}").exists():
+            number += 1
+        return parent / f"{number}"
 
     def autograded(self, assignment: str, student: str) -> Path:
         """Return the folder for a student's graded notebooks."""

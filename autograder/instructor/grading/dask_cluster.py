@@ -18,11 +18,11 @@ from typing import Any
 
 import nbformat
 
-from autograder.instructor.grading.assignment_run import AssignmentRun
 from autograder.instructor.grading.bwrap_command import SandboxError
 from autograder.instructor.grading.course_folder import CourseError
 from autograder.instructor.grading.executors import (
     FailedSubmission,
+    GradingJob,
     PreviousResults,
     SubmissionOutcome,
     SubmissionTask,
@@ -97,13 +97,13 @@ class DaskExecutor:
 
     Args:
         address: address of the scheduler.
-        work: the assignment run.
+        work: the grading job.
 
     Raises:
         CourseError: if Dask is not installed, or no scheduler answers at the address.
     """
 
-    def __init__(self, address: str, work: AssignmentRun):
+    def __init__(self, address: str, work: GradingJob):
         try:
             from distributed import Client
         except ModuleNotFoundError as error:

@@ -6,14 +6,21 @@ import errno
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
 from autograder.instructor.grading.bwrap_command import SandboxError
 from autograder.instructor.grading.course_folder import Course
-from autograder.instructor.grading.notebook_grader import GradedNotebook, NotebookGrader
+from autograder.instructor.grading.notebook_grader import (
+    GradedNotebook,
+    NotebookGrader,
+    open_grader,
+)
 from autograder.instructor.grading.result_records import NotebookResult
+from autograder.instructor.grading.sandbox_launcher import Sandbox
+from autograder.instructor.grading.source_notebook import SourceNotebook
 from autograder.instructor.grading.submission_parser import (
     NotebookSubmission,
     UnreadableNotebookError,
@@ -22,11 +29,19 @@ from autograder.instructor.grading.worker_pool import WorkerPool
 
 
 class GradingJob(Protocol):
-    """Plans the grading of a submission, and builds its record once it is graded."""
+    """Plans the grading of a submission, and builds its record once it is graded.
 
-    @property
-    def course(self) -> Course:
-        """Return the course."""
+    Attributes:
+        course: the course.
+        assignment: name of the assignment.
+        sources: its source notebooks, by name.
+        tests: fingerprints of the exercises' tests, by exercise.
+    """
+
+    course: Course
+    assignment: str
+    sources: dict[str, SourceNotebook]
+    tests: dict[str, str]
 
     def plan_task(self, student: str, before: PreviousResults) -> SubmissionTask | None:
         """Return the task for a student, or None if there is nothing to do."""
@@ -163,6 +178,24 @@ class LocalExecutor:
                 busy([*waiting.values()][: self._workers])
                 for future in done:
                     yield waiting.pop(future), read_outcome(future, guard)
+
+
+@contextmanager
+def open_local_executor(job: GradingJob, started: Sandbox | None = None) -> Iterator[LocalExecutor]:
+    """Provide an executor on this machine, with a sandbox.
+
+    Args:
+        job: the grading job.
+        started: a sandbox that is already starting; used if its `unsafe` matches the settings.
+
+    Raises:
+        SandboxError: if no sandbox can be started.
+    """
+    settings = job.course.settings
+    with open_grader(
+        job.assignment, job.sources, settings, sandbox=started, tests=job.tests
+    ) as grader:
+        yield LocalExecutor(job, grader, settings.count_workers())
 
 
 def read_outcome(future: Future[SubmissionOutcome], guard: WorkerPool) -> SubmissionOutcome:

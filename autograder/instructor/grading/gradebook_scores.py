@@ -155,6 +155,16 @@ def read_scores(session: Any, assignment: str, students: Collection[str] = ()) -
     }
 
 
+def read_lateness(session: Any, assignment: str, student: str, moment: datetime | None) -> float:
+    """Return how many seconds after the due date, with the student's extension, a moment is."""
+    query = (
+        session.query(Assignment.duedate, SubmittedAssignment.extension)
+        .join(SubmittedAssignment, SubmittedAssignment.assignment_id == Assignment.id)
+        .filter(Assignment.name == assignment, SubmittedAssignment.student_id == student)
+    )
+    return max((_seconds_late(moment, due, more) for due, more in query), default=0.0)
+
+
 def _seconds_late(
     handed_in: datetime | None, due: datetime | None, extension: timedelta | None
 ) -> float:

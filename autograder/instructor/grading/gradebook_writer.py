@@ -26,6 +26,7 @@ from sqlalchemy.exc import DatabaseError, SAWarning
 from autograder.instructor.grading import result_records
 from autograder.instructor.grading.course_folder import Course, CourseError
 from autograder.instructor.grading.gradebook_scores import Score, read_people, read_scores
+from autograder.instructor.grading.gradebook_tables import create_tables
 from autograder.instructor.grading.late_penalties import (
     PenaltyChange,
     PenaltyRule,
@@ -147,7 +148,7 @@ class GradebookWriter:
         self._assignment = assignment
         self._rule = rule
         self._gradebook = Gradebook(db_url, course_id)
-        result_records.create_table(self._gradebook.db.connection())
+        create_tables(self._gradebook.db.connection())
         self._gradebook.db.commit()
 
     def __enter__(self) -> GradebookWriter:

@@ -12,22 +12,17 @@ from datetime import datetime, timedelta
 
 from nbgrader.api import Assignment, Gradebook, Notebook, SubmittedAssignment, SubmittedNotebook
 from nbgrader.plugins import BasePlugin
-from sqlalchemy import Column, Interval, MetaData, String, Table, inspect, select
 from sqlalchemy.engine import Connection
 
 from autograder.instructor.formatting import format_duration, format_points
 from autograder.instructor.grading.course_error import CourseError
 from autograder.instructor.grading.gradebook_scores import read_scores
-
-_METADATA = MetaData()
-EXTENSIONS = Table(
-    "autograder_extension",
-    _METADATA,
-    Column("assignment", String(128), primary_key=True),
-    Column("student", String(128), primary_key=True),
-    Column("extension", Interval, nullable=False),
+from autograder.instructor.grading.gradebook_tables import (
+    EXTENSIONS,
+    create_tables,
+    read_rows,
+    replace_row,
 )
-"""Extensions, also of students who have not handed in yet; nbgrader keeps those of submissions."""
 
 
 @dataclass(frozen=True)
@@ -170,10 +165,7 @@ def update_penalties(
 
 def read_extensions(connection: Connection, assignment: str) -> dict[str, timedelta]:
     """Return the extensions that were given for an assignment, by student."""
-    if not inspect(connection).has_table(EXTENSIONS.name):
-        return {}
-    query = select(EXTENSIONS.c.student, EXTENSIONS.c.extension)
-    rows = connection.execute(query.where(EXTENSIONS.c.assignment == assignment))
+    rows = read_rows(connection, EXTENSIONS, assignment=assignment)
     return {row.student: row.extension for row in rows}
 
 
@@ -181,8 +173,5 @@ def write_extension(
     connection: Connection, assignment: str, student: str, extension: timedelta
 ) -> None:
     """Give a student an extension in place of any other, without committing."""
-    _METADATA.create_all(connection)
-    here = (EXTENSIONS.c.assignment == assignment) & (EXTENSIONS.c.student == student)
-    connection.execute(EXTENSIONS.delete().where(here))
-    row = {"assignment": assignment, "student": student, "extension": extension}
-    connection.execute(EXTENSIONS.insert().values(row))
+    create_tables(connection)
+    replace_row(connection, EXTENSIONS, assignment=assignment, student=student, extension=extension)

@@ -1,7 +1,7 @@
-"""Database table of grading results, stored beside nbgrader's grades.
+"""Results of grading as they are recorded in the gradebook, beside nbgrader's grades.
 
 Each row is written in the same transaction as the grades. A run that is restarted after being
-killed at any moment therefore knows exactly which notebooks are graded. nbgrader ignores the table.
+killed at any moment therefore knows exactly which notebooks are graded.
 """
 
 from __future__ import annotations
@@ -13,19 +13,10 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import (
-    Column,
-    DateTime,
-    MetaData,
-    String,
-    Table,
-    Text,
-    create_engine,
-    inspect,
-    make_url,
-)
-from sqlalchemy import select as sql_select
+from sqlalchemy import create_engine, make_url
 from sqlalchemy.engine import Connection
+
+from autograder.instructor.grading.gradebook_tables import RESULTS, read_rows, replace_row
 
 OUTCOMES = ("right", "part", "wrong", "unwritten", "missing", "stopped", "refused")
 
@@ -130,53 +121,29 @@ class NotebookResult:
         return cls(**given)
 
 
-_METADATA = MetaData()
-TABLE = Table(
-    "autograder_result",
-    _METADATA,
-    Column("assignment", String(128), primary_key=True),
-    Column("student", String(128), primary_key=True),
-    Column("notebook", String(128), primary_key=True),
-    Column("digest", String(64), nullable=False),
-    Column("document", Text, nullable=False),
-    Column("graded_at", DateTime, nullable=False),
-)
-
-
-def create_table(connection: Connection) -> None:
-    """Create the table if it does not exist."""
-    _METADATA.create_all(connection)
-
-
 def write(connection: Connection, result: NotebookResult) -> NotebookResult:
     """Write or replace a row in the connection's transaction, without committing it."""
     now = datetime.now(timezone.utc).replace(tzinfo=None)
     result = replace(result, graded_at=now.isoformat(timespec="milliseconds"))
-    key = (
-        (TABLE.c.assignment == result.assignment)
-        & (TABLE.c.student == result.student)
-        & (TABLE.c.notebook == result.notebook)
+    replace_row(
+        connection,
+        RESULTS,
+        assignment=result.assignment,
+        student=result.student,
+        notebook=result.notebook,
+        digest=result.digest,
+        document=result.as_json(),
+        graded_at=now,
     )
-    values = {"digest": result.digest, "document": result.as_json(), "graded_at": now}
-    if not connection.execute(TABLE.update().where(key).values(values)).rowcount:
-        names = {
-            "assignment": result.assignment,
-            "student": result.student,
-            "notebook": result.notebook,
-        }
-        connection.execute(TABLE.insert().values(names | values))
     return result
 
 
 def select(connection: Connection, assignment: str = "", student: str = "") -> list[NotebookResult]:
     """Return the results of an assignment, a student or both, sorted by student and notebook."""
-    query = sql_select(TABLE.c.document)
-    if assignment:
-        query = query.where(TABLE.c.assignment == assignment)
-    if student:
-        query = query.where(TABLE.c.student == student)
-    ordered = query.order_by(TABLE.c.student, TABLE.c.assignment, TABLE.c.notebook)
-    return [NotebookResult.from_json(text) for (text,) in connection.execute(ordered)]
+    given = {"assignment": assignment, "student": student}
+    where = {name: value for name, value in given.items() if value}
+    found = [NotebookResult.from_json(r.document) for r in read_rows(connection, RESULTS, **where)]
+    return sorted(found, key=lambda result: (result.student, result.assignment, result.notebook))
 
 
 def read(db_url: str, assignment: str = "", student: str = "") -> list[NotebookResult]:
@@ -187,8 +154,6 @@ def read(db_url: str, assignment: str = "", student: str = "") -> list[NotebookR
     engine = create_engine(url)
     try:
         with engine.connect() as connection:
-            if not inspect(connection).has_table(TABLE.name):
-                return []
             return select(connection, assignment, student)
     finally:
         engine.dispose()

@@ -6,7 +6,7 @@ import importlib
 import os
 from collections.abc import Mapping
 
-from traitlets import Bool, Float, Integer, Unicode
+from traitlets import Bool, CaselessStrEnum, Float, Integer, Unicode
 from traitlets.config import Configurable
 
 from autograder.instructor.grading.run_result import TimeLimits
@@ -34,6 +34,11 @@ class Grading(Configurable):
     penalty_per_assignment = Bool(
         False,
         help="Ask the plugin for late penalties once for an assignment, not for each notebook.",
+    ).tag(config=True)
+    attempts = CaselessStrEnum(
+        ["last", "best"],
+        default_value="last",
+        help="Which of a student's submissions counts: the last in time, or that with most points.",
     ).tag(config=True)
     unsafe = Bool(
         False,

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import create_engine, inspect
@@ -16,9 +15,11 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
 
 from autograder.instructor.authoring.mistake_loader import load_mistakes
+from autograder.instructor.collecting.platform_ids import read_groups
 from autograder.instructor.grading import result_records
 from autograder.instructor.grading.course_folder import CourseError
 from autograder.instructor.grading.gradebook_scores import (
+    Person,
     Score,
     read_max_points,
     read_people,
@@ -160,9 +161,12 @@ def collect_statistics(
     Raises:
         CourseError: if there is no gradebook, or no such assignment in it.
     """
-    everyone, known, by_student = _from_gradebook(course.db_url, assignment)
+    everyone, known, by_student, groups = _from_gradebook(course.db_url, assignment)
     results = result_records.read(course.db_url, assignment)
     names = {person.id: person.name for person in everyone}
+    for student, group in groups.items():
+        if group:
+            names[student] = f"{names.get(student, student)} (group {group})"
     return ClassStatistics(
         assignment=assignment,
         made_at=datetime.now(),
@@ -175,12 +179,15 @@ def collect_statistics(
         misconceptions=_misconceptions(results, exercises),
         unexplained=_unexplained(results),
         reviews=_reviews(results, by_student),
-        alike=find_groups(similarity.compare_course(course, assignment)),
+        alike=find_groups(similarity.compare_course(course, assignment, groups)),
         late=_late(by_student),
     )
 
 
-def _from_gradebook(db_url: str, assignment: str) -> tuple[Any, dict[str, float], dict[str, Score]]:
+def _from_gradebook(
+    db_url: str, assignment: str
+) -> tuple[list[Person], dict[str, float], dict[str, Score], dict[str, str]]:
+    """Return the people, the points of all assignments, and an assignment's scores and groups."""
     url = make_url(db_url)
     file = url.database if url.get_backend_name() == "sqlite" else None
     if file and file != ":memory:" and not Path(file).is_file():  # connecting would create it
@@ -196,7 +203,8 @@ def _from_gradebook(db_url: str, assignment: str) -> tuple[Any, dict[str, float]
                     f"There is no assignment {assignment!r} in the gradebook; "
                     f"it has: {', '.join(known) or 'none'}."
                 )
-            return read_people(session), known, read_scores(session, assignment)
+            groups = read_groups(session.connection(), assignment)
+            return read_people(session), known, read_scores(session, assignment), groups
     finally:
         engine.dispose()
 

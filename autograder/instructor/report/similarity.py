@@ -233,7 +233,9 @@ def _number(line: list[str]) -> Statement:
 # Comparing the submissions of a course
 
 
-def compare_course(course: CourseDirectory, assignment: str) -> list[Pair]:
+def compare_course(
+    course: CourseDirectory, assignment: str, groups: Mapping[str, str] | None = None
+) -> list[Pair]:
     """Return the pairs of near-identical submissions of an assignment in a course.
 
     The answers are read from the autograded notebooks, and the stubs from the release.
@@ -241,8 +243,14 @@ def compare_course(course: CourseDirectory, assignment: str) -> list[Pair]:
     Args:
         course: the course, which gives the folders.
         assignment: name of the assignment.
+        groups: groups that handed in together, by student; the first member stands for all.
     """
     folders = find_students(course, "autograded", assignment)
+    firsts: dict[str, str] = {}
+    for student in sorted(folders):
+        group = (groups or {}).get(student, "")
+        if group and firsts.setdefault(group, student) != student:
+            del folders[student]
     answers = {student: read_answers(path) for student, path in folders.items()}
     released = read_answers(find_folder(course, "release") / assignment)
     return find_pairs(answers, released)

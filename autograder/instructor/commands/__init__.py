@@ -1,0 +1,1 @@
+"""The subcommands of `autograder`, a module for each."""

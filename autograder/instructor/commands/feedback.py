@@ -1,0 +1,53 @@
+"""Implements `autograder feedback`."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+
+from tqdm import tqdm
+
+from autograder.instructor.commands.output import indent, refresh_and_read, say
+from autograder.instructor.grading.course_folder import Course, CourseError
+from autograder.instructor.grading.gradebook_writer import explain_errors
+
+
+def feedback(given: argparse.Namespace) -> int:
+    """Write feedback pages and print a summary."""
+    course = Course(given.course.resolve(), given.db)
+    if given.workers:
+        course.settings.workers = given.workers
+    course.sources(given.assignment)
+    graded = course.graded_students(given.assignment)
+    if missing := [name for name in given.student if name not in graded]:
+        raise CourseError(
+            f"{missing[0]!r} has no graded notebooks: run autograder grade {given.assignment}."
+        )
+    with explain_errors(course.db_url):
+        course.check_gradebook()
+        refresh_and_read(course, [given.assignment])
+        return write_feedback(course, given.assignment, given.student or graded, given.force)
+
+
+def write_feedback(
+    course: Course, assignment: str, students: Sequence[str], force: bool = False
+) -> int:
+    """Write the feedback pages of some students and return the exit status."""
+    from autograder.instructor.nbgrader.feedback_pages import write_pages
+
+    began = time.monotonic()
+    with tqdm(desc="feedback", unit="page", disable=None) as bar:
+
+        def tick(done: int, of: int) -> None:
+            bar.total = of
+            bar.update()
+
+        written = write_pages(course, assignment, students, force, tick, say)
+    print(
+        f"feedback: {written.pages} pages written, {written.unchanged} unchanged, "
+        f"{len(written.failed)} failed, {time.monotonic() - began:.1f} s."
+    )
+    for sentence in written.failed:
+        print(indent(sentence))
+    return 1 if written.failed else 0

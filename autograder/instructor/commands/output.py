@@ -1,0 +1,37 @@
+"""What several commands print, and the scores that they show."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from functools import partial
+
+from nbgrader.api import Gradebook
+
+from autograder.instructor.grading.course_folder import Course
+from autograder.instructor.grading.gradebook_scores import Score, read_scores
+from autograder.instructor.grading.gradebook_writer import LockRetrier, refresh_gradebook
+from autograder.instructor.sanitize import sanitize_line
+
+
+def say(sentence: str) -> None:
+    """Print a sentence about the course of a command."""
+    print(sentence, file=sys.stderr)
+
+
+def indent(text: str) -> str:
+    """Return a text as one indented line, safe to print."""
+    return "  " + sanitize_line(text)
+
+
+def refresh_and_read(course: Course, assignments: Iterable[str]) -> dict[str, dict[str, Score]]:
+    """Bring penalties up to date, say which have changed, and return what counts."""
+    found = {}
+    for assignment in sorted(assignments):
+        refresh = partial(refresh_gradebook, course, assignment)
+        changes = LockRetrier(say).retry_until_done(refresh)
+        for change in changes:
+            say(sanitize_line(f"{assignment}: {change}."))
+        with Gradebook(course.db_url, course.course_id) as gradebook:
+            found[assignment] = read_scores(gradebook.db, assignment)
+    return found
