@@ -140,6 +140,12 @@ def _feedback(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workers", type=int, metavar="N", help="number of pages to write in parallel"
     )
+    parser.add_argument(
+        "--zip",
+        type=Path,
+        metavar="FILE",
+        help="also pack the feedback, as the platform takes it that gave the submissions",
+    )
     _of_course(parser)
 
 

@@ -222,6 +222,52 @@ def test_what_a_person_gave_is_kept(course):
     assert rows == [(0.5, 0.25, 1)]
 
 
+def test_the_lists_of_students_are_compared(course):
+    (course / "roster.csv").write_text("id\nada\n0123\neve\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "autograder", "roster", "roster.csv"], cwd=course, check=True
+    )
+    assert done.returncode == 0
+    for student in ("ada", "Eve", "123", "zed"):
+        hand_in(course, student, {})
+    said = grade(course, "--no-feedback")
+    assert "3 not in the gradebook, and now added: 123 (likely 0123), Eve (likely eve), zed" in said
+    assert "2 handed in nothing: 0123, eve" in said
+    assert "now added" not in grade(course, "--no-feedback")
+
+
+def test_a_student_who_was_removed_and_comes_back_is_graded_again(course):
+    hand_in(course, "ada", RIGHT)
+    grade(course)
+    with sqlite3.connect(course / "gradebook.db") as database:
+        for table in ("submitted_assignment", "student"):
+            database.execute(f"delete from {table}")
+    assert "bahdanau: 1 graded, 0 unchanged" in grade(course)
+    assert scores(course) == {"ada": 4.0}
+
+
+def test_points_follow_the_exercises_that_declare_them(course):
+    hand_in(course, "ada", RIGHT)
+    grade(course)
+    with sqlite3.connect(course / "gradebook.db") as database:
+        database.execute("update grade_cells set max_score = 7")
+    said = grade(course)
+    assert "bahdanau: 0 graded, 1 unchanged" in said and " 4 of 20 " in said
+    with sqlite3.connect(course / "gradebook.db") as database:
+        assert database.execute("select sum(max_score) from grade_cells").fetchone() == (20,)
+
+
+def test_a_reader_that_has_seen_enough_ends_nothing(course):
+    hand_in(course, "ada", WRONG)
+    grade(course)
+    for command in ("show ada", "grade bahdanau"):
+        done = subprocess.run(
+            f"{sys.executable} -m autograder {command} | head -1",
+            shell=True, cwd=course, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.stdout.count("\n") == 1 and "Traceback" not in done.stderr, done.stderr
+
+
 def test_a_late_submission_and_its_penalty(course):
     (course / "late.py").write_text(
         "from nbgrader.plugins import BasePlugin\n"

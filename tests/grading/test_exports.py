@@ -11,12 +11,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from nbgrader.api import Comment
 
 from autograder.instructor.exports import Canvas, Gradescope, Moodle, moodle
 from autograder.instructor.exports.base import RosterMatcher
-from autograder.instructor.grading.gradebook_scores import Person
+from autograder.instructor.grading.gradebook_scores import CellScore, Person, Score
 from autograder.instructor.grading.result_records import ExerciseResult, NotebookResult
-from tests.grading.exported_class import EVIL, export, results_of, rows_of
+from tests.grading.exported_class import EVIL, WRONG, export, results_of, rows_of
 from tests.grading.exported_class import graded as graded
 from tests.grading.filled_gradebook import ALL_POINTS, ASSIGNMENT, MINE, POINTS, Class, Found
 
@@ -190,10 +191,36 @@ def test_moodle_feedback_is_the_diagnosis(graded, tmp_path):
     assert len(rows_of(export(Moodle, graded, tmp_path / "n.csv", feedback=False))[0]) == 4
 
 
+def test_moodle_feedback_says_what_the_grade_says(tmp_path):
+    made = Class(tmp_path)
+    made.hand_in("ada", WRONG, penalty=2.5, at="2030-05-02T14:30:00+00:00")
+    made.by_hand("ada", "additive_score", manual_score=2.0, extra_credit=0.5)
+    made.by_hand("ada", "context_vector", needs_manual_grade=True)
+    where = (MINE["additive_score"].notebook, ASSIGNMENT)
+    made.gradebook.add_solution_cell("additive_score", *where)
+    made.gradebook.db.add(
+        Comment(
+            cell=made.gradebook.find_solution_cell("additive_score", *where),
+            notebook=made.gradebook.find_submission_notebook(*where, "ada"),
+            manual_comment="You said so\nin class.",
+        )
+    )
+    made.gradebook.db.commit()
+    (_, row) = rows_of(export(Moodle, made, tmp_path / "m.csv"))
+    lines = row[4].splitlines()
+    assert (
+        'additive_score: 2.5 of 3. Half; "right", half wrong. Graded by hand: 2 of 3. '
+        "Extra credit: 0.5. Comment: You said so in class."
+    ) in lines
+    assert "context_vector: 1 of 1. All is right. This still has to be graded by hand." in lines
+    assert lines[-1].endswith("late: 2.5 points are taken off.")
+
+
 def test_moodle_feedback_is_text_though_moodle_takes_it_for_html():
     exercise = ExerciseResult("f", "f", 0.0, 1.0, "wrong", "<img src=//x.example/a> & x < y")
     result = NotebookResult("ada", "a", "n", "", (exercise,), ("<b>",), "")
-    (said,) = moodle.describe([result]).values()
+    cell = CellScore("n", "f", 0.0, 1.0, 0.0, None, None, False)
+    (said,) = moodle.describe([result], {"ada": Score("ada", 0, 0, 0, False, (cell,))}).values()
     assert said == "f: 0 of 1. &lt;img src=//x.example/a&gt; &amp; x &lt; y\n&lt;b&gt;"
 
 
@@ -359,7 +386,10 @@ def test_class_that_stock_nbgrader_graded_has_no_diagnosis(tmp_path):
             grade.auto_score, grade.needs_manual_grade = 1.0, False
     made.gradebook.db.commit()
     rows = rows_of(export(Moodle, made, tmp_path / "m.csv"))
-    assert rows[1][3:] == [str(len(MINE)), ""]
+    assert rows[1][3] == str(len(MINE))
+    assert sorted(rows[1][4].splitlines()) == sorted(
+        f"{name}: 1 of {e.points:g}." for name, e in MINE.items()
+    )
     page = results_of(export(Gradescope, made, tmp_path / "g"), "ada")
     assert {test["name"] for test in page["tests"]} == set(MINE)
 

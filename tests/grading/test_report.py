@@ -12,6 +12,7 @@ import pytest
 from autograder.exercises import EXERCISES
 from autograder.instructor import formatting
 from autograder.instructor.authoring.mistake_loader import load_mistakes
+from autograder.instructor.collecting.platform_ids import write_groups
 from autograder.instructor.grading.course_folder import CourseError
 from autograder.instructor.grading.result_records import OUTCOMES
 from autograder.instructor.report.class_statistics import (
@@ -368,3 +369,21 @@ def test_settings_of_nbgrader_name_the_folders(graded, tmp_path):
     found = collect_statistics(elsewhere, ASSIGNMENT, EXERCISES)
     assert found.handed_in == 8
     assert [group.students for group in found.alike] == [("s0002", "s0005")]
+
+
+def test_who_is_missing_not_graded_or_in_a_group(tmp_path):
+    with_groups = Class(tmp_path)
+    for student in ("ada", "bora"):
+        with_groups.hand_in(student)
+    with_groups.enrol("00123")
+    (tmp_path / "submitted" / "123" / ASSIGNMENT).mkdir(parents=True)
+    connection = with_groups.gradebook.db.connection()
+    write_groups(connection, ASSIGNMENT, {"ada": "red", "bora": "red", "00123": ""})
+    with_groups.gradebook.db.commit()
+    facts = collect_statistics(directory(tmp_path), ASSIGNMENT, EXERCISES)
+    assert facts.missing == ("00123",)
+    assert facts.ungraded == (("123", "00123"),)
+    assert facts.groups == (("red", ("ada", "bora")),)
+    page = make_page(facts)
+    assert "handed in nothing" in page and "rename the folder" in page
+    assert "handed in together: red" in page

@@ -325,6 +325,7 @@ def summary(results: list[NotebookResult]) -> str:
         skipped={r.student: r.review for r in results},
         others=[r.student for r in results],
         exercises=[e for e in EXERCISES.values() if e.assignment == ASSIGNMENT],
+        by_hand=[],
     )
     kept = {(r.student, r.notebook): r for r in results}
     return summarise(work, Summary(results=kept), 1.0)

@@ -105,6 +105,8 @@ def collect_submissions(course: Course, assignment: str, paths: Sequence[Path]) 
         connection = gradebook.db.connection()
         platform_ids.write_ids(connection, assignment, collector.identities)
         platform_ids.write_groups(connection, assignment, collector.groups)
+        for platform, returns in collector.returns.items():
+            platform_ids.write_returns(connection, assignment, platform, returns)
         gradebook.db.commit()
     collection.submissions.sort(key=lambda one: one.student)
     handed_in = set(course.students(assignment))
@@ -138,6 +140,7 @@ class _Collector:
         self._owners: dict[str, Sender] = {}
         self.identities: list[tuple[str, str]] = []
         self.groups: dict[str, str] = {}
+        self.returns: dict[str, dict[str, dict[str, str]]] = {}
 
     def collect(self, path: Path) -> None:
         try:
@@ -173,11 +176,31 @@ class _Collector:
                 one for one in self._collection.submissions if one.student != student
             ]
             one = self._describe(student, stored, left, submission.late)
+            if stored.state != "older":
+                self._note_returns(platform, one, number, submission.originals)
             together = members[0][0].name or members[0][0].ids[0]  # of those without a name
             self.groups[student] = (group or together) if len(members) > 1 else ""
             if group:
                 one = replace(one, remarks=(f"Handed in by the group {group}.", *one.remarks))
             self._collection.submissions.append(one)
+
+    def _note_returns(
+        self,
+        platform: str,
+        one: CollectedSubmission,
+        numbers: Sequence[str],
+        originals: Mapping[str, str],
+    ) -> None:
+        """Note under which names the platform takes feedback back."""
+        names: dict[str, str] = {}
+        if platform == "Moodle" and numbers:
+            # Moodle reads the number after the first underscore.
+            who = one.student.replace("_", "-").replace("/", "-")
+            names = {f"{who}_{numbers[0]}_assignsubmission_file_": ""}
+        elif platform == "Canvas":
+            found = {path: name for name, path in one.notebooks.items() if path}
+            names = {original: found.get(path, "") for path, original in originals.items()}
+        self.returns.setdefault(platform, {})[one.student] = names
 
     def _name_members(
         self, senders: Iterable[Sender], platform: str

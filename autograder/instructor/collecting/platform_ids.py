@@ -1,4 +1,4 @@
-"""What platforms call the students, and who handed in together, as the gradebook keeps it.
+"""What platforms call students and files, and who handed in together, as the gradebook keeps it.
 
 Moodle numbers its participants anew for each assignment; its worksheet and its archives agree on
 these numbers, so that a grade finds its way back by them.
@@ -13,6 +13,7 @@ from sqlalchemy.engine import Connection
 from autograder.instructor.grading.gradebook_tables import (
     GROUPS,
     PLATFORM_IDS,
+    RETURNS,
     create_tables,
     read_rows,
     replace_row,
@@ -41,6 +42,29 @@ def write_ids(connection: Connection, assignment: str, ids: Iterable[tuple[str, 
         )
         row = {"assignment": assignment, "student": student, "identity": identity}
         connection.execute(PLATFORM_IDS.insert().values(row))
+
+
+def write_returns(
+    connection: Connection, assignment: str, platform: str, names: Mapping[str, Mapping[str, str]]
+) -> None:
+    """Record under which names the platform takes feedback back, without committing.
+
+    Args:
+        connection: the gradebook's connection.
+        assignment: name of the assignment.
+        platform: name of the platform.
+        names: for each student, the notebook of each name, or "".
+    """
+    create_tables(connection)
+    for student, mine in names.items():
+        connection.execute(
+            RETURNS.delete()
+            .where(RETURNS.c.assignment == assignment)
+            .where(RETURNS.c.student == student)
+        )
+        for name, notebook in mine.items():
+            row = {"assignment": assignment, "student": student, "name": name}
+            replace_row(connection, RETURNS, **row, platform=platform, notebook=notebook)
 
 
 def read_groups(connection: Connection, assignment: str) -> dict[str, str]:

@@ -55,12 +55,14 @@ class ReceivedSubmission:
         files: the files, with paths inside of the submission.
         submitted_at: UTC time without a zone, or None if the archive does not tell.
         late: whether the platform marks it as late.
+        originals: Canvas's names of the files, by path inside of the submission.
     """
 
     senders: tuple[Sender, ...]
     files: list[PackedFile] = field(default_factory=list)
     submitted_at: datetime | None = None
     late: bool = False
+    originals: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -196,7 +198,12 @@ def _read_canvas(matches: Matches, **_: Any) -> Archive:
         ]
         late = any(match["late"] for _, match in mine)
         sender = Sender((identity,), name or "")
-        submissions.append(ReceivedSubmission((sender,), packed, late=late))
+        originals = {
+            made.path: file.path
+            for made, (file, match) in zip(packed, mine, strict=True)
+            if match["attachment"]  # a text in Canvas takes no file back
+        }
+        submissions.append(ReceivedSubmission((sender,), packed, late=late, originals=originals))
     return Archive("", submissions)
 
 

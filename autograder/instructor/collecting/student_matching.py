@@ -87,6 +87,13 @@ class StudentMatcher:
             table.setdefault(key, set()).add(student)
 
 
+def suggest_owner(matcher: StudentMatcher, folder: str) -> str:
+    """Return the student who is likely meant by the name of a folder, or ""."""
+    match = matcher.find(Sender((folder,), folder))
+    likely = (match.student,) if match.student else match.likely
+    return likely[0] if len(likely) == 1 and likely[0] != folder else ""
+
+
 def normalise(text: str) -> str:
     """Return a text in one Unicode form, without case and surrounding blanks."""
     return " ".join(unicodedata.normalize("NFC", text).casefold().split())

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 from tqdm import tqdm
 
 from autograder.instructor.commands.output import indent, refresh_and_read, say
+from autograder.instructor.formatting import format_student_count
 from autograder.instructor.grading.course_folder import Course, CourseError
 from autograder.instructor.grading.gradebook_writer import explain_errors
 
@@ -27,7 +29,29 @@ def feedback(given: argparse.Namespace) -> int:
     with explain_errors(course.db_url):
         course.check_gradebook()
         refresh_and_read(course, [given.assignment])
-        return write_feedback(course, given.assignment, given.student or graded, given.force)
+        students = given.student or graded
+        status = write_feedback(course, given.assignment, students, given.force)
+        if given.zip:
+            _pack(course, given.assignment, students, given.zip)
+        return status
+
+
+_UPLOAD = {
+    "Moodle": "in Moodle, Upload multiple feedback files in a zip",
+    "Canvas": "in Canvas, Upload Submissions",
+    "": "a folder for each student",
+}
+
+
+def _pack(course: Course, assignment: str, students: Sequence[str], path: Path) -> None:
+    """Pack the feedback and say where to upload it."""
+    from autograder.instructor.nbgrader.feedback_archive import pack_feedback
+
+    packed = pack_feedback(course, assignment, students, path)
+    for platform, names in packed.students.items():
+        print(f"{path}: {format_student_count(len(names))}; {_UPLOAD[platform]}.")
+    for student, why in packed.left_out.items():
+        print(indent(f"{student} is not in it: {why}."))
 
 
 def write_feedback(

@@ -103,7 +103,7 @@ def _choose_attempts(
     more.graded = sorted({*summary.graded, *more.graded} - set(more.failed))
     more.unchanged = [name for name in summary.unchanged if name not in more.graded]
     more.failed = summary.failed | more.failed
-    more.before, more.strangers = summary.before, summary.strangers
+    more.before, more.people, more.strangers = summary.before, summary.people, summary.strangers
     more.penalty_changes = [c for c in summary.penalty_changes if c.student not in more.graded]
     more.fewer_points = {
         student: score.points

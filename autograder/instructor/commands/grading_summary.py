@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from autograder.instructor.collecting.student_matching import StudentMatcher, suggest_owner
 from autograder.instructor.commands.output import indent
 from autograder.instructor.formatting import format_points
 from autograder.instructor.grading.assignment_run import AssignmentRun, Summary
@@ -63,9 +64,14 @@ def summarise(work: AssignmentRun, summary: Summary, seconds: float) -> str:
             f"{len(summary.failed)} could not be graded and will be retried in the next run:"
         )
         lines += [indent(f"{student}: {why}") for student, why in sorted(summary.failed.items())]
+    owners = StudentMatcher(summary.people, {})
+    strangers = []
+    for name in summary.strangers:
+        likely = suggest_owner(owners, name)
+        strangers.append(f"{name} (likely {likely})" if likely else name)
     listed = {name.split(" (there is ")[0] for name in work.others}
     for what, names in (
-        ("not in the gradebook, and now added", summary.strangers),
+        ("not in the gradebook, and now added", strangers),
         ("handed in nothing", [name for name in summary.missing if name not in listed]),
         (f"have no folder {work.assignment!r}", work.others),
     ):

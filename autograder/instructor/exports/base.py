@@ -19,6 +19,7 @@ from autograder.instructor.collecting.roster_files import read_table
 from autograder.instructor.grading import result_records
 from autograder.instructor.grading.course_folder import Course, CourseError, write_atomically
 from autograder.instructor.grading.gradebook_scores import (
+    CellScore,
     Person,
     Score,
     read_max_points,
@@ -26,7 +27,7 @@ from autograder.instructor.grading.gradebook_scores import (
     read_scores,
 )
 from autograder.instructor.grading.gradebook_writer import refresh_gradebook
-from autograder.instructor.grading.result_records import NotebookResult
+from autograder.instructor.grading.result_records import ExerciseResult, NotebookResult
 from autograder.instructor.sanitize import sanitize_line
 
 
@@ -173,6 +174,37 @@ def _split_names(given: Iterable[object]) -> list[str]:
 def exit_with_message(sentence: str) -> NoReturn:
     """End the command with a sentence instead of a traceback."""
     raise SystemExit(sentence)
+
+
+def describe_cell(cell: CellScore, entry: ExerciseResult | None) -> list[str]:
+    """Return what is to be said of a graded cell beside its points.
+
+    Args:
+        cell: what the gradebook has, which counts.
+        entry: what the tests have found, if it is an exercise.
+    """
+    lines = [entry.headline] if entry is not None and entry.headline else []
+    if cell.manual is not None:
+        most = format_number(cell.max_points)
+        lines.append(f"Graded by hand: {format_number(cell.manual)} of {most}.")
+    if cell.extra:
+        lines.append(f"Extra credit: {format_number(cell.extra)}.")
+    if cell.comment:
+        lines.append(f"Comment: {cell.comment}")
+    if cell.pending:
+        lines.append("This still has to be graded by hand.")
+    return lines
+
+
+def describe_penalty(score: Score) -> str:
+    """Return how late a submission was and what it costs, or "" if it costs nothing."""
+    taken = score.earned - score.points  # never more than was earned
+    if not taken:
+        return ""
+    late = (
+        f"{formatting.format_duration(score.seconds_late)} late" if score.seconds_late else "late"
+    )
+    return f"Handed in {late}: {format_number(taken)} points are taken off."
 
 
 def format_number(value: float) -> str:

@@ -10,16 +10,18 @@ from typing import Any
 
 from traitlets import CaselessStrEnum
 
-from autograder.instructor import formatting
 from autograder.instructor.exports.base import (
     Export,
     ExportedGrades,
+    describe_cell,
+    describe_penalty,
     exit_with_message,
     format_number,
 )
 from autograder.instructor.grading.course_folder import NAME_AT_MOST, write_atomically
 from autograder.instructor.grading.gradebook_scores import CellScore, Person, Score
 from autograder.instructor.grading.result_records import ExerciseResult, NotebookResult
+from autograder.instructor.grading.source_notebook import TEST_PREFIX
 from autograder.instructor.sanitize import sanitize_line, sanitize_lines
 
 _UNSAFE = re.compile(r"[^\w.@+-]|^\.+$")
@@ -133,18 +135,10 @@ class Gradescope(Export):
 
 
 def _test(cell: CellScore, entry: ExerciseResult | None) -> dict[str, Any]:
-    lines = [entry.headline] if entry is not None and entry.headline else []
-    if cell.manual is not None:
-        lines.append(
-            f"Graded by hand: {format_number(cell.manual)} of {format_number(cell.max_points)}."
-        )
-    if cell.extra:
-        lines.append(f"Extra credit: {format_number(cell.extra)}.")
-    if cell.pending:
-        lines.append("This still has to be graded by hand.")
+    lines = describe_cell(cell, entry)
     tags = [entry.outcome] if entry is not None else []
     return {
-        "name": entry.exercise if entry is not None else cell.cell.removeprefix("test-"),
+        "name": entry.exercise if entry is not None else cell.cell.removeprefix(TEST_PREFIX),
         "score": _round(cell.points),
         "max_score": _round(cell.max_points),
         "status": "passed" if cell.points >= cell.max_points else "failed",
@@ -160,16 +154,13 @@ def _test(cell: CellScore, entry: ExerciseResult | None) -> dict[str, Any]:
 
 
 def _late(score: Score) -> dict[str, Any]:
-    late = (
-        f" {formatting.format_duration(score.seconds_late)} late" if score.seconds_late else " late"
-    )
     taken = score.earned - score.points  # never more than was earned
     return {
         "name": "Late submission",
         "score": _round(-taken),
         "max_score": 0.0,
         "status": "failed",
-        "output": f"Handed in{late}: {format_number(taken)} points are taken off.",
+        "output": describe_penalty(score),
         "output_format": "text",
         "tags": ["late"],
         "extra_data": {},

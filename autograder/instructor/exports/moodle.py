@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from traitlets import Bool, CaselessStrEnum, Dict, Unicode
@@ -13,12 +13,15 @@ from autograder.instructor.exports.base import (
     Export,
     ExportedGrades,
     RosterMatcher,
+    describe_cell,
+    describe_penalty,
     exit_with_message,
     format_number,
     read_platform_csv,
 )
 from autograder.instructor.grading.gradebook_scores import Person, Score
 from autograder.instructor.grading.result_records import NotebookResult
+from autograder.instructor.grading.source_notebook import TEST_PREFIX
 from autograder.instructor.sanitize import escape_csv_cell, for_csv_id, for_csv_lines
 
 NO_GRADE = "-"
@@ -82,7 +85,7 @@ class Moodle(Export):
         if self.worksheet and len(grades.assignments) != 1:
             exit_with_message("A worksheet holds only one assignment; choose it with --assignment.")
         texts = {
-            name: describe(results) if self.feedback else {}
+            name: describe(results, grades.scores[name]) if self.feedback else {}
             for name, results in grades.results.items()
         }
         for name, most in grades.assignments.items():
@@ -164,20 +167,36 @@ class Moodle(Export):
             )
 
 
-def describe(results: Iterable[NotebookResult]) -> dict[str, str]:
-    """Return the diagnosis for each student: a line per exercise, then the remarks on the files.
+def describe(results: Iterable[NotebookResult], scores: Mapping[str, Score]) -> dict[str, str]:
+    """Return the text for each student: points and diagnosis of each exercise, comments, lateness.
 
-    The points are the grader's; a person's changes appear only in the grade. Moodle reads the text
-    as HTML, so characters that would begin a tag are escaped.
+    The points are those of the gradebook, with points by hand and extra credit. Moodle reads the
+    text as HTML, so characters that would begin a tag are escaped.
     """
-    lines: dict[str, list[str]] = {}
+    by_student: dict[str, list[NotebookResult]] = {}
     for result in results:
-        mine = lines.setdefault(result.student, [])
-        for entry in result.exercises:
-            points = f"{format_number(entry.points)} of {format_number(entry.max_points)}"
-            mine.append(" ".join(f"{entry.exercise}: {points}. {entry.headline}".split()))
-        mine += [" ".join(remark.split()) for remark in result.remarks]
-    return {
-        student: for_csv_lines(html.escape("\n".join(mine), quote=False))
-        for student, mine in lines.items()
-    }
+        by_student.setdefault(result.student, []).append(result)
+    found = {}
+    for student, score in scores.items():
+        mine = by_student.get(student, [])
+        lines = _describe_exercises(mine, score)
+        lines += [remark for result in mine for remark in result.remarks]
+        lines += filter(None, [describe_penalty(score)])
+        text = "\n".join(" ".join(line.split()) for line in lines)
+        found[student] = for_csv_lines(html.escape(text, quote=False))
+    return found
+
+
+def _describe_exercises(results: Sequence[NotebookResult], score: Score) -> list[str]:
+    """Return a line for each graded cell, in the order of the notebooks."""
+    entries = {(r.notebook, e.grade_id): e for r in results for e in r.exercises}
+    hand_graded = {(r.notebook, a.grade_id): None for r in results for a in r.by_hand}
+    cells = {(cell.notebook, cell.cell): cell for cell in score.cells}
+    order = [key for key in (entries | hand_graded) if key in cells]
+    lines = []
+    for key in (*order, *(key for key in cells if key not in order)):
+        cell, entry = cells[key], entries.get(key)
+        name = entry.exercise if entry else cell.cell.removeprefix(TEST_PREFIX)
+        points = f"{format_number(cell.points)} of {format_number(cell.max_points)}"
+        lines.append(" ".join([f"{name}: {points}.", *describe_cell(cell, entry)]))
+    return lines

@@ -29,7 +29,7 @@ from autograder.instructor.grading.executors import (
     SubmissionTask,
     is_disk_error,
 )
-from autograder.instructor.grading.gradebook_scores import Score
+from autograder.instructor.grading.gradebook_scores import Person, Score
 from autograder.instructor.grading.gradebook_writer import (
     GradebookWriter,
     LockRetrier,
@@ -42,7 +42,11 @@ from autograder.instructor.grading.notebook_grader import (
     make_failed_result,
 )
 from autograder.instructor.grading.result_records import NotebookResult, merge
-from autograder.instructor.grading.source_notebook import SourceNotebook, list_exercises
+from autograder.instructor.grading.source_notebook import (
+    TEST_PREFIX,
+    SourceNotebook,
+    list_exercises,
+)
 from autograder.instructor.grading.submission_parser import (
     NotebookSubmission,
     Submission,
@@ -63,6 +67,7 @@ class Summary:
         results: all recorded results of the assignment, by student and notebook.
         scores: what counts in the gradebook, by student: with points by hand and penalties.
         penalty_changes: penalties of submissions that were not graded in this run, if they changed.
+        people: students who were in the gradebook before this run.
         before: what counted before this run, by student.
         fewer_points: points before this run, of students who have fewer now.
         strangers: students who were not in the gradebook before this run.
@@ -75,6 +80,7 @@ class Summary:
     results: dict[tuple[str, str], NotebookResult] = field(default_factory=dict)
     scores: dict[str, Score] = field(default_factory=dict)
     penalty_changes: list[PenaltyChange] = field(default_factory=list)
+    people: list[Person] = field(default_factory=list)
     before: dict[str, Score] = field(default_factory=dict)
     fewer_points: dict[str, float] = field(default_factory=dict)
     strangers: list[str] = field(default_factory=list)
@@ -174,7 +180,7 @@ class AssignmentRun:
                 if pages > 1 and not waiting.retry_until_done(writer.count_submissions):
                     raise CourseError(course.lost_gradebook(pages))
                 summary.results = waiting.retry_until_done(writer.records)
-                enrolled = waiting.retry_until_done(writer.enrolled)
+                summary.people = waiting.retry_until_done(writer.enrolled)
                 summary.before = waiting.retry_until_done(writer.scores)
                 given = ((s, self._before(summary, s)) for s in self.students)
                 for student, outcome in machine.run(given, busy):
@@ -183,16 +189,10 @@ class AssignmentRun:
                     else:
                         self._record(writer, waiting, summary, student, outcome)
                     on_finished(student)
-                self._conclude(writer, waiting, summary, enrolled)
+                self._conclude(writer, waiting, summary)
         return summary
 
-    def _conclude(
-        self,
-        writer: GradebookWriter,
-        waiting: LockRetrier,
-        summary: Summary,
-        enrolled: Collection[str],
-    ) -> None:
+    def _conclude(self, writer: GradebookWriter, waiting: LockRetrier, summary: Summary) -> None:
         """Bring what depends on more than the submissions up to date, and compare the lists."""
         handed_in = self.course.students(self.assignment)
         times = self.course.submission_times(self.assignment)
@@ -204,8 +204,9 @@ class AssignmentRun:
             for student, score in summary.before.items()
             if student in summary.graded and summary.scores[student].points < score.points - 1e-9
         }
+        enrolled = {person.id for person in summary.people}
         summary.strangers = [s for s in summary.scores if s not in enrolled]
-        summary.missing = sorted(set(enrolled) - set(handed_in))
+        summary.missing = sorted(enrolled - set(handed_in))
 
     def _record(
         self,
@@ -383,7 +384,7 @@ def _keep_old_cards(page: NotebookNode, path: Path, only: Collection[str]) -> No
     before = {c.get("id"): c for c in nbformat.read(path, 4).cells}
     for cell in page.cells:
         options = cell.metadata.get("nbgrader", {})
-        if options.get("grade") and options["grade_id"].removeprefix("test-") not in only:
+        if options.get("grade") and options["grade_id"].removeprefix(TEST_PREFIX) not in only:
             old = before.get(cell.get("id"))
             if old is not None and old.cell_type == "code":
                 cell.outputs = old.outputs

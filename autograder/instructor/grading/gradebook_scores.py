@@ -14,12 +14,15 @@ from typing import Any
 from nbgrader.api import (
     Assignment,
     BaseCell,
+    Comment,
     Grade,
     Notebook,
     Student,
     SubmittedAssignment,
     SubmittedNotebook,
 )
+
+from autograder.instructor.grading.source_notebook import TEST_PREFIX
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,7 @@ class CellScore:
         auto, manual, extra: points from the grader, points given by hand instead, and extra credit;
             None if not given.
         pending: whether the cell still needs manual grading.
+        comment: a person's comment on it, or on the answer that it checks.
     """
 
     notebook: str
@@ -43,6 +47,7 @@ class CellScore:
     manual: float | None
     extra: float | None
     pending: bool
+    comment: str = ""
 
 
 @dataclass(frozen=True)
@@ -197,8 +202,10 @@ def _cells(session: Any, assignment: str, students: Collection[str]) -> dict[str
     )
     if students:
         query = query.filter(SubmittedAssignment.student_id.in_(list(students)))
+    comments = _comments(session, assignment, students)
     by_student: dict[str, list[CellScore]] = {}
     for student, notebook, cell, points, most, auto, manual, extra, pending in query:
+        about = (cell, cell.removeprefix(TEST_PREFIX))
         by_student.setdefault(student, []).append(
             CellScore(
                 notebook,
@@ -209,6 +216,32 @@ def _cells(session: Any, assignment: str, students: Collection[str]) -> dict[str
                 manual,
                 extra,
                 bool(pending),
+                "\n".join(
+                    comments[key]
+                    for name in dict.fromkeys(about)
+                    if (key := (student, notebook, name)) in comments
+                ),
             )
         )
     return by_student
+
+
+def _comments(
+    session: Any, assignment: str, students: Collection[str]
+) -> dict[tuple[str, str, str], str]:
+    """Return what persons have written, by student, notebook and cell."""
+    query = (
+        session.query(
+            SubmittedAssignment.student_id, Notebook.name, BaseCell.name, Comment.manual_comment
+        )
+        .select_from(Comment)
+        .join(BaseCell, BaseCell.id == Comment.cell_id)
+        .join(SubmittedNotebook, SubmittedNotebook.id == Comment.notebook_id)
+        .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
+        .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+        .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
+        .filter(Assignment.name == assignment, Comment.manual_comment.is_not(None))
+    )
+    if students:
+        query = query.filter(SubmittedAssignment.student_id.in_(list(students)))
+    return {tuple(key): text.strip() for *key, text in query if text.strip()}

@@ -61,6 +61,18 @@ GROUPS = Table(
 )
 """Groups that handed in together."""
 
+RETURNS = Table(
+    "autograder_return",
+    _METADATA,
+    _key("assignment"),
+    _key("student"),
+    _key("name", 512),
+    Column("platform", String(64), nullable=False),
+    Column("notebook", String(128), nullable=False),
+)
+"""Names under which a platform takes feedback back: Moodle's beginning of a file's name, Canvas's
+name of each file that it gave, with the notebook that was found in it or ""."""
+
 ATTEMPTS = Table(
     "autograder_attempt",
     _METADATA,

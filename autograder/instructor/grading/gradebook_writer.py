@@ -25,7 +25,7 @@ from sqlalchemy.exc import DatabaseError, SAWarning
 
 from autograder.instructor.grading import result_records
 from autograder.instructor.grading.course_folder import Course, CourseError
-from autograder.instructor.grading.gradebook_scores import Score, read_people, read_scores
+from autograder.instructor.grading.gradebook_scores import Person, Score, read_people, read_scores
 from autograder.instructor.grading.gradebook_tables import create_tables
 from autograder.instructor.grading.late_penalties import (
     PenaltyChange,
@@ -231,9 +231,9 @@ class GradebookWriter:
             database.expunge_all()
         return changes
 
-    def enrolled(self) -> set[str]:
+    def enrolled(self) -> list[Person]:
         """Return the students in the gradebook, whether they have handed in or not."""
-        found = {person.id for person in read_people(self._gradebook.db)}
+        found = read_people(self._gradebook.db)
         self._gradebook.db.rollback()
         return found
 

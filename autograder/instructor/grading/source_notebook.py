@@ -19,7 +19,8 @@ from autograder.instructor.authoring import notebook_builder
 from autograder.instructor.grading.submission_parser import NotebookIdentifiers
 from autograder.spec.exercise import Exercise
 
-PREFIX = "test-"
+TEST_PREFIX = "test-"
+"""Beginning of the names of cells that check an exercise."""
 
 
 @dataclass(frozen=True)
@@ -194,7 +195,7 @@ def parse_source(
         options.grade_id = identity
         for key in ("grade", "locked", "solution"):
             options.setdefault(key, False)
-        exercise = exercises.get(str(identity).removeprefix(PREFIX))
+        exercise = exercises.get(str(identity).removeprefix(TEST_PREFIX))
         role = "text" if cell.cell_type != "code" else "code"
         if is_solution(cell):
             role = "solution"

@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 
 from autograder.instructor.authoring.mistake_loader import load_mistakes
 from autograder.instructor.collecting.platform_ids import read_groups
+from autograder.instructor.collecting.student_matching import StudentMatcher, suggest_owner
 from autograder.instructor.grading import result_records
 from autograder.instructor.grading.course_folder import CourseError
 from autograder.instructor.grading.gradebook_scores import (
@@ -26,6 +27,7 @@ from autograder.instructor.grading.gradebook_scores import (
     read_scores,
 )
 from autograder.instructor.grading.result_records import OUTCOMES, ExerciseResult, NotebookResult
+from autograder.instructor.grading.source_notebook import TEST_PREFIX
 from autograder.instructor.report import similarity
 from autograder.instructor.report.nbgrader_paths import find_students
 from autograder.spec import exercise as declared
@@ -121,6 +123,10 @@ class ClassStatistics:
         handed_in: number of students who handed something in.
         points: points of each graded submission, less penalties.
         pending: number of submissions that still need manual grading.
+        missing: students of the gradebook who handed in nothing.
+        ungraded: students who handed in something that is not graded yet, with the student of the
+            gradebook who may be meant if the folder's name is nobody's.
+        groups: members of the groups that handed in together, by group.
     """
 
     assignment: str
@@ -136,6 +142,9 @@ class ClassStatistics:
     reviews: tuple[Review, ...]
     alike: tuple[SimilarSubmissions, ...]
     late: tuple[LateSubmission, ...]
+    missing: tuple[str, ...] = ()
+    ungraded: tuple[tuple[str, str], ...] = ()
+    groups: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def mean(self) -> float:
@@ -164,6 +173,8 @@ def collect_statistics(
     everyone, known, by_student, groups = _from_gradebook(course.db_url, assignment)
     results = result_records.read(course.db_url, assignment)
     names = {person.id: person.name for person in everyone}
+    handed_in = _handed_in(course, assignment, by_student, results)
+    matcher, known_ids = StudentMatcher(everyone, {}), set(names)
     for student, group in groups.items():
         if group:
             names[student] = f"{names.get(student, student)} (group {group})"
@@ -172,7 +183,7 @@ def collect_statistics(
         made_at=datetime.now(),
         names=names,
         max_points=known[assignment],
-        handed_in=len(_handed_in(course, assignment, by_student, results)),
+        handed_in=len(handed_in),
         points=tuple(sorted(score.points for score in by_student.values())),
         pending=sum(score.pending for score in by_student.values()),
         exercises=_exercises(results, by_student),
@@ -181,7 +192,20 @@ def collect_statistics(
         reviews=_reviews(results, by_student),
         alike=find_groups(similarity.compare_course(course, assignment, groups)),
         late=_late(by_student),
+        missing=tuple(sorted(person.id for person in everyone if person.id not in handed_in)),
+        ungraded=tuple(
+            (student, "" if student in known_ids else suggest_owner(matcher, student))
+            for student in sorted(handed_in - set(by_student))
+        ),
+        groups=_members(groups),
     )
+
+
+def _members(groups: Mapping[str, str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    members: dict[str, list[str]] = {}
+    for student, group in sorted(groups.items()):
+        members.setdefault(group, []).append(student)
+    return tuple((name, tuple(who)) for name, who in sorted(members.items()) if name)
 
 
 def _from_gradebook(
@@ -238,7 +262,7 @@ def _exercises(
     for score in by_student.values():
         for cell in score.cells:
             key = (cell.notebook, cell.cell)
-            names.setdefault(key, cell.cell.removeprefix("test-"))
+            names.setdefault(key, cell.cell.removeprefix(TEST_PREFIX))
             most[key] = cell.max_points
             shares.setdefault(key, []).append(
                 cell.points / cell.max_points if cell.max_points else 0.0
@@ -319,7 +343,7 @@ def _reviews(results: list[NotebookResult], by_student: dict[str, Score]) -> tup
         if result.review
     ]
     for score in by_student.values():
-        cells = [cell.cell.removeprefix("test-") for cell in score.cells if cell.pending]
+        cells = [cell.cell.removeprefix(TEST_PREFIX) for cell in score.cells if cell.pending]
         if cells:
             reason = "It still has to be graded by hand in the formgrader."
             reviews.append(Review(score.student, ", ".join(cells), reason, ()))

@@ -65,6 +65,7 @@ def make_page(facts: ClassStatistics) -> str:
             _reviews(facts),
             _alike(facts),
             _late(facts),
+            _lists(facts),
         ]
     )
     return (
@@ -286,6 +287,25 @@ def _late(facts: ClassStatistics) -> str:
         "<section><h2>Late</h2>\n"
         + _table(("student", "how late", "points taken off"), rows)
         + "</section>\n"
+    )
+
+
+def _lists(facts: ClassStatistics) -> str:
+    """Return who of the gradebook, the submissions and the grades is not in all three."""
+    rows = [["handed in nothing", _names(facts.missing, facts)]] if facts.missing else []
+    if facts.ungraded:
+        who = [
+            _name(student, facts)
+            + (f" (likely {_name(likely, facts)}; rename the folder)" if likely else "")
+            for student, likely in facts.ungraded
+        ]
+        rows.append(["handed in, not graded yet", ", ".join(who)])
+    rows += [
+        [f"handed in together: {escape_html(name)}", _names(who, facts)]
+        for name, who in facts.groups
+    ]
+    return (
+        f"<section><h2>Who</h2>\n{_table(('what', 'students'), rows)}</section>\n" if rows else ""
     )
 
 
