@@ -19,6 +19,7 @@ from autograder.instructor.collecting import platform_ids
 from autograder.instructor.collecting.packed_files import clean_path
 from autograder.instructor.collecting.roster_files import read_roster_file
 from autograder.instructor.grading.course_folder import CourseError
+from autograder.instructor.grading.gradebook_tables import RETURNS, read_rows
 from tests.conftest import ROOT
 
 ASSIGNMENT = "bahdanau"
@@ -270,6 +271,30 @@ def test_without_a_list_of_groups_a_groups_folder_says_what_is_missing(course, c
     said = collect(capsys, "moodle.zip")
     assert set(collected(course)) == {"Team A", "Team B", "Default group"}
     assert "with a column Group, to say who is in it" in " ".join(said.split())
+
+
+def test_canvas_gives_a_groups_submission_once(course, capsys):
+    (course / "canvas.zip").write_bytes(
+        pack({"okaforada_11_900_scores.ipynb": SCORES, "kimminji_14_901_scores.ipynb": SCORES})
+    )
+    (course / "groups.csv").write_text(
+        "name,canvas_user_id,user_id,login_id,sections,group_name,canvas_group_id,group_id\n"
+        '"Okafor, Ada",11,,ada,A,Red,5,\n"Yılmaz, Bora",12,,bora,A,Red,5,\n'
+        '"Kim, Minji",14,,kim2,A,,,\n',
+        encoding="utf-8",
+    )
+    said = collect(capsys, "canvas.zip", "groups.csv")
+    assert set(collected(course)) == {"ada", "bora", "kim2"}
+    assert said.count("Handed in by the group Red.") == 2
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
+        connection = gradebook.db.connection()
+        groups = platform_ids.read_groups(connection, ASSIGNMENT)
+        returns = {row.student: row.name for row in read_rows(connection, RETURNS)}
+    assert groups == {"ada": "Red", "bora": "Red", "kim2": ""}
+    # The feedback goes back once, through the member under whose name the files came.
+    assert returns == {
+        "ada": "okaforada_11_900_scores.ipynb", "kim2": "kimminji_14_901_scores.ipynb",
+    }  # fmt: skip
 
 
 def test_groups_in_plain_folders(course, capsys):

@@ -70,6 +70,7 @@ def test_canvas_shows_feedback_under_the_name_of_what_was_handed_in(course, caps
         "yilmazbora_LATE_102_9003_work-2.zip": pack({"a/scores.ipynb": notebook("scores", RIGHT)}),
         "parkchul_103_9004_scores.pdf": b"%PDF-1.4",
     }
+    (course / "groups.csv").write_text("login_id,group_name\nada_o,Red\ndana,Red\n")
     (course / "canvas.zip").write_bytes(pack(archive))
     (course / "gradebook.csv").write_text(
         "Student,ID,SIS User ID,SIS Login ID,Section\n    Points Possible,,,,\n"
@@ -77,13 +78,13 @@ def test_canvas_shows_feedback_under_the_name_of_what_was_handed_in(course, caps
         encoding="utf-8",
     )
     assert main(["roster", "gradebook.csv"]) == 0
-    assert main(["collect", ASSIGNMENT, "canvas.zip"]) == 0
+    assert main(["collect", ASSIGNMENT, "canvas.zip", "groups.csv"]) == 0
     grade(course)
     with sqlite3.connect("gradebook.db") as database:
         database.execute("update comment set manual_comment = 'See <b>page 3</b>.'")
     assert main(["feedback", ASSIGNMENT, "--zip", "back.zip"]) == 0
     said = capsys.readouterr().out
-    assert "back.zip: 2 students; in Canvas, Upload Submissions." in said
+    assert "back.zip: 2 students; in Canvas, Re-Upload Submissions." in said
     assert "chul is not in it: Canvas shows feedback under the name of a file" in said
     found = {}
     for name, content in read("back.zip").items():

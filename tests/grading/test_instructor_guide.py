@@ -1,7 +1,12 @@
-"""Tests of the instructor's guide: each command is executed and its output compared."""
+"""Tests of the instructor's guide: each command is executed and its output compared.
+
+The walk through one assignment is run as a whole, and each of its sections after those alone that
+it says it comes after. The pages about platforms are run with archives as the platforms make them.
+"""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -9,20 +14,26 @@ import shlex
 import shutil
 import subprocess
 import sys
+import zipfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from autograder.exercises import EXERCISES
+from autograder.instructor.authoring.notebook_builder import write_sources
 from tests.conftest import needs_bubblewrap
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
-GUIDE = ROOT / "book" / "teaching.md"
-REFERENCE = ROOT / "book" / "teaching_reference.md"
+BOOK = ROOT / "book"
+GUIDE = BOOK / "teaching.md"
+PLATFORMS = ("moodle", "canvas")
 ASSIGNMENT = "bahdanau"
 AT_THE_END = " (at the end)"
+IN_AN_ARCHIVE = ", by its files"
 
 
 @dataclass(frozen=True)
@@ -59,6 +70,29 @@ def steps(page: str) -> list[Command | File]:
     return found
 
 
+def sections(page: str) -> dict[str, tuple[list[str], list[Command | File]]]:
+    """Return for each section with steps the sections it comes after, and its steps."""
+    found: dict[str, tuple[list[str], list[Command | File]]] = {}
+    for part in re.split(r"^## ", page, flags=re.M)[1:]:
+        title, text = part.split("\n", 1)
+        after = re.match(r"\s*\*Comes after\* (.*)\n", text)
+        slugs = re.findall(r"\(#(.*?)\)", after[1]) if after else []
+        if steps(text):
+            found[title.lower().replace(" ", "-")] = slugs, steps(text)
+    return found
+
+
+def all_before(section: str) -> list[str]:
+    """Return the sections that have to come before one, in the order of the page."""
+    needed: set[str] = set()
+    waiting = [section]
+    while waiting:
+        new = set(SECTIONS[waiting.pop()][0]) - needed
+        needed |= new
+        waiting += new
+    return [name for name in SECTIONS if name in needed]
+
+
 def not_shown(lines: tuple[str, ...], output: str) -> list[str]:
     """Return the lines missing from the output, in order; "..." matches anything."""
     missing, rest = [], output.splitlines()
@@ -71,6 +105,9 @@ def not_shown(lines: tuple[str, ...], output: str) -> list[str]:
         elif line.strip() != "...":
             rest = rest[at + 1 :]
     return missing
+
+
+SECTIONS = sections(GUIDE.read_text("utf-8"))
 
 
 class Reader:
@@ -90,6 +127,16 @@ class Reader:
     def write(self, file: File) -> None:
         with (self.folder / file.name).open("a" if file.at_the_end else "x", encoding="utf-8") as f:
             f.write(("\n" if file.at_the_end else "") + file.text)
+
+    def follow(self, given: Iterable[Command | File]) -> dict[str, tuple[list[str], str]]:
+        """Take steps; return what a command should have printed and did not, and its output."""
+        wrong = {}
+        for step in given:
+            if isinstance(step, File):
+                self.write(step)
+            elif missing := not_shown(step.shown, printed := self.run(step.line)):
+                wrong[step.line] = missing, printed
+        return wrong
 
     def run(self, line: str) -> str:
         """Run a line and return what it printed; `cd` stays in effect for the next one."""
@@ -127,16 +174,12 @@ def clone_in(place: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def walked(tmp_path_factory):
-    """Return the class's folder after the guide, and the output of each command."""
+    """Return the class's folder after the guide, and what was not as the page says."""
     place = tmp_path_factory.mktemp("guide")
     reader = Reader(clone_in(place), place)
-    printed = []
-    for step in steps(GUIDE.read_text("utf-8")):
-        if isinstance(step, File):
-            reader.write(step)
-        else:
-            printed.append((step, reader.run(step.line)))
-    return reader.folder, printed
+    given = steps(GUIDE.read_text("utf-8"))
+    assert len(given) > 30, "the test would run nothing"
+    return reader, reader.follow(given)
 
 
 def test_the_guide_has_no_code_that_the_test_leaves_out():
@@ -148,19 +191,45 @@ def test_the_guide_has_no_code_that_the_test_leaves_out():
 
 @needs_bubblewrap
 def test_every_line_of_the_guide_does_what_the_page_says(walked):
-    _, printed = walked
-    assert len(printed) > 20, "the test would run nothing"
-    wrong = {
-        command.line: (missing, output)
-        for command, output in printed
-        if (missing := not_shown(command.shown, output))
-    }
-    assert wrong == {}
+    assert walked[1] == {}
+
+
+@pytest.fixture(scope="module")
+def states(tmp_path_factory):
+    """Return folders in which some sections have been followed, by their names."""
+    return {(): tmp_path_factory.mktemp("states")}
+
+
+@needs_bubblewrap
+@pytest.mark.parametrize("section", SECTIONS)
+def test_each_section_holds_after_those_that_it_comes_after(section, states, tmp_path):
+    before = tuple(all_before(section))
+    if before and before not in states:
+        states[before] = states[()] / "+".join(before)
+        (states[before]).mkdir()
+        reader = Reader(clone_in(states[before]), states[before])
+        for name in before:
+            assert reader.follow(SECTIONS[name][1]) == {}
+    place = tmp_path / "place"
+    if before:
+        shutil.copytree(states[before], place)
+        reader = Reader(place / "class", place)
+    else:
+        place.mkdir()
+        reader = Reader(clone_in(place), place)
+    assert reader.follow(SECTIONS[section][1]) == {}
+
+
+def test_a_section_says_which_others_it_comes_after():
+    assert [name for name, (before, _) in SECTIONS.items() if not before] == [
+        "a-folder-for-the-class"
+    ]
+    assert all_before("points-by-hand")[-2:] == ["what-comes-back", "grade"]
 
 
 @needs_bubblewrap
 def test_at_the_end_of_the_guide_everything_is_there(walked):
-    folder, _ = walked
+    folder = walked[0].folder
     for name in ("students.zip", "gradebook.db", "reports/bahdanau.html", "moodle.csv"):
         assert (folder / name).stat().st_size > 100, name
     results = folder / "gradescope" / "bora" / ASSIGNMENT / "results.json"
@@ -198,41 +267,44 @@ def test_an_output_that_is_not_as_shown_is_found(shown, missing):
     assert not_shown(shown, "a first one\n  second line\n") == missing
 
 
-# The reference section: commands that need no server
+# The pages about platforms
 
 
 @pytest.fixture
 def course(tmp_path):
-    """Return a reader in the folder of a class with the released assignment."""
-    reader = Reader(clone_in(tmp_path), tmp_path)
-    reader.run(f"nbgrader generate_assignment {ASSIGNMENT}")
-    return reader
+    """Return a reader in an empty folder of a class."""
+    return Reader(clone_in(tmp_path), tmp_path)
 
 
-WORKSHEET = """\ufeffIdentifier,Full name,Email address,Grade,Last modified (submission),Comments
-Participant 501,Ada Okafor,ada@example.org,,"Friday, 20 November 2026, 6:30 PM",
-Participant 502,B. Yılmaz,bora@example.org,,"Friday, 20 November 2026, 11:10 PM",
-"""
+def make_archive(listing: str, solved: Path) -> bytes:
+    """Return an archive with the listed files: right answers, or an archive of all of them."""
+    page = io.BytesIO()
+    with zipfile.ZipFile(page, "w") as archive:
+        for name in listing.split("\n")[:-1]:
+            if name.endswith(".zip"):
+                inner = "".join(f"homework/{path.name}\n" for path in solved.glob("*.ipynb"))
+                archive.writestr(name, make_archive(inner, solved))
+            else:
+                notebook = next(p for p in solved.glob("*.ipynb") if p.stem in name)
+                archive.writestr(name, notebook.read_bytes())
+    return page.getvalue()
 
 
 @needs_bubblewrap
-def test_submissions_come_from_a_platform_and_grades_go_back(course):
-    collect, export = (s for s in steps(REFERENCE.read_text("utf-8")) if isinstance(s, Command))
-    course.write(next(s for s in steps(GUIDE.read_text("utf-8")) if isinstance(s, File)))
-    course.run("autograder roster students.csv")
-    (course.folder / "worksheet.csv").write_text(WORKSHEET, encoding="utf-8")
-    handed_in = course.folder / "moodle"
-    for folder in ("Ada Okafor_501_assignsubmission_file", "B. Yılmaz_502_assignsubmission_file_"):
-        (handed_in / folder).mkdir(parents=True)
-        page = course.folder / "solutions" / ASSIGNMENT / "scores.ipynb"
-        shutil.copy(page, handed_in / folder)
-    shutil.make_archive(str(handed_in), "zip", handed_in)
-    assert not_shown(collect.shown, course.run(collect.line)) == []
-    course.run(f"autograder grade {ASSIGNMENT}")
-    course.run(export.line)
-    rows = (course.folder / "upload.csv").read_text(encoding="utf-8").splitlines()
-    # Both have all points of one notebook of two, although one is known by the number alone.
-    assert [row.split(",")[3] for row in rows if row.startswith("Participant")] == ["10", "10"]
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_a_class_on_a_platform_from_the_first_file_to_the_last_grade(course, platform):
+    page = (BOOK / f"teaching_{platform}.md").read_text("utf-8")
+    given = []
+    for step in steps(page):
+        if isinstance(step, File) and step.name.endswith(IN_AN_ARCHIVE):
+            path = course.folder / step.name.removesuffix(IN_AN_ARCHIVE)
+            solved = course.folder / "solutions" / ASSIGNMENT
+            write_sources(EXERCISES, course.folder / "solutions")
+            path.write_bytes(make_archive(step.text, solved))
+        else:
+            given.append(step)
+    assert len(given) > 10, "the test would run nothing"
+    assert course.follow(given) == {}
 
 
 @needs_bubblewrap
@@ -249,10 +321,11 @@ def test_an_assignment_goes_through_the_exchange_and_back(course, tmp_path):
     )
     sides = {"teacher": course, "student": Reader(desk, tmp_path)}
 
-    table = re.findall(r"^\| (teacher|student) \| `(.*)` \|$", REFERENCE.read_text("utf-8"), re.M)
+    page = (BOOK / "teaching_jupyterhub.md").read_text("utf-8")
+    table = re.findall(r"^\| (teacher|student) \| `(.*)` \|$", page, re.M)
     assert [who for who, _ in table].count("student") == 3
     for who, line in table:
-        sides[who].run(line + (" --force" if "generate_assignment" in line else ""))
+        sides[who].run(line)
     pages = sorted(desk.rglob("*.html"))
     assert [path.name for path in pages] == ["scores.html", "translator.html"]
     assert "is not written yet" in pages[0].read_text("utf-8")

@@ -177,7 +177,8 @@ class _Collector:
             ]
             one = self._describe(student, stored, left, submission.late)
             if stored.state != "older":
-                self._note_returns(platform, one, number, submission.originals)
+                mate = bool(members[0][1]) and (sender, group) != members[0]
+                self._note_returns(platform, one, number, {} if mate else submission.originals)
             together = members[0][0].name or members[0][0].ids[0]  # of those without a name
             self.groups[student] = (group or together) if len(members) > 1 else ""
             if group:
@@ -210,10 +211,21 @@ class _Collector:
             members = self._groups.get(normalise(sender.name), []) if sender.name else []
             if platform == "Moodle" and not sender.ids and set(self._groups) != {""}:
                 members = members or self._groups.get("", [])  # the group of those who have none
+            if platform == "Canvas" and (named := self._find_group(sender)):
+                # Canvas gives a group's submission once, under the name of one member.
+                mates = self._groups[normalise(named)]
+                others = [mate for mate in mates if not set(mate.ids) & set(sender.ids)]
+                yield from ((member, named) for member in (sender, *others))
+                continue
             if members:
                 yield from ((member, sender.name) for member in members)
             else:
                 yield sender, ""
+
+    def _find_group(self, sender: Sender) -> str:
+        """Return the name of the group in which a list has the sender, or ""."""
+        entries = [self._entries[i] for i in sender.ids if i in self._entries]
+        return next((entry.group for entry in entries if entry.group), "")
 
     def _find_student(self, sender: Sender, entry: RosterEntry | None, platform: str) -> str:
         """Return the id of the sender, who is listed as a stranger if nobody is known by it."""

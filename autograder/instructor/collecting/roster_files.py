@@ -15,17 +15,17 @@ from autograder.instructor.sanitize import sanitize_line
 # What platforms call each field, best first. In Canvas's gradebook "ID" is its own number.
 _TITLES: dict[str, tuple[str, ...]] = {
     "id": (
-        "student_id", "username", "user name", "login", "login id", "sis login id", "sis user id",
-        "id number", "student id", "sid", "student number", "sis id", "id",
+        "student_id", "username", "user name", "login", "login id", "login_id", "sis login id",
+        "sis user id", "id number", "student id", "sid", "student number", "sis id", "id",
     ),
     "first_name": ("first_name", "first name", "firstname", "given name", "forename"),
     "last_name": ("last_name", "last name", "lastname", "surname", "family name"),
     "name": ("full name", "name", "student", "student name", "display name", "user full name"),
     "email": ("email", "email address", "e-mail", "e-mail address", "mail", "user email"),
-    "lms_id": ("lms_user_id", "canvas user id", "user id"),
+    "lms_id": ("lms_user_id", "canvas user id", "canvas_user_id", "user id"),
     "platform_id": ("identifier",),
     "submitted": ("last modified (submission)",),
-    "group": ("group", "groups", "group name", "team"),
+    "group": ("group", "groups", "group name", "group_name", "team"),
     "role": ("role", "roles"),
 }  # fmt: skip
 _TEACHERS = ("teacher", "instructor", "ta", "manager", "grader", "observer", "designer")

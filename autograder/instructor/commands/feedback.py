@@ -38,7 +38,7 @@ def feedback(given: argparse.Namespace) -> int:
 
 _UPLOAD = {
     "Moodle": "in Moodle, Upload multiple feedback files in a zip",
-    "Canvas": "in Canvas, Upload Submissions",
+    "Canvas": "in Canvas, Re-Upload Submissions",
     "": "a folder for each student",
 }
 

@@ -3,7 +3,7 @@
 - Moodle, *Upload multiple feedback files in a zip*, mod/assign/feedback/file/importziplib.php: a
   file belongs to the participant whose number is in its name,
   `ada_12345_assignsubmission_file_scores.html`.
-- Canvas, *Upload Submissions*, infer_comment_context_from_filename in abstract_assignment.rb: a
+- Canvas, *Re-Upload Submissions*, infer_comment_context_from_filename in abstract_assignment.rb: a
   file belongs to the user and the attachment whose numbers are in its name, and is shown under the
   name of that attachment. An attachment `scores.ipynb` therefore gets a notebook with the
   feedback, and an attached archive gets an archive with the pages.
@@ -26,7 +26,7 @@ from nbgrader.preprocessors import ClearHiddenTests
 
 from autograder.instructor.formatting import format_points
 from autograder.instructor.grading.course_folder import Course, write_atomically
-from autograder.instructor.grading.gradebook_tables import RETURNS, read_rows
+from autograder.instructor.grading.gradebook_tables import GROUPS, RETURNS, read_rows
 from autograder.instructor.nbgrader.feedback_pages import NotebookGrades, read_grades
 from autograder.instructor.nbgrader.shorten_tracebacks import HideOwnTracebacks
 from autograder.instructor.sanitize import escape_markdown
@@ -60,18 +60,24 @@ def pack_feedback(
         path: the zip file to write.
     """
     with Gradebook(course.db_url, course.course_id) as gradebook:
-        rows = read_rows(gradebook.db.connection(), RETURNS, assignment=assignment)
+        connection = gradebook.db.connection()
+        rows = read_rows(connection, RETURNS, assignment=assignment)
+        together = read_rows(connection, GROUPS, assignment=assignment)
     names: dict[str, dict[str, str]] = {}
     platforms: dict[str, str] = {}
     for row in rows:
         names.setdefault(row.student, {})[row.name] = row.notebook
         platforms[row.student] = row.platform
+    groups = {row.student: row.name for row in together if row.name}
+    served = {groups[student] for student in platforms if student in groups}
     grades = read_grades(course.db_url, course.course_id, assignment)
     packed = PackedFeedback()
     files: dict[str, bytes] = {}
     for student in students:
         pages = {page.stem: page for page in course.feedback(assignment, student).glob("*.html")}
         platform = platforms.get(student, "")
+        if not platform and groups.get(student) in served:
+            continue  # Canvas brings it to the whole group
         if not pages:
             packed.left_out[student] = "there is no feedback yet"
             continue

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
 import re
 import shutil
 import uuid
@@ -376,11 +377,11 @@ class _PageWriter:
         wanted = self._course.graded_students(self._assignment) if students is None else students
         pages = list(self._list_pages(wanted, written))
         before = {} if force else self._read_record()
-        now = {str(page.to): _digest(page) for page in pages}
+        now = {self._name(page): _digest(page) for page in pages}
         changed = [
             page
             for page in pages
-            if before.get(str(page.to)) != [now[str(page.to)], _time(page.to)]
+            if before.get(self._name(page)) != [now[self._name(page)], _time(page.to)]
         ]
         written.unchanged = len(pages) - len(changed)
         if not changed:
@@ -390,19 +391,23 @@ class _PageWriter:
         record = self._read_record()
         try:
             for number, (page, why) in enumerate(self._run(changed), start=1):
-                record.pop(str(page.to), None)
+                record.pop(self._name(page), None)
                 if why:
                     page.to.unlink(missing_ok=True)  # a page with old grades would be wrong
                     written.failed.append(f"{page.student}, {page.notebook}: {why}")
                 else:
                     written.pages += 1
-                    record[str(page.to)] = [now[str(page.to)], _time(page.to)]
+                    record[self._name(page)] = [now[self._name(page)], _time(page.to)]
                 tick(number, len(changed))
         finally:
             for student in {page.student for page in changed}:
                 self._nbgrader.set_permissions(self._assignment, student)
             write_atomically(self._record, json.dumps(record, indent=0).encode(), 0o644)
         return written
+
+    def _name(self, page: Page) -> str:
+        """Return a page's name in the record, which holds after the class's folder has moved."""
+        return Path(os.path.relpath(page.to, self._course.root)).as_posix()
 
     def _copy_beside(self, student: str) -> None:
         """Copy the files that nbgrader copies, except those that a browser would run.
