@@ -7,6 +7,7 @@ import shutil
 import tarfile
 import unicodedata
 import zipfile
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from autograder.cli import main
 from autograder.instructor.collecting import platform_ids
 from autograder.instructor.collecting.packed_files import clean_path
 from autograder.instructor.collecting.roster_files import read_roster_file
-from autograder.instructor.grading.course_folder import CourseError
+from autograder.instructor.grading.course_folder import Course, CourseError
 from autograder.instructor.grading.gradebook_tables import RETURNS, read_rows
 from tests.conftest import ROOT
 
@@ -333,6 +334,16 @@ def test_a_worksheet_tells_who_is_who_and_when(course, capsys):
     with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
         known = platform_ids.read_ids(gradebook.db.connection(), ASSIGNMENT)
     assert known == {"kim2": ("70",), "123": ("71",)}
+
+
+def test_a_time_stamp_without_a_zone_is_in_the_courses_zone(course):
+    folder = course / "submitted" / "ada" / ASSIGNMENT
+    folder.mkdir(parents=True)
+    (folder / "timestamp.txt").write_text("2026-11-20 18:30")
+    assert Course(course).submission_times(ASSIGNMENT)["ada"] == datetime(2026, 11, 20, 18, 30)
+    with open(course / "nbgrader_config.py", "a") as page:
+        page.write("\nc.Exchange.timezone = 'Asia/Seoul'\n")
+    assert Course(course).submission_times(ASSIGNMENT)["ada"] == datetime(2026, 11, 20, 9, 30)
 
 
 def inbound(folder: Path, when: str, *names: str) -> str:

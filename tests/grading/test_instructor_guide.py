@@ -75,7 +75,7 @@ def sections(page: str) -> dict[str, tuple[list[str], list[Command | File]]]:
     found: dict[str, tuple[list[str], list[Command | File]]] = {}
     for part in re.split(r"^## ", page, flags=re.M)[1:]:
         title, text = part.split("\n", 1)
-        after = re.match(r"\s*\*Comes after\* (.*)\n", text)
+        after = re.match(r"\s*\*Needs\* (.*)\n", text)
         slugs = re.findall(r"\(#(.*?)\)", after[1]) if after else []
         if steps(text):
             found[title.lower().replace(" ", "-")] = slugs, steps(text)

@@ -7,6 +7,7 @@ import os
 import subprocess
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -320,4 +321,4 @@ def test_nbgraders_own_command_opens_nothing_that_was_handed_in(folder):
 )
 def test_a_time_of_submission_that_is_none_is_not_known(text):
     handed = Submission({}, {"timestamp.txt": text})
-    assert Course.timestamp(None, handed) is None  # type: ignore[arg-type]
+    assert Course.timestamp(SimpleNamespace(timezone=""), handed) is None  # type: ignore[arg-type]

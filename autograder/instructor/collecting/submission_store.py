@@ -51,13 +51,13 @@ def store_submission(
     """
     files = {path: content for path, content in files.items() if path != _TIMESTAMP}
     folder = course.submitted(assignment, student)
-    time_before = _read_time(folder)
+    time_before = _read_time(course, folder)
     there = folder.is_dir() and any(folder.iterdir())
     if there and _read_files(folder) == files:
         if submitted_at is not None and submitted_at != time_before:
             _write_time(folder, submitted_at)
         return Stored("unchanged", submitted_at or time_before)
-    if known := _find_earlier(course.earlier(assignment, student), files, submitted_at):
+    if known := _find_earlier(course, course.earlier(assignment, student), files, submitted_at):
         return Stored("older", time_before, known)
     if there and time_before is not None and (submitted_at or time_before) < time_before:
         kept = course.name_earlier(assignment, student, submitted_at)
@@ -72,13 +72,13 @@ def store_submission(
 
 
 def _find_earlier(
-    parent: Path, files: Mapping[str, bytes], submitted_at: datetime | None
+    course: Course, parent: Path, files: Mapping[str, bytes], submitted_at: datetime | None
 ) -> Path | None:
     """Return the folder of a submission that was collected before and does not count."""
     if submitted_at is None or not parent.is_dir():
         return None
     for folder in sorted(path for path in parent.iterdir() if path.is_dir()):
-        if _read_time(folder) == submitted_at and _read_files(folder) == files:
+        if _read_time(course, folder) == submitted_at and _read_files(folder) == files:
             return folder
     return None
 
@@ -105,9 +105,11 @@ def _read_files(folder: Path) -> dict[str, bytes]:
     return found
 
 
-def _read_time(folder: Path) -> datetime | None:
+def _read_time(course: Course, folder: Path) -> datetime | None:
     try:
-        return parse_time((folder / _TIMESTAMP).read_text(encoding="utf-8").strip())
+        return parse_time(
+            (folder / _TIMESTAMP).read_text(encoding="utf-8").strip(), course.timezone
+        )
     except (OSError, UnicodeDecodeError, TimeError):
         return None
 

@@ -248,7 +248,7 @@ class Course:
             .strip()
         )
         try:
-            return parse_time(text) if text else None
+            return parse_time(text, self.timezone) if text else None
         except TimeError:
             return None
 
