@@ -492,12 +492,24 @@ def test_a_place_that_is_taken_is_left_alone(tmp_path):
     with pytest.raises(student_bundle.BundleError, match="is not empty"):
         student_bundle.write(tmp_path / "notes.txt")
     (tmp_path / "b.zip").write_text("mine")
-    with pytest.raises(student_bundle.BundleError, match="already exists"):
+    with pytest.raises(student_bundle.BundleError, match="is another file, not a bundle"):
         student_bundle.write(tmp_path / "b.zip")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
         "notes.txt": "mine",
         "b.zip": "mine",
     }
+    bundle = student_bundle.write(tmp_path / "c.zip", only=["embeddings"])
+    student_bundle.write(bundle, only=["seq2seq"])
+    with zipfile.ZipFile(bundle) as archive:
+        assert "attention-course/exercises/seq2seq/cells.ipynb" in archive.namelist()
+
+
+def test_only_an_assignment_of_the_course_can_be_the_last(course):
+    own = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("Draw.", id="draw")])
+    (course / "solutions" / "project").mkdir()
+    nbformat.write(own, course / "solutions" / "project" / "essay.ipynb")
+    with pytest.raises(student_bundle.BundleError, match="project has no place in the order"):
+        student_bundle.collect_files(course, last="project")
 
 
 def test_an_empty_folder_is_a_good_place(tmp_path):

@@ -198,7 +198,7 @@ class PageExporter(HTMLExporter):
         self._cells = []
         self._language = json.dumps(nb.metadata.get("language_info"))
         page, resources = super().from_notebook_node(nb, resources, **given)
-        return _fill(page, self._mark, self._cells), resources
+        return _fill(improve_frame(page), self._mark, self._cells), resources
 
     def register_filter(self, name: str, jinja_filter: Any) -> Any:
         """Register a filter, and wrap the one for code, which nbconvert registers for each page."""
@@ -248,6 +248,25 @@ class PageExporter(HTMLExporter):
         before = html[: len(html) - len(html.lstrip())]
         after = html[len(html.rstrip()) :]
         return before + self._mark + after
+
+
+# Cells of tables have no padding in nbgrader's page, so that the titles of columns run together.
+_STYLE = "<style>.rendered_html td, .rendered_html th { padding: 0.2em 0.6em; }</style>\n"
+# nbgrader's table of contents says "Test cell" for each exercise.
+_CONTENTS_ENTRY = re.compile(
+    r'(?P<link><a href="#(?P<comment>comment-)?(?:test-)?(?P<name>[^"]+)">)'
+    r"(?P<kind>Test cell|Coding free-response|Written response|Task|Comment)</a>"
+)
+
+
+def improve_frame(page: str) -> str:
+    """Return nbgrader's page with the exercises' names in its contents and padding in tables."""
+
+    def name(entry: re.Match[str]) -> str:
+        what = "Comment on " if entry["comment"] else ""
+        return f"{entry['link']}{what}<code>{entry['name']}</code></a>"
+
+    return _CONTENTS_ENTRY.sub(name, page).replace("</head>", f"{_STYLE}</head>", 1)
 
 
 # HTML that Pygments writes for a cell, in the form that we know how to tidy.

@@ -96,8 +96,8 @@ def write(folder: Path, course: Path = ROOT, last: str = "", only: Collection[st
     """Write the students' bundle.
 
     Args:
-        folder: an empty or new folder to write to; or a new file that ends in ".zip", for a
-            reproducible archive.
+        folder: an empty or new folder to write to; or a file that ends in ".zip", for a
+            reproducible archive, which takes the place of an earlier bundle.
         course: the folder with nbgrader_config.py, the sources and the release.
         last: the last assignment in the bundle, because later notebooks contain the answers to
             earlier ones; "" for all assignments.
@@ -113,8 +113,9 @@ def write(folder: Path, course: Path = ROOT, last: str = "", only: Collection[st
     folder = Path(folder)
     packed = folder.suffix == ".zip"
     if packed and folder.exists():
-        raise BundleError(f"{folder} already exists: delete it or choose another name.")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        if not _is_bundle(folder):
+            raise BundleError(f"{folder} is another file, not a bundle: choose another name.")
+    elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BundleError(f"{folder} is not empty: choose a new folder for the bundle.")
     files = collect_files(Path(course), last, only)
     if packed:
@@ -140,14 +141,18 @@ def collect_files(
             "The bundle is made from a clone of the course: install it with `pip install -e .`."
         )
     order = list(dict.fromkeys(exercise.assignment for exercise in EXERCISES.values()))
-    sources = course / Course(course).directory.source_directory
+    # Loading the settings also writes the notebooks of all text masters, as for nbgrader.
+    loaded = Course(course)
+    sources = course / loaded.directory.source_directory
     names = list(dict.fromkeys([*order, *sorted(p.parent.name for p in sources.glob("*/*.ipynb"))]))
     for name in filter(None, (last, *only)):
         if name not in names:
             raise BundleError(f"There is no assignment {name!r}; there are: {', '.join(names)}.")
-    left_out = set(order[order.index(last) + 1 :] if last in order else [])
+    if last and last not in order:
+        raise BundleError(f"{last} has no place in the order of the course: name it with --only.")
+    left_out = set(order[order.index(last) + 1 :] if last else [])
     left_out |= set(names) - set(only) if only else set()
-    exercises = dict(_released(course, left_out))
+    exercises = dict(_released(loaded, left_out))
     project = tomllib.loads(_text(ROOT / "pyproject.toml"))
     files = {f"exercises/{name}": content for name, content in exercises.items()}
     for package in PACKAGES:
@@ -160,13 +165,11 @@ def collect_files(
     return dict(sorted(files.items()))
 
 
-def _released(course: Path, left_out: Collection[str]) -> Iterator[tuple[str, bytes]]:
+def _released(course: Course, left_out: Collection[str]) -> Iterator[tuple[str, bytes]]:
     """Yield name and content of each released file, except those of some assignments."""
-    # Loading the settings also writes the notebooks of all text masters, as for nbgrader.
-    app = Course(course).app
-    directory, config = app.coursedir, app.config
-    sources = course / directory.source_directory
-    released = course / directory.release_directory
+    directory, config = course.directory, course.app.config
+    sources = course.root / directory.source_directory
+    released = course.root / directory.release_directory
     if not sources.is_dir():
         raise BundleError(f"There is no folder {sources}: run this in the course's folder.")
     found = False
@@ -298,6 +301,15 @@ def _code(content: bytes) -> Iterator[str]:
     for cell in json.loads(content)["cells"]:
         if cell["cell_type"] == "code":
             yield "".join(cell["source"])
+
+
+def _is_bundle(path: Path) -> bool:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except (OSError, zipfile.BadZipFile):
+        return False
+    return bool(names) and all(name.startswith("attention-course/") for name in names)
 
 
 def _pack(path: Path, files: dict[str, bytes]) -> None:
