@@ -144,7 +144,7 @@ def _feedback(parser: argparse.ArgumentParser) -> None:
         "--zip",
         type=Path,
         metavar="FILE",
-        help="also pack the feedback, as the platform takes it that gave the submissions",
+        help="also pack the feedback, in the format that the submissions' platform accepts",
     )
     _of_course(parser)
 

@@ -20,7 +20,8 @@ from autograder.sandbox.framing import to_plain_text
 
 LINE_AT_MOST, TEXT_AT_MOST, CELL_AT_MOST = 2_000, 25_000, 200_000  # characters
 COLOURED_AT_MOST, _COLOURED_CELL = 100_000, 10_000  # highlighted characters per page and per cell
-PICTURE_AT_MOST = 1 << 20
+PICTURE_AT_MOST = 1 << 20  # base64 characters of a picture that code has made
+PHOTOGRAPH_AT_MOST = 1 << 23  # of one that a student has pasted into a text
 PIXELS_AT_MOST = 1 << 25  # a small file may decompress to gigabytes
 _PAGE_AT_MOST, _PAGE_PIXELS_AT_MOST = 8 << 20, 1 << 26  # all outputs: characters, pixels
 
@@ -172,13 +173,33 @@ def _count_pixels(picture: str) -> int:
 
 def sanitize_png(text: Any) -> str:
     """Return a picture re-encoded as base64, or "" if it is not a PNG or is too large to show."""
-    if not isinstance(text, str) or len(text) > PICTURE_AT_MOST:
-        return ""
-    try:
-        picture = base64.b64decode("".join(text.split()), validate=True)
-    except (binascii.Error, ValueError):
-        return ""
+    picture = _decode_picture(text, PICTURE_AT_MOST)
     if not picture.startswith(_PNG) or len(picture) < 24:
         return ""
     width, height = struct.unpack(">II", picture[16:24])
     return base64.b64encode(picture).decode("ascii") if width * height <= PIXELS_AT_MOST else ""
+
+
+def sanitize_jpeg(text: Any) -> str:
+    """Return a photograph re-encoded as base64, or "" if it is not a JPEG or is too large."""
+    picture = _decode_picture(text, PHOTOGRAPH_AT_MOST)
+    if not picture.startswith(b"\xff\xd8\xff"):
+        return ""
+    place = 2
+    while place + 9 <= len(picture) and picture[place] == 0xFF:
+        marker, length = struct.unpack(">BH", picture[place + 1 : place + 4])
+        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):  # the start of a frame
+            height, width = struct.unpack(">HH", picture[place + 5 : place + 9])
+            fits = width * height <= PIXELS_AT_MOST
+            return base64.b64encode(picture).decode("ascii") if fits else ""
+        place += 2 + length
+    return ""
+
+
+def _decode_picture(text: Any, at_most: int) -> bytes:
+    if not isinstance(text, str) or len(text) > at_most:
+        return b""
+    try:
+        return base64.b64decode("".join(text.split()), validate=True)
+    except (binascii.Error, ValueError):
+        return b""

@@ -8,6 +8,9 @@ import sys
 
 import pytest
 
+from autograder.instructor.grading.assignment_run import AssignmentRun, Summary
+from autograder.instructor.grading.attempts import AttemptChooser
+from autograder.instructor.grading.course_folder import Course
 from tests.conftest import copy_course, needs_bubblewrap
 from tests.grading.test_assignment_run import ASSIGNMENT, RIGHT, WRONG, grade, hand_in, kept, points
 
@@ -59,10 +62,20 @@ def run(folder, *arguments):
     return done.stdout if done.returncode == 0 else done.stderr
 
 
+def list_open_attempts(folder):
+    """Return the attempts that the next run would grade."""
+    work = AssignmentRun(Course(folder), ASSIGNMENT)
+    summary = Summary(results=kept(folder))
+    return list(AttemptChooser(work, summary).job.attempts)
+
+
 def test_the_best_submission_counts_and_the_others_stay(course):
     said = grade(course)
     assert "bahdanau: 2 graded" in said
-    assert "ada: the one of 2026-11-18 12:00 UTC counts, with 4 points; the other has 0" in said
+    assert "Another submission counts than before:" in said
+    assert (
+        "ada: the one of 2026-11-18 12:00 UTC, with 4 points; the one that counted before has 0"
+    ) in said
     assert time_of(course, "ada") == "2026-11-18"
     assert points(course, "ada")["additive_score"] == 3
     earlier = course / "earlier_submissions" / "ada" / ASSIGNMENT
@@ -71,11 +84,13 @@ def test_the_best_submission_counts_and_the_others_stay(course):
     assert {student for student, _ in kept(course)} == {"ada", "bora"}  # no trace of the others
 
     # All points are known, so that nothing is graded, until something changes.
+    assert list_open_attempts(course) == []
     assert "bahdanau: 0 graded, 2 unchanged" in grade(course)
     hand_in_earlier(
         course, "bora", RIGHT | {"masked_softmax": "masked_softmax = 1"}, "2026-11-19 09:00 UTC"
     )
     hand_in(course, "bora", RIGHT, "2026-11-20 09:00 UTC")
+    assert len(list_open_attempts(course)) == 1
     said = grade(course)
     assert "counts" not in said and time_of(course, "bora") == "2026-11-20"
 
@@ -87,8 +102,45 @@ def test_the_best_submission_counts_and_the_others_stay(course):
     )
     assert "is due" in run(course, "due", ASSIGNMENT, "2026-11-18 09:00 UTC")
     said = grade(course)
-    assert "bora: the one of 2026-11-17 00:00 UTC counts, with 3 points; the other has 0" in said
-    assert "ada" not in said.split("more points than a later one")[1]
+    changes = said.split("Another submission counts than before:")[1]
+    assert (
+        "bora: the one of 2026-11-17 00:00 UTC, with 3 points; the one that counted before has 0"
+    ) in changes
+    assert "ada" not in changes
+
+
+def test_runs_of_a_part_of_the_work_leave_the_others_alone(course):
+    said = grade(course, "--exercise", "additive_score")
+    assert "counts" not in said and time_of(course, "ada") == "2026-11-20"
+    hand_in(course, "bora", RIGHT, "2026-11-20 12:00:00 UTC")
+    hand_in_earlier(course, "bora", RIGHT, "2026-11-21 12:00:00 UTC")
+    said = grade(course, "--student", "ada")
+    assert "counts" in said and time_of(course, "ada") == "2026-11-18"
+    assert time_of(course, "bora") == "2026-11-20"
+    grade(course)  # with the same points the later one counts
+    assert time_of(course, "bora") == "2026-11-21"
+    assert list_open_attempts(course) == []
+
+
+def test_a_damaged_attempt_has_no_points(course):
+    earlier = course / "earlier_submissions" / "ada" / ASSIGNMENT
+    (earlier / "2026-11-18" / "scores.ipynb").write_bytes(b"\0")
+    shutil.copytree(earlier / "2026-11-19", earlier / "2026-11-17")
+    (earlier / "2026-11-17" / "loop").symlink_to("loop")
+    said = grade(course)
+    assert "bahdanau: 2 graded" in said
+    assert time_of(course, "ada") == "2026-11-20"
+
+
+def test_a_run_that_ended_while_two_changed_places_is_mended(course):
+    grade(course)
+    shutil.move(
+        course / "submitted" / "ada" / ASSIGNMENT,
+        course / "earlier_submissions" / "ada" / ASSIGNMENT / "interrupted",
+    )
+    grade(course)
+    assert time_of(course, "ada") == "2026-11-18"
+    assert points(course, "ada")["additive_score"] == 3
 
 
 def test_by_default_the_last_submission_counts(course):

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from nbgrader.api import Gradebook
 
 from autograder.cli import main
-from autograder.instructor.collecting import platform_ids
 from autograder.instructor.collecting.packed_files import clean_path
 from autograder.instructor.collecting.roster_files import read_roster_file
+from autograder.instructor.grading import platform_records
 from autograder.instructor.grading.course_folder import Course, CourseError
-from autograder.instructor.grading.gradebook_tables import RETURNS, read_rows
+from autograder.instructor.grading.gradebook_tables import UPLOAD_NAMES, read_rows
 from tests.conftest import ROOT
 
 ASSIGNMENT = "bahdanau"
@@ -260,8 +260,8 @@ def test_a_groups_folder_goes_to_its_members(course, capsys, between):
     assert "Handed in by the group Default group." in said
     assert "Team B is not in the gradebook" in said
     with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
-        known = platform_ids.read_ids(gradebook.db.connection(), ASSIGNMENT)
-        groups = platform_ids.read_groups(gradebook.db.connection(), ASSIGNMENT)
+        known = platform_records.read_ids(gradebook.db.connection(), ASSIGNMENT)
+        groups = platform_records.read_groups(gradebook.db.connection(), ASSIGNMENT)
     assert known == {"ada": ("503",), "bora": ("8",), "kim2": ("9",), "Team B": ("504",)}
     # Moodle's default group is that of everybody who is in none; here only Ada.
     assert groups == {"ada": "", "bora": "Team A", "kim2": "Team A", "Team B": ""}
@@ -289,13 +289,85 @@ def test_canvas_gives_a_groups_submission_once(course, capsys):
     assert said.count("Handed in by the group Red.") == 2
     with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
         connection = gradebook.db.connection()
-        groups = platform_ids.read_groups(connection, ASSIGNMENT)
-        returns = {row.student: row.name for row in read_rows(connection, RETURNS)}
+        groups = platform_records.read_groups(connection, ASSIGNMENT)
+        returns = {row.student: row.name for row in read_rows(connection, UPLOAD_NAMES)}
     assert groups == {"ada": "Red", "bora": "Red", "kim2": ""}
     # The feedback goes back once, through the member under whose name the files came.
     assert returns == {
         "ada": "okaforada_11_900_scores.ipynb", "kim2": "kimminji_14_901_scores.ipynb",
     }  # fmt: skip
+
+
+def test_a_group_in_canvas_is_known_by_logins_and_from_the_time_before(course, capsys):
+    (course / "canvas.zip").write_bytes(pack({"okaforada_11_900_scores.ipynb": SCORES}))
+    (course / "groups.csv").write_text("login_id,group_name\nada,Red\nbora,Red\n")
+    said = collect(capsys, "canvas.zip", "groups.csv")
+    assert set(collected(course)) == {"ada", "bora"}
+    assert said.count("Handed in by the group Red.") == 2
+    second = {"okaforada_11_902_scores-1.ipynb": TRANSLATOR}
+    (course / "second.zip").write_bytes(pack(second))
+    said = collect(capsys, "second.zip")
+    assert said.count("Handed in by the group Red.") == 2 and "2 replaced" in said
+    # Who stands in the archive himself does not get what another member handed in.
+    (course / "third.zip").write_bytes(pack({"bora_12_903_scores.ipynb": SCORES} | second))
+    assert "1 replaced, 1 unchanged" in collect(capsys, "third.zip")
+    there = (course / "submitted" / who / ASSIGNMENT for who in ("ada", "bora"))
+    assert [(f / "scores.ipynb").read_bytes() for f in there] == [TRANSLATOR, SCORES]
+
+
+def test_a_students_number_is_not_taken_for_a_participants(course, capsys):
+    name = "Red_504_assignsubmission_file_/scores.ipynb"
+    (course / "moodle.zip").write_bytes(pack({name: SCORES}))
+    (course / "groups.csv").write_text("id,group\n123,Red\nada,Red\n", encoding="utf-8")
+    collect(capsys, "moodle.zip", "groups.csv")
+    assert set(collected(course)) == {"123", "ada"}
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
+        connection = gradebook.db.connection()
+        assert platform_records.read_ids(connection, ASSIGNMENT) == {}
+        assert platform_records.read_upload_names(connection, ASSIGNMENT) == {}
+
+
+def test_names_that_are_no_text_are_recorded(course, capsys):
+    there = course / "canvas"
+    there.mkdir()
+    (there / "okaforada_11_900_b\udce9ta.ipynb").write_bytes(SCORES)
+    collect(capsys, "canvas")
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
+        names = platform_records.read_upload_names(gradebook.db.connection(), ASSIGNMENT)
+    assert list(names["ada"][1]) == ["okaforada_11_900_b\\udce9ta.ipynb"]
+
+
+def _exchange(when, page):
+    return {f"ada+{ASSIGNMENT}+2026-11-{when} 12:00:00 UTC/scores.ipynb": page}
+
+
+@pytest.mark.parametrize("attempts", ["last", "best"])
+def test_a_submission_that_is_collected_again_is_kept_once(course, capsys, attempts):
+    with (course / "nbgrader_config.py").open("a") as settings:
+        settings.write(f"\nc.Grading.attempts = {attempts!r}\n")
+    first, second = _exchange(18, SCORES), _exchange(19, TRANSLATOR)
+    (course / "both.zip").write_bytes(pack(first | second))
+    collect(capsys, "both.zip")
+    assert time_of(course, "ada") == "2026-11-19 12:00:00 UTC"
+    (course / "first.zip").write_bytes(pack(first))
+    said = collect(capsys, "first.zip")
+    expected = {"last": "1 older", "best": "1 unchanged"}
+    assert expected[attempts] in said
+    assert ("Another one of this student counts" in said) == (attempts == "best")
+    earlier = course / "earlier_submissions" / "ada" / ASSIGNMENT
+    assert len(list(earlier.iterdir())) == 1
+    # Grading has put the first one in place, as the best; then the instructor counts the last.
+    there = course / "submitted" / "ada" / ASSIGNMENT
+    (kept,) = earlier.iterdir()
+    there.rename(course / "second")
+    kept.rename(there)
+    (course / "second").rename(earlier / "second")
+    said = collect(capsys, "both.zip")
+    if attempts == "best":
+        assert "1 unchanged" in said and time_of(course, "ada") == "2026-11-18 12:00:00 UTC"
+    else:
+        assert "1 replaced" in said and time_of(course, "ada") == "2026-11-19 12:00:00 UTC"
+    assert len(list(earlier.iterdir())) == 1
 
 
 def test_groups_in_plain_folders(course, capsys):
@@ -332,7 +404,7 @@ def test_a_worksheet_tells_who_is_who_and_when(course, capsys):
     again = collect(capsys, "moodle.zip")
     assert "2 students: 2 unchanged" in again and "not in the gradebook" not in again
     with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
-        known = platform_ids.read_ids(gradebook.db.connection(), ASSIGNMENT)
+        known = platform_records.read_ids(gradebook.db.connection(), ASSIGNMENT)
     assert known == {"kim2": ("70",), "123": ("71",)}
 
 

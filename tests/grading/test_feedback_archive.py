@@ -6,6 +6,7 @@ import io
 import json
 import shutil
 import sqlite3
+import tarfile
 import zipfile
 
 import nbformat
@@ -13,7 +14,7 @@ import pytest
 
 from autograder.cli import main
 from tests.conftest import ROOT, copy_course, needs_bubblewrap
-from tests.grading.test_assignment_run import ASSIGNMENT, RIGHT, WRONG, grade
+from tests.grading.test_assignment_run import ASSIGNMENT, RIGHT, WRONG, grade, hand_in
 from tests.grading.test_collecting import pack
 
 pytestmark = [pytest.mark.slow, needs_bubblewrap]
@@ -31,10 +32,21 @@ def course(tmp_path, monkeypatch):
     copy_course(tmp_path)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "roster.csv").write_text(
-        "id,first_name,last_name\nada_o,Ada,Okafor\nbora,Bora,Yılmaz\nchul,철,박\n", "utf-8"
+        "id,first_name,last_name\nada_o,Ada,Okafor\nbora,Bora,Yılmaz\nchul,철,박\ndana,Dana,Ng\n",
+        "utf-8",
     )
     assert main(["roster", "roster.csv"]) == 0
     return tmp_path
+
+
+def pack_tar(files):
+    page = io.BytesIO()
+    with tarfile.open(fileobj=page, mode="w:gz") as archive:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return page.getvalue()
 
 
 def read(path):
@@ -50,9 +62,11 @@ def test_moodle_finds_each_participant_by_the_number_in_the_name(course, capsys)
     }
     (course / "moodle.zip").write_bytes(pack(archive))
     assert main(["collect", ASSIGNMENT, "moodle.zip"]) == 0
+    hand_in(course, "dana", RIGHT)  # by mail
     grade(course)
     assert main(["feedback", ASSIGNMENT, "--zip", "back.zip"]) == 0
     said = capsys.readouterr().out
+    assert "dana is not in it: this submission was not collected from an archive of Moodle." in said
     assert "back.zip: 2 students; in Moodle, Upload multiple feedback files in a zip." in said
     found = {}
     for name, content in read("back.zip").items():
@@ -69,12 +83,15 @@ def test_canvas_shows_feedback_under_the_name_of_what_was_handed_in(course, caps
         "okaforada_101_9002_diary.pdf": b"%PDF-1.4",
         "yilmazbora_LATE_102_9003_work-2.zip": pack({"a/scores.ipynb": notebook("scores", RIGHT)}),
         "parkchul_103_9004_scores.pdf": b"%PDF-1.4",
+        "parkchul_103_9005_work.tar.gz": pack_tar({"scores.ipynb": notebook("scores", WRONG)}),
+        "ngdana_104_9006_notes.pdf": b"%PDF-1.4",
     }
-    (course / "groups.csv").write_text("login_id,group_name\nada_o,Red\ndana,Red\n")
+    (course / "groups.csv").write_text("login_id,group_name\nada_o,Red\nemil,Red\n")
     (course / "canvas.zip").write_bytes(pack(archive))
     (course / "gradebook.csv").write_text(
         "Student,ID,SIS User ID,SIS Login ID,Section\n    Points Possible,,,,\n"
-        '"Okafor, Ada",101,,ada_o,A\n"Yılmaz, Bora",102,,bora,A\n"박, 철",103,,chul,A\n',
+        '"Okafor, Ada",101,,ada_o,A\n"Yılmaz, Bora",102,,bora,A\n"박, 철",103,,chul,A\n'
+        '"Ng, Dana",104,,dana,A\n"Roy, Emil",105,,emil,A\n',
         encoding="utf-8",
     )
     assert main(["roster", "gradebook.csv"]) == 0
@@ -84,13 +101,13 @@ def test_canvas_shows_feedback_under_the_name_of_what_was_handed_in(course, caps
         database.execute("update comment set manual_comment = 'See <b>page 3</b>.'")
     assert main(["feedback", ASSIGNMENT, "--zip", "back.zip"]) == 0
     said = capsys.readouterr().out
-    assert "back.zip: 2 students; in Canvas, Re-Upload Submissions." in said
-    assert "chul is not in it: Canvas shows feedback under the name of a file" in said
+    assert "back.zip: 4 students; in Canvas, Re-Upload Submissions." in said  # Emil by Ada
+    assert "dana is not in it: Canvas shows feedback under the name of a file" in said
     found = {}
     for name, content in read("back.zip").items():
         user, attachment = [part for part in name.split("_") if part.isdecimal()][:2]
         found[int(user), int(attachment)] = content
-    assert set(found) == {(101, 9001), (102, 9003)}
+    assert set(found) == {(101, 9001), (102, 9003), (103, 9005)}
     page = nbformat.reads(found[101, 9001].decode(), 4)
     nbformat.validate(page)
     texts = [cell.source for cell in page.cells if cell.cell_type == "markdown"]
@@ -101,12 +118,16 @@ def test_canvas_shows_feedback_under_the_name_of_what_was_handed_in(course, caps
     assert "HIDDEN TESTS" not in json.dumps(page)
     with zipfile.ZipFile(io.BytesIO(found[102, 9003])) as inner:
         assert set(inner.namelist()) == {"scores.html", "translator.html"}
+    with tarfile.open(fileobj=io.BytesIO(found[103, 9005]), mode="r:gz") as inner:
+        assert set(inner.getnames()) == {"scores.html", "translator.html"}
+    assert main(["feedback", ASSIGNMENT, "--student", "emil", "--zip", "back.zip"]) == 0
+    assert "emil is not in it: Canvas shows it to the group with that of ada_o" in " ".join(
+        capsys.readouterr().out.split()
+    )
 
 
 def test_other_classes_get_a_folder_for_each_student(course, capsys):
-    folder = course / "submitted" / "ada_o" / ASSIGNMENT
-    folder.mkdir(parents=True)
-    (folder / "scores.ipynb").write_bytes(notebook("scores", RIGHT))
+    hand_in(course, "ada_o", RIGHT)
     grade(course)
     shutil.rmtree(course / "feedback")
     assert main(["feedback", ASSIGNMENT, "--zip", "back.zip"]) == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import shutil
 import subprocess
 import sys
@@ -9,6 +11,7 @@ import sys
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
+from PIL import Image
 
 from tests.conftest import copy_course, needs_bubblewrap
 from tests.grading.test_assignment_run import ASSIGNMENT, RIGHT, grade
@@ -42,7 +45,8 @@ def course(tmp_path):
         cell.metadata = nbformat.from_dict({"nbgrader": about})
         made.cells.append(cell)
 
-    add("markdown", "task", "Draw the weights of a sentence.", task=True, points=3, locked=True)
+    task = "Draw the weights.\n\n### BEGIN MARK SCHEME\nA heat map: 3\n### END MARK SCHEME"
+    add("markdown", "task", task, task=True, points=3, locked=True)
     add("code", "plot", "### BEGIN SOLUTION\nx = 1\n### END SOLUTION", grade=True, points=1,
         solution=True)  # fmt: skip
     nbformat.write(made, tmp_path / "solutions" / ASSIGNMENT / "essay.ipynb")
@@ -71,12 +75,14 @@ def hand_in(course, student, written, added=()):
             cells += [nbformat.v4.new_code_cell(text) for after, text in added if after == cell.id]
         page.cells = cells
         nbformat.write(page, folder / path.name)
+    return folder
 
 
 def test_questions_that_a_person_grades(course):
     released = release(course)
     page = nbformat.read(released / "scores.ipynb", 4)
     assert next(c for c in page.cells if c.id == "why-tanh").source == "YOUR ANSWER HERE"
+    assert "A heat map" not in (released / "essay.ipynb").read_text()
     hand_in(
         course, "ada", RIGHT | {"why-tanh": "Otherwise it is *linear*.", "plot": "print(40 + 2)"},
         [("task", "print('a drawing')")],
@@ -134,6 +140,72 @@ def test_a_question_that_is_added_later_reaches_those_who_have_handed_in(course)
     said = grade(course)
     assert "1 graded" in said
     assert _line(said, "why-tanh") == "mean 0.0 of 2  nothing left to grade by hand"
+
+
+def test_an_answer_may_be_a_picture_a_file_or_stand_in_place_of_its_question(course):
+    release(course)
+    photograph, text, written, nothing = (
+        hand_in(course, student, RIGHT) for student in ("ada", "bora", "chul", "dana")
+    )
+    page = nbformat.read(photograph / "scores.ipynb", 4)
+    (cell,) = (cell for cell in page.cells if cell.id == "why-tanh")
+    cell.source = "![proof](attachment:proof.jpg)"
+    cell.attachments = {"proof.jpg": {"image/jpeg": draw("jpeg")}, "b.gif": {"image/gif": "R0l"}}
+    nbformat.write(page, photograph / "scores.ipynb")
+    (text / "answers.pdf").write_bytes(b"%PDF-1.4")
+    page = nbformat.read(written / "scores.ipynb", 4)
+    (cell,) = (cell for cell in page.cells if cell.id == "text-why")
+    cell.source = "It would be linear."
+    nbformat.write(page, written / "scores.ipynb")
+    said = grade(course)
+    assert "3 to grade by hand, in the formgrader: ada, bora, chul" in said
+    shown = {
+        student: (course / "feedback" / student / ASSIGNMENT / "scores.html").read_text("utf-8")
+        for student in ("ada", "chul")
+    }
+    assert f"data:image/jpeg;base64,{draw('jpeg')}" in shown["ada"]
+    assert "picture 1 is not shown: it is no PNG or JPEG" in shown["ada"]
+    assert "It would be linear." in shown["chul"]
+    assert "Why does the score have a tanh?" in shown["chul"]
+    assert nothing.is_dir()
+
+
+def test_a_question_that_is_removed_is_worth_nothing(course):
+    release(course)
+    hand_in(course, "ada", RIGHT | {"why-tanh": "Otherwise it is linear."})
+    assert _line(grade(course), "why-tanh") == "mean 0.0 of 2  1 to grade by hand"
+    text = (course / MASTER).read_text("utf-8")
+    (course / MASTER).write_text(text.replace(QUESTION, ""), "utf-8")
+    release(course)
+    said = grade(course)
+    assert "why-tanh" not in said and "1 to grade by hand" not in said
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}", "attention") as gradebook:
+        assert gradebook.find_submission(ASSIGNMENT, "ada").max_score == 24
+
+
+@pytest.mark.parametrize("line", ["by-hand why-tanh", "by-hand why tanh 2", "by-hand why-tanh two"])
+def test_a_question_that_is_mistyped_is_refused(course, line):
+    text = (course / MASTER).read_text("utf-8")
+    (course / MASTER).write_text(text.replace("by-hand why-tanh 2", line), "utf-8")
+    assert f"a cell begins with {line!r}; write by-hand, a name without blanks" in read_refusal(
+        course
+    )
+
+
+def read_refusal(course):
+    done = subprocess.run(
+        [sys.executable, "-m", "autograder", "grade", ASSIGNMENT],
+        cwd=course, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    return done.stderr
+
+
+def draw(kind):
+    """Return a picture in base64."""
+    page = io.BytesIO()
+    Image.new("RGB", (40, 30), "orange").save(page, kind)
+    return base64.b64encode(page.getvalue()).decode()
 
 
 def _line(said, name):

@@ -12,13 +12,13 @@ import pytest
 from autograder.exercises import EXERCISES
 from autograder.instructor import formatting
 from autograder.instructor.authoring.mistake_loader import load_mistakes
-from autograder.instructor.collecting.platform_ids import write_groups
 from autograder.instructor.grading.course_folder import CourseError
+from autograder.instructor.grading.platform_records import write_groups
 from autograder.instructor.grading.result_records import OUTCOMES
 from autograder.instructor.report.class_statistics import (
     ClassStatistics,
     collect_statistics,
-    find_groups,
+    group_similar,
 )
 from autograder.instructor.report.html_page import make_page, write
 from autograder.instructor.report.similarity import Pair
@@ -192,13 +192,13 @@ def test_groups_join_pairs_that_share_a_student():
     def pair(first, second, likeness):
         return Pair(first, second, likeness, 50.0, (("e", likeness),))
 
-    made = find_groups([pair("a", "b", 0.9), pair("x", "y", 0.95), pair("b", "c", 0.99)])
+    made = group_similar([pair("a", "b", 0.9), pair("x", "y", 0.95), pair("b", "c", 0.99)])
     assert [(group.students, group.likeness) for group in made] == [
         (("a", "b", "c"), (0.99, 0.9)),
         (("x", "y"), (0.95, 0.95)),
     ]
     assert made[0].exercises == (("e", 0.99),)
-    joined = find_groups([pair("a", "b", 0.9), pair("c", "d", 0.9), pair("b", "c", 0.9)])
+    joined = group_similar([pair("a", "b", 0.9), pair("c", "d", 0.9), pair("b", "c", 0.9)])
     assert [group.students for group in joined] == [("a", "b", "c", "d")]
 
 

@@ -9,6 +9,8 @@ import io
 import json
 import logging
 import re
+import struct
+import subprocess
 import sys
 import time
 import unicodedata
@@ -25,6 +27,7 @@ from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 from nbconvert.exporters import HTMLExporter
 from nbconvert.filters import markdown2html
+from PIL import Image
 
 from autograder.cli import main
 from autograder.exercises import EXERCISES
@@ -270,6 +273,23 @@ def test_only_pictures_of_a_size_that_can_be_shown_are_kept():
     assert sanitize.sanitize_png(good + "A" * sanitize.PICTURE_AT_MOST) == ""
 
 
+def test_photographs_are_kept_if_they_can_be_shown():
+    page = io.BytesIO()
+    Image.new("RGB", (64, 48)).save(page, "jpeg", progressive=True)
+    good = base64.b64encode(page.getvalue()).decode()
+    assert sanitize.sanitize_jpeg(good) == good
+    large = page.getvalue().replace(struct.pack(">HH", 48, 64), b"\xff\xff\xff\xff", 1)
+    for bad in (
+        base64.b64encode(large).decode(),
+        picture(640, 480),
+        good[:24],
+        base64.b64encode(b"\xff\xd8\xff\xe0\x00\x00" * 100).decode(),
+        good + "A" * sanitize.PHOTOGRAPH_AT_MOST,
+        None,
+    ):
+        assert sanitize.sanitize_jpeg(bad) == ""
+
+
 def handed_in(folder: Path, *names: bytes) -> NotebookSubmission:
     import os
 
@@ -431,3 +451,17 @@ def test_gradescope_gets_plain_text(things):
     for test in page["tests"]:
         assert not unseen(test["output"] + test["name"])
         assert test["output_format"] == "text"
+
+
+def test_work_goes_on_when_the_reader_of_the_output_has_seen_enough():
+    code = (
+        "import sys\nfrom autograder.instructor.commands.output import show\n"
+        "for _ in range(100): show('x' * 5000)\nprint('done', file=sys.stderr)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT
+    ) as process:
+        assert process.stdout.read(10) == b"x" * 10
+        process.stdout.close()
+        assert process.stderr.read() == b"done\n"
+    assert process.returncode == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -25,6 +26,8 @@ from autograder.instructor.grading.submission_parser import (
     CELL_AT_MOST,
     CELLS_AT_MOST,
     Submission,
+    UnreadableNotebookError,
+    read_cells,
     read_submission,
 )
 from autograder.instructor.nbgrader.preprocessors import EmptyNotebookExporter
@@ -277,6 +280,36 @@ def test_a_folder_that_cannot_be_opened_is_not_an_empty_one(folder, monkeypatch)
     monkeypatch.setattr(submission_files.os, "scandir", refuse)
     with pytest.raises(PermissionError):
         read_submission(folder, NAMES)
+
+
+def pack(name: str) -> bytes:
+    page = io.BytesIO()
+    with zipfile.ZipFile(page, "w") as archive:
+        archive.writestr(name, "x")
+    return page.getvalue()
+
+
+MERGED = """{"cells": [
+<<<<<<< HEAD
+ {"cell_type": "code", "source": "a"}
+=======
+ {"cell_type": "code", "source": "b"}
+>>>>>>> theirs
+]}"""
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (MERGED.encode(), "has an unresolved merge conflict"),
+        (MERGED[:60].encode(), "is damaged or was cut off"),
+        (pack("word/document.xml"), "is an office document; hand in the .ipynb"),
+        (pack("work/scores.py"), "is a zip archive; unpack it"),
+    ],
+)
+def test_what_is_not_a_notebook_is_called_by_its_name(content, says):
+    with pytest.raises(UnreadableNotebookError, match=says):
+        read_cells(content)
 
 
 def test_a_notebook_is_read_however_many_pictures_are_before_it(folder):

@@ -15,7 +15,12 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.instructor.commands.grading_summary import summarise
-from autograder.instructor.grading import assignment_run, gradebook_writer, notebook_grader
+from autograder.instructor.grading import (
+    assignment_run,
+    gradebook_writer,
+    notebook_grader,
+    submission_parser,
+)
 from autograder.instructor.grading.assignment_run import AssignmentRun
 from autograder.instructor.grading.course_folder import Course, CourseError
 from autograder.instructor.grading.executors import open_local_executor
@@ -81,7 +86,7 @@ def graded(tmp_path_factory):
         (folder / "submitted" / "zoe" / ASSIGNMENT / os.fsdecode(name)).write_bytes(b"x")
     # "fails" was graded before, and reading fails only the second time.
     run(folder, ["fails"])
-    real = assignment_run.read_submission
+    real = submission_parser.read_submission
 
     def read(place, names):
         for student, (happen, _) in MISHAPS.items():
@@ -90,7 +95,7 @@ def graded(tmp_path_factory):
         return real(place, names)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(assignment_run, "read_submission", read)
+        patch.setattr(submission_parser, "read_submission", read)
         work, summary = run(folder)
     return folder, work, summary
 
@@ -188,14 +193,14 @@ def test_a_folder_without_the_right_to_read_costs_one_student(tmp_path, monkeypa
     copy_course(tmp_path)
     for student in ("ada", "locked"):
         hand_in(tmp_path, student, RIGHT)
-    real = assignment_run.read_submission
+    real = submission_parser.read_submission
 
     def read(place, names):
         if "locked" in place.parts:
             raise PermissionError(errno.EACCES, "Permission denied", str(place / "more"))
         return real(place, names)
 
-    monkeypatch.setattr(assignment_run, "read_submission", read)
+    monkeypatch.setattr(submission_parser, "read_submission", read)
     _, summary = run(tmp_path)
     assert summary.graded == ["ada"]
     assert summary.failed["locked"].startswith(str(tmp_path / "submitted" / "locked"))

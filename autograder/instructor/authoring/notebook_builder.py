@@ -7,7 +7,7 @@ line of a cell says what the cell is:
     # %% hints              a list below the text of an exercise: its hints, each folded
     # %% answers            a numbered list below questions: their answers, each folded
     # %% exercise           an exercise: its stub, and its solution between the two markers
-    # %% by-hand why 3      the place for a text that a person grades, with 3 points
+    # %% by-hand why 3      a manually graded answer with 3 points; its comment is the model answer
     # %% setup              given code, named `setup`
     # %% notebook fill-in   given code for the notebook only, a comment in the module
     # %% demo look          likewise, but no answer needs it: skipped while a class is graded
@@ -39,6 +39,9 @@ from nbformat import NotebookNode
 from autograder.instructor.authoring.inline_imports import inline_solution_imports
 from autograder.instructor.formatting import format_point_count
 from autograder.spec.exercise import Exercise
+
+TEST_PREFIX = "test-"
+"""Beginning of the names of cells that check an exercise."""
 
 ROOT = Path(__file__).resolve().parents[3]
 SOLUTIONS = ROOT / "solutions"
@@ -146,10 +149,17 @@ def _cells(master: Path, exercises: Mapping[str, Exercise]) -> Iterator[Notebook
             yield _cell("markdown", f"text-{kind[1]}" if kind[1:] else "", text)
         elif stub:
             yield _cell("code", stub.name, text, locked=False, solution=True)
-            graded = _cell("code", f"test-{stub.name}", _GRADED.format(name=stub.name), grade=True)
+            graded = _cell(
+                "code", TEST_PREFIX + stub.name, _GRADED.format(name=stub.name), grade=True
+            )
             graded.metadata.nbgrader.points = exercises[stub.name].points
             yield graded
-        elif kind[:1] == ["by-hand"] and len(kind) == 3:
+        elif kind[:1] == ["by-hand"]:
+            if not re.fullmatch(r"by-hand \S+ \d+(\.\d+)?", " ".join(kind)):
+                raise SourceError(
+                    f"{master}: a cell begins with {' '.join(kind)!r}; write by-hand, a name "
+                    "without blanks, and the points."
+                )
             model = _uncommented(text)  # the release has nbgrader's stub in its place
             place = _cell("markdown", kind[1], model, grade=True, locked=False, solution=True)
             place.metadata.nbgrader.points = float(kind[2])

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook
 
-from autograder.instructor.collecting import platform_ids
 from autograder.instructor.collecting.packed_files import (
     PackedFileError,
     clean_path,
@@ -30,8 +29,9 @@ from autograder.instructor.collecting.submission_store import (
     store_submission,
     strip_common_folder,
 )
+from autograder.instructor.grading import platform_records
 from autograder.instructor.grading.course_folder import Course, CourseError, find_name_problem
-from autograder.instructor.grading.gradebook_scores import Person, read_people
+from autograder.instructor.grading.gradebook_scores import read_people
 from autograder.instructor.grading.submission_parser import NotebookIdentifiers, read_submission
 from autograder.instructor.timestamps import TimeError, parse_time
 
@@ -96,17 +96,20 @@ def collect_submissions(course: Course, assignment: str, paths: Sequence[Path]) 
     entries = [entry for path in lists for entry in read_roster_file(path)]
     with Gradebook(course.db_url, course.course_id) as gradebook:
         people = read_people(gradebook.db)
-        known = platform_ids.read_ids(gradebook.db.connection(), assignment)
+        connection = gradebook.db.connection()
+        known = platform_records.read_ids(connection, assignment)
+        groups = platform_records.read_groups(connection, assignment)
     collection = Collection(assignment)
-    collector = _Collector(course, assignment, names, people, known, entries, collection)
+    matcher = StudentMatcher(people, known)
+    collector = _Collector(course, assignment, names, matcher, entries, groups, collection)
     for path in (path for path in paths if path not in lists):
         collector.collect(path)
     with Gradebook(course.db_url, course.course_id) as gradebook:
         connection = gradebook.db.connection()
-        platform_ids.write_ids(connection, assignment, collector.identities)
-        platform_ids.write_groups(connection, assignment, collector.groups)
-        for platform, returns in collector.returns.items():
-            platform_ids.write_returns(connection, assignment, platform, returns)
+        platform_records.write_ids(connection, assignment, collector.identities)
+        platform_records.write_groups(connection, assignment, collector.groups)
+        for platform, uploads in collector.upload_names.items():
+            platform_records.write_upload_names(connection, assignment, platform, uploads)
         gradebook.db.commit()
     collection.submissions.sort(key=lambda one: one.student)
     handed_in = set(course.students(assignment))
@@ -115,32 +118,45 @@ def collect_submissions(course: Course, assignment: str, paths: Sequence[Path]) 
 
 
 class _Collector:
-    """Collects from one archive after another."""
+    """Collects from one archive after another.
+
+    Args:
+        course: the course.
+        assignment: name of the assignment.
+        names: the identifiers of its notebooks.
+        matcher: finds the students.
+        entries: the students in platforms' lists.
+        groups: the group with which each student handed in before.
+        collection: the result, which is filled.
+    """
 
     def __init__(
         self,
         course: Course,
         assignment: str,
         names: Mapping[str, NotebookIdentifiers],
-        people: Sequence[Person],
-        known: Mapping[str, Iterable[str]],
+        matcher: StudentMatcher,
         entries: Sequence[RosterEntry],
+        groups: Mapping[str, str],
         collection: Collection,
     ):
         self._course, self._assignment, self._names = course, assignment, names
-        self._matcher = StudentMatcher(people, known)
-        self._entries = {entry.platform_id: entry for entry in entries if entry.platform_id}
-        self._entries |= {entry.lms_id: entry for entry in entries if entry.lms_id}
+        self._matcher = matcher
+        self._entries: dict[str, list[RosterEntry]] = {}
         self._groups: dict[str, list[Sender]] = {}
         for entry in entries:
             ids = (entry.platform_id, entry.lms_id, entry.id, entry.email)
             member = Sender(tuple(filter(None, ids)), entry.name)
             self._groups.setdefault(normalise(entry.group), []).append(member)
+            for key in {entry.platform_id, entry.lms_id, matcher.find(member).student} - {""}:
+                self._entries.setdefault(key, []).append(entry)
+        self._groups_before = {} if set(self._groups) - {""} else groups
         self._collection = collection
         self._owners: dict[str, Sender] = {}
+        self._senders: set[str] = set()  # ids of those who stand in the archive themselves
         self.identities: list[tuple[str, str]] = []
         self.groups: dict[str, str] = {}
-        self.returns: dict[str, dict[str, dict[str, str]]] = {}
+        self.upload_names: dict[str, dict[str, dict[str, str]]] = {}
 
     def collect(self, path: Path) -> None:
         try:
@@ -155,6 +171,8 @@ class _Collector:
                 self._collection.platforms[path.name] = archive.platform
                 left = {f"{path.name}, {name}": why for name, why in archive.left_out.items()}
                 self._collection.problems += describe_left_out(left)
+                senders = [sender for one in archive.submissions for sender in one.senders]
+                self._senders = {key for sender in senders for key in self._list_ids(sender)}
                 in_order = sorted(archive.submissions, key=_time_or_first)
                 for submission in in_order:
                     self._collect_one(submission, archive.platform)
@@ -166,42 +184,39 @@ class _Collector:
         files = strip_common_folder(dict(contents))
         members = list(self._name_members(submission.senders, platform))
         for sender, group in members:
-            entry = next((self._entries[i] for i in sender.ids if i in self._entries), None)
-            student = self._find_student(sender, entry, platform)
-            time = submission.submitted_at or self._read_time(entry)
+            entries = self._find_entries(sender)
+            student = self._find_student(sender, entries, platform)
+            time = submission.submitted_at or self._read_time(entries)
             stored = store_submission(self._course, self._assignment, student, files, time)
-            number = [i for i in sender.ids if i.isdecimal()]
-            self.identities += [(student, i) for i in number if platform in ("Moodle", "Canvas")]
+            listed = [e.platform_id if platform == "Moodle" else e.lms_id for e in entries]
+            number = next(filter(None, (sender.number, *listed)), "")
+            if number and platform in ("Moodle", "Canvas"):
+                self.identities.append((student, number))
             self._collection.submissions = [
                 one for one in self._collection.submissions if one.student != student
             ]
             one = self._describe(student, stored, left, submission.late)
             if stored.state != "older":
-                mate = bool(members[0][1]) and (sender, group) != members[0]
-                self._note_returns(platform, one, number, {} if mate else submission.originals)
-            together = members[0][0].name or members[0][0].ids[0]  # of those without a name
-            self.groups[student] = (group or together) if len(members) > 1 else ""
+                if number and platform == "Moodle":
+                    self._note_upload_names(platform, student, {number: ""})
+                elif platform == "Canvas" and sender == members[0][0]:
+                    found = {path: name for name, path in one.notebooks.items() if path}
+                    originals = {n: found.get(p, "") for p, n in submission.originals.items()}
+                    self._note_upload_names(platform, student, originals)
+                together = members[0][0].name or members[0][0].ids[0]  # of those without a name
+                self.groups[student] = (group or together) if len(members) > 1 else ""
             if group:
                 one = replace(one, remarks=(f"Handed in by the group {group}.", *one.remarks))
             self._collection.submissions.append(one)
 
-    def _note_returns(
-        self,
-        platform: str,
-        one: CollectedSubmission,
-        numbers: Sequence[str],
-        originals: Mapping[str, str],
-    ) -> None:
-        """Note under which names the platform takes feedback back."""
-        names: dict[str, str] = {}
-        if platform == "Moodle" and numbers:
-            # Moodle reads the number after the first underscore.
-            who = one.student.replace("_", "-").replace("/", "-")
-            names = {f"{who}_{numbers[0]}_assignsubmission_file_": ""}
-        elif platform == "Canvas":
-            found = {path: name for name, path in one.notebooks.items() if path}
-            names = {original: found.get(path, "") for path, original in originals.items()}
-        self.returns.setdefault(platform, {})[one.student] = names
+    def _note_upload_names(self, platform: str, student: str, names: Mapping[str, str]) -> None:
+        """Note under which names the platform takes a student's feedback back."""
+        # A database takes no surrogates, which stand for bytes that are not text.
+        written = {
+            name.encode("utf-8", "backslashreplace").decode(): notebook
+            for name, notebook in names.items()
+        }
+        self.upload_names.setdefault(platform, {})[student] = written
 
     def _name_members(
         self, senders: Iterable[Sender], platform: str
@@ -213,23 +228,36 @@ class _Collector:
                 members = members or self._groups.get("", [])  # the group of those who have none
             if platform == "Canvas" and (named := self._find_group(sender)):
                 # Canvas gives a group's submission once, under the name of one member.
-                mates = self._groups[normalise(named)]
-                others = [mate for mate in mates if not set(mate.ids) & set(sender.ids)]
-                yield from ((member, named) for member in (sender, *others))
-                continue
-            if members:
+                yield from ((member, named) for member in (sender, *self._find_mates(named)))
+            elif members:
                 yield from ((member, sender.name) for member in members)
             else:
                 yield sender, ""
 
-    def _find_group(self, sender: Sender) -> str:
-        """Return the name of the group in which a list has the sender, or ""."""
-        entries = [self._entries[i] for i in sender.ids if i in self._entries]
-        return next((entry.group for entry in entries if entry.group), "")
+    def _list_ids(self, sender: Sender) -> set[str]:
+        return {*sender.ids, self._matcher.find(sender).student} - {""}
 
-    def _find_student(self, sender: Sender, entry: RosterEntry | None, platform: str) -> str:
+    def _find_entries(self, sender: Sender) -> list[RosterEntry]:
+        """Return what the lists say about the sender."""
+        keys = (*sender.ids, self._matcher.find(sender).student)
+        found = [entry for key in keys for entry in self._entries.get(key, ())]
+        return list(dict.fromkeys(found))
+
+    def _find_group(self, sender: Sender) -> str:
+        """Return the name of the group in which the sender is, or ""."""
+        student = self._matcher.find(sender).student
+        named = (*(e.group for e in self._find_entries(sender)), self._groups_before.get(student))
+        return next(filter(None, named), "")
+
+    def _find_mates(self, group: str) -> list[Sender]:
+        """Return the members of a group in Canvas who do not stand in the archive themselves."""
+        before = [Sender((who,)) for who, name in self._groups_before.items() if name == group]
+        listed = self._groups.get(normalise(group), before)
+        return [mate for mate in listed if not self._list_ids(mate) & self._senders]
+
+    def _find_student(self, sender: Sender, entries: Sequence[RosterEntry], platform: str) -> str:
         """Return the id of the sender, who is listed as a stranger if nobody is known by it."""
-        if entry is not None:
+        for entry in entries:
             ids = (entry.email, entry.id, entry.lms_id, *sender.ids)
             sender = Sender(tuple(filter(None, ids)), entry.name or sender.name)
         match = self._matcher.find(sender)
@@ -262,13 +290,14 @@ class _Collector:
                 return student
         return hashlib.sha256(repr(sender).encode()).hexdigest()[:16]
 
-    def _read_time(self, entry: RosterEntry | None) -> datetime | None:
-        if entry is None or entry.submitted.strip() in ("", "-"):
+    def _read_time(self, entries: Sequence[RosterEntry]) -> datetime | None:
+        times = [entry.submitted for entry in entries if entry.submitted.strip() not in ("", "-")]
+        if not times:
             return None
         try:
-            return parse_time(entry.submitted, self._course.timezone)
+            return parse_time(times[0], self._course.timezone)
         except TimeError:
-            said = f"The time {entry.submitted!r} in the list is not understood; nobody is late."
+            said = f"The time {times[0]!r} in the list is not understood; nobody is late."
             if said not in self._collection.problems:
                 self._collection.problems.append(said)
             return None
@@ -293,8 +322,12 @@ class _Collector:
             remarks.append(f"Kept beside the notebooks: {', '.join(others)}.")
         if stored.kept is not None:
             kept = stored.kept.relative_to(self._course.root)
-            what = "This one is older and" if stored.state == "older" else "The one before"
-            remarks.append(f"{what} is kept in {kept}.")
+            what = {
+                "older": "This one is older and is",
+                "unchanged": "Another one of this student counts; this one is",
+                "replaced": "The one before is",
+            }[stored.state]
+            remarks.append(f"{what} kept in {kept}.")
             if stored.state == "replaced":
                 before = read_submission(stored.kept, self._names).notebooks
                 lost = [n for n, path in notebooks.items() if not path and before[n].cells]

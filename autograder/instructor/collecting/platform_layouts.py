@@ -40,10 +40,13 @@ class Sender:
     Attributes:
         ids: what identifies the person there: number, login, e-mail address.
         name: the full name, if the platform gives it.
+        number: Moodle's number of the participant or Canvas's of the user, by which feedback finds
+            its way back.
     """
 
     ids: tuple[str, ...] = ()
     name: str = ""
+    number: str = ""
 
 
 @dataclass(frozen=True)
@@ -183,7 +186,7 @@ def _read_moodle(matches: Matches, **_: Any) -> Archive:
     submissions = []
     for (identity, name), mine in _group(matches, lambda m: (m["id"], m["name"])).items():
         packed = [replace(file, path=match["file"]) for file, match in mine]
-        sender = Sender((identity,) if identity else (), name)
+        sender = Sender((identity,) if identity else (), name, identity or "")
         submissions.append(ReceivedSubmission((sender,), packed))
     return Archive("", submissions)
 
@@ -197,7 +200,8 @@ def _read_canvas(matches: Matches, **_: Any) -> Archive:
             for (file, match), path in zip(mine, paths, strict=True)
         ]
         late = any(match["late"] for _, match in mine)
-        sender = Sender((identity,), name or "")
+        number = identity if identity.isdecimal() else ""  # there is none if it is anonymous
+        sender = Sender((identity,), name or "", number)
         originals = {
             made.path: file.path
             for made, (file, match) in zip(packed, mine, strict=True)

@@ -23,7 +23,8 @@ class Stored:
     Attributes:
         state: "new", "replaced", "unchanged" or "older" than the one that counts.
         submitted_at: UTC time of the submission that counts, or None if it is not known.
-        kept: folder of the submission that does not count, or None if there is none.
+        kept: folder of the submission that does not count, or None if there is none; this
+            submission if the state is "older", or if it is "unchanged" and another one counts.
     """
 
     state: str
@@ -38,9 +39,10 @@ def store_submission(
     files: Mapping[str, bytes],
     submitted_at: datetime | None,
 ) -> Stored:
-    """Store a submission; the last in time counts, and the others are kept.
+    """Store a submission in place of the one before, unless that one is later, and keep both.
 
-    A submission without a time is later than what was collected before it.
+    A submission without a time is later than what was collected before it. If the best submission
+    of a student counts, one that is among the earlier ones already stays there.
 
     Args:
         course: the course.
@@ -57,8 +59,12 @@ def store_submission(
         if submitted_at is not None and submitted_at != time_before:
             _write_time(folder, submitted_at)
         return Stored("unchanged", submitted_at or time_before)
-    if known := _find_earlier(course, course.earlier(assignment, student), files, submitted_at):
-        return Stored("older", time_before, known)
+    known = _find_earlier(course, course.earlier(assignment, student), files, submitted_at)
+    if there and known and submitted_at is not None:
+        if course.settings.attempts == "best":
+            return Stored("unchanged", time_before, known)
+        if time_before is None or submitted_at < time_before:
+            return Stored("older", time_before, known)
     if there and time_before is not None and (submitted_at or time_before) < time_before:
         kept = course.name_earlier(assignment, student, submitted_at)
         _write_folder(kept, files, submitted_at)
@@ -68,6 +74,8 @@ def store_submission(
         kept_before = course.name_earlier(assignment, student, time_before)
         shutil.move(folder, kept_before)
     _write_folder(folder, files, submitted_at)
+    if known:
+        shutil.rmtree(known)  # it counts again
     return Stored("replaced" if there else "new", submitted_at, kept_before)
 
 

@@ -1,1 +1,1 @@
-"""The subcommands of `autograder`, a module for each."""
+"""The subcommands of `autograder`, and what they print."""

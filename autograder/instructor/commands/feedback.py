@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from autograder.instructor.commands.output import indent, refresh_and_read, say
+from autograder.instructor.commands.output import indent, refresh_and_read, say, show
 from autograder.instructor.formatting import format_student_count
 from autograder.instructor.grading.course_folder import Course, CourseError
 from autograder.instructor.grading.gradebook_writer import explain_errors
@@ -49,9 +49,9 @@ def _pack(course: Course, assignment: str, students: Sequence[str], path: Path) 
 
     packed = pack_feedback(course, assignment, students, path)
     for platform, names in packed.students.items():
-        print(f"{path}: {format_student_count(len(names))}; {_UPLOAD[platform]}.")
+        show(f"{path}: {format_student_count(len(names))}; {_UPLOAD[platform]}.")
     for student, why in packed.left_out.items():
-        print(indent(f"{student} is not in it: {why}."))
+        show(indent(f"{student} is not in it: {why}."))
 
 
 def write_feedback(
@@ -68,10 +68,10 @@ def write_feedback(
             bar.update()
 
         written = write_pages(course, assignment, students, force, tick, say)
-    print(
+    show(
         f"feedback: {written.pages} pages written, {written.unchanged} unchanged, "
         f"{len(written.failed)} failed, {time.monotonic() - began:.1f} s."
     )
     for sentence in written.failed:
-        print(indent(sentence))
+        show(indent(sentence))
     return 1 if written.failed else 0

@@ -9,17 +9,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import torch
-from nbgrader.api import Gradebook
 from tqdm import tqdm
 
 from autograder.instructor.commands.feedback import write_feedback
 from autograder.instructor.commands.grading_summary import summarise
-from autograder.instructor.commands.output import indent
+from autograder.instructor.commands.output import indent, say, show
 from autograder.instructor.grading.assignment_run import AssignmentRun, Summary
-from autograder.instructor.grading.attempts import AttemptChooser, BetterAttempt
+from autograder.instructor.grading.attempts import (
+    AttemptChooser,
+    BetterAttempt,
+    restore_interrupted,
+)
 from autograder.instructor.grading.course_folder import Course, CourseError
 from autograder.instructor.grading.executors import Executor, GradingJob, open_local_executor
-from autograder.instructor.grading.gradebook_writer import explain_errors
+from autograder.instructor.grading.gradebook_writer import LockRetrier, explain_errors
 from autograder.instructor.grading.regrade_log import write_regrades
 from autograder.instructor.grading.sandbox_launcher import Sandbox
 from autograder.instructor.sanitize import sanitize_line
@@ -44,25 +47,28 @@ def _grade(given: argparse.Namespace, course: Course, started: Sandbox | None) -
             "--why records why a student is graded again: give a reason, and name the student "
             "with --student."
         )
-    force = given.force or given.why is not None
-    work = AssignmentRun(course, given.assignment, given.student, given.exercise, force)
-    if course.settings.unsafe:
-        print("Students' code runs without a sandbox, with all your permissions.", file=sys.stderr)
-    with _Progress(work) as progress:
-        with _open_executor(given, work, started) as machine:
-            summary = work.grade_all(machine, progress.tick, progress.busy, progress.say)
+    best = course.settings.attempts == "best" and not given.exercise
+    with course.lock_grading():
+        if best:
+            restore_interrupted(course, given.assignment)
+        force = given.force or given.why is not None
+        work = AssignmentRun(course, given.assignment, given.student, given.exercise, force)
+        if course.settings.unsafe:
+            say("Students' code runs without a sandbox, with all your permissions.")
         better: list[BetterAttempt] = []
-        if course.settings.attempts == "best":
-            summary, better = _choose_attempts(given, work, summary, progress)
-    print(summarise(work, summary, time.monotonic() - began))
-    if better:
-        print("An earlier submission has more points than a later one:")
-        print("\n".join(indent(change.describe(course.timezone)) for change in better))
+        with _Progress(work) as progress:
+            with _open_executor(given, work, started) as machine:
+                summary = work.grade_all(machine, progress.tick, progress.busy, progress.say)
+            if best:
+                summary, better = _choose_attempts(given, work, summary, progress, force)
     if given.why is not None:
-        with Gradebook(course.db_url, course.course_id) as gradebook:
-            mine = [student for student in given.student if student in summary.graded]
-            why = sanitize_line(given.why.strip())
-            write_regrades(gradebook, given.assignment, mine, why, summary.before, summary.scores)
+        mine = [student for student in given.student if student in summary.graded]
+        about = course, given.assignment, sanitize_line(given.why.strip()), summary, mine
+        LockRetrier(say).retry_until_done(lambda: write_regrades(*about))
+    show(summarise(work, summary, time.monotonic() - began))
+    if better:
+        show("Another submission counts than before:")
+        show("\n".join(indent(change.describe(course.timezone)) for change in better))
     status = 1 if summary.failed else 0
     if not given.no_feedback:  # including students whom an interrupted run graded
         graded = set(course.graded_students(given.assignment))
@@ -87,10 +93,14 @@ def _open_executor(
 
 
 def _choose_attempts(
-    given: argparse.Namespace, work: AssignmentRun, summary: Summary, progress: _Progress
+    given: argparse.Namespace,
+    work: AssignmentRun,
+    summary: Summary,
+    progress: _Progress,
+    force: bool,
 ) -> tuple[Summary, list[BetterAttempt]]:
     """Put students' best attempts in place and grade them; return the summary of both runs."""
-    chooser = AttemptChooser(work, summary)
+    chooser = AttemptChooser(work, summary, force, progress.say)
     if chooser.job.attempts:
         with _open_executor(given, chooser.job) as machine:
             chooser.grade(machine, progress.busy)
@@ -105,11 +115,7 @@ def _choose_attempts(
     more.failed = summary.failed | more.failed
     more.before, more.people, more.strangers = summary.before, summary.people, summary.strangers
     more.penalty_changes = [c for c in summary.penalty_changes if c.student not in more.graded]
-    more.fewer_points = {
-        student: score.points
-        for student, score in summary.before.items()
-        if student in more.graded and more.scores[student].points < score.points - 1e-9
-    }
+    more.find_fewer_points()
     return more, better
 
 

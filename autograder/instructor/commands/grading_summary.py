@@ -55,7 +55,13 @@ def summarise(work: AssignmentRun, summary: Summary, seconds: float) -> str:
     if review:
         lines.append(f"{len(review)} to review:")
         lines += [indent(f"{r.student}, {r.notebook}: {r.review}") for r in review]
-    if work.by_hand and (pending := sorted(s.student for s in scores if s.pending)):
+    questions = {(notebook, question.id) for notebook, question in work.by_hand}
+    pending = sorted(
+        score.student
+        for score in scores
+        if any(cell.pending and (cell.notebook, cell.cell) in questions for cell in score.cells)
+    )
+    if pending:
         more = f" and {len(pending) - 20} more" if len(pending) > 20 else ""
         names_left = sanitize_line(", ".join(pending[:20]))
         lines.append(f"{len(pending)} to grade by hand, in the formgrader: {names_left}{more}")

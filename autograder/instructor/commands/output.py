@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 from functools import partial
@@ -15,8 +16,16 @@ from autograder.instructor.sanitize import sanitize_line
 
 
 def say(sentence: str) -> None:
-    """Print a sentence about the course of a command."""
+    """Print a sentence about a command's progress."""
     print(sentence, file=sys.stderr)
+
+
+def show(text: str) -> None:
+    """Print a text; work goes on if the reader, such as head, has seen enough."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def indent(text: str) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-
-from nbgrader.api import Gradebook
+from functools import partial
 
 from autograder.instructor.commands.grading_summary import explain_score
 from autograder.instructor.commands.output import refresh_and_read, say
@@ -40,9 +39,10 @@ def show(given: argparse.Namespace) -> int:
             lines.append(
                 f"{assignment}: {format_point_count(score.points)}{f' ({why})' if why else ''}"
             )
-        with Gradebook(course.db_url, course.course_id) as gradebook:
-            again = read_regrades(gradebook, assignment, given.student)
-        lines += [f"  {regrade.describe(course.timezone)}" for regrade in again]
+        regrades = LockRetrier(say).retry_until_done(
+            partial(read_regrades, course, assignment, given.student)
+        )
+        lines += [f"  {regrade.describe(course.timezone)}" for regrade in regrades]
         mine = (result for result in wanted if result.assignment == assignment)
         lines += [line for result in mine for line in _describe(result, score)]
     for line in lines:
@@ -58,7 +58,7 @@ def _describe(result: NotebookResult, score: Score | None) -> list[str]:
     ]
     points = result.points + sum(cell.points for _, cell in by_hand if cell)
     most = sum(e.max_points for e in result.exercises)
-    most += sum(answer.max_points for answer in result.by_hand)
+    most += sum(cell.max_points for _, cell in by_hand if cell)
     lines = [
         f"{result.assignment}/{result.notebook}: {points:g} of {most:g} points, graded "
         f"{result.graded_at or 'never'} in {result.seconds:.1f} s"
@@ -75,8 +75,10 @@ def _describe(result: NotebookResult, score: Score | None) -> list[str]:
             lines.append(f"    {e.headline}{known}")
             lines += [f"      {line}".rstrip() for line in e.details]
     for answer, cell in by_hand:
-        earned = format_points(cell.points) if cell else "0"
-        state = "to grade by hand" if cell and cell.pending else "graded by hand"
-        state = state if answer.digest or (cell and cell.manual is not None) else "no response"
-        lines.append(f"  {answer.grade_id}: {earned} of {answer.max_points:g}, {state}")
+        if cell is None:
+            continue
+        state = "to grade by hand" if cell.pending else "graded by hand"
+        state = state if answer.digest or cell.manual is not None else "no response"
+        earned = f"{format_points(cell.points)} of {format_points(cell.max_points)}"
+        lines.append(f"  {answer.grade_id}: {earned}, {state}")
     return lines

@@ -14,9 +14,8 @@ from nbgrader.plugins import ExportPlugin
 from traitlets import Bool
 
 from autograder.instructor import formatting
-from autograder.instructor.collecting import platform_ids
 from autograder.instructor.collecting.roster_files import read_table
-from autograder.instructor.grading import result_records
+from autograder.instructor.grading import platform_records, result_records
 from autograder.instructor.grading.course_folder import Course, CourseError, write_atomically
 from autograder.instructor.grading.gradebook_scores import (
     CellScore,
@@ -91,7 +90,7 @@ class Export(ExportPlugin):
         url = gradebook.engine.url.render_as_string(hide_password=False)
         results = {name: result_records.read(url, name) for name in assignments}
         connection = gradebook.db.connection()
-        ids = {name: platform_ids.read_ids(connection, name) for name in assignments}
+        ids = {name: platform_records.read_ids(connection, name) for name in assignments}
         path = Path(self.to or self.default_to)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -50,9 +49,8 @@ from autograder.instructor.grading.source_notebook import (
 from autograder.instructor.grading.submission_parser import (
     NotebookSubmission,
     Submission,
-    UnreadableNotebookError,
     read_nbgrader_files,
-    read_submission,
+    read_permitted_submission,
 )
 
 
@@ -85,6 +83,14 @@ class Summary:
     fewer_points: dict[str, float] = field(default_factory=dict)
     strangers: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
+
+    def find_fewer_points(self) -> None:
+        """Note the students who were graded and have fewer points than before."""
+        self.fewer_points = {
+            student: score.points
+            for student, score in self.before.items()
+            if student in self.graded and self.scores[student].points < score.points - 1e-9
+        }
 
 
 class AssignmentRun:
@@ -167,7 +173,7 @@ class AssignmentRun:
         """
         summary = Summary()
         course = self.course
-        with self._lock(), explain_errors(course.db_url):
+        with course.lock_grading(), explain_errors(course.db_url):
             waiting = LockRetrier(say)
             course.check_gradebook()
             pages = len(course.graded_students(self.assignment))
@@ -199,11 +205,7 @@ class AssignmentRun:
         changes = waiting.retry_until_done(lambda: writer.refresh(times))
         summary.penalty_changes = [c for c in changes if c.student not in summary.graded]
         summary.scores = waiting.retry_until_done(writer.scores)
-        summary.fewer_points = {
-            student: score.points
-            for student, score in summary.before.items()
-            if student in summary.graded and summary.scores[student].points < score.points - 1e-9
-        }
+        summary.find_fewer_points()
         enrolled = {person.id for person in summary.people}
         summary.strangers = [s for s in summary.scores if s not in enrolled]
         summary.missing = sorted(enrolled - set(handed_in))
@@ -282,13 +284,8 @@ class AssignmentRun:
     def plan_task(self, student: str, before: PreviousResults) -> SubmissionTask | None:
         """Return the task for a student, or None if there is nothing to do."""
         names = {name: source.identifiers for name, source in self.sources.items()}
-        try:
-            submission = read_submission(self.course.submitted(self.assignment, student), names)
-        except PermissionError as error:  # it affects only this student
-            raise UnreadableNotebookError(
-                f"{error.filename} cannot be read: {error.strerror}. Make it readable, then run "
-                "the same command again."
-            ) from error
+        folder = self.course.submitted(self.assignment, student)
+        submission = read_permitted_submission(folder, names)
         task = self._task(student, submission, before)
         return task if task.notebooks else None
 
@@ -355,21 +352,6 @@ class AssignmentRun:
         }
         timestamp = self.course.timestamp(Submission({}, task.beside))
         return GradedSubmission(tuple(results), files, frozenset(untouched), timestamp)
-
-    @contextmanager
-    def _lock(self) -> Iterator[None]:
-        """Keep a second run from writing at the same time."""
-        import fcntl  # missing on Windows, where grading has already been refused
-
-        path = self.course.root / ".autograder.lock"
-        with open(path, "a+b") as page:
-            try:
-                fcntl.flock(page, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                raise CourseError(
-                    "Another run is grading in this folder: wait for it, or end it first."
-                ) from error
-            yield
 
 
 def _as_bytes(page: NotebookNode) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
+import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -22,6 +22,7 @@ from autograder.instructor.grading.assignment_run import AssignmentRun, Summary
 from autograder.instructor.grading.course_folder import Course
 from autograder.instructor.grading.executors import (
     Executor,
+    FailedSubmission,
     GradedSubmission,
     PreviousResults,
     SubmissionTask,
@@ -33,22 +34,23 @@ from autograder.instructor.grading.gradebook_tables import (
     read_rows,
     replace_row,
 )
+from autograder.instructor.grading.gradebook_writer import LockRetrier
 from autograder.instructor.grading.notebook_grader import GradedNotebook
 from autograder.instructor.grading.submission_parser import (
     Submission,
     read_nbgrader_files,
-    read_submission,
+    read_permitted_submission,
 )
 from autograder.instructor.timestamps import format_time
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """A submission that does not count at present.
+    """A submission of a student, whether it counts or not.
 
     Attributes:
         student: id of the student.
-        folder: its folder in `earlier_submissions/`.
+        folder: its folder.
         digest: SHA-256 of its files.
         submitted_at: UTC time, or None if it is not known.
     """
@@ -61,19 +63,26 @@ class Attempt:
 
 @dataclass(frozen=True)
 class BetterAttempt:
-    """An earlier submission that counts from now on, because it has more points."""
+    """A submission that counts from now on, in place of one with fewer points.
+
+    Attributes:
+        student: id of the student.
+        submitted_at: UTC time of the one that counts now, or None if it is not known.
+        points, points_before: points from the tests of the one that counts now, and of the one that
+            counted before, less the penalty of each.
+    """
 
     student: str
     submitted_at: datetime | None
     points: float
-    points_of_other: float
+    points_before: float
 
     def describe(self, zone: str) -> str:
         """Return a sentence for the instructor."""
         when = format_time(self.submitted_at, zone) if self.submitted_at else "an unknown time"
         return (
-            f"{self.student}: the one of {when} counts, with {format_points(self.points)} points; "
-            f"the other has {format_points(self.points_of_other)}"
+            f"{self.student}: the one of {when}, with {format_points(self.points)} points; the one "
+            f"that counted before has {format_points(self.points_before)}"
         )
 
 
@@ -84,6 +93,7 @@ class AttemptGrading:
     Attributes:
         run: the run that has graded the submissions that count.
         attempts: the attempts to grade, by name.
+        course, assignment, sources, tests: those of the run.
     """
 
     run: AssignmentRun
@@ -96,7 +106,7 @@ class AttemptGrading:
     def plan_task(self, student: str, before: PreviousResults) -> SubmissionTask:
         """Return the task for an attempt."""
         names = {name: source.identifiers for name, source in self.sources.items()}
-        submission = read_submission(self.attempts[student].folder, names)
+        submission = read_permitted_submission(self.attempts[student].folder, names)
         notebooks = self.course.attach_digests(submission)
         return SubmissionTask(
             student, notebooks, submission.other_files, dict.fromkeys(notebooks), before
@@ -113,75 +123,87 @@ class AttemptChooser:
     """Grades the attempts of an assignment and puts the best one in place.
 
     Args:
-        run: the run that has graded the submissions that count.
-        summary: its summary.
+        run: the run that has graded the submissions that count, all of their exercises.
+        summary: its summary; attempts that cannot be graded are added to its failures.
+        force: grade all attempts again.
+        say: called with a sentence if the gradebook is locked and the run has to wait.
     """
 
-    def __init__(self, run: AssignmentRun, summary: Summary):
-        self._run, self._summary = run, summary
+    def __init__(
+        self,
+        run: AssignmentRun,
+        summary: Summary,
+        force: bool = False,
+        say: Callable[[str], object] = print,
+    ):
+        self._summary = summary
         self._course, self._assignment = run.course, run.assignment
+        self._waiting = LockRetrier(say)
         self._tests = hashlib.sha256(json.dumps(sorted(run.tests.items())).encode()).hexdigest()
-        done = {student for student, _ in summary.results} - set(summary.failed)
-        self._attempts = {
-            student: found
-            for student in run.students
-            if student in done and (found := list_attempts(self._course, self._assignment, student))
-        }
-        with Gradebook(self._course.db_url, self._course.course_id) as gradebook:
-            rows = read_rows(gradebook.db.connection(), ATTEMPTS, assignment=self._assignment)
-        self._points: dict[tuple[str, str], Mapping[str, float]] = {
-            (row.student, row.digest): json.loads(row.points)
-            for row in rows
-            if row.tests == self._tests
-        }
+        self._points = {} if force else self._waiting.retry_until_done(self._read_points)
         self.job = AttemptGrading(run)
-        for attempt in (a for found in self._attempts.values() for a in found):
-            if (attempt.student, attempt.digest) not in self._points:
-                self.job.attempts[f"{attempt.student}, {attempt.folder.name}"] = attempt
+        self._attempts: dict[str, list[Attempt]] = {}
+        done = {student for student, _ in summary.results} - set(summary.failed)
+        for student in (student for student in run.students if student in done):
+            try:
+                attempts = list_attempts(self._course, self._assignment, student)
+            except OSError as error:  # it affects only this student
+                self._fail(student, f"{error.filename} cannot be read: {error.strerror}.")
+                continue
+            if len(attempts) > 1:
+                self._attempts[student] = attempts
+            for attempt in attempts[1:]:
+                if (student, attempt.digest) not in self._points:
+                    self.job.attempts[f"{student}, {attempt.folder.name}"] = attempt
 
     def grade(self, machine: Executor, busy: Callable[[Sequence[str]], object]) -> None:
         """Grade the attempts that have not been graded; one that fails is tried again next time."""
         given: Iterable[tuple[str, PreviousResults]] = ((name, {}) for name in self.job.attempts)
         for name, outcome in machine.run(given, busy):
             graded = outcome.results if isinstance(outcome, GradedSubmission) else ()
-            if graded and all(result.digest for result in graded):
+            failed = [result.review for result in graded if not result.digest]
+            if graded and not failed:
                 points = {result.notebook: result.points for result in graded}
                 self._keep(self.job.attempts[name], points)
+            else:
+                why = outcome.why if isinstance(outcome, FailedSubmission) else "".join(failed[:1])
+                self._fail(name, why)
 
     def put_best_in_place(self) -> list[BetterAttempt]:
         """Let each student's best attempt change places with a worse submission.
 
-        Of two with the same points, after penalties, the later one counts.
+        Of two with the same points, after penalties, the later one counts if the times are known.
         """
         changes = []
-        for student, attempts in self._attempts.items():
-            current = self._describe_current(student)
+        for student, (current, *others) in self._attempts.items():
             points = {
                 result.notebook: result.points
                 for (name, _), result in self._summary.results.items()
                 if name == student
             }
-            self._points[student, current.digest] = points
-            graded = [a for a in (current, *attempts) if (student, a.digest) in self._points]
-            worth = self._weigh(student, graded)
-            best = max(graded, key=lambda a: (round(worth[a.folder], 9), _time_or_last(a)))
-            if best.folder == current.folder:
-                continue
             self._keep(current, points)
-            _exchange(self._course, self._assignment, best, current)
-            better = worth[best.folder], worth[current.folder]
-            changes.append(BetterAttempt(student, best.submitted_at, *better))
+            graded = [current, *(a for a in others if (student, a.digest) in self._points)]
+            timed = all(attempt.submitted_at for attempt in graded)
+            worth = self._weigh(student, graded)
+            best = max(
+                graded,
+                key=lambda a: (
+                    round(worth[a.folder], 9),
+                    (timed and a.submitted_at) or datetime.min,
+                    a is current,
+                ),
+            )
+            if best is not current:
+                _exchange(self._course, self._assignment, best, current)
+                values = worth[best.folder], worth[current.folder]
+                changes.append(BetterAttempt(student, best.submitted_at, *values))
         return changes
 
-    def _describe_current(self, student: str) -> Attempt:
-        folder = self._course.submitted(self._assignment, student)
-        return _read_attempt(self._course, student, folder)
-
     def _weigh(self, student: str, attempts: Iterable[Attempt]) -> dict[Path, float]:
-        """Return the points of attempts, with the late penalty that each would have."""
+        """Return the points of attempts, less the late penalty that each would have."""
         rule = self._course.penalty_rule()
+        found = {}
         with Gradebook(self._course.db_url, self._course.course_id) as gradebook:
-            found = {}
             for attempt in attempts:
                 points = self._points[student, attempt.digest]
                 late = read_lateness(gradebook.db, self._assignment, student, attempt.submitted_at)
@@ -189,32 +211,62 @@ class AttemptChooser:
                 found[attempt.folder] = sum(points.values()) - off
         return found
 
-    def _keep(self, attempt: Attempt, points: Mapping[str, float]) -> None:
-        self._points[attempt.student, attempt.digest] = points
+    def _read_points(self) -> dict[tuple[str, str], Mapping[str, float]]:
         with Gradebook(self._course.db_url, self._course.course_id) as gradebook:
-            connection = gradebook.db.connection()
-            create_tables(connection)
-            replace_row(
-                connection,
-                ATTEMPTS,
-                assignment=self._assignment,
-                student=attempt.student,
-                digest=attempt.digest,
-                tests=self._tests,
-                points=json.dumps(points),
+            rows = read_rows(
+                gradebook.db.connection(), ATTEMPTS, assignment=self._assignment, tests=self._tests
             )
-            gradebook.db.commit()
+        return {(row.student, row.digest): json.loads(row.points) for row in rows}
+
+    def _keep(self, attempt: Attempt, points: Mapping[str, float]) -> None:
+        """Record the points of an attempt."""
+        key = attempt.student, attempt.digest
+        if self._points.get(key) == points:
+            return
+        self._points[key] = points
+
+        def write() -> None:
+            with Gradebook(self._course.db_url, self._course.course_id) as gradebook:
+                connection = gradebook.db.connection()
+                create_tables(connection)
+                replace_row(
+                    connection,
+                    ATTEMPTS,
+                    assignment=self._assignment,
+                    student=attempt.student,
+                    digest=attempt.digest,
+                    tests=self._tests,
+                    points=json.dumps(points),
+                )
+                gradebook.db.commit()
+
+        self._waiting.retry_until_done(write)
+
+    def _fail(self, name: str, why: str) -> None:
+        self._summary.failed[f"earlier submission of {name}"] = why
 
 
 def list_attempts(course: Course, assignment: str, student: str) -> list[Attempt]:
-    """Return a student's submissions that do not count at present, sorted by folder."""
+    """Return the submission of a student that counts, and then the others, sorted by folder."""
     parent = course.earlier(assignment, student)
     folders = sorted(parent.iterdir()) if parent.is_dir() else []
     return [
         _read_attempt(course, student, folder)
-        for folder in folders
+        for folder in (course.submitted(assignment, student), *folders)
         if folder.is_dir() and not folder.is_symlink() and not folder.name.startswith(".")
     ]
+
+
+def restore_interrupted(course: Course, assignment: str) -> None:
+    """Put the last attempt into place where a run was ended while two changed places."""
+    for student in course.students_with_earlier(assignment):
+        folder = course.submitted(assignment, student)
+        parent = course.earlier(assignment, student)
+        kept = [path for path in parent.iterdir() if path.is_dir() and path.name[0] != "."]
+        if kept and not folder.exists():
+            times = {path: _read_time(course, path) or datetime.min for path in kept}
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(max(kept, key=lambda path: (times[path], path)), folder)
 
 
 def _read_attempt(course: Course, student: str, folder: Path) -> Attempt:
@@ -222,21 +274,22 @@ def _read_attempt(course: Course, student: str, folder: Path) -> Attempt:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not path.is_symlink() and path.name != "timestamp.txt":
             sha.update(path.relative_to(folder).as_posix().encode("utf-8", "replace") + b"\0")
-            sha.update(hashlib.sha256(path.read_bytes()).digest())
-    time = course.timestamp(Submission({}, read_nbgrader_files(folder)))
-    return Attempt(student, folder, sha.hexdigest(), time)
+            with path.open("rb") as page:
+                while part := page.read(1 << 20):
+                    sha.update(part)
+    return Attempt(student, folder, sha.hexdigest(), _read_time(course, folder))
+
+
+def _read_time(course: Course, folder: Path) -> datetime | None:
+    return course.timestamp(Submission({}, read_nbgrader_files(folder)))
 
 
 def _exchange(course: Course, assignment: str, best: Attempt, current: Attempt) -> None:
     """Put the best attempt into `submitted/`, and the other one among the earlier ones."""
     kept = course.name_earlier(assignment, best.student, current.submitted_at)
-    os.rename(current.folder, kept)
+    shutil.move(current.folder, kept)
     try:
-        os.rename(best.folder, current.folder)
+        shutil.move(best.folder, current.folder)
     except OSError:
-        os.rename(kept, current.folder)
+        shutil.move(kept, current.folder)
         raise
-
-
-def _time_or_last(attempt: Attempt) -> datetime:
-    return attempt.submitted_at or datetime.max

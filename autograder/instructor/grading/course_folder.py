@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import glob
 import hashlib
 import logging
 import os
@@ -14,9 +15,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import IO
 
 from nbformat import NotebookNode
-from nbgrader.api import Assignment, Gradebook, MissingEntry
+from nbgrader.api import Assignment, Grade, Gradebook, MissingEntry
 from nbgrader.apps.baseapp import NbGrader
 from nbgrader.apps.generateassignmentapp import GenerateAssignmentApp
 from nbgrader.preprocessors import (
@@ -93,6 +95,7 @@ class Course:
         if db_url:
             self.directory.db_url = db_url
         self.root = Path(self.directory.root)
+        self._locked = False
         try:
             make_url(self.db_url)
             self.settings = Grading(parent=app)
@@ -142,6 +145,11 @@ class Course:
     def earlier(self, assignment: str, student: str) -> Path:
         """Return the folder with a student's submissions that do not count."""
         return self.root / EARLIER / student / assignment
+
+    def students_with_earlier(self, assignment: str) -> list[str]:
+        """Return the students who have submissions that do not count."""
+        found = (self.root / EARLIER).glob(f"*/{glob.escape(assignment)}")
+        return sorted(path.parent.name for path in found if path.is_dir())
 
     def name_earlier(self, assignment: str, student: str, time: datetime | None) -> Path:
         """Return a new path for a submission that does not count, in a folder that exists."""
@@ -261,6 +269,31 @@ class Course:
             found[name] = replace(handed, digest=compute_digest(handed, submission.other_files))
         return found
 
+    @contextmanager
+    def lock_grading(self) -> Iterator[None]:
+        """Keep another process from grading in this folder; may be nested.
+
+        Raises:
+            CourseError: if another run is grading.
+        """
+        if self._locked:
+            yield
+            return
+        import fcntl  # missing on Windows, where grading has already been refused
+
+        with open(self.root / ".autograder.lock", "a+b") as page:
+            try:
+                fcntl.flock(page, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise CourseError(
+                    "Another run is grading in this folder: wait for it, or end it first."
+                ) from error
+            self._locked = True
+            try:
+                yield
+            finally:
+                self._locked = False
+
     def penalty_rule(self) -> PenaltyRule:
         """Return how the course takes points off for lateness."""
         preprocessor = AssignLatePenalties(parent=self.app)
@@ -347,8 +380,13 @@ def _update_points(
         source = sources.get(notebook.name)
         points = {c.id: c.points for c in (*source.graded, *source.by_hand)} if source else {}
         for cell in (*notebook.grade_cells, *notebook.task_cells):
-            if cell.name in points and cell.max_score != points[cell.name]:
-                cell.max_score = points[cell.name]
+            most = points.get(cell.name, 0.0)  # a cell that the source has no more counts nothing
+            if cell.max_score != most:
+                cell.max_score = most
+            if cell.name not in points:
+                gradebook.db.query(Grade).filter(
+                    Grade.cell_id == cell.id, Grade.needs_manual_grade
+                ).update({"needs_manual_grade": False})
     gradebook.db.commit()
 
 
@@ -419,11 +457,19 @@ def replace_folder_contents(folder: Path, files: Mapping[str, bytes], permission
 
 
 def write_atomically(path: Path, content: bytes, permissions: int | None = None) -> None:
-    """Write a file atomically; a program that has it open still reads the old content.
+    """Write a file atomically, see `replace_atomically`."""
+    with replace_atomically(path, permissions) as page:
+        page.write(content)
+
+
+@contextmanager
+def replace_atomically(path: Path, permissions: int | None = None) -> Iterator[IO[bytes]]:
+    """Yield a file that takes the place of another one at the end, if nothing is raised.
+
+    A program that has the old file open still reads the old content.
 
     Args:
         path: path of the file.
-        content: its new content.
         permissions: its mode; if None, 666 less the user's umask, as with `open`.
     """
     if permissions is None:
@@ -432,12 +478,12 @@ def write_atomically(path: Path, content: bytes, permissions: int | None = None)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
     try:
         with os.fdopen(handle, "wb") as page:
-            page.write(content)
+            yield page
         os.chmod(temporary, permissions)
         os.replace(temporary, path)
     except BaseException as error:
         os.unlink(temporary)
-        if isinstance(error, OSError):
+        if isinstance(error, OSError) and error.filename in (None, temporary):
             error.filename = str(path)
         raise
 

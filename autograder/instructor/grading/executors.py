@@ -61,7 +61,7 @@ class SubmissionTask:
     """One student's submission, with what to grade in it.
 
     Attributes:
-        student: nbgrader's name of the student.
+        student: nbgrader's name of the student, or the job's name of the submission.
         notebooks: submissions of the notebooks that need grading, by notebook.
         beside: contents of the other submitted files, by name.
         only: exercises to grade, by notebook; None for all exercises of the notebook.
@@ -114,7 +114,8 @@ class Executor(Protocol):
         """Yield each student with the outcome of their submission, in the order of completion.
 
         Args:
-            students: the students who handed something in, each with the results of earlier runs.
+            students: names of the job's submissions, usually the students who handed something in,
+                each with the results of earlier runs.
             busy: called periodically with the students whose submissions are being graded, longest
                 first.
         """

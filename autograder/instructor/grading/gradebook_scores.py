@@ -192,19 +192,13 @@ def _cells(session: Any, assignment: str, students: Collection[str]) -> dict[str
             Grade.needs_manual_grade,
         )
         .select_from(Grade)
-        .join(BaseCell, BaseCell.id == Grade.cell_id)
-        .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
-        .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
-        .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
-        .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
-        .filter(Assignment.name == assignment)
         .order_by(Notebook.name, BaseCell.name)
     )
-    if students:
-        query = query.filter(SubmittedAssignment.student_id.in_(list(students)))
     comments = _comments(session, assignment, students)
     by_student: dict[str, list[CellScore]] = {}
-    for student, notebook, cell, points, most, auto, manual, extra, pending in query:
+    for student, notebook, cell, points, most, auto, manual, extra, pending in _join_cells(
+        query, Grade, assignment, students
+    ):
         about = (cell, cell.removeprefix(TEST_PREFIX))
         by_student.setdefault(student, []).append(
             CellScore(
@@ -235,13 +229,20 @@ def _comments(
             SubmittedAssignment.student_id, Notebook.name, BaseCell.name, Comment.manual_comment
         )
         .select_from(Comment)
-        .join(BaseCell, BaseCell.id == Comment.cell_id)
-        .join(SubmittedNotebook, SubmittedNotebook.id == Comment.notebook_id)
+        .filter(Comment.manual_comment.is_not(None))
+    )
+    rows = _join_cells(query, Comment, assignment, students)
+    return {tuple(key): text.strip() for *key, text in rows if text.strip()}
+
+
+def _join_cells(query: Any, kind: Any, assignment: str, students: Collection[str]) -> Any:
+    """Return a query of grades or comments, joined with cells, notebooks and submissions."""
+    query = (
+        query.join(BaseCell, BaseCell.id == kind.cell_id)
+        .join(SubmittedNotebook, SubmittedNotebook.id == kind.notebook_id)
         .join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
         .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
         .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
-        .filter(Assignment.name == assignment, Comment.manual_comment.is_not(None))
+        .filter(Assignment.name == assignment)
     )
-    if students:
-        query = query.filter(SubmittedAssignment.student_id.in_(list(students)))
-    return {tuple(key): text.strip() for *key, text in query if text.strip()}
+    return query.filter(SubmittedAssignment.student_id.in_(list(students))) if students else query

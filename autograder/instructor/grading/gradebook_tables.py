@@ -61,8 +61,8 @@ GROUPS = Table(
 )
 """Groups that handed in together."""
 
-RETURNS = Table(
-    "autograder_return",
+UPLOAD_NAMES = Table(
+    "autograder_upload_name",
     _METADATA,
     _key("assignment"),
     _key("student"),
@@ -70,8 +70,8 @@ RETURNS = Table(
     Column("platform", String(64), nullable=False),
     Column("notebook", String(128), nullable=False),
 )
-"""Names under which a platform takes feedback back: Moodle's beginning of a file's name, Canvas's
-name of each file that it gave, with the notebook that was found in it or ""."""
+"""What identifies a student's feedback when it is uploaded: Moodle's number of the participant, or
+Canvas's name of each file that was handed in, with the notebook that was found in it or ""."""
 
 ATTEMPTS = Table(
     "autograder_attempt",
@@ -116,7 +116,6 @@ def replace_row(connection: Connection, table: Table, **row: Any) -> None:
 
     The tables must be there, see `create_tables`.
     """
-    keys = [column for column in table.primary_key.columns if column.name in row]
-    if keys:
-        connection.execute(table.delete().where(*(column == row[column.name] for column in keys)))
+    same = (column == row[column.name] for column in table.primary_key.columns)
+    connection.execute(table.delete().where(*same))
     connection.execute(table.insert().values(row))

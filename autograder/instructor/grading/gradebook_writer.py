@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from nbgrader.api import (
     BaseCell,
@@ -272,12 +272,7 @@ class GradebookWriter:
             assert page is not None
             grades = self._grades(page)
         for exercise in result.exercises:
-            cell = grades.get(exercise.grade_id)
-            if cell is None:
-                raise CourseError(
-                    f"The gradebook has no cell {exercise.grade_id!r} in {result.notebook}: run "
-                    f"nbgrader generate_assignment {self._assignment} --force."
-                )
+            cell = grades.get(exercise.grade_id) or self._miss(exercise.grade_id, result)
             review = bool(result.review) or cell.manual_score is not None
             database.execute(
                 Grade.__table__.update()
@@ -285,12 +280,13 @@ class GradebookWriter:
                 .values(auto_score=exercise.points, needs_manual_grade=review)
             )
         for answer in result.by_hand:
-            cell = grades[answer.grade_id]
+            cell = grades.get(answer.grade_id) or self._miss(answer.grade_id, result)
             before = earlier.get((result.notebook, answer.grade_id), "")
+            points = None if answer.digest or result.review else 0.0
             if cell.manual_score is None:
-                self._set_by_hand(cell, None if answer.digest else 0.0, bool(answer.digest))
+                self._set_by_hand(cell, points, points is None)
             elif answer.digest != before:
-                self._set_by_hand(cell, None if answer.digest else 0.0, True)
+                self._set_by_hand(cell, points, True)
         answered = {answer.grade_id for answer in result.by_hand if answer.digest}
         for identity, name in self._comments(page):
             text = "No response." if name in unanswered - answered else None
@@ -299,6 +295,12 @@ class GradebookWriter:
                 .where(Comment.__table__.c.id == identity)
                 .values(auto_comment=text)
             )
+
+    def _miss(self, cell: str, result: NotebookResult) -> NoReturn:
+        raise CourseError(
+            f"The gradebook has no cell {cell!r} in {result.notebook}: run "
+            f"nbgrader generate_assignment {self._assignment} --force."
+        )
 
     def _set_by_hand(self, cell: _Cell, points: float | None, pending: bool) -> None:
         """Set the points before a person has graded, and whether a person has to."""

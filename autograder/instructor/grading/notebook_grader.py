@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -145,7 +146,7 @@ class NotebookGrader:
             tuple(remarks),
             " ".join(filter(None, reviews)),
             round(time.monotonic() - started, 3),
-            by_hand=_list_answers_by_hand(source, rebuilt),
+            by_hand=_list_answers_by_hand(source, rebuilt, other_files),
         )
         return GradedNotebook(result, rebuilt.page)
 
@@ -311,7 +312,7 @@ def make_failed_result(
         tuple(results),
         (sentence,),
         review,
-        by_hand=_list_answers_by_hand(source, rebuilt),
+        by_hand=_list_answers_by_hand(source, rebuilt, {}),
     )
     return GradedNotebook(result, rebuilt.page)
 
@@ -334,11 +335,21 @@ def _make_result(cell: SourceCell, found: Finding, tests: Mapping[str, str]) -> 
     )
 
 
+_DOCUMENTS = (
+    ".pdf", ".docx", ".doc", ".odt", ".rtf", ".md", ".tex", ".html",
+    ".png", ".jpg", ".jpeg", ".heic", ".gif", ".svg", ".tif", ".tiff", ".webp",
+)  # fmt: skip
+
+
 def _list_answers_by_hand(
-    source: SourceNotebook, rebuilt: RebuiltNotebook
+    source: SourceNotebook, rebuilt: RebuiltNotebook, beside: Mapping[str, bytes]
 ) -> tuple[HandGradedAnswer, ...]:
+    """Return the answers that a person grades; a document beside the notebook may be one."""
+    others = sorted(name for name in beside if name.lower().endswith(_DOCUMENTS))
+    files = b"\0".join(hashlib.sha256(beside[name]).digest() for name in others)
+    handed = hashlib.sha256(files).hexdigest() if others else ""
     return tuple(
-        HandGradedAnswer(cell.id, cell.points, rebuilt.by_hand[cell.id]) for cell in source.by_hand
+        HandGradedAnswer(cell.id, rebuilt.by_hand[cell.id] or handed) for cell in source.by_hand
     )
 
 

@@ -18,10 +18,11 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.instructor.grading.source_notebook import SourceCell, SourceNotebook
-from autograder.instructor.grading.submission_parser import StudentCell, defines_name
+from autograder.instructor.grading.submission_parser import Picture, StudentCell, defines_name
 from autograder.instructor.sanitize import render_student_markdown
 
 JOINED_AT_MOST = 50_000  # characters of an answer that is joined from several cells
+_PICTURES_AT_MOST = 50  # in added cells, of a page
 JOINS_AT_MOST = 10  # attempts for one answer, each of which parses all of it
 
 
@@ -73,8 +74,10 @@ def rebuild(source: SourceNotebook, cells: Sequence[StudentCell]) -> RebuiltNote
             page.cells.append(copy.deepcopy(given.cell))
         for cell in after:
             _add(page, cell)
-        answers = [answer] if answer and answer.source.strip() != given.released.strip() else []
-        written += [cell.source for cell in (*above, *answers, *after) if cell.source.strip()]
+        answers = [answer] if answer and _is_written_into(answer, given) else []
+        for cell in (*above, *answers, *after):
+            written += [cell.source] if cell.source.strip() else []
+            written += [picture.data or "a picture" for picture in cell.pictures]
         if given.by_hand:
             rebuilt.by_hand[given.id] = _digest(written)
         if given.by_hand or given.role in ("solution", "graded"):
@@ -140,10 +143,10 @@ def _place(source: SourceNotebook, cells: Sequence[StudentCell], remarks: list[s
                 remarks.append(
                     f"The given cell {given.id!r} was changed; the original was run instead."
                 )
-        elif given.role == "text" and source.by_hand and given.released.strip() in cell.source:
+        elif given.id in source.question_texts and _is_written_into(cell, given):
             rest = cell.source.replace(given.released.strip(), "", 1).strip()
-            if rest:  # an answer written into its question
-                placed.after.setdefault(given.id, []).append(StudentCell(cell.kind, rest))
+            answer = StudentCell(cell.kind, rest, pictures=cell.pictures)
+            placed.after.setdefault(given.id, []).append(answer)
     for given in source.cells:
         if given.role == "solution" and given.id not in placed.answers:
             name = _name(given)
@@ -176,6 +179,11 @@ def _name(given: SourceCell) -> str:
 
 def _as_code(cell: StudentCell) -> StudentCell:
     return StudentCell("code", cell.source)
+
+
+def _is_written_into(cell: StudentCell, given: SourceCell) -> bool:
+    """Return whether a student has written an answer into its question."""
+    return bool(cell.pictures) or cell.source.split() != given.released.split()
 
 
 def _differs(cell: StudentCell, given: SourceCell) -> bool:
@@ -283,6 +291,7 @@ def _place_added_cell(
 
 def _add(page: NotebookNode, cell: StudentCell) -> None:
     code = cell.kind == "code"
+    room = _PICTURES_AT_MOST - sum(len(c.get("attachments", ())) for c in page.cells)
     made: dict[str, Any] = {
         "id": f"added-{len(page.cells)}",
         "cell_type": "code" if code else "markdown",
@@ -292,9 +301,9 @@ def _add(page: NotebookNode, cell: StudentCell) -> None:
         else render_student_markdown(cell.source, cell.kind == "markdown"),
     }
     # Built by hand: new_code_cell() would validate each cell, which is the slowest step.
-    page.cells.append(
-        nbformat.from_dict(made | ({"outputs": [], "execution_count": None} if code else {}))
-    )
+    new = nbformat.from_dict(made | ({"outputs": [], "execution_count": None} if code else {}))
+    _attach_pictures(new, cell.pictures[: max(0, room)])
+    page.cells.append(new)
 
 
 def _fill_in(given: SourceCell, answer: StudentCell) -> NotebookNode:
@@ -304,4 +313,21 @@ def _fill_in(given: SourceCell, answer: StudentCell) -> NotebookNode:
         cell.outputs, cell.execution_count = [], None
     elif answer.source.strip() != given.released.strip():
         cell.source = render_student_markdown(answer.source)
+    _attach_pictures(cell, answer.pictures)
     return cell
+
+
+def _attach_pictures(cell: NotebookNode, pictures: Sequence[Picture]) -> None:
+    """Show a student's pictures below the text of a cell."""
+    if cell.cell_type != "markdown" or not pictures:
+        return
+    attached = {}
+    for number, picture in enumerate(pictures, 1):
+        name = f"picture {number}"
+        if picture.data:
+            attached[f"picture-{number}"] = {picture.media_type: picture.data}
+            shown = f"![{name}](attachment:picture-{number})"
+        else:
+            shown = f"*({name} is not shown: it is no PNG or JPEG, or too large)*"
+        cell.source += f"\n\n{shown}"
+    cell.attachments = nbformat.from_dict(attached)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 
 from nbgrader.api import Gradebook
 
 from autograder.instructor.formatting import format_points
-from autograder.instructor.grading.gradebook_scores import Score
-from autograder.instructor.grading.gradebook_tables import (
-    REGRADES,
-    create_tables,
-    read_rows,
-    replace_row,
-)
+from autograder.instructor.grading.assignment_run import Summary
+from autograder.instructor.grading.course_folder import Course
+from autograder.instructor.grading.gradebook_tables import REGRADES, create_tables, read_rows
 from autograder.instructor.timestamps import format_time
 
 
@@ -42,32 +38,37 @@ class Regrade:
 
 
 def write_regrades(
-    gradebook: Gradebook,
-    assignment: str,
-    students: Sequence[str],
-    reason: str,
-    before: Mapping[str, Score],
-    after: Mapping[str, Score],
+    course: Course, assignment: str, reason: str, summary: Summary, students: Sequence[str]
 ) -> None:
-    """Record that students were graded again."""
-    connection = gradebook.db.connection()
-    create_tables(connection)
-    for student in students:
-        replace_row(
-            connection,
-            REGRADES,
-            assignment=assignment,
-            student=student,
-            graded_at=datetime.now(timezone.utc).replace(tzinfo=None),
-            reason=reason,
-            before=before[student].points if student in before else None,
-            after=after[student].points,
-        )
-    gradebook.db.commit()
+    """Record that students were graded again, and commit it.
+
+    Args:
+        course: the course.
+        assignment: name of the assignment.
+        reason: why, in the instructor's words.
+        summary: summary of the run that graded them.
+        students: the students.
+    """
+    with Gradebook(course.db_url, course.course_id) as gradebook:
+        connection = gradebook.db.connection()
+        create_tables(connection)
+        for student in students:
+            before = summary.before.get(student)
+            row = {
+                "assignment": assignment,
+                "student": student,
+                "graded_at": datetime.now(timezone.utc).replace(tzinfo=None),
+                "reason": reason,
+                "before": before.points if before else None,
+                "after": summary.scores[student].points,
+            }
+            connection.execute(REGRADES.insert().values(row))
+        gradebook.db.commit()
 
 
-def read_regrades(gradebook: Gradebook, assignment: str, student: str) -> list[Regrade]:
+def read_regrades(course: Course, assignment: str, student: str) -> list[Regrade]:
     """Return a student's regrades of an assignment, the first one first."""
-    connection = gradebook.db.connection()
-    rows = read_rows(connection, REGRADES, assignment=assignment, student=student)
+    with Gradebook(course.db_url, course.course_id) as gradebook:
+        connection = gradebook.db.connection()
+        rows = read_rows(connection, REGRADES, assignment=assignment, student=student)
     return [Regrade(row.graded_at, row.reason, row.before, row.after) for row in rows]

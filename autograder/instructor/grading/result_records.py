@@ -64,12 +64,10 @@ class HandGradedAnswer:
 
     Attributes:
         grade_id: grade_id of its cell.
-        max_points: points for a right answer.
         digest: SHA-256 of what the student wrote for it; "" if nothing.
     """
 
     grade_id: str
-    max_points: float
     digest: str
 
 
@@ -117,7 +115,10 @@ class NotebookResult:
             for entry in given["exercises"]
         )
         given["remarks"] = tuple(given["remarks"])
-        given["by_hand"] = tuple(HandGradedAnswer(**entry) for entry in given.get("by_hand", ()))
+        given["by_hand"] = tuple(
+            HandGradedAnswer(entry["grade_id"], entry["digest"])
+            for entry in given.get("by_hand", ())
+        )
         return cls(**given)
 
 

@@ -38,7 +38,7 @@ class Grading(Configurable):
     attempts = CaselessStrEnum(
         ["last", "best"],
         default_value="last",
-        help="Which of a student's submissions counts: the last in time, or that with most points.",
+        help="Which of a student's submissions counts: the last, or the one with most points.",
     ).tag(config=True)
     unsafe = Bool(
         False,

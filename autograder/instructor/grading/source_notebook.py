@@ -11,7 +11,7 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
-from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions
+from nbgrader.preprocessors import ClearHiddenTests, ClearMarkScheme, ClearSolutions
 from nbgrader.utils import compute_checksum, is_grade, is_locked, is_solution, is_task
 from traitlets.config import Config
 
@@ -19,8 +19,7 @@ from autograder.instructor.authoring import notebook_builder
 from autograder.instructor.grading.submission_parser import NotebookIdentifiers
 from autograder.spec.exercise import Exercise
 
-TEST_PREFIX = "test-"
-"""Beginning of the names of cells that check an exercise."""
+TEST_PREFIX = notebook_builder.TEST_PREFIX
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class SourceCell:
 
     @property
     def points(self) -> float:
-        """Return the points of a graded cell."""
+        """Return the points of a cell that the tests or a person grade."""
         return float(self.cell.metadata.nbgrader.points)
 
     @property
@@ -85,6 +84,20 @@ class SourceNotebook:
         return tuple(cell for cell in self.cells if cell.by_hand)
 
     @cached_property
+    def question_texts(self) -> frozenset[str]:
+        """Return the ids of the text cells above a cell that a person grades, and of tasks."""
+        found: set[str] = set()
+        above: list[str] = []
+        for cell in self.cells:
+            if cell.by_hand:
+                found |= {*above, cell.id} if cell.role == "text" else set(above)
+            if cell.by_hand or cell.role in ("solution", "graded"):
+                above = []
+            elif cell.role == "text":
+                above.append(cell.id)
+        return frozenset(found)
+
+    @cached_property
     def gradebook_cells(self) -> frozenset[tuple[str, str]]:
         """Return kind and grade_id of each cell that nbgrader's gradebook keeps."""
         found = set()
@@ -115,7 +128,7 @@ class SourceNotebook:
         return NotebookIdentifiers(
             frozenset(cell.id for cell in own),
             frozenset(cell.exercise.name for cell in own if cell.exercise),
-            frozenset(cell.released.strip() for cell in own if cell.role == "solution"),
+            frozenset(c.released.strip() for c in own if c.role == "solution" or c.by_hand),
             frozenset(cell.id for cell in own if cell.by_hand),
         )
 
@@ -186,7 +199,7 @@ def parse_source(
     released = copy.deepcopy(page)
     config = Config()
     config.ClearSolutions.code_stub = {"python": code_stub}
-    for preprocessor in (ClearSolutions(config=config), ClearHiddenTests()):
+    for preprocessor in (ClearSolutions(config=config), ClearHiddenTests(), ClearMarkScheme()):
         released, _ = preprocessor.preprocess(released, {})
     cells: list[SourceCell] = []
     for cell, given in zip(page.cells, released.cells, strict=True):

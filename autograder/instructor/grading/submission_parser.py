@@ -27,6 +27,7 @@ from autograder.instructor.grading.submission_files import (
     list_files,
     read_file,
 )
+from autograder.instructor.sanitize import sanitize_jpeg, sanitize_png
 
 CELLS_AT_MOST = 1_000  # per notebook; the longest in the course has 60
 CELL_AT_MOST = 1_500_000  # bytes of a cell as JSON; some have long comments or data
@@ -35,6 +36,22 @@ TEXT_AT_MOST = 4_000_000  # bytes of a notebook; half of what a frame to the san
 
 class UnreadableNotebookError(Exception):
     """Raised if a file is not a notebook; the message tells the student why."""
+
+
+_PICTURES_AT_MOST = 10  # in a cell
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture that was pasted into a text cell.
+
+    Attributes:
+        media_type: "image/png" or "image/jpeg".
+        data: the picture in base64, or "" if it cannot be shown.
+    """
+
+    media_type: str
+    data: str
 
 
 @dataclass(frozen=True)
@@ -46,12 +63,14 @@ class StudentCell:
         source: text of the cell.
         grade_id: nbgrader's name of the cell, if it is still there.
         id: cell id of the notebook format, if there is one.
+        pictures: pictures that were pasted into a text cell.
     """
 
     kind: str
     source: str
     grade_id: str | None = None
     id: str | None = None
+    pictures: tuple[Picture, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -177,6 +196,21 @@ _NBGRADERS = ("timestamp.txt", "submission_secret.txt")
 _NBGRADERS_AT_MOST = 1 << 16
 
 
+def read_permitted_submission(folder: Path, names: Mapping[str, NotebookIdentifiers]) -> Submission:
+    """Read a student's folder, see `read_submission`.
+
+    Raises:
+        UnreadableNotebookError: if a file cannot be read; it says what to do.
+    """
+    try:
+        return read_submission(folder, names)
+    except PermissionError as error:  # it affects only this student
+        raise UnreadableNotebookError(
+            f"{error.filename} cannot be read: {error.strerror}. Make it readable, then run "
+            "the same command again."
+        ) from error
+
+
 def _refuse(names: Mapping[str, NotebookIdentifiers], why: str) -> Submission:
     return Submission({n: NotebookSubmission(None, "", (why,), why) for n in names})
 
@@ -269,6 +303,10 @@ def read_cells(content: bytes) -> list[StudentCell]:
     return cells
 
 
+# Names of files in the zip archives that Word, Excel, PowerPoint and LibreOffice save.
+_PARTS_OF_DOCUMENTS = (b"word/document", b"xl/workbook", b"ppt/presentation", b"opendocument")
+
+
 def _json(content: bytes) -> Any:
     try:
         text = _decode(content)
@@ -280,6 +318,10 @@ def _json(content: bytes) -> Any:
                 "is a web page, not a notebook; download the file itself and hand it in again."
             ) from error
         if start.startswith(b"pk\x03\x04"):
+            if any(part in content for part in _PARTS_OF_DOCUMENTS):
+                raise UnreadableNotebookError(
+                    "is an office document; hand in the .ipynb file that Jupyter saves."
+                ) from error
             raise UnreadableNotebookError(
                 "is a zip archive; unpack it and hand in the notebook."
             ) from error
@@ -290,6 +332,11 @@ def _json(content: bytes) -> Any:
         if not start.startswith((b"{", codecs.BOM_UTF8, b"\xff\xfe", b"\xfe\xff")):
             raise UnreadableNotebookError(
                 "is not a notebook; hand in the .ipynb file that Jupyter saves."
+            ) from error
+        if re.search(rb"^<{7} ", content, re.M) and re.search(rb"^>{7} ", content, re.M):
+            raise UnreadableNotebookError(
+                "has an unresolved merge conflict; keep one of the versions between <<<<<<< and "
+                ">>>>>>>, and hand it in again."
             ) from error
         raise UnreadableNotebookError(
             "is damaged or was cut off in the middle; save the notebook and hand it in again."
@@ -329,7 +376,20 @@ def _cell(entry: Any) -> StudentCell | None:
         text.encode("utf-8", "replace").decode("utf-8"),  # half a surrogate pair cannot be encoded
         grade_id if isinstance(grade_id, str) else None,
         cell_id if isinstance(cell_id, str) else None,
+        _read_pictures(entry) if kind == "markdown" else (),
     )
+
+
+def _read_pictures(entry: Mapping[str, Any]) -> tuple[Picture, ...]:
+    attached = entry.get("attachments")
+    pages = list(attached.values())[:_PICTURES_AT_MOST] if isinstance(attached, dict) else []
+    return tuple(_read_picture(page) for page in pages if isinstance(page, dict) and page)
+
+
+def _read_picture(page: Mapping[str, Any]) -> Picture:
+    readers = {"image/png": sanitize_png, "image/jpeg": sanitize_jpeg}
+    found = (Picture(kind, read(page.get(kind))) for kind, read in readers.items())
+    return next((picture for picture in found if picture.data), Picture("", ""))
 
 
 def defines_name(source: str, name: str) -> bool:

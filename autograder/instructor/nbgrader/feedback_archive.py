@@ -6,7 +6,8 @@
 - Canvas, *Re-Upload Submissions*, infer_comment_context_from_filename in abstract_assignment.rb: a
   file belongs to the user and the attachment whose numbers are in its name, and is shown under the
   name of that attachment. An attachment `scores.ipynb` therefore gets a notebook with the
-  feedback, and an attached archive gets an archive with the pages.
+  feedback, and an attached archive gets an archive with the pages. What one member of a group gets
+  is shown to the whole group.
 - Others: a folder for each student.
 """
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import io
 import re
+import tarfile
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,13 +27,17 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import ClearHiddenTests
 
 from autograder.instructor.formatting import format_points
-from autograder.instructor.grading.course_folder import Course, write_atomically
-from autograder.instructor.grading.gradebook_tables import GROUPS, RETURNS, read_rows
+from autograder.instructor.grading.course_folder import Course, replace_atomically
+from autograder.instructor.grading.platform_records import read_groups, read_upload_names
 from autograder.instructor.nbgrader.feedback_pages import NotebookGrades, read_grades
 from autograder.instructor.nbgrader.shorten_tracebacks import HideOwnTracebacks
 from autograder.instructor.sanitize import escape_markdown
 
-_ARCHIVE = re.compile(r"(?i)\.(zip|tar|tgz|tar\.\w+)$")
+_TAR = re.compile(r"(?i)\.(?:tar|tgz|tar\.(?P<kind>gz|bz2|xz))$")
+_NO_FILE = (
+    "Canvas shows feedback under the name of a file that was handed in, and there is neither a "
+    "notebook nor an archive"
+)
 _NOTEBOOK = re.compile(r"(?i)\.(ipynb|json|txt)$")
 
 
@@ -40,8 +46,8 @@ class PackedFeedback:
     """What was packed.
 
     Attributes:
-        students: students whose feedback is in the archive, by platform.
-        left_out: reason why a student's feedback is not in it, by student.
+        students: students who get their feedback by the archive, by platform.
+        left_out: reason why a student does not, by student.
     """
 
     students: dict[str, list[str]] = field(default_factory=dict)
@@ -61,61 +67,83 @@ def pack_feedback(
     """
     with Gradebook(course.db_url, course.course_id) as gradebook:
         connection = gradebook.db.connection()
-        rows = read_rows(connection, RETURNS, assignment=assignment)
-        together = read_rows(connection, GROUPS, assignment=assignment)
-    names: dict[str, dict[str, str]] = {}
-    platforms: dict[str, str] = {}
-    for row in rows:
-        names.setdefault(row.student, {})[row.name] = row.notebook
-        platforms[row.student] = row.platform
-    groups = {row.student: row.name for row in together if row.name}
-    served = {groups[student] for student in platforms if student in groups}
+        names = read_upload_names(connection, assignment)
+        groups = read_groups(connection, assignment)
     grades = read_grades(course.db_url, course.course_id, assignment)
     packed = PackedFeedback()
-    files: dict[str, bytes] = {}
-    for student in students:
-        pages = {page.stem: page for page in course.feedback(assignment, student).glob("*.html")}
-        platform = platforms.get(student, "")
-        if not platform and groups.get(student) in served:
-            continue  # Canvas brings it to the whole group
-        if not pages:
-            packed.left_out[student] = "there is no feedback yet"
-            continue
-        if platform == "Moodle":
-            (prefix,) = names[student]
-            mine = {f"{prefix}{name}.html": page.read_bytes() for name, page in pages.items()}
-        elif platform == "Canvas":
-            of_student = {nb: g for (who, nb), g in grades.items() if who == student}
-            notebooks = course.autograded(assignment, student)
-            mine = dict(_for_canvas(names[student], pages, notebooks, of_student))
-        else:
-            mine = {f"{student}/{name}.html": page.read_bytes() for name, page in pages.items()}
-        if not mine:
-            packed.left_out[student] = (
-                "Canvas shows feedback under the name of a file that was handed in, and there is "
-                "neither a notebook nor an archive"
-            )
-            continue
-        files |= mine
-        packed.students.setdefault(platform, []).append(student)
-    write_atomically(path, _zip(files))
+    with (
+        replace_atomically(path) as file,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
+        for student in students:
+            platform, mine = names.get(student, ("", {}))
+            if names and not platform:
+                continue  # whether it comes with a group is known when the others are packed
+            pages = sorted(course.feedback(assignment, student).glob("*.html"))
+            count = 0
+            if platform == "Canvas":
+                of_student = {nb: g for (who, nb), g in grades.items() if who == student}
+                notebooks = course.autograded(assignment, student)
+                for name, content in _answer_attachments(mine, pages, notebooks, of_student):
+                    archive.writestr(name, content)
+                    count += 1
+            else:
+                prefix = _name_for_moodle(student, *mine) if platform == "Moodle" else f"{student}/"
+                for page in pages:
+                    archive.write(page, f"{prefix}{page.name}")
+                    count += 1
+            if count:
+                packed.students.setdefault(platform, []).append(student)
+            else:
+                packed.left_out[student] = _NO_FILE if pages else "there is no feedback yet"
+    for student in students if names else ():
+        if student not in names and student not in packed.left_out:
+            platform, why = _find_way(student, names, groups, packed)
+            if why:
+                packed.left_out[student] = why
+            else:
+                packed.students[platform].append(student)
     return packed
 
 
-def _for_canvas(
+def _find_way(
+    student: str,
+    names: Mapping[str, tuple[str, Mapping[str, str]]],
+    groups: Mapping[str, str],
+    packed: PackedFeedback,
+) -> tuple[str, str]:
+    """Return how the feedback of a student without upload names goes back, or why it does not."""
+    platform = next(iter(names.values()))[0]
+    group = groups.get(student, "")
+    for mate in names if group and platform == "Canvas" else ():
+        if groups.get(mate) == group:
+            if mate in packed.students.get(platform, ()):
+                return platform, ""
+            return platform, f"Canvas shows it to the group with that of {mate}, which is not in it"
+    return platform, f"this submission was not collected from an archive of {platform}"
+
+
+def _name_for_moodle(student: str, number: str) -> str:
+    # Moodle reads the number after the first underscore.
+    return f"{re.sub('[_/]', '-', student)}_{number}_assignsubmission_file_"
+
+
+def _answer_attachments(
     names: Mapping[str, str],
-    pages: Mapping[str, Path],
+    pages: Sequence[Path],
     notebooks: Path,
     grades: Mapping[str, NotebookGrades],
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the files that answer a student's attachments."""
+    """Yield the files that answer a student's attachments in Canvas."""
     for name, notebook in names.items():
         if notebook in grades and _NOTEBOOK.search(name):
             page = nbformat.read(notebooks / f"{notebook}.ipynb", 4)
             yield name, make_feedback_notebook(page, notebook, grades).encode()
-        elif _ARCHIVE.search(name):
-            inside = {f"{page.stem}.html": page.read_bytes() for page in pages.values()}
-            yield _ARCHIVE.sub(".zip", name), _zip(inside)
+        elif name.lower().endswith(".zip"):
+            yield name, _make_zip(pages)
+        elif match := _TAR.search(name):
+            packing = "gz" if match[0].lower() == ".tgz" else (match["kind"] or "").lower()
+            yield name, _make_tar(pages, packing)
 
 
 def make_feedback_notebook(
@@ -158,9 +186,18 @@ def _text(name: str, text: str) -> NotebookNode:
     return nbformat.v4.new_markdown_cell(text, id=name)
 
 
-def _zip(files: Mapping[str, bytes] | Iterable[tuple[str, bytes]]) -> bytes:
-    page = io.BytesIO()
-    with zipfile.ZipFile(page, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in dict(files).items():
-            archive.writestr(name, content)
-    return page.getvalue()
+def _make_zip(pages: Iterable[Path]) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for page in pages:
+            archive.write(page, page.name)
+    return content.getvalue()
+
+
+def _make_tar(pages: Iterable[Path], packing: str) -> bytes:
+    content = io.BytesIO()
+    # The overloads of tarfile.open name each mode.
+    with tarfile.open(fileobj=content, mode=f"w:{packing}") as archive:  # type: ignore[call-overload]
+        for page in pages:
+            archive.add(page, page.name)
+    return content.getvalue()

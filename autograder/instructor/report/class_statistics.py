@@ -15,7 +15,6 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
 
 from autograder.instructor.authoring.mistake_loader import load_mistakes
-from autograder.instructor.collecting.platform_ids import read_groups
 from autograder.instructor.collecting.student_matching import StudentMatcher, suggest_owner
 from autograder.instructor.grading import result_records
 from autograder.instructor.grading.course_folder import CourseError
@@ -26,6 +25,7 @@ from autograder.instructor.grading.gradebook_scores import (
     read_people,
     read_scores,
 )
+from autograder.instructor.grading.platform_records import read_groups
 from autograder.instructor.grading.result_records import OUTCOMES, ExerciseResult, NotebookResult
 from autograder.instructor.grading.source_notebook import TEST_PREFIX
 from autograder.instructor.report import similarity
@@ -176,8 +176,8 @@ def collect_statistics(
     handed_in = _handed_in(course, assignment, by_student, results)
     matcher, known_ids = StudentMatcher(everyone, {}), set(names)
     for student, group in groups.items():
-        if group:
-            names[student] = f"{names.get(student, student)} (group {group})"
+        if group and student in names:
+            names[student] = f"{names[student]} (group {group})"
     return ClassStatistics(
         assignment=assignment,
         made_at=datetime.now(),
@@ -190,7 +190,7 @@ def collect_statistics(
         misconceptions=_misconceptions(results, exercises),
         unexplained=_unexplained(results),
         reviews=_reviews(results, by_student),
-        alike=find_groups(similarity.compare_course(course, assignment, groups)),
+        alike=group_similar(similarity.compare_course(course, assignment, groups)),
         late=_late(by_student),
         missing=tuple(sorted(person.id for person in everyone if person.id not in handed_in)),
         ungraded=tuple(
@@ -350,7 +350,7 @@ def _reviews(results: list[NotebookResult], by_student: dict[str, Score]) -> tup
     return tuple(sorted(reviews, key=lambda review: (review.student, review.where)))
 
 
-def find_groups(pairs: Iterable[similarity.Pair]) -> tuple[SimilarSubmissions, ...]:
+def group_similar(pairs: Iterable[similarity.Pair]) -> tuple[SimilarSubmissions, ...]:
     """Return near-identical submissions as groups, the most similar first."""
     group_of: dict[str, set[str]] = {}
     kept = list(pairs)

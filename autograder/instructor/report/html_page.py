@@ -291,7 +291,7 @@ def _late(facts: ClassStatistics) -> str:
 
 
 def _lists(facts: ClassStatistics) -> str:
-    """Return who of the gradebook, the submissions and the grades is not in all three."""
+    """Return who of the gradebook, the submissions and the grades is not in all three; groups."""
     rows = [["handed in nothing", _names(facts.missing, facts)]] if facts.missing else []
     if facts.ungraded:
         who = [
@@ -305,7 +305,9 @@ def _lists(facts: ClassStatistics) -> str:
         for name, who in facts.groups
     ]
     return (
-        f"<section><h2>Who</h2>\n{_table(('what', 'students'), rows)}</section>\n" if rows else ""
+        f"<section><h2>Students</h2>\n{_table(('status', 'students'), rows)}</section>\n"
+        if rows
+        else ""
     )
 
 

@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 from autograder.instructor.grading.gradebook_tables import (
     GROUPS,
     PLATFORM_IDS,
-    RETURNS,
+    UPLOAD_NAMES,
     create_tables,
     read_rows,
     replace_row,
@@ -44,10 +44,22 @@ def write_ids(connection: Connection, assignment: str, ids: Iterable[tuple[str, 
         connection.execute(PLATFORM_IDS.insert().values(row))
 
 
-def write_returns(
+def read_upload_names(
+    connection: Connection, assignment: str
+) -> dict[str, tuple[str, dict[str, str]]]:
+    """Return for each student the platform, and the notebook of each name, or ""."""
+    found: dict[str, tuple[str, dict[str, str]]] = {}
+    for row in read_rows(connection, UPLOAD_NAMES, assignment=assignment):
+        found.setdefault(row.student, (row.platform, {}))[1][row.name] = row.notebook
+    return found
+
+
+def write_upload_names(
     connection: Connection, assignment: str, platform: str, names: Mapping[str, Mapping[str, str]]
 ) -> None:
     """Record under which names the platform takes feedback back, without committing.
+
+    A name that another student had moves to this one.
 
     Args:
         connection: the gradebook's connection.
@@ -56,15 +68,17 @@ def write_returns(
         names: for each student, the notebook of each name, or "".
     """
     create_tables(connection)
+    here = UPLOAD_NAMES.c.assignment == assignment
     for student, mine in names.items():
+        taken = UPLOAD_NAMES.c.name.in_(list(mine))
         connection.execute(
-            RETURNS.delete()
-            .where(RETURNS.c.assignment == assignment)
-            .where(RETURNS.c.student == student)
+            UPLOAD_NAMES.delete().where(here & ((UPLOAD_NAMES.c.student == student) | taken))
         )
         for name, notebook in mine.items():
             row = {"assignment": assignment, "student": student, "name": name}
-            replace_row(connection, RETURNS, **row, platform=platform, notebook=notebook)
+            connection.execute(
+                UPLOAD_NAMES.insert().values(row | {"platform": platform, "notebook": notebook})
+            )
 
 
 def read_groups(connection: Connection, assignment: str) -> dict[str, str]:
