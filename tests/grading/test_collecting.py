@@ -327,6 +327,18 @@ def test_a_students_number_is_not_taken_for_a_participants(course, capsys):
         assert platform_records.read_upload_names(connection, ASSIGNMENT) == {}
 
 
+def test_a_participants_number_is_not_taken_for_a_users(course, capsys):
+    name = "Participant_9_assignsubmission_file_/scores.ipynb"
+    (course / "moodle.zip").write_bytes(pack({name: SCORES}))
+    (course / "worksheet.csv").write_text(
+        "Identifier,Full name,Email address\nParticipant 9,Bora Yılmaz,bora@example.org\n",
+        encoding="utf-8",
+    )
+    (course / "users.csv").write_text("user id,email\n9,ada@example.org\n", encoding="utf-8")
+    collect(capsys, "moodle.zip", "worksheet.csv", "users.csv")
+    assert set(collected(course)) == {"bora"}
+
+
 def test_names_that_are_no_text_are_recorded(course, capsys):
     there = course / "canvas"
     there.mkdir()

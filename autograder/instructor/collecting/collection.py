@@ -142,13 +142,16 @@ class _Collector:
     ):
         self._course, self._assignment, self._names = course, assignment, names
         self._matcher = matcher
-        self._entries: dict[str, list[RosterEntry]] = {}
+        self._entries: dict[tuple[str, str], list[RosterEntry]] = {}
         self._groups: dict[str, list[Sender]] = {}
         for entry in entries:
             ids = (entry.platform_id, entry.lms_id, entry.id, entry.email)
             member = Sender(tuple(filter(None, ids)), entry.name)
             self._groups.setdefault(normalise(entry.group), []).append(member)
-            for key in {entry.platform_id, entry.lms_id, matcher.find(member).student} - {""}:
+            # The numbers of two platforms may be the same.
+            keys = {("Moodle", entry.platform_id), ("Canvas", entry.lms_id)}
+            keys.add(("student", matcher.find(member).student))
+            for key in keys:
                 self._entries.setdefault(key, []).append(entry)
         self._groups_before = {} if set(self._groups) - {""} else groups
         self._collection = collection
@@ -184,7 +187,7 @@ class _Collector:
         files = strip_common_folder(dict(contents))
         members = list(self._name_members(submission.senders, platform))
         for sender, group in members:
-            entries = self._find_entries(sender)
+            entries = self._find_entries(sender, platform)
             student = self._find_student(sender, entries, platform)
             time = submission.submitted_at or self._read_time(entries)
             stored = store_submission(self._course, self._assignment, student, files, time)
@@ -237,16 +240,19 @@ class _Collector:
     def _list_ids(self, sender: Sender) -> set[str]:
         return {*sender.ids, self._matcher.find(sender).student} - {""}
 
-    def _find_entries(self, sender: Sender) -> list[RosterEntry]:
+    def _find_entries(self, sender: Sender, platform: str) -> list[RosterEntry]:
         """Return what the lists say about the sender."""
-        keys = (*sender.ids, self._matcher.find(sender).student)
+        keys = [(platform, identity) for identity in sender.ids]
+        if student := self._matcher.find(sender).student:
+            keys.append(("student", student))
         found = [entry for key in keys for entry in self._entries.get(key, ())]
         return list(dict.fromkeys(found))
 
     def _find_group(self, sender: Sender) -> str:
         """Return the name of the group in which the sender is, or ""."""
         student = self._matcher.find(sender).student
-        named = (*(e.group for e in self._find_entries(sender)), self._groups_before.get(student))
+        listed = (entry.group for entry in self._find_entries(sender, "Canvas"))
+        named = (*listed, self._groups_before.get(student))
         return next(filter(None, named), "")
 
     def _find_mates(self, group: str) -> list[Sender]:

@@ -273,7 +273,8 @@ def _read_attempt(course: Course, student: str, folder: Path) -> Attempt:
     sha = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not path.is_symlink() and path.name != "timestamp.txt":
-            sha.update(path.relative_to(folder).as_posix().encode("utf-8", "replace") + b"\0")
+            name = path.relative_to(folder).as_posix().encode("utf-8", "replace")
+            sha.update(name + b"\0%d\0" % path.stat().st_size)  # where a file ends
             with path.open("rb") as page:
                 while part := page.read(1 << 20):
                     sha.update(part)
