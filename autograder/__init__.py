@@ -1,5 +1,6 @@
 """Provides `check(answer)` for learners; `autograder.instructor` grades a class."""
 
+import sys
 from typing import Any
 
 from autograder.checking import checker as _checking
@@ -14,14 +15,14 @@ def check(answer: Any) -> None:
     """Check an answer and show a card: either it is right, or what is wrong and where.
 
     Args:
-        answer: the function or class itself; its `__name__` must be the name of an exercise.
+        answer: the function or class itself, which has the name of an exercise.
 
     Raises:
         CheckFailed: if the answer is wrong; the message is the text of the card.
         TypeError: if the argument is not the function or class that the exercise asks for.
         LookupError: if no exercise has this name.
     """
-    _checking.check(answer, _EXERCISES)
+    _checking.check(answer, _EXERCISES, sys._getframe(1).f_globals)
 
 
 check.case = _checking.find_failed_case  # type: ignore[attr-defined]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,7 +22,7 @@ from autograder.diagnose.method_results import format_method_results
 from autograder.diagnose.trial import Trial
 from autograder.diagnose.verdict import DTYPES, Verdict, find_smallest_failure, judge
 from autograder.run.forbidden_ops import forbid_operators
-from autograder.run.global_state import use_default_torch_settings
+from autograder.run.global_state import catch_exit, run_uncompiled, use_default_torch_settings
 from autograder.run.guarded_call import explain_timeout
 from autograder.run.runner import run_case
 from autograder.spec.exercise import Case, Exercise
@@ -38,22 +39,32 @@ class CheckFailed(AssertionError):
 
 
 _failed: list[FailedCase] = []
+_running = threading.local()
 
 
-def check(answer: Any, exercises: Mapping[str, Exercise]) -> None:
+def check(
+    answer: Any, exercises: Mapping[str, Exercise], variables: Mapping[str, Any] | None = None
+) -> None:
     """Check an answer and show a card: either it is right, or what is wrong and where.
 
     Args:
-        answer: the function or class itself; its `__name__` must be the name of an exercise.
+        answer: the function or class itself.
         exercises: all exercises, by name.
+        variables: global variables of the code that calls `check`. An answer without an exercise's
+            `__name__`, such as a partial or one under a decorator, may be found here.
 
     Raises:
         CheckFailed: if the answer is wrong; the message is the text of the card.
         TypeError: if the argument is not the function or class that the exercise asks for.
         LookupError: if no exercise has this name.
+        RuntimeError: if an answer that is being checked calls this.
     """
+    if getattr(_running, "check", False):
+        raise _make_plain_error(
+            RuntimeError, "the answer calls check() itself: move that line below the answer."
+        )
     _failed.clear()
-    exercise = find_exercise(answer, exercises)
+    exercise = find_exercise(answer, exercises, variables)
     verdict, trial = _run_all_cases(answer, exercise)
     if trial is not None and verdict.details:
         _failed.append(FailedCase(answer, exercise, trial))
@@ -94,7 +105,13 @@ def _run_all_cases(answer: Any, exercise: Exercise) -> tuple[Verdict, Trial | No
     """Return the verdict on an answer, and its smallest failing trial or None."""
     trials: list[Trial] = []
     watchdog = Watchdog(exercise.name, CASE_TIMEOUT_SECONDS)
-    with use_default_torch_settings(), _use_one_thread():  # also while the cases are drawn
+    with (
+        use_default_torch_settings(),  # also while the cases are drawn
+        _use_one_thread(),
+        run_uncompiled(),
+        catch_exit(),
+        _mark_running(),
+    ):
         seeds = {seed: exercise.draw(seed) for seed in expected_values.SEEDS}
         with forbid_operators(exercise) as recorder:
 
@@ -154,6 +171,16 @@ def _add_methods(
 
 
 @contextmanager
+def _mark_running() -> Iterator[None]:
+    before = getattr(_running, "check", False)
+    _running.check = True
+    try:
+        yield
+    finally:
+        _running.check = before
+
+
+@contextmanager
 def _use_one_thread() -> Iterator[None]:
     """Use one thread, which is faster for small tensors and leaves the other cores free."""
     threads = torch.get_num_threads()
@@ -164,8 +191,10 @@ def _use_one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def find_exercise(answer: Any, exercises: Mapping[str, Exercise]) -> Exercise:
-    """Return the exercise that an answer belongs to.
+def find_exercise(
+    answer: Any, exercises: Mapping[str, Exercise], variables: Mapping[str, Any] | None = None
+) -> Exercise:
+    """Return the exercise that an answer belongs to: by its own name, or a variable's.
 
     Raises:
         TypeError: if the answer is not a function or class; the message says what to pass.
@@ -182,7 +211,22 @@ def find_exercise(answer: Any, exercises: Mapping[str, Exercise]) -> Exercise:
             "without parentheses, as in check(masked_softmax).",
         )
     name = getattr(answer, "__name__", type(answer).__name__)
+    owner = getattr(answer, "__qualname__", "").split(".")[-2:-1]
+    if owner and owner[0] in exercises:
+        raise _make_plain_error(
+            TypeError, f"Pass the class itself, not its method: check({owner[0]})."
+        )
     if name not in exercises:
+        bound = [n for n, value in (variables or {}).items() if value is answer and n in exercises]
+        name = bound[0] if len(bound) == 1 else name
+    if name not in exercises:
+        if name == "<lambda>" or not (hasattr(answer, "__name__") or isinstance(answer, nn.Module)):
+            kind = "lambda" if name == "<lambda>" else type(answer).__name__
+            raise _make_plain_error(
+                TypeError,
+                f"This {kind} has no name: give it the name of the stub, as in "
+                "masked_softmax = ..., and check that.",
+            )
         near = _guess_names(name, exercises)
         guess = f" Did you mean {' or '.join(near)}?" if near else ""
         raise _make_plain_error(

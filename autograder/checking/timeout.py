@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import contextlib
+import os
 import signal
 import sys
 import threading
@@ -69,7 +70,7 @@ class Watchdog:
             if time.monotonic() >= until:
                 self.fired = True
                 until = time.monotonic() + 1.0  # retry: a bare `except:` may swallow it
-                _thread.interrupt_main()
+                _interrupt_main_thread()
 
     def _seconds_until_next_check(self, until: float) -> float:
         now = time.monotonic()
@@ -78,6 +79,16 @@ class Watchdog:
             self._progress_shown = True
             print(f"Checking {self._name} ...", file=self._out, flush=True)
         return max(0.0, (until if self._progress_shown else min(until, sign)) - now)
+
+
+def _interrupt_main_thread() -> None:
+    """Raise KeyboardInterrupt in the main thread, even in a call that waits, such as sleep()."""
+    if os.name == "nt":
+        _thread.interrupt_main()
+    else:  # only a real signal ends a system call
+        identity = threading.main_thread().ident
+        assert identity is not None
+        signal.pthread_kill(identity, signal.SIGINT)
 
 
 @contextlib.contextmanager

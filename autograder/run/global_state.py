@@ -47,6 +47,37 @@ def use_default_torch_settings(default: torch.dtype = torch.float32) -> Iterator
 
 
 @contextlib.contextmanager
+def run_uncompiled() -> Iterator[None]:
+    """Run what torch.compile has decorated as it is written; compiling takes many seconds."""
+    compiler = getattr(torch.compiler, "set_stance", None)  # since torch 2.6
+    if compiler is None or "torch._dynamo" not in sys.modules:
+        yield
+        return
+    with compiler("force_eager"):
+        yield
+
+
+@contextlib.contextmanager
+def catch_exit() -> Iterator[None]:
+    """Let exit() and quit() raise SystemExit in a notebook, where they end the kernel."""
+    interactive = sys.modules.get("IPython")
+    shell = interactive.get_ipython() if interactive else None
+    if shell is None:
+        yield
+        return
+
+    def refuse() -> None:
+        raise SystemExit
+
+    before = shell.ask_exit
+    shell.ask_exit = refuse  # what IPython's exit() and quit() call
+    try:
+        yield
+    finally:
+        shell.ask_exit = before
+
+
+@contextlib.contextmanager
 def keep_random_state() -> Iterator[None]:
     """Restore the random generators after the block, so that a check leaves no trace."""
     numpy = sys.modules.get("numpy")

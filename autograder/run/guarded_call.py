@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import linecache
 import os
 import sysconfig
+import textwrap
 import traceback
 from pathlib import Path
 from types import TracebackType
@@ -49,10 +52,17 @@ def call_guarded(function: Any, arguments: list[Any], shown: str) -> Any:
     except NotImplementedError as error:
         if get_message(error):
             raise CaseError("raised", _explain_error(shown, error)) from error
+        stub = _find_stub(error, shown)
+        if _stands_beside_code(error.__traceback__):
+            raise CaseError(
+                "unwritten",
+                f"{stub} still has the line raise NotImplementedError(): put the rest of your code "
+                "in its place, or delete it if your code is complete.",
+            ) from error
         raise CaseError(
             "unwritten",
-            f"{_find_stub(error, shown)} is not written yet: replace raise NotImplementedError() "
-            "with your code, run the cell, and check again.",
+            f"{stub} is not written yet: replace raise NotImplementedError() with your code, run "
+            "the cell, and check again.",
         ) from error
     except BaseException as error:
         raise CaseError("raised", _explain_error(shown, error)) from error
@@ -62,7 +72,7 @@ def explain_timeout(exercise: Exercise, error: BaseException, seconds: float) ->
     """Return the problem of an answer that was interrupted."""
     return "time", (
         f"{exercise.name} did not finish within {seconds:g} seconds; is there an infinite "
-        f"loop?{locate_student_line(error.__traceback__)}"
+        f"loop, or a call that waits?{locate_student_line(error.__traceback__)}"
     )
 
 
@@ -78,6 +88,25 @@ def _find_stub(error: BaseException, shown: str) -> str:
         return shown
     owner = trace.tb_frame.f_locals.get("self")
     return inner if owner is None else f"{type(owner).__name__}.{inner}"
+
+
+def _stands_beside_code(trace: TracebackType | None) -> bool:
+    """Return whether the function that raised an error has other statements than the `raise`."""
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return False
+    try:
+        code = textwrap.dedent(inspect.getsource(trace.tb_frame.f_code))
+        (function,) = ast.parse(code).body
+    except (OSError, TypeError, ValueError, SyntaxError):
+        return False
+    body = getattr(function, "body", None)
+    return isinstance(body, list) and any(
+        not isinstance(statement, ast.Raise | ast.Pass)
+        and not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
+        for statement in body
+    )
 
 
 def _is_students(filename: str) -> bool:

@@ -203,6 +203,12 @@ def _run_for_gradients(
             raise CaseError("unsteady", _explain_unsteady(answer, exercise, case, dtype))
         if any(outputs[name].shape != upstream.shape for name, upstream in case.upstream.items()):
             return {}  # the shapes are wrong, which the comparison of values reports
+        if frozen := [name for name, leaf in leaves.items() if not leaf.requires_grad]:
+            raise CaseError(
+                "gradient",
+                f"The parameter {frozen[0]} does not require gradients: remove what freezes it, "
+                "such as requires_grad=False or requires_grad_(False).",
+            )
         total = torch.zeros((), dtype=dtype)
         for name, upstream in case.upstream.items():
             product = outputs[name] * _cast(upstream, outputs[name].dtype)
@@ -270,6 +276,12 @@ def _construct(answer: Any, exercise: Exercise, case: Case, dtype: torch.dtype) 
     module = call_guarded(answer, arguments, f"{exercise.name}({names})")
     if not isinstance(module, nn.Module):
         raise CaseError("signature", f"{exercise.name} must be a class derived from nn.Module.")
+    if type(module).__hash__ is None or "_parameters" not in vars(module):
+        raise CaseError(
+            "signature",
+            f"torch cannot use this {exercise.name} as a module: write no @dataclass above the "
+            "class, define no __eq__, and begin its __init__ with super().__init__().",
+        )
     mine, wanted = dict(module.state_dict()), case.weights
     for name, tensor in wanted.items():
         if name not in mine:

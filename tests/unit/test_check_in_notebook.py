@@ -6,6 +6,75 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+RIGHT = """
+import dataclasses, functools, time
+from torch import nn
+from autograder.checking import checker
+
+def right(scores, mask):
+    return scores.masked_fill(~mask, -1e9).softmax(-1) * mask
+
+def logged(function):
+    def wrapper(*given):
+        return function(*given)
+    return wrapper
+"""
+ODD = {
+    "exit": """
+def masked_softmax(scores, mask):
+    exit()
+check(masked_softmax)""",
+    "partial": """
+masked_softmax = functools.partial(right)
+check(masked_softmax)""",
+    "lambda": """
+masked_softmax = lambda scores, mask: right(scores, mask)
+check(masked_softmax)""",
+    "decorated": """
+@logged
+def masked_softmax(scores, mask):
+    return right(scores, mask)
+check(masked_softmax)""",
+    "scripted": """
+@torch.jit.script
+def masked_softmax(scores: torch.Tensor, mask: torch.Tensor):
+    return scores.masked_fill(~mask, -1e9).softmax(-1) * mask
+check(masked_softmax)""",
+    "compiled": """
+@torch.compile
+def masked_softmax(scores, mask):
+    return right(scores, mask)
+check(masked_softmax)""",
+    "unnamed": "check(lambda scores, mask: scores)",
+    "itself": """
+def masked_softmax(scores, mask):
+    check(masked_softmax)
+    return right(scores, mask)
+check(masked_softmax)""",
+    "method": """
+class AdditiveAttention(nn.Module):
+    def forward(self):
+        pass
+check(AdditiveAttention.forward)""",
+    "dataclass": """
+@dataclasses.dataclass
+class AdditiveAttention(nn.Module):
+    query_size: int
+    key_size: int
+    hidden_size: int
+check(AdditiveAttention)""",
+    "below": """
+def masked_softmax(scores, mask):
+    weights = right(scores, mask)
+    raise NotImplementedError()
+check(masked_softmax)""",
+    "waits": """
+checker.CASE_TIMEOUT_SECONDS = 0.3
+def masked_softmax(scores, mask):
+    time.sleep(600)
+check(masked_softmax)""",
+}
+
 
 @pytest.fixture(scope="module")
 def executed(tmp_path_factory):
@@ -33,6 +102,9 @@ def executed(tmp_path_factory):
             "    return wrong\n"
             "check(masked_softmax)"
         ),
+        "names": RIGHT,
+        **ODD,
+        "alive": "print('the kernel lives')",
     }
     book = nbformat.v4.new_notebook()
     book.cells = [nbformat.v4.new_code_cell(source) for source in cells.values()]
@@ -97,3 +169,41 @@ def test_notebook_shows_one_sentence_for_a_wrong_call(executed):
 def test_notebook_shows_the_line_of_an_error(executed):
     page = executed["raising"][0].data["text/html"]
     assert "in masked_softmax, line 2 of its cell: wrong = scores @ mask" in page
+
+
+@pytest.mark.parametrize("name", ["partial", "lambda", "decorated", "scripted", "compiled"])
+def test_an_answer_without_a_name_of_its_own_is_known_by_its_variable(executed, name):
+    (card,) = executed[name]
+    assert "masked_softmax: right in all" in card["data"]["text/plain"]
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("exit", "calls exit() or quit(), which would end the whole notebook"),
+        ("itself", "the answer calls check() itself: move that line below the answer"),
+        ("dataclass", "write no @dataclass above the class"),
+        ("below", "still has the line raise NotImplementedError(): put the rest of your code in"),
+        ("waits", "did not finish within 0.3 seconds; is there an infinite loop, or a call that"),
+    ],
+)
+def test_odd_answers_get_one_sentence(executed, name, sentence):
+    card, error = executed[name]
+    assert sentence in " ".join(card["data"]["text/plain"].split())
+    assert error.ename == "CheckFailed"
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("unnamed", "This lambda has no name: give it the name of the stub"),
+        ("method", "Pass the class itself, not its method: check(AdditiveAttention)."),
+    ],
+)
+def test_what_is_no_answer_gets_one_sentence(executed, name, sentence):
+    _, text = _error(executed[name])
+    assert sentence in " ".join(text.split())
+
+
+def test_the_kernel_outlives_all_of_them(executed):
+    assert executed["alive"][0].text == "the kernel lives\n"
