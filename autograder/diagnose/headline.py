@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from autograder.diagnose.compare import Difference
+from autograder.diagnose.size_errors import explain_sizes
 from autograder.diagnose.trial import Trial
 from autograder.spec.exercise import Case, Exercise
 
@@ -22,6 +23,8 @@ def format_headline(exercise: Exercise, trial: Trial, fault: Difference) -> str:
     """
     problem = trial.outcome.problem
     if problem and fault.kind == problem[0]:
+        if problem[0] == "raised" and (sizes := explain_sizes(exercise, trial.case, problem[1])):
+            return f"{problem[1]}\n{sizes}"
         return problem[1]
     format_sentence = _SENTENCES.get(fault.kind, _format_wrong_values)
     return fault.sentence or format_sentence(exercise, trial, fault)
@@ -46,6 +49,13 @@ def _format_mutation(exercise: Exercise, trial: Trial, fault: Difference) -> str
 
 def _format_shape(exercise: Exercise, trial: Trial, fault: Difference) -> str:
     assert fault.actual is not None and fault.expected is not None
+    mine, right = fault.actual, fault.expected
+    if mine.dim() == right.dim() == 1 and not (
+        mine.is_floating_point() or right.is_floating_point()
+    ):
+        return (  # ids, whose number depends on the values
+            f"You return {fault.name} = {mine.tolist()}; expected {right.tolist()}."
+        )
     return (
         f"{fault.name} has shape {tuple(fault.actual.shape)}; it must be "
         f"{exercise.shape(fault.name, fault.expected)}."
@@ -100,15 +110,26 @@ def _format_wrong_gradient(exercise: Exercise, trial: Trial, fault: Difference) 
 
 def _format_not_finite(exercise: Exercise, trial: Trial, fault: Difference) -> str:
     assert fault.actual is not None
-    name = fault.name
-    if fault.valid_mask is not None and torch.isfinite(fault.actual[fault.valid_mask]).all():
-        return f"{name} has NaN or infinite entries on padding; any finite number may stand there."
-    return f"{name} has NaN or infinite entries{_mention_empty_row(trial.case, 'weights')}."
+    name, actual = fault.name, fault.actual
+    for weights in exercise.normalized_outputs:  # from which NaN spreads into everything else
+        own = trial.outcome.outputs.get(weights)
+        if own is not None and own.isnan().any() and name not in exercise.normalized_outputs:
+            return f"{weights} has NaN entries{_mention_empty_row(trial.case, 'weights')}."
+    what = "NaN" if actual.isnan().any() else "infinite"
+    if fault.valid_mask is not None and torch.isfinite(actual[fault.valid_mask]).all():
+        return f"{name} has {what} entries on padding; any finite number may stand there."
+    if actual.isneginf().any() and not actual.isnan().any():
+        masks = [t for t in trial.case.inputs.values() if t.dtype == torch.bool]
+        if any(m.shape == actual.shape and torch.equal(actual.isneginf(), ~m) for m in masks):
+            return (
+                f"{name} is -inf at the masked positions: fill in -inf before the softmax, not "
+                "after it."
+            )
+    return f"{name} has {what} entries{_mention_empty_row(trial.case, 'weights')}."
 
 
 def _format_wrong_values(exercise: Exercise, trial: Trial, fault: Difference) -> str:
-    broken = _find_broken_property(exercise, trial, fault)
-    return broken or f"{fault.name} has wrong values."
+    return f"{fault.name} has wrong values."
 
 
 _SENTENCES = {
@@ -131,32 +152,3 @@ def _mention_empty_row(case: Case, what: str) -> str:
     if any((~mask).all(-1).any() for mask in masks):
         return f"; this case has a row without any real position, whose {what} must be 0"
     return ""
-
-
-def _find_broken_property(exercise: Exercise, trial: Trial, fault: Difference) -> str:
-    """Return a sentence about a property that the weights violate, or ""."""
-    masked_by = exercise.normalized_outputs.get(fault.name)
-    mask = trial.case.inputs.get(masked_by) if masked_by else None
-    if mask is None or fault.actual is None:
-        return ""
-    weights = fault.actual
-    if mask.dim() < weights.dim():
-        mask = mask.unsqueeze(1)
-    mask = mask.expand(weights.shape)
-    if (weights < 0).any():
-        return f"{fault.name} has negative entries; weights lie between 0 and 1."
-    if (weights.masked_fill(mask, 0.0) != 0).any():
-        return f"{fault.name} puts weight on masked positions; it must be exactly 0 there."
-    sums = weights.sum(-1)
-    wrong = (sums - mask.any(-1).to(sums.dtype)).abs() > 1e-4
-    if wrong.any():
-        row = tuple(wrong.nonzero()[0].tolist())
-        return (
-            f"Row {_place(row)} of {fault.name} sums to {sums[row]:.4f}; each row must sum to 1 "
-            "over its real positions."
-        )
-    return ""
-
-
-def _place(row: tuple[int, ...]) -> str:
-    return str(row[0]) if len(row) == 1 else str(list(row))

@@ -34,6 +34,11 @@ class Trial:
         return find_difference(self.case, self.outcome, self.expected, self.dtype)
 
     @property
+    def is_exact(self) -> bool:
+        """Return whether values can be compared exactly: in float64, without dropout."""
+        return self.dtype == torch.float64 and not self.case.training_mode
+
+    @property
     def _complaint(self) -> FailureSignature | None:
         return make_failure_signature(self.difference) if self.case.check_random_outputs else None
 

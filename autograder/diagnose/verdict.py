@@ -8,13 +8,15 @@ from typing import Any
 
 import torch
 
+from autograder.diagnose.broken_properties import find_broken_property
 from autograder.diagnose.case_formatting import format_failing_case
 from autograder.diagnose.compare import Difference, are_close
 from autograder.diagnose.error_catalogue import NO_MUTANTS, KnownMistake, MutantFingerprints
-from autograder.diagnose.error_patterns import find_error_pattern
+from autograder.diagnose.error_patterns import find_relation, find_whole_pattern, locate_failure
 from autograder.diagnose.fingerprints import do_fingerprints_match
 from autograder.diagnose.headline import format_headline
 from autograder.diagnose.trial import Trial
+from autograder.diagnose.unused_inputs import find_unused_inputs
 from autograder.spec.exercise import Case, Exercise, list_named_dicts, list_names
 
 DTYPES = (torch.float64, torch.float32)
@@ -92,10 +94,15 @@ def judge(
     elif not known and fault.kind in ("value", "shape", "finite", "random"):
         if trial.case.note and all(other.case.name == trial.case.name for other in failed):
             headline = f"{headline} {trial.case.note}"
-        elif found := _find_explanation(exercise, fault, trials, mutants):
-            headline, hint = found
-            if fault.kind == "shape" and not hint:
-                headline = f"{format_headline(exercise, trial, fault)} {headline}"
+        elif found := _find_explanation(exercise, trial, fault, trials, mutants):
+            said, hint = found
+            headline = f"{headline} {said}" if fault.kind in ("shape", "finite") else said
+        elif (
+            fault.kind == "value"
+            and len(failed) < len(trials)
+            and {t.case.name for t in failed} == {trial.case.name}
+        ):
+            headline = f"{headline} Only this case fails: {trial.case.name.rstrip('.')}."
     return Verdict(
         exercise,
         False,
@@ -135,18 +142,42 @@ def _explain_training_mode(
 
 
 def _find_explanation(
-    exercise: Exercise, fault: Difference, trials: Sequence[Trial], mutants: MutantFingerprints
+    exercise: Exercise,
+    trial: Trial,
+    fault: Difference,
+    trials: Sequence[Trial],
+    mutants: MutantFingerprints,
 ) -> tuple[str, str] | None:
     """Return headline and hint of a cause that is not a known mistake, or None.
 
-    A pattern that explains everything comes first, then a mutant, then a pattern in some outputs.
+    A pattern that explains everything comes first, then a mutant, then what is true of all failing
+    trials, then of the smallest, and at last where the output is wrong.
     """
-    if fault.kind != "shape" and (found := find_error_pattern(exercise, trials, whole=True)):
+    if fault.kind == "value" and (found := find_whole_pattern(exercise, trials)):
         return found, ""
     if fault.kind != "finite" and (found := _match_mutant(exercise, trials, mutants)):
         return found, "In everything else it agrees with a right answer."
-    found = find_error_pattern(exercise, trials)
+    if fault.kind == "finite" and (fault.valid_mask is not None or exercise.normalized_outputs):
+        return None  # the headline tells already where
+    if fault.kind == "value":
+        found = (
+            find_unused_inputs(exercise, trials, mutants.names)
+            or find_relation(exercise, trials)
+            or find_broken_property(exercise, trial)
+            or _find_broken_elsewhere(exercise, trials)
+        )
+        if found:
+            return found, ""
+    found = locate_failure(exercise, trials)
     return (found, "") if found else None
+
+
+def _find_broken_elsewhere(exercise: Exercise, trials: Sequence[Trial]) -> str:
+    """Return a sentence about weights that cannot be in another case than the smallest, or ""."""
+    for trial in (t for t in trials if t.difference and t.is_exact):
+        if found := find_broken_property(exercise, trial):
+            return f"{found} (In the case: {trial.case.name.rstrip('.')}.)"
+    return ""
 
 
 def find_smallest_failure(trials: Sequence[Trial]) -> Trial:
@@ -155,7 +186,7 @@ def find_smallest_failure(trials: Sequence[Trial]) -> Trial:
     It is in float64 if the case fails there too. Results that differ from call to call come first,
     because they may look like any mistake. Gradients of a random draw come later, because they mean
     little if another case draws wrongly. Training mode comes last, because it says something about
-    dropout only if everything else is right.
+    dropout only if everything else is right. Wrong values come before a wrong dtype.
     """
 
     def rank(pair: tuple[Trial, Difference]) -> tuple[Any, ...]:
@@ -165,6 +196,7 @@ def find_smallest_failure(trials: Sequence[Trial]) -> Trial:
             bool(trial.case.training_mode),
             unsteady,
             _fails_only_in_random_gradients(*pair),
+            fault.kind == "dtype",
             _measure(trial),
         )
 

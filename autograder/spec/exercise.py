@@ -309,7 +309,8 @@ class Exercise:
         signature: signature of the stub, as text: "(query, keys, W, U, v)".
         axes: names of the axes of each input and output: {"keys": "B N d_k"}.
         cases: draws the cases of a seed.
-        normalized_outputs: outputs whose rows sum to 1, each with the input that masks it.
+        normalized_outputs: outputs whose rows sum to 1, each with the input that masks it: a bool
+            mask, lengths, or ids whose padding is 0; "" if nothing is masked.
         is_class: True if the answer is a module.
         parts: parts that earn points by themselves if only some methods are right.
         forbidden: operators that would be the whole answer, by their names in

@@ -45,16 +45,48 @@ def first(change):
     return lambda outputs: (change(outputs[0]), *outputs[1:])
 
 
+def first_half(states):
+    return states * (torch.arange(states.shape[-1]) >= states.shape[-1] // 2)
+
+
+def even(positions):
+    return positions + (torch.arange(positions.shape[-1]) % 2 == 0)
+
+
+def after_two(positions):
+    return positions * (1 + (torch.arange(positions.shape[-1]) > 1))
+
+
 @pytest.mark.parametrize(
     ("name", "change", "said"),
     [
-        ("additive_score", lambda e: 2 * e, "Your scores is the right one times 2, in all cases."),
+        (
+            "additive_score",
+            lambda e: 2 * e,
+            "The result scores is the right one times 2, in all cases.",
+        ),
         ("additive_score", lambda e: -e, "has the wrong sign"),
         ("gru_cell", lambda h: h * 0, "is 0 everywhere"),
         ("gru_cell", torch.tanh, "one step too many: it is tanh of the right one"),
         ("merge_heads", lambda x: x.flip(1), "runs backwards along"),
         ("context_vector", lambda c: c.flip(0), "the right rows in another order"),
-        ("BidirectionalEncoder", first(lambda h: h.roll(1, 1)), "one position too late along S"),
+        (
+            "BidirectionalEncoder",
+            first(lambda h: h.roll(1, 1)),
+            "too late along S: compare position 1 of yours with position 0 of the expected one",
+        ),
+        (
+            "BidirectionalEncoder",
+            first(lambda h: h.roll(-1, 1)),
+            "too early along S: compare position 0 of yours with position 1 of the expected one",
+        ),
+        ("BidirectionalEncoder", first(first_half), "In annotations, the first half of the 2d"),
+        ("sinusoidal_positions", even, "components 0, 2, 4, ... along d are wrong"),
+        ("sinusoidal_positions", after_two, "components 0 and 1 are right, and all later ones"),
+        ("lstm_cell", lambda both: (both[0], both[0]), "c_next is the same as h_next"),
+        ("padding_mask", torch.logical_not, "True"),
+        ("noam_learning_rate", lambda rate: rate * 6, "the right one times 6, in all cases"),
+        ("attentional_state", lambda h: h.flatten(0, -2), "only the shape is not"),
         ("masked_softmax", lambda w: w.unsqueeze(0), "an axis of size 1 is too many"),
         ("BidirectionalEncoder", first(lambda h: h[:, :2]), "cut off along"),
     ],
@@ -76,7 +108,106 @@ def test_only_rows_with_padding_are_wrong():
             return context + (~mask).any(-1, keepdim=True), weights
 
     said = headline("AdditiveAttention", Overlooks)
-    assert "right for rows without padding" in said and "mask" in said
+    assert "right for rows where mask is all True, and wrong for rows where it has a False" in said
+
+
+def overlook_lengths(states, lengths):
+    """Average over all positions; a batch may be wider than its longest sentence."""
+    return right["last_state"](states, lengths) + (lengths < states.shape[1])[:, None]
+
+
+def test_padding_is_recognised_where_a_batch_is_wider_than_its_sentences():
+    said = headline("last_state", overlook_lengths)
+    assert "right for rows without padding, and wrong for rows that have some: lengths" in said
+
+
+def test_all_outputs_are_searched_for_weights_that_cannot_be():
+    def forgets_the_mask(query, keys, values, score, mask=None):
+        weights = right["attention"](query, keys, values, score)[1]
+        if mask is not None:
+            weights = (weights + weights * mask) / 2
+        return right["context_vector"](
+            weights, values
+        ) if weights.dim() < 3 else weights @ values, weights
+
+    said = headline("attention", forgets_the_mask)
+    assert said == "Masked positions get a weight in weights; it must be exactly 0 there."
+
+    def sums_over_queries(query, key, value, mask=None, dropout=None):
+        scores = query @ key.mT / query.shape[-1] ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -1e30)
+        weights = scores.softmax(-2)
+        return 1.5 * weights @ value, weights
+
+    said = headline("scaled_dot_product_attention", sums_over_queries)
+    assert "each row must sum to 1" in said or "the softmax runs along axis -2" in said, said
+
+
+def test_an_input_without_influence_is_named():
+    def forgets(x, h, *weights):
+        return right["gru_cell"](x, 0 * h, *weights).sin()
+
+    assert headline("gru_cell", forgets) == "The result does not depend on h, as it must."
+
+    def cuts(x, h, *weights):
+        return right["gru_cell"](x, h.detach(), *weights).sin()
+
+    assert "something cuts the graph in between" in headline("gru_cell", cuts)
+
+
+def test_what_only_the_failing_cases_have_is_named():
+    class WrongIfPredictive(right["LocalAttention"]):
+        def forward(self, *args):
+            context, weights = super().forward(*args)
+            return context + 0.3 * context.sin() * (self.kind == "predictive"), weights
+
+    said = headline("LocalAttention", WrongIfPredictive)
+    assert said == "Only cases with kind='predictive' fail."
+
+    def wrong_with_mask(query, keys, values, score, mask=None):
+        context, weights = right["attention"](query, keys, values, score, mask)
+        return (context if mask is None else context + context.sin()), weights
+
+    assert headline("attention", wrong_with_mask).startswith("Every case with mask fails")
+
+
+def test_a_single_failing_kind_of_case_is_named_by_its_title():
+    def clamps(scores, mask):
+        return right["masked_softmax"](scores.clamp(max=700), mask)
+
+    said = headline("masked_softmax", clamps)
+    assert "Only this case fails: " in said, said
+
+
+def test_wrong_values_come_before_a_wrong_dtype():
+    single = on_output("sinusoidal_positions", lambda y: y.float())
+    assert "positions is float32" in headline("sinusoidal_positions", single)
+    wrong = on_output("sinusoidal_positions", lambda y: after_two(y).float())
+    assert "components 0 and 1 are right" in headline("sinusoidal_positions", wrong)
+
+
+def test_ids_of_another_number_are_shown_in_place_of_a_shape():
+    def stops_early(step, state, *args):
+        tokens, score = right["beam_search"](step, state, *args)
+        return tokens[:1], score
+
+    assert "You return tokens = [" in headline("beam_search", stops_early)
+
+
+def test_sizes_in_an_error_of_torch_get_the_names_of_axes():
+    def forgets_the_transpose(query, keys, W, U, v):
+        return (query @ W).unsqueeze(1).tanh() @ v
+
+    said = headline("additive_score", forgets_the_transpose)
+    assert "shapes cannot be multiplied" in said and "In this case " in said and "is d_q" in said
+
+
+def test_minus_infinity_filled_in_after_the_softmax_is_named():
+    said = headline(
+        "masked_softmax", lambda scores, mask: scores.softmax(-1).masked_fill(~mask, -torch.inf)
+    )
+    assert "fill in -inf before the softmax" in said or "softmax" in said, said
 
 
 def test_one_changed_place_is_named_with_what_it_concerns():

@@ -88,7 +88,7 @@ def test_lists_in_place_of_tuples_and_a_tensor_in_place_of_a_number_pass():
             "position is float64; it must be whole numbers (int64).",
         ),
         (lambda n, p, s: (n, (p[0], p[1] + 1), s), "position has wrong values."),
-        (lambda n, p, s: (~n, p, s), "near has wrong values."),
+        (lambda n, p, s: (~n, p, s), "The result near is inverted"),
         (lambda n, p, s: (n, p, s + 1), "score has wrong values."),
         (
             lambda n, p, s: (n, *p),

@@ -11,11 +11,14 @@ from dataclasses import replace
 import pytest
 import torch
 
+from autograder.diagnose.broken_properties import find_broken_property, read_mask
 from autograder.diagnose.compare import find_difference
+from autograder.diagnose.trial import Trial
 from autograder.diagnose.verdict import DTYPES
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.reference_solution import compute_expected, load_solution
 from autograder.run.runner import run_case
+from autograder.spec.outcome import Outcome
 from autograder.spec.seeded_inputs import SeededInputs
 
 ALL = list(EXERCISES.values())
@@ -88,14 +91,14 @@ def test_empty_rows_have_zeros_and_zero_gradients(exercise):
     for case in exercise.draw(51):
         right = compute_expected(exercise, case)
         for output, mask_name in exercise.normalized_outputs.items():
-            if output in right.outputs and mask_name in case.inputs:
-                mask = case.inputs[mask_name]
-                weights = right.outputs[output]
-                mask = mask.unsqueeze(1) if mask.dim() < weights.dim() else mask
-                mask = mask.expand(weights.shape)
+            weights = right.outputs.get(output)
+            mask = None if weights is None else read_mask(case, mask_name, weights)
+            if weights is not None and mask is not None:
                 assert (weights[~mask] == 0).all()
                 sums = weights.sum(-1)
                 torch.testing.assert_close(sums, mask.any(-1).to(sums.dtype))
+        trial = Trial(case, torch.float64, right, Outcome(dict(right.outputs)))
+        assert find_broken_property(exercise, trial) == ""
         for gradient in right.gradients.values():
             assert torch.isfinite(gradient).all()
 

@@ -114,6 +114,7 @@ SOFT_ATTENTION = Exercise(
         "weights": "B N",
     },
     cases=_attention_cases,
+    normalized_outputs={"weights": ""},
     is_class=True,
     parts=(Part("beta", ("beta",), 1), Part("forward", ("forward",), 3)),
 )

@@ -113,6 +113,7 @@ CAPTION_DECODER = Exercise(
         "weights": "B T N",
     },
     cases=_decoder_cases,
+    normalized_outputs={"weights": "", "step_weights": ""},
     is_class=True,
     parts=(
         Part("start", ("start",), 1),

@@ -169,5 +169,6 @@ HIERARCHICAL_ATTENTION_NETWORK = Exercise(
         "sentence_weights": "B L",
     },
     cases=_network_cases,
+    normalized_outputs={"word_weights": "documents", "sentence_weights": "documents"},
     is_class=True,
 )

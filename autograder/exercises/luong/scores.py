@@ -290,5 +290,5 @@ ATTENTION = Exercise(
         unmasked_weights="... N",
     ),
     cases=_attention_cases,
-    normalized_outputs={"weights": "mask"},
+    normalized_outputs={"weights": "mask", "unmasked_weights": ""},
 )

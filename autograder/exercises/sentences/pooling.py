@@ -243,5 +243,6 @@ ATTENTION_CLASSIFIER = Exercise(
     signature="(tokens, lengths)",
     axes={"tokens": "B N", "lengths": "B", "logits": "B C", "weights": "B N"},
     cases=_classifier_cases,
+    normalized_outputs={"weights": "lengths"},
     is_class=True,
 )

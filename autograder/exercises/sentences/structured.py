@@ -214,5 +214,6 @@ STRUCTURED_CLASSIFIER = Exercise(
     signature="(tokens, lengths)",
     axes={"tokens": "B N", "lengths": "B", "logits": "B C", "weights": "B r N"},
     cases=_classifier_cases,
+    normalized_outputs={"weights": "lengths"},
     is_class=True,
 )

@@ -178,7 +178,7 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
         "weights",
     ),
     cases=_dot_product_cases,
-    normalized_outputs={"weights": "mask"},
+    normalized_outputs={"weights": "mask", "unmasked_weights": ""},
     forbidden=("scaled_dot_product_attention",),
     operator=_by_attention,
 )
@@ -434,7 +434,7 @@ MULTI_HEAD_ATTENTION = Exercise(
     signature="(query, key, value, mask=None, projected=None)",
     axes=_under_each_mask(_HEADS_AXES, "output", "weights"),
     cases=_heads_cases,
-    normalized_outputs={"weights": "mask"},
+    normalized_outputs={"weights": "mask", "unmasked_weights": ""},
     is_class=True,
     parts=(Part("project", ("project",), 1), Part("forward", ("forward",), 4)),
 )
