@@ -25,5 +25,6 @@ def check(answer: Any) -> None:
     _checking.check(answer, _EXERCISES, sys._getframe(1).f_globals)
 
 
+check.trace = _checking.show_trace  # type: ignore[attr-defined]
 check.case = _checking.find_failed_case  # type: ignore[attr-defined]
 _hooks.install_name_error_hints(_EXERCISES)

@@ -85,6 +85,18 @@ def display_card(verdict: Verdict) -> None:
         print(format_card_text(verdict))
 
 
+def display_lines(lines: list[str]) -> None:
+    """Display lines of text in a notebook, or print them elsewhere."""
+    if is_in_notebook():
+        from IPython.display import display
+
+        plain = chr(10).join(lines)
+        page = f'<div class="tex2jax_ignore mathjax_ignore">{_pre(lines)}</div>'
+        display({"text/html": page, "text/plain": plain}, raw=True)
+    else:
+        print(chr(10).join(lines))
+
+
 def is_in_notebook() -> bool:
     """Return whether this code runs in a Jupyter kernel."""
     try:

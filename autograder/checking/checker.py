@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from autograder import expected_values
 from autograder.checking import card
+from autograder.checking.answer_trace import trace_answer
 from autograder.checking.failed_case import FailedCase
 from autograder.checking.timeout import CASE_TIMEOUT_SECONDS, Watchdog
 from autograder.diagnose.identifiers import collect_identifiers
@@ -27,6 +28,8 @@ from autograder.run.guarded_call import explain_timeout
 from autograder.run.runner import run_case
 from autograder.spec.exercise import Case, Exercise
 from autograder.spec.outcome import Outcome
+from autograder.trace.comparison import Trace
+from autograder.trace.formatting import format_summary, format_values
 
 
 class CheckFailed(AssertionError):
@@ -39,6 +42,7 @@ class CheckFailed(AssertionError):
 
 
 _failed: list[FailedCase] = []
+_traces: list[tuple[Trace, Case] | None] = []
 _running = threading.local()
 
 
@@ -64,16 +68,21 @@ def check(
             RuntimeError, "the answer calls check() itself: move that line below the answer."
         )
     _failed.clear()
+    _traces.clear()
     exercise = find_exercise(answer, exercises, variables)
-    verdict, trial = _run_all_cases(answer, exercise)
-    if trial is not None and verdict.details:
-        _failed.append(FailedCase(answer, exercise, trial))
-        verdict = replace(verdict, details=(*verdict.details, "", _FAILED_CASE_HINT))
+    verdict, trials, trace = _run_all_cases(answer, exercise, trace=True)
+    if trials and verdict.details:
+        _failed.append(FailedCase(answer, exercise, find_smallest_failure(trials)))
+        _traces.append(trace)
+        lines = format_summary(trace[0]) if trace and not verdict.misconception else []
+        hints = [_TRACE_HINT] * (trace is not None) + [_FAILED_CASE_HINT]
+        verdict = replace(verdict, details=(*verdict.details, "", *lines, *hints))
     card.display_card(verdict)
     if not verdict.passed:
         raise CheckFailed(card.format_card_text(verdict))
 
 
+_TRACE_HINT = "check.trace() shows up to which line your values are right, and which come next."
 _FAILED_CASE_HINT = (
     "case = check.case() gives you this case: case.inputs, case.expected, case.yours, case.run()"
 )
@@ -93,6 +102,26 @@ def find_failed_case() -> FailedCase:
     return _failed[0]
 
 
+def show_trace() -> None:
+    """Show up to which line the last checked answer has the values of a right answer.
+
+    Raises:
+        LookupError: if the last answer was right or not checked, or nothing can be said about it.
+    """
+    if not _traces:
+        raise _make_plain_error(
+            LookupError, "There is nothing to trace: check an answer first that is wrong."
+        )
+    if _traces[0] is None:
+        raise _make_plain_error(
+            LookupError,
+            "No line can be named. That is so where results depend on chance or are texts, where "
+            "only gradients, dropout or a shape are wrong, and where numbers leave torch.",
+        )
+    trace, case = _traces[0]
+    card.display_lines(format_values(trace, case.name))
+
+
 def verify(answer: Any, exercise: Exercise) -> Verdict:
     """Return the verdict on an answer without showing a card.
 
@@ -101,8 +130,16 @@ def verify(answer: Any, exercise: Exercise) -> Verdict:
     return _run_all_cases(answer, exercise)[0]
 
 
-def _run_all_cases(answer: Any, exercise: Exercise) -> tuple[Verdict, Trial | None]:
-    """Return the verdict on an answer, and its smallest failing trial or None."""
+def _run_all_cases(
+    answer: Any, exercise: Exercise, trace: bool = False
+) -> tuple[Verdict, list[Trial], tuple[Trace, Case] | None]:
+    """Return the verdict on an answer, its trials if one of them can be shown, and its trace.
+
+    Args:
+        answer: the answer.
+        exercise: the exercise.
+        trace: whether to trace it if it is wrong.
+    """
     trials: list[Trial] = []
     watchdog = Watchdog(exercise.name, CASE_TIMEOUT_SECONDS)
     with (
@@ -132,7 +169,7 @@ def _run_all_cases(answer: Any, exercise: Exercise) -> tuple[Verdict, Trial | No
                         right = expected_values.read_expected(exercise, seed, case)
                         trials.append(Trial(case, dtype, right, act(case, dtype)))
                         if _is_hopeless(trials[-1]):
-                            return _add_methods(judge(exercise, trials, []), trials, act), None
+                            return _add_methods(judge(exercise, trials, []), trials, act), [], None
             known = expected_values.read_known_mistakes(exercise, seeds)
             mutants = replace(
                 expected_values.read_mutant_fingerprints(exercise, seeds),
@@ -140,8 +177,30 @@ def _run_all_cases(answer: Any, exercise: Exercise) -> tuple[Verdict, Trial | No
             )
             verdict = judge(exercise, trials, known, mutants)
             if verdict.passed:
-                return verdict, None
-            return _add_methods(verdict, trials, act), find_smallest_failure(trials)
+                return verdict, [], None
+            found = None
+            if trace:
+                found = _trace(answer, exercise, seeds[expected_values.SEEDS[0]], trials, watchdog)
+            return _add_methods(verdict, trials, act), trials, found
+
+
+def _trace(
+    answer: Any,
+    exercise: Exercise,
+    cases: Sequence[Case],
+    trials: Sequence[Trial],
+    watchdog: Watchdog,
+) -> tuple[Trace, Case] | None:
+    """Return the trace of an answer, or None if there is none or anything goes wrong."""
+    try:
+        return trace_answer(answer, exercise, cases, trials, watchdog.enforce)
+    except KeyboardInterrupt:
+        watchdog.stop()
+        if not watchdog.fired:
+            raise
+    except Exception:  # a trace only explains: it must not hide the verdict
+        pass
+    return None
 
 
 def _is_hopeless(trial: Trial) -> bool:

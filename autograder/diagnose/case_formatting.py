@@ -48,7 +48,7 @@ def format_failing_case(
         if name in case.non_tensors:
             return [f"{label} {name}:", f"  {plain_codec.show(tensor)}"]
         what = f"gradient of {name}" if "gradient" in fault.kind else name
-        return [f"{label} {what} {exercise.shape(name, tensor)}:", *_format_rows(tensor, start)]
+        return [f"{label} {what} {exercise.shape(name, tensor)}:", *format_rows(tensor, start)]
 
     # Only float32 is named: float64 is tried first, and a dtype means nothing for text.
     title = case.name.rstrip(".")  # some names end in a full stop, such as "bert."
@@ -81,7 +81,7 @@ def format_failing_case(
         own = exercise.normalized_outputs.get(fault.name)
         name, mask = next((pair for pair in masks if pair[0] == own), masks[0])
         lines.append(f"{name} (1 = real):")
-        lines += _format_rows(mask.int())
+        lines += format_rows(mask.int())
     return lines
 
 
@@ -162,7 +162,7 @@ def _find_first_wrong_row(trial: Trial, fault: Difference) -> int:
     return int(rows.int().argmax()) if len(rows) > _MAX_ROWS and rows.any() else 0
 
 
-def _format_rows(tensor: Tensor, start: int = 0, columns: int = 8) -> list[str]:
+def format_rows(tensor: Tensor, start: int = 0, columns: int = 8) -> list[str]:
     """Return some rows of a tensor as text, with four decimals and one row per line.
 
     Args:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -227,11 +228,21 @@ def _match_mutant(exercise: Exercise, trials: Sequence[Trial], mutants: MutantFi
     """
     if any(trial.case.check_random_outputs and trial.difference for trial in trials):
         return ""
-    phrases = mutants.find_matching_phrases(trials)[:2]  # all these mutants give the same outcomes
+    phrases = mutants.find_matching_phrases(trials)  # all these mutants give the same outcomes
     if not phrases:
         return ""
-    changes = ", or when ".join(phrases)
+    changes = ", or when ".join(_select_phrases(phrases))
     return f"Your {exercise.name} gives exactly what a right answer gives when {changes}."
+
+
+def _select_phrases(phrases: Sequence[str]) -> list[str]:
+    """Return the first phrase, and the next that says something else."""
+    first, *others = [set(_FILLERS.sub("", phrase).split()) for phrase in phrases]
+    other = next((i for i, words in enumerate(others, 1) if not words & first), 0)
+    return [phrases[0], phrases[other]] if other else [phrases[0]]
+
+
+_FILLERS = re.compile(r"`[^`]+`|\b(?:a|an|the|of|in|is|are|and|or)\b")
 
 
 def _ignores_training_mode(trial: Trial, fault: Difference, trials: Sequence[Trial]) -> bool:

@@ -1,8 +1,9 @@
 """Generates the files of expected values and fingerprints that the students' checks read.
 
-    python -m autograder.instructor.expected_values [--all] [ASSIGNMENT or EXERCISE ...]
+    python -m autograder.instructor.expected_values [--all | --stages] [ASSIGNMENT or EXERCISE ...]
 
-Without --all, it recomputes only the values whose cases, solution or mistakes have changed.
+Without --all, it recomputes only the values whose cases, solution or mistakes have changed; with
+--stages, only what the solutions compute on their way, which takes a minute.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import torch
 from safetensors.torch import save
 from torch import Tensor
@@ -23,10 +26,12 @@ from autograder.diagnose.trial import Trial
 from autograder.expected_values import FOLDER, SEEDS
 from autograder.instructor.authoring.digest import compute_digest
 from autograder.instructor.authoring.mistake_loader import load_mistakes
-from autograder.instructor.authoring.reference_solution import compute_expected
+from autograder.instructor.authoring.reference_solution import compute_expected, load_solution
 from autograder.instructor.mutation.mutant_fingerprints import compute_mutant_fingerprints
 from autograder.run.runner import run_case
 from autograder.spec.exercise import Exercise
+from autograder.trace.comparison import build_stages
+from autograder.trace.recording import record_answer
 
 
 def write(
@@ -35,7 +40,7 @@ def write(
     folder: Path = FOLDER,
     recompute: bool = False,
 ) -> bool:
-    """Write the two files of an exercise, and return whether its values were recomputed.
+    """Write the three files of an exercise, and return whether its values were recomputed.
 
     They are recomputed only if the cases, solution or mistakes differ from those that the files
     were made from; titles and hints are written every time.
@@ -58,6 +63,7 @@ def write(
         # Tensor names would take half of an uncompressed file. With mtime=0, the same tensors give
         # the same file.
         path.with_suffix(".safetensors.gz").write_bytes(gzip.compress(save(tensors), mtime=0))
+        write_stages(exercise, folder)
     texts = {
         "made_from": digest,
         "mistakes": {m.slug: {"title": m.title, "hint": m.hint} for m in load_mistakes(exercise)},
@@ -65,6 +71,37 @@ def write(
     }
     page.write_text(json.dumps(texts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return stale
+
+
+def write_stages(exercise: Exercise, folder: Path = FOLDER) -> None:
+    """Write what an exercise's solution computes on the cases of the first seed."""
+    values: list[np.ndarray] = []
+    index: dict[str, Any] = {}
+    start = 0
+    for case in exercise.draw(SEEDS[0]):
+        if case.random_outputs or case.training_mode or case.preceding_case or case.non_tensors:
+            continue
+        recording = record_answer(load_solution(exercise), exercise, case, name_variables=True)
+        if recording.problem:  # an error that is expected
+            continue
+        stages = build_stages(recording)
+        given = [record.names[0] for record in recording.records if record.is_given]
+        computed = stages[len(given) :]
+        index[case.name] = {
+            "given": given,
+            "start": start,
+            "stages": [[s.label, s.operation, s.parents, s.value.shape] for s in computed],
+        }
+        values += [stage.value.flatten() for stage in computed]
+        start += sum(stage.value.size for stage in computed)
+    text = json.dumps(index, ensure_ascii=False).encode()
+    tensors = {
+        "index": torch.tensor(list(text), dtype=torch.uint8),
+        # Half the size, and more digits than a comparison looks at.
+        "values": torch.from_numpy(np.concatenate([np.zeros(0), *values])).float(),
+    }
+    path = folder / exercise.assignment / f"{exercise.name}.stages.safetensors.gz"
+    path.write_bytes(gzip.compress(save(tensors), mtime=0))
 
 
 def _compute(
@@ -129,11 +166,15 @@ def main(arguments: Sequence[str]) -> None:
 
     known = {*EXERCISES, *(exercise.assignment for exercise in EXERCISES.values())}
     recompute = "--all" in arguments
-    asked = {name for name in arguments if name != "--all"} or known
+    asked = {name for name in arguments if not name.startswith("--")} or known
     if unknown := asked - known:
         sys.exit(f"There is no {', '.join(sorted(unknown))}: name assignments or exercises.")
     chosen = [e for e in EXERCISES.values() if {e.name, e.assignment} & asked]
     torch.set_num_threads(1)
+    if "--stages" in arguments:
+        for exercise in chosen:
+            write_stages(exercise)
+        return
     with ProcessPoolExecutor() as pool:
         done = pool.map(write, chosen, repeat(EXERCISES), repeat(FOLDER), repeat(recompute))
         computed = [exercise.name for exercise, stale in zip(chosen, done, strict=True) if stale]

@@ -81,7 +81,7 @@ def _find_stub(error: BaseException, shown: str) -> str:
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    if trace is None or not _is_students(trace.tb_frame.f_code.co_filename):
+    if trace is None or not is_student_file(trace.tb_frame.f_code.co_filename):
         return shown
     inner = trace.tb_frame.f_code.co_name
     if inner == shown.rpartition(".")[2] or not inner.isidentifier() or inner == "__init__":
@@ -109,7 +109,8 @@ def _stands_beside_code(trace: TracebackType | None) -> bool:
     )
 
 
-def _is_students(filename: str) -> bool:
+def is_student_file(filename: str) -> bool:
+    """Return whether a file or cell is a student's, and not ours, torch's or Python's."""
     return not filename.startswith((_AUTOGRADER, _STDLIB)) and not any(
         folder in filename
         for folder in ("site-packages", "dist-packages")  # Debian and Colab use the latter
@@ -137,7 +138,7 @@ def get_message(error: BaseException) -> str:
 
 def locate_student_line(trace: TracebackType | None) -> str:
     """Return the line of the student's code, not of torch's or ours, that raised the error."""
-    frames = [f for f in traceback.extract_tb(trace) if _is_students(f.filename)]
+    frames = [f for f in traceback.extract_tb(trace) if is_student_file(f.filename)]
     if not frames or frames[-1].lineno is None:
         return ""
     line = linecache.getline(frames[-1].filename, frames[-1].lineno).strip()

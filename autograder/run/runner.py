@@ -96,6 +96,31 @@ def perform_calls(
     return _run_for_values(answer, exercise, case, dtype)[0]
 
 
+Observe = Callable[[Mapping[str, Tensor], "nn.Module | None"], AbstractContextManager[None]]
+
+
+def observe_calls(
+    answer: Any, exercise: Exercise, case: Case, dtype: torch.dtype, observe: Observe
+) -> dict[str, Any]:
+    """Make the calls of a case and return inputs and results by name, as the answer has them.
+
+    Args:
+        answer: the student's function or class.
+        exercise: the exercise that it answers.
+        case: the case; one that precedes it is left out.
+        dtype: dtype of all floating inputs and weights.
+        observe: returns a context manager in which the calls are made, from the inputs and the
+            module.
+
+    Raises:
+        CaseError: if the case cannot run to its end.
+    """
+    inputs = {name: _cast(tensor, dtype).clone() for name, tensor in case.inputs.items()}
+    module = _construct(answer, exercise, case, dtype) if exercise.is_class else None
+    with keep_random_state(), torch.set_grad_enabled(not case.upstream), observe(inputs, module):
+        return _call_all(answer, module, exercise, case, inputs)[1]
+
+
 @dataclass
 class _CompletedCase:
     """A case whose calls have been made.

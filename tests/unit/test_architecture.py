@@ -15,6 +15,7 @@ ROOMS = [
     "autograder.exercises",
     "autograder.run",
     "autograder.diagnose",
+    "autograder.trace",
     "autograder.expected_values",
     "autograder.checking",
     "autograder",  # check(), which learners import

@@ -17,6 +17,9 @@ from autograder.spec.seeded_inputs import SeededInputs
 
 _PAIRS = {"pairs": "a list of (first, second, is_next)"}
 _MANY = 60  # so many coins never show the same side
+_A_COIN = "each pair tosses a coin of its own, so that about half of them are true ones."
+_ALWAYS_TRUE = f"Every pair here is a true one: {_A_COIN}"
+_NEVER_TRUE = f"No pair here is a true one: {_A_COIN}"
 Documents = list[list[Any]]
 
 
@@ -89,12 +92,9 @@ def _pairs(documents: Documents, text: Tensor) -> tuple[str, list[tuple[str, boo
         return "A second sentence is no sentence of any document.", []
     coins = {is_next for _, is_next, _ in drawn}
     if len(drawn) >= _MANY and coins == {True}:
-        return (
-            "Every pair is a true one; for about half of them the second sentence is another.",
-            [],
-        )
+        return _ALWAYS_TRUE, []
     if len(drawn) >= _MANY and coins == {False}:
-        return "No pair is a true one; about half of them should be.", []
+        return _NEVER_TRUE, []
     return "", drawn
 
 
@@ -145,7 +145,6 @@ def _paired_without_a_generator(case: Case, outcome: Outcome) -> str:
     return ""
 
 
-_ALWAYS_TRUE = "Every pair is a true one; for about half of them the second sentence is another."
 _SAME = "All wrong second sentences of a document are the same one; draw one for each pair."
 
 
@@ -163,7 +162,7 @@ def _fair(case: Case, outcome: Outcome) -> str:
     if all(coins):
         return _ALWAYS_TRUE
     if not any(coins):
-        return "No pair is a true one; about half of them should be."
+        return _NEVER_TRUE
     if not is_plausible(sum(coins), len(coins), 0.5):
         how = "many" if sum(coins) > len(coins) / 2 else "few"
         return f"Too {how} of the pairs are true ones: the coin is not fair."

@@ -60,7 +60,8 @@ def list_input_perturbations(
             )
     for one, two in combinations(inputs, 2):
         if _alike(inputs[one], inputs[two]) and len(inputs) <= _FEW:
-            yield f"`{one}` and `{two}` are exchanged", _exchange_inputs({one: two, two: one})
+            exchange = _exchange_inputs({one: two, two: one})
+            yield f"the arguments `{one}` and `{two}` are exchanged", exchange
     for name in weights:
         kind = "not added" if "bias" in name or name.startswith("b_") else "not used"
         yield f"`{name}` is {kind}", _with_weight(name, torch.zeros_like)
@@ -68,7 +69,8 @@ def list_input_perturbations(
             yield f"`{name}` is transposed", _with_weight(name, lambda t: t.T.clone())
     for one, two in combinations(weights, 2):
         if _alike(weights[one], weights[two]) and len(weights) <= _FEW:
-            yield f"`{one}` and `{two}` are exchanged", _exchange_weights({one: two, two: one})
+            exchange = _exchange_weights({one: two, two: one})
+            yield f"the parameters `{one}` and `{two}` are exchanged", exchange
     layers = _list_layers(weights)
     for one, two in combinations(layers, 2):
         pairs = {f"{one}.{end}": f"{two}.{end}" for end in layers[one]}
@@ -78,7 +80,8 @@ def list_input_perturbations(
             and all(_alike(weights[left], weights[right]) for left, right in pairs.items())
         ):
             back = {right: left for left, right in pairs.items()}
-            yield f"`{one}` and `{two}` are exchanged", _exchange_weights(pairs | back)
+            exchange = _exchange_weights(pairs | back)
+            yield f"the layers `{one}` and `{two}` are exchanged", exchange
     biases = [name for name in weights if name.endswith("bias")]
     if len(biases) > 1:
         yield "no bias is added anywhere", lambda case: _without(case, biases)

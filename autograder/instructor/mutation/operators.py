@@ -116,6 +116,7 @@ def generate_mutants(
     module = load_notebook_module(exercise)
     cell, solution = _find_cell(inspect.getsource(module), exercise.name)
     stub = _Stub(module, exercise, cell)
+    _note_places(cell)
     seen = {ast.unparse(cell)}
     places = [
         place
@@ -330,6 +331,7 @@ _TURNED: dict[type, str] = {
     ast.MatMult: "the factors of a matrix product are in the wrong order",
     ast.Pow: "base and exponent are exchanged",
 }
+_SIGNS: dict[type, str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 _BOUNDARY = ({ast.Lt, ast.LtE}, {ast.Gt, ast.GtE})
 
 
@@ -344,14 +346,14 @@ def _mutate_node(node: ast.AST, owner: ast.AST) -> Varied:
         case ast.Constant(value=bool(value)):
             yield (
                 ast.Constant(not value),
-                _of_keyword(owner, "a True is a False, or the other way round"),
+                _describe_keyword(owner, "a True is a False, or the other way round"),
             )
         case ast.Constant(value=int(value)):
-            phrase = _of_number(owner)
-            yield from ((ast.Constant(value + 1), phrase), (ast.Constant(value - 1), phrase))
+            for near in (value + 1, value - 1):
+                yield ast.Constant(near), _describe_number(node, owner, near > value)
         case ast.Constant(value=float(value)):
             for other in (value / 2, value + 1):
-                yield ast.Constant(other), "a constant is another number"
+                yield ast.Constant(other), "a constant has another value"
         case ast.Constant(value=str(value)):
             yield ast.Constant(WORDS.get(value, "")), "a string is another"
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int())):
@@ -375,8 +377,12 @@ def _mutate_node(node: ast.AST, owner: ast.AST) -> Varied:
             yield from ((value, "a condition is missing") for value in values)
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             for instead in OPERATORS[type(op)]:
-                edge = {type(op), instead} in _BOUNDARY
-                phrase = "a comparison is off by one at its boundary" if edge else _ROUND
+                phrase = _ROUND
+                if {type(op), instead} in _BOUNDARY:
+                    strict = instead in (ast.Lt, ast.Gt)
+                    what = "leaves out" if strict else "includes"
+                    signs = f"`{_SIGNS[instead]}` where `{_SIGNS[type(op)]}` is right"
+                    phrase = f"a comparison {what} its boundary ({signs})"
                 yield ast.Compare(left, [instead()], [right]), phrase
         case ast.IfExp(test=test, body=body, orelse=orelse):
             yield from ((body, _CASES), (orelse, _CASES), (ast.IfExp(test, orelse, body), _ROUND))
@@ -392,7 +398,7 @@ def _mutate_node(node: ast.AST, owner: ast.AST) -> Varied:
             yield from _vary_call(node)
         case ast.Tuple(elts=members) | ast.List(elts=members):
             for swapped in _swap(members):
-                yield type(node)(swapped, node.ctx), "two tensors or numbers are in the wrong order"
+                yield type(node)(swapped, node.ctx), _describe_order(owner)
         case ast.Dict(keys=keys, values=values):
             for i in range(len(keys)):
                 fewer = ast.Dict(keys[:i] + keys[i + 1 :], values[:i] + values[i + 1 :])
@@ -426,26 +432,81 @@ def _list_instead(name: str) -> list[str]:
     return list(dict.fromkeys(other for other in (NAMES[name], *others) if other != name))
 
 
-def _of_number(owner: ast.AST) -> str:
-    match owner:
+# Functions whose numbers are axes, and what they do with them.
+_ALONG = {
+    *("sum", "mean", "any", "all", "amax", "amin", "max", "min", "argmax", "softmax"),
+    *("log_softmax", "cumsum", "cat", "flip", "roll", "norm", "chunk", "split", "gather", "sort"),
+}
+_AT_AXIS = {"unsqueeze", "squeeze", "stack", "unflatten", "flatten", "size", "select", "expand"}
+_MOVE_AXES = {"transpose", "permute", "movedim"}
+
+
+def _describe_number(node: ast.Constant, owner: ast.AST, larger: bool) -> str:
+    """Return a phrase about a number that is one larger or smaller than in the solution."""
+    size = "large" if larger else "small"
+    # The 1 of -1 becomes 2 or 0: the axis or index moves the other way.
+    signed = isinstance(owner, ast.UnaryOp)
+    place = vars(node).get("place", owner) if signed else owner
+    match place:
+        case ast.Slice(lower=lower) if lower is node:
+            return f"a slice begins one place too {'late' if larger else 'early'}"
         case ast.Slice():
-            return "a slice begins or ends one place beside"
-        case ast.Subscript():
-            return "an index is off by one"
+            return "a slice ends at another place"
+        case ast.Subscript() | ast.Tuple():
+            return f"an index is {'another' if signed else f'one too {size}'}"
         case ast.BinOp(op=ast.Add() | ast.Sub()):
-            return "something is off by one"
+            return f"a number that is added or subtracted is one too {size}"
         case ast.BinOp():
-            return "a constant is another number"
-    return _of_keyword(owner, "an axis or a number is off by one")
+            return "a constant has another value"
+        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
+            if name in _ALONG:
+                return f"`{name}` runs along another axis"
+            if name in _MOVE_AXES:
+                return f"`{name}` exchanges other axes"
+            if name in _AT_AXIS:
+                return f"`{name}` acts at another axis"
+            if name in QUIET or name.startswith("_"):
+                return "a size or an axis has another value"
+            return f"a number given to `{name}` is one too {size}"
+    return _describe_keyword(place, f"a number is one too {size}")
 
 
-def _of_keyword(owner: ast.AST, otherwise: str) -> str:
+def _describe_keyword(owner: ast.AST, otherwise: str) -> str:
+    called = vars(owner).get("called", "")
     match owner:
         case ast.keyword(arg="dim"):
-            return "an operation runs along the wrong axis"
+            return f"{f'`{called}`' if called else 'an operation'} runs along another axis"
         case ast.keyword(arg=str(name)):
             return f"`{name}=` has another value"
     return otherwise
+
+
+def _describe_order(owner: ast.AST) -> str:
+    """Return a phrase about two neighbours of a tuple or list that have changed places."""
+    match owner:
+        case ast.Subscript():
+            return "the two axes of an index have changed places"
+        case ast.Return():
+            return "two results are returned in the wrong order"
+        case ast.Call(func=ast.Attribute(attr="cat" | "stack" as name)):
+            return f"`{name}` joins its parts in the wrong order"
+        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)) if name not in QUIET:
+            return f"two things that `{name}` is given are in the wrong order"
+        case ast.Assign():
+            return "two variables are assigned in the wrong order"
+    return "two neighbours in a tuple or list have changed places"
+
+
+def _note_places(cell: ast.AST) -> None:
+    """Note on each keyword the function it is for, and on a number behind a minus its place."""
+    for node in ast.walk(cell):
+        if isinstance(node, ast.Call):
+            for keyword in node.keywords:
+                name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+                vars(keyword)["called"] = "" if name in QUIET or name.startswith("_") else name
+        for inner in ast.iter_child_nodes(node):
+            if isinstance(inner, ast.UnaryOp) and isinstance(inner.operand, ast.Constant):
+                vars(inner.operand)["place"] = node
 
 
 def _vary_call(call: ast.Call) -> Varied:
