@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import torch
 from torch import Tensor
 
 from autograder.spec.exercise import Case
@@ -12,6 +13,10 @@ from autograder.spec.seeded_inputs import SeededInputs, length_mask
 _KEPT = (
     "The first batch through the module is right, a second one is not: keep nothing of one call "
     "for the next."
+)
+
+_ANY_PADDING = (
+    "`lengths` says where a sentence ends, not the ids: what stands on padding is arbitrary."
 )
 
 
@@ -26,6 +31,26 @@ def make_second_batch_case(
         weights=first.weights,
         note=_KEPT,
         preceding_case=replace(first, init_arguments={}, weights={}, valid_masks={}, upstream={}),
+    )
+
+
+def put_words_on_padding(draw: SeededInputs, case: Case, tokens: str, v: int) -> Case:
+    """Return a case in which ids of words stand where padding is, as the stub allows.
+
+    Args:
+        draw: source of the ids.
+        case: a case with an input `lengths`.
+        tokens: name of the padded ids.
+        v: size of their vocabulary.
+    """
+    ids = case.inputs[tokens]
+    real = length_mask(case.inputs["lengths"], ids.shape[1])
+    words = draw.tokens(*ids.shape, vocabulary_size=v)
+    return replace(
+        case,
+        name="ids of words on padding",
+        inputs={**case.inputs, tokens: torch.where(real, ids, words)},
+        note=_ANY_PADDING,
     )
 
 

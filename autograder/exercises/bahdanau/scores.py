@@ -38,9 +38,9 @@ def _softmax_cases(draw: SeededInputs) -> list[Case]:
             draw.tensor(b, t, n),
             length_mask(lengths, n).unsqueeze(1),
         ),
-        # exp(1000) is too large for float64, exp(-1000) too small.
+        # exp(1000) is too large for float64, exp(-30000) too small, and people fill in -10000.
         case("large scores", draw.tensor(b, n, shift=1000.0), length_mask(lengths, n)),
-        case("very negative scores", draw.tensor(b, n, shift=-1000.0), length_mask(lengths, n)),
+        case("very negative scores", draw.tensor(b, n, shift=-30000.0), length_mask(lengths, n)),
         case(
             "higher scores on padding than on words",
             round_to_float32(_padding_on_top(draw.tensor(b, n), lengths)),

@@ -12,6 +12,7 @@ from autograder.exercises._padded_sequences import (
     both_directions,
     make_second_batch_case,
     padded_tokens,
+    put_words_on_padding,
     recurrent,
 )
 from autograder.spec.exercise import Call, Case, Exercise, Fake, Part
@@ -50,6 +51,7 @@ def _encoder_cases(draw: SeededInputs) -> list[Case]:
         case("two sentences, the first one shorter", torch.tensor([2, 3]), 3, 7, 3, 2),
         case("sentences of different length", draw.lengths(b, s), s, 11, e, d),
         case("all sentences shorter than the batch is wide", draw.lengths(b, s), s + 2, 11, e, d),
+        put_words_on_padding(draw, case("", torch.tensor([2, 3]), 3, 7, 3, 2), "tokens", 7),
         make_second_batch_case(
             case("", torch.tensor([2, 3]), 3, 7, 3, 2), case("", torch.tensor([3, 1]), 3, 7, 3, 2)
         ),

@@ -10,6 +10,7 @@ from autograder.exercises._padded_sequences import (
     both_directions,
     make_second_batch_case,
     padded_tokens,
+    put_words_on_padding,
 )
 from autograder.spec.exercise import Call, Case, Exercise
 from autograder.spec.seeded_inputs import SeededInputs, length_mask, round_to_float32
@@ -224,6 +225,7 @@ def _classifier_cases(draw: SeededInputs) -> list[Case]:
         case(_EMPTY, empty, n, 9, e, d, a, c, note=nothing),
         case("one sentence, without any word", torch.tensor([0]), 2, 5, 2, 3, 4, 2, note=nothing),
         case("all sizes equal", draw.lengths(4, 4), 4, 6, 4, 4, 4, 4),
+        put_words_on_padding(draw, case("", torch.tensor([2, 4]), 4, 6, 2, 3, 5, 3), "tokens", 6),
         make_second_batch_case(
             case("", torch.tensor([2, 3]), 3, 6, 3, 2, 4, 2),
             case("", torch.tensor([3, 1]), 3, 6, 3, 2, 4, 2),

@@ -10,6 +10,7 @@ from autograder.exercises._padded_sequences import (
     both_directions,
     make_second_batch_case,
     padded_tokens,
+    put_words_on_padding,
 )
 from autograder.spec.exercise import Call, Case, Exercise, Fake
 from autograder.spec.seeded_inputs import SeededInputs, length_mask, round_to_float32
@@ -195,6 +196,9 @@ def _classifier_cases(draw: SeededInputs) -> list[Case]:
             "one sentence, without any word", torch.tensor([0]), 2, 5, 2, 3, 3, 5, 2, note=nothing
         ),
         case("all sizes equal", draw.lengths(4, 4), 4, 6, 4, 4, 4, 4, 4),
+        put_words_on_padding(
+            draw, case("", torch.tensor([2, 4]), 4, 6, 2, 3, 5, 7, 3), "tokens", 6
+        ),
         make_second_batch_case(
             case("", torch.tensor([2, 3]), 3, 6, 3, 2, 2, 6, 4),
             case("", torch.tensor([3, 1]), 3, 6, 3, 2, 2, 6, 4),

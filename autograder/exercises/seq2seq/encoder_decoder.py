@@ -6,7 +6,12 @@ import torch
 from torch import Tensor
 
 from autograder.exercises._dropout_cases import add_training_cases
-from autograder.exercises._padded_sequences import make_second_batch_case, padded_tokens, recurrent
+from autograder.exercises._padded_sequences import (
+    make_second_batch_case,
+    padded_tokens,
+    put_words_on_padding,
+    recurrent,
+)
 from autograder.spec.exercise import Call, Case, Exercise, Part
 from autograder.spec.seeded_inputs import SeededInputs, length_mask
 
@@ -39,6 +44,7 @@ def _encoder_cases(draw: SeededInputs) -> list[Case]:
         case("sentences of different length", draw.lengths(b, s), s, 11, e, d),
         case("all sentences shorter than the batch is wide", draw.lengths(b, s), s + 2, 11, e, d),
         case("all sizes equal", draw.lengths(4, 4), 4, 7, 4, 4),
+        put_words_on_padding(draw, case("", torch.tensor([2, 3]), 3, 7, 4, 5), "tokens", 7),
         make_second_batch_case(
             case("", torch.tensor([2, 3]), 3, 7, 3, 2), case("", torch.tensor([3, 1]), 3, 7, 3, 2)
         ),
@@ -276,6 +282,7 @@ def _seq2seq_cases(draw: SeededInputs) -> list[Case]:
             d,
         ),
         case("all sizes equal", draw.lengths(4, 4), 4, 4, 4, 4, 4, 4),
+        put_words_on_padding(draw, case("", torch.tensor([2, 4]), 4, 3, 5, 6, 2, 3), "source", 5),
         make_second_batch_case(
             case("", torch.tensor([2, 3]), 3, 2, 7, 6, 4, 5),
             case("", torch.tensor([3, 1]), 3, 2, 7, 6, 4, 5),

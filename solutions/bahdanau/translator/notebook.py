@@ -87,7 +87,7 @@ class BidirectionalEncoder(nn.Module):
         """Read a batch of sentences in both directions.
 
         Args:
-            tokens: ids (B, S), padded at the end.
+            tokens: ids (B, S); what stands after a sentence's end is arbitrary.
             lengths: number of real tokens of each sentence, (B,), all at least 1.
 
         Returns:

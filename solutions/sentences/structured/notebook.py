@@ -211,7 +211,7 @@ class StructuredClassifier(nn.Module):
         """Classify a batch of sentences.
 
         Args:
-            tokens: ids (B, N), padded at the end.
+            tokens: ids (B, N); what stands after a sentence's end is arbitrary.
             lengths: number of real words of each sentence, (B,); may be 0.
 
         Returns:

@@ -94,7 +94,7 @@ class Encoder(nn.Module):
         """Read a batch of sentences.
 
         Args:
-            tokens: ids (B, S), padded at the end.
+            tokens: ids (B, S); what stands after a sentence's end is arbitrary.
             lengths: number of real tokens of each sentence, (B,), all at least 1.
 
         Returns:
@@ -354,7 +354,7 @@ class Seq2Seq(nn.Module):
         """Read the source sentences as they stand.
 
         Args:
-            source: ids (B, S), padded at the end.
+            source: ids (B, S); what stands after a sentence's end is arbitrary.
             lengths: number of real tokens of each sentence, (B,), all at least 1.
 
         Returns:
@@ -393,7 +393,7 @@ class Seq2Seq(nn.Module):
         """Predict each target word from the true words before it (teacher forcing).
 
         Args:
-            source: ids (B, S), padded at the end.
+            source: ids (B, S); what stands after a sentence's end is arbitrary.
             lengths: number of real tokens of each sentence, (B,), all at least 1.
             previous: y_0 ... y_{T-1}, ids (B, T); y_0 marks the beginning of the sentence.
 
