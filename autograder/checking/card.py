@@ -24,8 +24,8 @@ def format_card_text(verdict: Verdict) -> str:
         lines += ["", verdict.hint]
     if verdict.details:
         lines += ["", *verdict.details]
-    if verdict.remarks:
-        lines += ["", *verdict.remarks]
+    if sentences := (*verdict.trace, *verdict.remarks):
+        lines += ["", *sentences]
     if verdict.printed and not verdict.passed:
         lines += ["", "Your code printed:", *_printed(verdict)]
     return "\n".join(lines)
@@ -49,7 +49,8 @@ def format_card_html(verdict: Verdict) -> str:
         parts.append(f'<div style="margin-top:.4em">{html.escape(verdict.hint)}</div>')
     if verdict.details:
         parts.append(_pre(verdict.details))
-    parts += [f'<div style="margin-top:.4em">{html.escape(line)}</div>' for line in verdict.remarks]
+    for line in (*verdict.trace, *verdict.remarks):
+        parts.append(f'<div style="margin-top:.4em">{html.escape(line)}</div>')
     if verdict.printed and not verdict.passed:
         parts.append('<div style="margin-top:.4em">Your code printed:</div>')
         parts.append(_pre(_printed(verdict)))

@@ -74,9 +74,11 @@ def check(
     if trials and verdict.details:
         _failed.append(FailedCase(answer, exercise, find_smallest_failure(trials)))
         _traces.append(trace)
-        lines = format_summary(trace[0]) if trace and not verdict.misconception else []
-        hints = [_TRACE_HINT] * (trace is not None) + [_FAILED_CASE_HINT]
-        verdict = replace(verdict, details=(*verdict.details, "", *lines, *hints))
+        lines = [*format_summary(trace[0]), _TRACE_HINT] if trace else []
+        if verdict.misconception:  # its hint says more
+            lines = lines[-1:]
+        details = (*verdict.details, "", _FAILED_CASE_HINT)
+        verdict = replace(verdict, details=details, trace=tuple(lines))
     card.display_card(verdict)
     if not verdict.passed:
         raise CheckFailed(card.format_card_text(verdict))

@@ -65,8 +65,7 @@ def _explain(name: str, weights: Tensor, mask: Tensor, real: Tensor | None) -> s
     if not wrong.any():
         return ""
     row = tuple(wrong.nonzero()[0].tolist())
-    columns = weights.movedim(-1, 0).sum(0) if weights.dim() < 2 else weights.sum(-2)
-    if weights.dim() > 1 and weights.shape[-2] > 1 and (columns - 1).abs().max() < 1e-6:
+    if weights.dim() > 1 and weights.shape[-2] > 1 and (weights.sum(-2) - 1).abs().max() < 1e-6:
         return f"The columns of {name} sum to 1, and its rows must: the softmax runs along axis -2."
     return (
         f"Row {_format_place(row)} of {name} sums to {sums[row]:.4f}; each row must sum to 1 over "

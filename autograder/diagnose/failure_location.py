@@ -125,8 +125,6 @@ def _list_features(exercise: Exercise, trial: Trial) -> Iterator[tuple[str, bool
         if label in sizes:
             yield f"with more than one {what}", sizes[label] > 1
             yield f"with only one {what}", sizes[label] == 1
-    if any(call.returns for call in case.calls):
-        yield "with a call before it", case.preceding_case is not None
 
 
 def _find_constant_axis(exercise: Exercise, name: str, exact: Sequence[Trial]) -> str:

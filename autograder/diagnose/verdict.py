@@ -35,6 +35,7 @@ class Verdict:
         hint: explanation of the mistake, or "".
         misconception: slug of the known mistake, or "".
         details: lines that show the smallest failing case.
+        trace: sentences that say up to which line the answer is right.
         remarks: sentences about how a right answer could be better.
         cases: number of cases that were tried.
     """
@@ -46,6 +47,7 @@ class Verdict:
     hint: str = ""
     misconception: str = ""
     details: tuple[str, ...] = ()
+    trace: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     cases: int = 0
     printed: str = field(default="", compare=False)

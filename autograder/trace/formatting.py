@@ -41,7 +41,7 @@ def format_values(trace: Trace, case: str) -> list[str]:
     if trace.reached:
         lines += ["", "You have what a right answer has:"]
         lines += [
-            f"  {place(record)}, {_cut(record.code)}: {label} {_format_shape(record.value)}"
+            f"  {place.quote(record).rstrip(',')}: {label} {_format_shape(record.value)}"
             for record, label in trace.reached
         ]
     if trace.first is not None:
@@ -61,22 +61,25 @@ def _describe_first(trace: Trace) -> str:
     first, since, match = trace.first, trace.since, trace.match
     assert first is not None and since is not None
     place = _choose_places(trace)
-    where = f"{_capitalize(place(first))}, {_cut(first.code)}"
+    where = _capitalize(place.quote(first))
+    related = trace.related
+    if related.startswith(ON_THE_WAY):
+        related = f"what a right answer has {related}"
     if trace.output:
-        related = trace.related
-        if related.startswith(ON_THE_WAY):
-            related = f"what a right answer has {related}"
+        where = f"{where.rstrip(',')}:"
         if match.kind in (Kind.EQUAL, Kind.MASKED):
-            return f"{where}: you return {related} as {trace.output}."
-        return f"{where}: what you return as {trace.output} has the numbers of {related}."
+            return f"{where.rstrip(',')}: you return {related} as {trace.output}."
+        return (
+            f"{where.rstrip(',')}: what you return as {trace.output} has the numbers of {related}."
+        )
     if (since.function, since.line) != (first.function, first.line):
         return (
-            f"Between {place(since)}, {_cut(since.code)}, and {place(first)}, {_cut(first.code)}, "
-            "you leave the way of a right answer."
+            f"Between {place.quote(since)} and {place.quote(first)} you leave the way of a right "
+            "answer."
         )
-    said = f"{where}, is the first value that a right answer does not have"
-    if trace.related:
-        return f"{said}: it is {match.factor:.4g} times {trace.related}."
+    said = f"{where} is the first value that a right answer does not have"
+    if related:
+        return f"{said}: it is {match.factor:.4g} times {related}."
     return f"{said}."
 
 
@@ -94,6 +97,10 @@ class _Places:
 
     def __call__(self, record: Record) -> str:
         return f"line {record.line}{f' of {record.function}' if self._several else ''}"
+
+    def quote(self, record: Record) -> str:
+        """Return the place with its code, if that can be read."""
+        return f"{self(record)}, {_cut(record.code)}," if record.code else self(record)
 
 
 def _capitalize(text: str) -> str:

@@ -27,7 +27,7 @@ _RUNNER = str(Path(guarded_call.__file__).parent)
 _RECORDS_AT_MOST = 1500
 _NUMBERS_AT_MOST = 4096  # in one tensor
 # Calls after which numbers go on in Python, where nothing is recorded.
-_LEAVING = {"item", "tolist", "numpy", "__array__", "__float__", "__int__", "__index__", "__bool__"}
+_LEAVING = {"item", "tolist", "numpy", "__array__", "__float__", "__int__", "__index__"}
 
 
 @dataclass
@@ -162,8 +162,7 @@ class _Recorder(TorchFunctionMode):
             result = func(*args, **kwargs)
         if name == "__iter__":
             result = list(result)
-        if name in _LEAVING and name != "__bool__":
-            self.leaves_torch = True
+        self.leaves_torch |= name in _LEAVING
         written = [t for t, v in zip(given, versions, strict=True) if _get_version(t) != v]
         for tensor in [*written, *_list_tensors(result)]:
             if self._latest.get(id(tensor), (0, -1))[1] != _get_version(tensor):
@@ -262,7 +261,9 @@ def _name_variables(recorder: _Recorder) -> Iterator[None]:
         return look
 
     def enter(frame: FrameType, event: str, argument: Any) -> Callable[..., Any] | None:
-        return look if is_student_file(frame.f_code.co_filename) else None
+        file = frame.f_code.co_filename
+        # "<string>" is what namedtuples such as torch's PackedSequence are made of.
+        return look if is_student_file(file) and not file.startswith("<") else None
 
     before = sys.gettrace()
     sys.settrace(enter)

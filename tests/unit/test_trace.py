@@ -105,24 +105,30 @@ def test_the_trace_shows_values_and_what_comes_next(capsys):
     capsys.readouterr()
     check.trace()
     shown = capsys.readouterr().out
-    assert 'line 3, `torch.einsum("dq,bq->bd", W, query)`: projected_query' in shown
-    assert "Line 6, `torch.sin(total)`, is the first value that a right answer does not have." in (
-        shown
-    )
+    assert "line 3, `" in shown and 'torch.einsum("dq,bq->bd", W, query)`: projected_query' in shown
+    assert "Line 6, `" in shown and "is the first value that a right answer does not have." in shown
     assert "A right answer next has hidden" in shown
 
 
 def test_a_factor_is_named():
     half = SCORE.replace("return torch.tanh(total) @ v", "return torch.tanh(total) @ v / 3 - 1")
     _, found = trace(define("additive_score", half))
-    assert found.first.code == "torch.tanh(total) @ v / 3"
+    assert "torch.tanh(total) @ v / 3" in found.first.code  # all of its line in Python 3.10
     assert found.match.factor == pytest.approx(1 / 3)
 
 
 def test_a_value_returned_in_place_of_another_is_named():
     code = SCORE.replace("return torch.tanh(total) @ v", "return (torch.tanh(total) @ v, total)[1]")
     _, found = trace(define("additive_score", code))
-    assert found.output == "scores" and found.first.code == "q[:, None] + k"
+    assert found.output == "scores" and "q[:, None] + k" in found.first.code
+
+
+def test_a_line_is_named_where_its_code_cannot_be_read():
+    code = SCORE.replace("torch.tanh(total)", "torch.sin(total)")
+    space = {"torch": torch, "__name__": "student"}
+    exec(compile(code, "<stdin>", "exec"), space)
+    card, _ = trace(space["additive_score"])
+    assert "Line 6 is the first value that a right answer does not have." in card
 
 
 def test_an_error_is_traced_up_to_its_line(capsys):

@@ -145,8 +145,8 @@ class SoftAttention(nn.Module):
         ### BEGIN SOLUTION
         projected = (query @ self.W.T).unsqueeze(1) + annotations @ self.U.T  # (B, N, d)
         weights = torch.softmax(torch.tanh(projected) @ self.v, dim=1)  # (B, N)
-        expected = torch.einsum("bn,bnd->bd", weights, annotations)  # (B, d_k)
-        return self.beta(query).unsqueeze(1) * expected, weights
+        attended = torch.einsum("bn,bnd->bd", weights, annotations)  # (B, d_k)
+        return self.beta(query).unsqueeze(1) * attended, weights
         ### END SOLUTION
 
 
