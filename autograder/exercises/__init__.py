@@ -16,6 +16,7 @@ _ORDER = (
     "seq2seq.cells",
     "seq2seq.encoder_decoder",
     "seq2seq.decoding",
+    "seq2seq.bleu",
     "bahdanau.scores",
     "bahdanau.translator",
     "luong.scores",

@@ -220,6 +220,17 @@ DIAGRAMS: dict[str, Diagram] = {
         (("0", "a"), ("0", "b"), ("0", "c"), ("a", "aa"), ("a", "ab"), ("b", "ba")),
         caption="A beam of 2: boxes are kept, words without a box are dropped. Greedy decoding would never see b x.",
     ),
+    "bleu": Diagram(
+        {
+            "h": (-1.6, 0, "hypothesis", ""), "r": (-1.6, 1.6, "reference", ""),
+            "h1": (0, 0, "the", "found"), "h2": (1.3, 0, "the", ""), "h3": (2.6, 0, "dog", "found"), "h4": (3.9, 0, "sees", "found"),
+            "h5": (5.2, 0, "the", ""), "h6": (6.5, 0, "bird", "found"),
+            "r1": (0, 1.6, "the", "read"), "r2": (1.5, 1.6, "dog", "read"), "r3": (3, 1.6, "sees", "read"), "r4": (4.5, 1.6, "a", "read"),
+            "r5": (6, 1.6, "bird", "read"),
+        },
+        (("h1", "r1"), ("h3", "r2"), ("h4", "r3"), ("h6", "r5")),
+        caption="4 of 6 words match, as the reference has one the. Of 5 word pairs 2 match: the dog, dog sees.",
+    ),
     "attention": Diagram(
         {
             "q": (0, 2.85, "query $s$", "state"),

@@ -7,6 +7,8 @@ import math
 import pytest
 import sacrebleu
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from coursekit.training.metrics import (
     alignment_error_rate,
@@ -16,6 +18,7 @@ from coursekit.training.metrics import (
     exact_match,
     links_of,
 )
+from solutions.seq2seq.bleu import corpus_bleu
 
 HYPOTHESES = [
     "A man is riding a brown horse, slowly.",
@@ -36,6 +39,28 @@ def test_bleu_is_sacrebleus():
     direct = sacrebleu.corpus_bleu(HYPOTHESES, [REFERENCES], tokenize="13a", lowercase=True)
     assert bleu(HYPOTHESES, REFERENCES).score == direct.score
     assert 10 < direct.score < 90
+
+
+_SENTENCE = st.lists(st.sampled_from(["a", "b", "C", "cat"]), max_size=9)
+
+
+@given(
+    st.integers(1, 5),
+    st.integers(1, 3).flatmap(  # references of a hypothesis
+        lambda k: st.lists(
+            st.tuples(_SENTENCE, st.lists(_SENTENCE, min_size=k, max_size=k)), min_size=1
+        )
+    ),
+)
+def test_exercise_on_bleu_is_sacrebleus(max_order, corpus):
+    hypotheses = [hypothesis for hypothesis, _ in corpus]
+    references = [own for _, own in corpus]
+    library = sacrebleu.BLEU(tokenize="none", smooth_method="none", max_ngram_order=max_order)
+    direct = library.corpus_score(
+        [" ".join(words) for words in hypotheses],
+        [[" ".join(words) for words in column] for column in zip(*references, strict=True)],
+    )
+    assert corpus_bleu(hypotheses, references, max_order) == pytest.approx(direct.score)
 
 
 def test_bleu_says_how_it_was_computed():

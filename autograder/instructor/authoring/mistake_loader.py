@@ -146,7 +146,7 @@ class SolutionText:
         if len(places) != 1:
             raise ValueError(f"the solution has {len(places)} parts in `{body.method}`, not one.")
         ((start, end),) = places
-        indent = re.match(" *", self.text[start:end])
+        indent = re.search(r"^ *(?=\S)", self.text[start:end], re.M)
         assert indent is not None
         return start, end, textwrap.indent(body.code, indent[0])
 

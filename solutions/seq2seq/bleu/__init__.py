@@ -1,0 +1,1 @@
+from solutions.seq2seq.bleu.notebook import *
