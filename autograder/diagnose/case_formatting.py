@@ -63,6 +63,7 @@ def format_failing_case(
     lines += _format_inputs(exercise, case)
     lines += _format_calls(exercise, case, fault.name)
     if fault.kind == "random":
+        lines += [fault.measured] if fault.measured else []
         for name in case.random_outputs[:_MAX_RANDOM_OUTPUTS]:
             lines += show("yours", name, trial.outcome.outputs[name])
         return lines

@@ -25,6 +25,7 @@ class Difference:
         actual: the actual tensor, or None.
         valid_mask: bool mask of the part that counts, or None.
         sentence: the sentence that `check_random_outputs` returned, or "".
+        measured: the numbers on which the sentence rests, in words, or "".
     """
 
     kind: str
@@ -33,6 +34,7 @@ class Difference:
     actual: Tensor | None = None
     valid_mask: Tensor | None = None
     sentence: str = ""
+    measured: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,8 @@ def find_difference(
     if case.check_random_outputs and (
         said := case.check_random_outputs(case, replace(outcome, gradients={}))
     ):
-        return Difference("random", "", sentence=said)
+        sentence, _, measured = said.partition("\n")
+        return Difference("random", "", sentence=sentence, measured=measured)
     for name in case.random_outputs:
         if not torch.isfinite(outcome.outputs[name]).all():
             return Difference("finite", name, actual=outcome.outputs[name])

@@ -194,10 +194,11 @@ class Case:
             with the solution's, but their values and the case's gradients are not.
         check_random_outputs: judges random outputs instead: it gets the case and the outcome, and
             returns "" or one sentence about what cannot be right. The sentence has no numbers, so
-            that two draws of the same mistake get the same sentence. When it is called, outputs
-            have the right shapes and kinds but may hold NaN. It is called once without gradients
-            and then, if it returned "", once with them. It must (almost) never reject a right
-            answer, however that answer draws; see `binomial_bounds`. It never enters the sandbox.
+            that two draws of the same mistake get the same sentence; what was measured may follow
+            on a second line. When it is called, outputs have the right shapes and kinds but may
+            hold NaN. It is called once without gradients and then, if it returned "", once with
+            them. It must (almost) never reject a right answer, however that answer draws; see
+            `binomial_bounds`. It never enters the sandbox.
         preceding_case: a case that runs before this one in the same module. Its results must stay
             unchanged; nothing else about it is compared.
         training_mode: "" is evaluation mode; "certain" is training mode without randomness, see

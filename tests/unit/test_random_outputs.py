@@ -44,7 +44,7 @@ SLOPE = "The values are right, but the gradient of signed is not."
 def signs_only(case, outcome):
     signed = outcome.outputs["signed"].double()
     if not torch.equal(signed.abs(), case.inputs["x"].abs()):
-        return SIGNS
+        return f"{SIGNS}\nMeasured: the first number is {signed.flatten()[0]}."
     if outcome.gradients:
         found = outcome.gradients["x"]
         if found is None or not torch.equal(found.double(), signed / case.inputs["x"]):
@@ -117,6 +117,7 @@ def test_the_relations_sentence_is_the_headline_and_no_expected_value_is_shown()
     assert found.headline == SIGNS
     text = format_card_text(found)
     assert "yours signed (N=3):" in text
+    assert "Measured: the first number is " in text
     assert "expected" not in text
 
 
@@ -204,6 +205,7 @@ def test_a_mistake_is_named_by_what_the_relation_says():
     other = misconception("other", FailureSignature("random", "", "Something else."))
     found = verdict(doubled, mistake, other)
     assert (found.misconception, found.headline) == ("doubled", "doubled.")
+    assert any(line.startswith("Measured: ") for line in found.details)
     assert verdict(doubled, other).misconception == ""
     assert verdict(doubled, mistake, replace(mistake, slug="twin")).misconception == ""
     assert verdict(noisy, mistake).passed

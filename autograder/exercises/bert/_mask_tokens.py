@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -144,12 +145,21 @@ def _chosen_as_often_as_they_should(case: Case, outcome: Outcome) -> str:
         share = sum(rows) / (b * n)
         if not is_plausible(sum(rows), b * n, p):
             how = "often" if share > p else "seldom"
-            return f"Tokens are chosen too {how}: each with the given probability, 0.15 if none is."
+            return (
+                f"Tokens are chosen too {how}: each with the given probability, 0.15 if none is.\n"
+                f"Measured: {100 * share:.1f} % of {b * n:,} tokens are chosen; expected about "
+                f"{100 * p:.0f} %."
+            )
         counts = Counter(rows)
         if not all(is_plausible(counts[k], b, _binomial(k, n, p)) for k in range(n + 1)):
-            return _NOT_BY_ITSELF
+            return f"{_NOT_BY_ITSELF}\n{_measure_spread(rows, n, p)}"
         if not all(is_plausible(count, b, p) for count in columns):
-            return "Some places are chosen more often than others; no place in a text counts more."
+            often, seldom = max(columns), min(columns)
+            return (
+                "Some places are chosen more often than others; no place in a text counts more.\n"
+                f"Measured: place {columns.index(often)} is chosen in {often} of {b} texts, place "
+                f"{columns.index(seldom)} in {seldom}."
+            )
     return ""
 
 
@@ -160,25 +170,36 @@ _NOT_BY_ITSELF = (
 _ALL_HIDDEN = "All chosen tokens become [MASK]; it should be 80 % of them."
 
 
+def _measure_spread(counts: Sequence[int], tokens: int, p: float) -> str:
+    """Describe how the numbers of chosen tokens vary over texts of equal length."""
+    least, most = min(counts), max(counts)
+    variance = float(torch.tensor(counts, dtype=torch.float64).var(correction=0))
+    return (
+        f"Measured: in each of {len(counts)} texts of {tokens} tokens "
+        f"{least if least == most else f'{least} to {most}'} are chosen, a variance of "
+        f"{variance:.2f}; expected a variance of about {tokens * p * (1 - p):.2f}."
+    )
+
+
 def _number_not_fixed(case: Case, outcome: Outcome) -> str:
     """Over many calls, the number of chosen tokens varies as a binomial number does."""
     if said := _masked(case, outcome):
         return said
-    counts: Counter[int] = Counter()
+    numbers = []
     hidden = 0
     for call in case.calls:
         _, _, inputs, labels = _read(call, case, outcome)
         chosen = labels.ne(-100)
-        counts[int(chosen.sum())] += 1
+        numbers.append(int(chosen.sum()))
         hidden += int((chosen & (inputs == case.extra_arguments["mask_id"])).sum())
-    total = sum(k * times for k, times in counts.items())
+    total, counts = sum(numbers), Counter(numbers)
     if total == _SHORT * _TIMES:
         return "Every token has a label, although only some are to be predicted."
     if hidden == total > 2 * _TIMES:
         return _ALL_HIDDEN
     for k in range(_SHORT + 1):
         if not is_plausible(counts[k], _TIMES, _binomial(k, _SHORT, _CHOSEN)):
-            return _NOT_BY_ITSELF
+            return f"{_NOT_BY_ITSELF}\n{_measure_spread(numbers, _SHORT, _CHOSEN)}"
     return ""
 
 
@@ -192,13 +213,21 @@ def _fates_as_they_should(case: Case, outcome: Outcome) -> str:
     hidden, same = inputs == mask_id, inputs == tokens
     replaced = ~hidden & ~same
     total = tokens.numel()
+
+    def share(where: Tensor) -> str:
+        return f"{100 * float(where.sum()) / total:.1f} %"
+
+    measured = (
+        f"Measured: of {total:,} chosen tokens {share(hidden)} become [MASK], "
+        f"{share(replaced)} another id, {share(same)} stay."
+    )
     if hidden.all():
         return _ALL_HIDDEN
     for where in (hidden, replaced, same):
-        share = float(where.sum()) / total
+        p = float(where.sum()) / total
         for axis in (0, 1):
             size = tokens.shape[axis]
-            if not all(is_plausible(n, size, share) for n in where.sum(axis).tolist()):
+            if not all(is_plausible(n, size, p) for n in where.sum(axis).tolist()):
                 return (
                     "What happens to chosen tokens is decided for several at once; it is drawn for "
                     "each one."
@@ -212,23 +241,27 @@ def _fates_as_they_should(case: Case, outcome: Outcome) -> str:
     for what, (where, _, meant) in shares.items():
         if where.sum() < _HARDLY * total:
             some = "None" if not where.any() else "Hardly any"
-            return f"{some} of the chosen tokens {what}; it should be {meant} of them."
+            return f"{some} of the chosen tokens {what}; it should be {meant} of them.\n{measured}"
     for what, (where, p, meant) in shares.items():
         count = int(where.sum())
         if not is_plausible(count, total, p):
             how = "many" if count > total * p else "few"
-            return f"Too {how} of the chosen tokens {what}; it should be {meant} of them."
+            return (
+                f"Too {how} of the chosen tokens {what}; it should be {meant} of them.\n{measured}"
+            )
     for row, where in zip(inputs, replaced, strict=True):
         if where.sum() > 12 and len(row[where].unique()) == 1:
             return "All tokens that are replaced get the same one; draw one for each."
     for token in range(v):
         if token == mask_id:
             continue
-        count = int((replaced & (inputs == token)).sum())
-        if not is_plausible(count, int((tokens != token).sum()), _RANDOM / v):
+        count, others = int((replaced & (inputs == token)).sum()), int((tokens != token).sum())
+        if not is_plausible(count, others, _RANDOM / v):
             return (
                 "The random tokens are not uniform: each id from 0 to vocabulary_size - 1 is as "
-                "probable as any other, special ones and those that are not in the text too."
+                "probable as any other, special ones and those that are not in the text too.\n"
+                f"Measured: id {token} replaces {count} of {others:,} other tokens; expected about "
+                f"{others * _RANDOM / v:.0f}."
             )
     return ""
 
@@ -243,11 +276,14 @@ def _few_ids(case: Case, outcome: Outcome) -> str:
     stay = 1 - _MASKED - _RANDOM
     for token in range(v):
         p = _RANDOM / v + _MASKED * (token == mask_id) + stay * (token == 0)
+        share = float((inputs == token).sum()) / inputs.numel()
         if not is_plausible(int((inputs == token).sum()), inputs.numel(), p):
             return (
                 "The shares are not right: of the chosen tokens 80 % become [MASK], 10 % any id "
                 "from 0 to vocabulary_size - 1, the true one and [MASK] among them, 10 % stay. "
-                "Draw one number for each token and cut its range: two draws are independent."
+                "Draw one number for each token and cut its range: two draws are independent.\n"
+                f"Measured: {100 * share:.1f} % of the inputs are {token}, where all tokens are 0 "
+                f"and [MASK] is {mask_id}; expected about {100 * p:.1f} %."
             )
     return ""
 
@@ -315,7 +351,8 @@ def draw_masking_cases(draw: SeededInputs) -> list[Case]:
     some, some_marks = framed(64, draw.integer(60, 70), v)
     several = {"tokens": some, "special": some_marks}
     sizes = {"vocabulary_size": v, "mask_id": 4}
-    nought = torch.zeros(80, 100, dtype=torch.long)
+    # Larger than the case before them, whose shares say more: the smallest failing case is shown.
+    nought = torch.zeros(80, 140, dtype=torch.long)
     twins = seeds("generator", "other")
     return [
         case("everything is special", texts_, v, 4, torch.ones_like(marks), 0.9),

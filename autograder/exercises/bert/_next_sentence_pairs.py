@@ -165,10 +165,17 @@ def _fair(case: Case, outcome: Outcome) -> str:
         return _NEVER_TRUE
     if not is_plausible(sum(coins), len(coins), 0.5):
         how = "many" if sum(coins) > len(coins) / 2 else "few"
-        return f"Too {how} of the pairs are true ones: the coin is not fair."
+        return (
+            f"Too {how} of the pairs are true ones: the coin is not fair.\n"
+            f"Measured: {sum(coins)} of {len(coins)} pairs are true ones; expected about half."
+        )
     turns = sum(one != two for one, two in pairwise(coins))
     if not is_plausible(turns, len(coins) - 1, 0.5):
-        return "The coins depend on each other: each pair needs one of its own."
+        return (
+            "The coins depend on each other: each pair needs one of its own.\n"
+            f"Measured: {turns} of {len(coins) - 1} coins differ from the one before; expected "
+            "about half."
+        )
     places = {
         _key(sentence): (number, place)
         for number, document in enumerate(documents)
@@ -182,7 +189,12 @@ def _fair(case: Case, outcome: Outcome) -> str:
         for other_number in range(count):
             times = sum(where == other_number for where, _ in negatives)
             if other_number != number and not is_plausible(times, len(negatives), 1 / (count - 1)):
-                return "Not every other document is as often chosen as it should be."
+                return (
+                    "Not every other document is as often chosen as it should be.\n"
+                    f"Measured: {times} of {len(negatives)} wrong second sentences for document "
+                    f"{number} are from document {other_number}; expected about "
+                    f"{len(negatives) / (count - 1):.0f}."
+                )
     negatives = [places[key] for key, is_next, _ in drawn if not is_next]
     if len({place for _, place in negatives}) == 1:
         return "The wrong second sentences all stand at the same place of their documents."
@@ -200,7 +212,9 @@ def _fair(case: Case, outcome: Outcome) -> str:
         if not is_plausible(times, len(negatives), 1 / 10):
             return (
                 "Not every sentence of the other documents is as often chosen as it should be: any "
-                "of them may come, from the first to the last."
+                "of them may come, from the first to the last.\n"
+                f"Measured: {times} of {len(negatives)} stand at places {part * tenth} to "
+                f"{(part + 1) * tenth - 1} of {size}; expected about {len(negatives) / 10:.0f}."
             )
     return ""
 
@@ -234,7 +248,11 @@ def _first_and_last(case: Case, outcome: Outcome) -> str:
     if not chosen:
         return _ALWAYS_TRUE
     if not is_plausible(len(drawn) - sum(is_next for _, is_next, _ in drawn), len(drawn), 0.5):
-        return "About half of the pairs should be true ones, each by a coin of its own."
+        true = sum(is_next for _, is_next, _ in drawn)
+        return (
+            "About half of the pairs should be true ones, each by a coin of its own.\n"
+            f"Measured: {true} of {len(drawn)} pairs are true ones."
+        )
     for place, name in enumerate(("first", "last")):
         if chosen.isdisjoint(_key(document[place]) for document in documents):
             return f"The {name} sentence of another document may be chosen like any other."

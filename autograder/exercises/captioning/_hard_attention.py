@@ -194,7 +194,10 @@ def _as_often_as_the_weights_say(case: Case, outcome: Outcome) -> str:
         how = "often" if counts[row.index(best)] > pictures * best else "seldom"
         return (
             "Over many pictures with the same weights, the places are not drawn as often as their "
-            f"weights say: the one with the largest weight comes too {how}."
+            f"weights say: the one with the largest weight comes too {how}.\n"
+            f"Measured in {pictures:,} pictures, place by place: "
+            f"{', '.join(f'{counts[i] / pictures:.3f}' for i in range(len(row)))}; the weights: "
+            f"{', '.join(f'{share:.3f}' for share in row)}."
         )
     return ""
 
