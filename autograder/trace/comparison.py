@@ -142,7 +142,8 @@ class _Comparison:
 
     def _match(self, record: Record) -> Match:
         match = self._index.match(record.value)
-        if match.kind is Kind.PLAIN and self._plain_counts:
+        empty = record.value is None or not record.value.size
+        if match.kind is Kind.PLAIN and self._plain_counts and not empty:
             return Match(Kind.UNKNOWN if match.stage is None else Kind.EQUAL, match.stage)
         return match
 

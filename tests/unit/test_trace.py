@@ -123,6 +123,19 @@ def test_a_value_returned_in_place_of_another_is_named():
     assert found.output == "scores" and "q[:, None] + k" in found.first.code
 
 
+def test_a_selection_of_nothing_is_not_blamed():
+    smoothed = """
+def label_smoothed_loss(logits, targets, smoothing, pad_id=0):
+    real = targets != pad_id
+    log_p = logits[real].log_softmax(-1)
+    true = log_p.gather(1, targets[real].unsqueeze(1)).squeeze(1)
+    loss = -(1 - smoothing) * true - smoothing * log_p.mean(-1)
+    return loss.mean()
+"""
+    card, _ = trace(define("label_smoothed_loss", smoothed))
+    assert "Line 7, `loss.mean()`, is the first value" in card
+
+
 def test_a_line_is_named_where_its_code_cannot_be_read():
     code = SCORE.replace("torch.tanh(total)", "torch.sin(total)")
     space = {"torch": torch, "__name__": "student"}

@@ -273,8 +273,8 @@ def hard_attention(
 # %% hints
 # * Which of the four arguments may receive a gradient? Only one.
 # * Cut the graph at the advantage $R - b$, whatever reward and baseline are made of.
-# * Log-probabilities at padding may be anything, also minus infinity: fill them with 0 before the
-#   sum (0 times infinity is not 0). Then weigh, average and mind the sign.
+# * Where a caption has ended, any number may stand: fill in 0 before the sum. Then weigh, average
+#   and mind the sign.
 
 
 # %% exercise
