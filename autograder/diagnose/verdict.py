@@ -189,7 +189,8 @@ def find_smallest_failure(trials: Sequence[Trial]) -> Trial:
     It is in float64 if the case fails there too. Results that differ from call to call come first,
     because they may look like any mistake. Gradients of a random draw come later, because they mean
     little if another case draws wrongly. Training mode comes last, because it says something about
-    dropout only if everything else is right. Wrong values come before a wrong dtype.
+    dropout only if everything else is right; a dropout that evaluation mode ignores comes last
+    among the others, because its title would distract. Wrong values come before a wrong dtype.
     """
 
     def rank(pair: tuple[Trial, Difference]) -> tuple[Any, ...]:
@@ -200,6 +201,7 @@ def find_smallest_failure(trials: Sequence[Trial]) -> Trial:
             unsteady,
             _fails_only_in_random_gradients(*pair),
             fault.kind == "dtype",
+            bool(trial.case.init_arguments.get("dropout")),
             _measure(trial),
         )
 
