@@ -21,7 +21,7 @@ from autograder.checking.timeout import CASE_TIMEOUT_SECONDS, Watchdog
 from autograder.diagnose.identifiers import collect_identifiers
 from autograder.diagnose.method_results import format_method_results
 from autograder.diagnose.trial import Trial
-from autograder.diagnose.verdict import DTYPES, Verdict, find_smallest_failure, judge
+from autograder.diagnose.verdict import DTYPES, Verdict, choose_failure, judge
 from autograder.run.forbidden_ops import forbid_operators
 from autograder.run.global_state import catch_exit, run_uncompiled, use_default_torch_settings
 from autograder.run.guarded_call import explain_timeout
@@ -72,7 +72,7 @@ def check(
     exercise = find_exercise(answer, exercises, variables)
     verdict, trials, trace = _run_all_cases(answer, exercise, trace=True)
     if trials and verdict.details:
-        _failed.append(FailedCase(answer, exercise, find_smallest_failure(trials)))
+        _failed.append(FailedCase(answer, exercise, choose_failure(exercise, trials)))
         _traces.append(trace)
         lines = [*format_summary(trace[0]), _TRACE_HINT] if trace else []
         if verdict.misconception:  # its hint says more

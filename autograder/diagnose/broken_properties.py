@@ -1,10 +1,13 @@
-"""Finds properties of attention weights that an answer's weights do not have."""
+"""Finds properties that an answer lacks: weights that sum to 1, a state that stays as it was."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
+from autograder.diagnose.compare import are_close
 from autograder.diagnose.trial import Trial
 from autograder.spec.exercise import Case, Exercise
 
@@ -24,6 +27,40 @@ def find_broken_property(exercise: Exercise, trial: Trial) -> str:
         if mask is not None and (said := _explain(name, weights, mask, real)):
             return said
     return ""
+
+
+def find_changed_state(exercise: Exercise, trial: Trial, name: str) -> str:
+    """Return a sentence if only the second of two calls with the same state is wrong, or "".
+
+    Args:
+        exercise: the exercise.
+        trial: the failing trial.
+        name: the wrong output.
+    """
+    calls = trial.case.calls
+    later = next((i for i, call in enumerate(calls) if name in call.returned), 0)
+    made = {n for call in calls[:later] for n in call.available_names}
+    for earlier in calls[:later]:
+        shared = made.intersection(earlier.needed, calls[later].needed)
+        if earlier.method == calls[later].method and shared and _are_right(trial, earlier.returned):
+            method = earlier.method or exercise.name
+            return (
+                f"The first call of {method} with {min(shared)} is right, and the second one with "
+                f"the same {min(shared)} is not: {method} must leave the state that it is given as "
+                "it is, with every list and dict in it."
+            )
+    return ""
+
+
+def _are_right(trial: Trial, names: Sequence[str]) -> bool:
+    pairs = [(trial.outcome.outputs.get(n), trial.expected.outputs.get(n)) for n in names]
+    return all(
+        mine is not None
+        and right is not None
+        and mine.shape == right.shape
+        and are_close(mine.double(), right.double(), 1e-5)
+        for mine, right in pairs
+    )
 
 
 def read_mask(case: Case, name: str, weights: Tensor) -> Tensor | None:

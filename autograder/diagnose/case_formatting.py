@@ -53,7 +53,9 @@ def format_failing_case(
     # Only float32 is named: float64 is tried first, and a dtype means nothing for text.
     title = case.name.rstrip(".")  # some names end in a full stop, such as "bert."
     single = ", float32" if trial.dtype == torch.float32 else ""
-    lines = [f"Smallest failing case ({failed} of {tried} fail): {title}{single}."]
+    # Of wrong shapes the case is shown whose sizes differ most.
+    which = "A" if fault.kind == "shape" else "Smallest"
+    lines = [f"{which} failing case ({failed} of {tried} fail): {title}{single}."]
     if case.init_arguments:
         given = ", ".join(
             f"{name}={value.name + '(...)' if hasattr(value, 'arguments') else value}"

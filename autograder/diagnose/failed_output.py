@@ -71,6 +71,38 @@ def name_sizes(exercise: Exercise, case: Case, outputs: dict[str, Tensor]) -> di
     return {name: size for name, size in sizes.items() if name and not name[0].isdigit()}
 
 
+def name_shape(exercise: Exercise, case: Case, name: str, actual: Tensor, right: Tensor) -> str:
+    """Return the shape of a wrong output with the names of the sizes that it has: (B=4, N=5).
+
+    A size that several axes have in this case, and 1, get no name.
+    """
+    names = _group_names(exercise, case, {name: right})
+    same = actual.dim() == right.dim()
+    own = _list_axes(exercise.axes.get(name, ""), right.dim()) or [""] * right.dim()
+    words = []
+    for axis, size in enumerate(actual.shape):
+        found = names.get(size, [])
+        if same and size == right.shape[axis]:
+            found = [own[axis]] if own[axis] and not own[axis].isdigit() else []
+        words.append(f"{found[0]}={size}" if len(found) == 1 and size > 1 else str(size))
+    return f"({', '.join(words)}{',' if len(words) == 1 else ''})"
+
+
+def count_ambiguous_sizes(exercise: Exercise, case: Case, name: str, right: Tensor) -> int:
+    """Return the number of an output's axes whose size is 1 or that of another axis too."""
+    names = _group_names(exercise, case, {name: right})
+    return sum(size == 1 or len(names.get(size, [])) > 1 for size in right.shape)
+
+
+def _group_names(
+    exercise: Exercise, case: Case, outputs: dict[str, Tensor]
+) -> dict[int, list[str]]:
+    names: dict[int, list[str]] = {}
+    for name, size in name_sizes(exercise, case, outputs).items():
+        names.setdefault(size, []).append(name)
+    return names
+
+
 def _list_axes(axes: str, dims: int) -> Sequence[str]:
     """Return the name of each axis of a tensor, "" for those that "..." covers, or nothing."""
     names = axes.split()

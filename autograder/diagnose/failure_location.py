@@ -103,6 +103,27 @@ def locate_cases(
     return ""
 
 
+def explain_overflow(exact: Sequence[Trial]) -> str:
+    """Return a sentence if results are infinite or NaN only where inputs are large, or ""."""
+    failing = [trial.difference is not None for trial in exact]
+    largest = [
+        max((float(x.abs().max()) for x in t.case.inputs.values() if _has_numbers(x)), default=0.0)
+        for t in exact
+    ]
+    wrong = [size for size, failed in zip(largest, failing, strict=True) if failed]
+    if all(failing) or not wrong or min(wrong) < _LARGE:
+        return ""
+    return (
+        f"Only cases with numbers as large as {max(wrong):.0f} fail: exp of more than 709 (of 88 "
+        "in float32) is infinite, and exp of less than -745 is 0. Subtract the largest number of "
+        "the row first, or call softmax, log_softmax or logsigmoid."
+    )
+
+
+def _has_numbers(tensor: Tensor) -> bool:
+    return tensor.is_floating_point() and bool(tensor.numel())
+
+
 def _list_features(exercise: Exercise, trial: Trial) -> Iterator[tuple[str, bool]]:
     """Yield features of a case in words that fit after "every case", and whether it has them."""
     case = trial.case
@@ -142,6 +163,7 @@ def _find_constant_axis(exercise: Exercise, name: str, exact: Sequence[Trial]) -
     return ""
 
 
+_LARGE = 80.0  # exp of this is too large for float32's precision, if not for its range
 _SIZES = {
     "B": "row in the batch",
     "T": "target position",

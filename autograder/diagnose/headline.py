@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from autograder.diagnose.compare import Difference
+from autograder.diagnose.failed_output import name_shape
 from autograder.diagnose.size_errors import explain_sizes
 from autograder.diagnose.trial import Trial
 from autograder.spec.exercise import Case, Exercise
@@ -57,8 +58,8 @@ def _format_shape(exercise: Exercise, trial: Trial, fault: Difference) -> str:
             f"You return {fault.name} = {mine.tolist()}; expected {right.tolist()}."
         )
     return (
-        f"{fault.name} has shape {tuple(fault.actual.shape)}; it must be "
-        f"{exercise.shape(fault.name, fault.expected)}."
+        f"{fault.name} has shape {name_shape(exercise, trial.case, fault.name, mine, right)}; it "
+        f"must be {exercise.shape(fault.name, fault.expected)}."
     )
 
 

@@ -9,11 +9,13 @@ from typing import Any
 
 import torch
 
-from autograder.diagnose.broken_properties import find_broken_property
+from autograder.diagnose.broken_properties import find_broken_property, find_changed_state
 from autograder.diagnose.case_formatting import format_failing_case
 from autograder.diagnose.compare import Difference, are_close
 from autograder.diagnose.error_catalogue import NO_MUTANTS, KnownMistake, MutantFingerprints
 from autograder.diagnose.error_patterns import find_relation, find_whole_pattern, locate_failure
+from autograder.diagnose.failed_output import count_ambiguous_sizes
+from autograder.diagnose.failure_location import explain_overflow
 from autograder.diagnose.fingerprints import do_fingerprints_match
 from autograder.diagnose.headline import format_headline
 from autograder.diagnose.trial import Trial
@@ -78,7 +80,7 @@ def judge(
             remarks=tuple(_list_remarks(trials)),
             cases=len(trials),
         )
-    trial = find_smallest_failure(trials)
+    trial = choose_failure(exercise, trials)
     fault = trial.difference
     assert fault is not None
     matching = (
@@ -94,9 +96,11 @@ def judge(
         headline, hint = format_headline(exercise, trial, fault), ""
     if trial.case.training_mode and fault.kind == "value":
         headline, hint = _explain_training_mode(exercise, trial, fault, trials, mutants)
+    elif not known and fault.kind == "raised" and (note := _find_note(trial, failed)):
+        headline = f"{headline}\n{note}"
     elif not known and fault.kind in ("value", "shape", "finite", "random"):
-        if trial.case.note and all(other.case.name == trial.case.name for other in failed):
-            headline = f"{headline} {trial.case.note}"
+        if note := _find_note(trial, failed):
+            headline = f"{headline} {note}"
         elif found := _find_explanation(exercise, trial, fault, trials, mutants):
             said, hint = found
             headline = f"{headline} {said}" if fault.kind in ("shape", "finite") else said
@@ -119,6 +123,12 @@ def judge(
         cases=len(trials),
         printed=next((t.outcome.printed for t in trials if t.outcome.printed), ""),
     )
+
+
+def _find_note(trial: Trial, failed: Sequence[Trial]) -> str:
+    """Return the note of the only case that fails, or ""."""
+    alone = all(other.case.name == trial.case.name for other in failed)
+    return trial.case.note if alone else ""
 
 
 def _explain_training_mode(
@@ -160,11 +170,14 @@ def _find_explanation(
         return found, ""
     if fault.kind != "finite" and (found := _match_mutant(exercise, trials, mutants)):
         return found, "In everything else it agrees with a right answer."
+    if fault.kind == "finite" and (found := explain_overflow([t for t in trials if t.is_exact])):
+        return found, ""
     if fault.kind == "finite" and (fault.valid_mask is not None or exercise.normalized_outputs):
         return None  # the headline tells already where
     if fault.kind == "value":
         found = (
-            find_unused_inputs(exercise, trials, mutants.names)
+            find_changed_state(exercise, trial, fault.name)
+            or find_unused_inputs(exercise, trials, mutants.names)
             or find_relation(exercise, trials)
             or find_broken_property(exercise, trial)
             or _find_broken_elsewhere(exercise, trials)
@@ -183,8 +196,32 @@ def _find_broken_elsewhere(exercise: Exercise, trials: Sequence[Trial]) -> str:
     return ""
 
 
-def find_smallest_failure(trials: Sequence[Trial]) -> Trial:
+def choose_failure(exercise: Exercise, trials: Sequence[Trial]) -> Trial:
     """Return the failing trial to show: the smallest, which is the easiest to reason about.
+
+    Of wrong shapes it is the smallest one whose sizes differ most: (4, 5) says more than (1, 1).
+    """
+    smallest = _find_smallest_failure(trials)
+    fault = smallest.difference
+    if fault is None or fault.kind != "shape" or fault.expected is None:
+        return smallest
+
+    def rank(trial: Trial) -> tuple[Any, ...]:
+        right = trial.expected.outputs[fault.name]
+        return count_ambiguous_sizes(exercise, trial.case, fault.name, right), _measure(trial)
+
+    alike = (
+        trial
+        for trial in trials
+        if trial.difference
+        and (trial.difference.kind, trial.difference.name) == ("shape", fault.name)
+        and bool(trial.case.training_mode) == bool(smallest.case.training_mode)
+    )
+    return min(alike, key=rank)
+
+
+def _find_smallest_failure(trials: Sequence[Trial]) -> Trial:
+    """Return the failing trial with the fewest numbers.
 
     It is in float64 if the case fails there too. Results that differ from call to call come first,
     because they may look like any mistake. Gradients of a random draw come later, because they mean

@@ -66,12 +66,10 @@ def _describe_first(trace: Trace) -> str:
     if related.startswith(ON_THE_WAY):
         related = f"what a right answer has {related}"
     if trace.output:
-        where = f"{where.rstrip(',')}:"
+        where = where.rstrip(",")
         if match.kind in (Kind.EQUAL, Kind.MASKED):
-            return f"{where.rstrip(',')}: you return {related} as {trace.output}."
-        return (
-            f"{where.rstrip(',')}: what you return as {trace.output} has the numbers of {related}."
-        )
+            return f"{where}: you return {related} as {trace.output}."
+        return f"{where}: what you return as {trace.output} has the numbers of {related}."
     if (since.function, since.line) != (first.function, first.line):
         return (
             f"Between {place.quote(since)} and {place.quote(first)} you leave the way of a right "

@@ -244,7 +244,7 @@ def test_more_arguments_with_defaults_are_fine():
         (lambda w: w.detach().numpy(), "as a torch.Tensor; it returned a numpy.ndarray."),
         (lambda w: w.tolist(), "as a torch.Tensor; it returned a list."),
         (lambda w: 1.0, "as a torch.Tensor; it returned a float."),
-        (lambda w: w.unsqueeze(0), "weights has shape (1, 1, 1); it must be (1, N=1)."),
+        (lambda w: w.unsqueeze(0), "weights has shape (1, 2, N=3); it must be (2, N=3)."),
         (lambda w: w.float(), "weights is float32 for inputs in float64; the result must have"),
         (lambda w: w > 0, "weights is bool for inputs in float64"),
         (lambda w: w - 2, "weights has negative entries"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import re
 import signal
 import sys
 import threading
@@ -193,6 +194,56 @@ def test_ids_of_another_number_are_shown_in_place_of_a_shape():
         return tokens[:1], score
 
     assert "You return tokens = [" in headline("beam_search", stops_early)
+
+
+def test_a_wrong_shape_is_shown_where_sizes_differ_and_gets_the_names_of_axes():
+    verdict = verify(
+        lambda weights, values: (weights.unsqueeze(-1) * values).sum(-1),
+        EXERCISES["context_vector"],
+    )
+    assert re.fullmatch(
+        r"context has shape \(B=(\d), N=(\d)\); it must be \(B=\1, d_v=(?!\2)\d\)\.",
+        verdict.headline,
+    )
+    assert verdict.details[0].startswith("A failing case (10 of 10 fail): all sizes different")
+
+
+def test_an_overflow_is_told_from_other_infinite_numbers():
+    def overflows(scores, mask):
+        weights = torch.where(mask, scores, 0.0).exp() * mask
+        return weights / weights.sum(-1, keepdim=True).clamp(min=1e-30)
+
+    assert "Only cases with numbers as large as" in headline("masked_softmax", overflows)
+    divides = on_output("sinusoidal_positions", lambda y: y / y)
+    assert "large" not in headline("sinusoidal_positions", divides)
+
+
+def test_a_state_that_a_first_call_has_changed_is_told_from_a_wrong_step():
+    class WritesIntoItsState(right["Transformer"]):
+        def step(self, tokens, state):
+            log_probs, after = super().step(tokens, state)
+            state["caches"][:] = after["caches"]
+            return log_probs, after
+
+    said = headline("Transformer", WritesIntoItsState)
+    assert said.startswith("The first call of step with state_1 is right, and the second one")
+
+    class Wrong(right["Transformer"]):
+        def step(self, tokens, state):
+            log_probs, after = super().step(tokens, state)
+            return log_probs + 1, after
+
+    assert "The first call" not in headline("Transformer", Wrong)
+
+
+def test_the_note_of_the_only_case_that_stops_with_an_error_is_shown():
+    def stops(logits, targets, pad_id=0):
+        assert (targets != pad_id).any()
+        return right["sequence_loss"](logits, targets, pad_id)
+
+    notes = {case.note for case in EXERCISES["sequence_loss"].draw(1)}
+    said = headline("sequence_loss", stops)
+    assert "AssertionError" in said and any(note and said.endswith(note) for note in notes)
 
 
 def test_sizes_in_an_error_of_torch_get_the_names_of_axes():

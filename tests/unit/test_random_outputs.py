@@ -130,7 +130,7 @@ def test_what_does_not_depend_on_chance_is_compared_as_ever():
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda s: s.unsqueeze(0), "signed has shape (1, 3); it must be (N=3)."),
+        (lambda s: s.unsqueeze(0), "signed has shape (1, N=3); it must be (N=3)."),
         (lambda s: s.float(), "signed is float32 for inputs in float64"),
         (lambda s: s.long(), "signed is int64 for inputs in float64"),
         (lambda s: s * torch.nan, SIGNS),

@@ -119,8 +119,9 @@ def test_a_factor_is_named():
 
 def test_a_value_returned_in_place_of_another_is_named():
     code = SCORE.replace("return torch.tanh(total) @ v", "return (torch.tanh(total) @ v, total)[1]")
-    _, found = trace(define("additive_score", code))
+    card, found = trace(define("additive_score", code))
     assert found.output == "scores" and "q[:, None] + k" in found.first.code
+    assert "::" not in card
 
 
 def test_a_selection_of_nothing_is_not_blamed():

@@ -16,7 +16,7 @@ from autograder.spec.outcome import Outcome
 from autograder.spec.seeded_inputs import SeededInputs
 
 _PAIRS = {"pairs": "a list of (first, second, is_next)"}
-_MANY = 60  # so many coins never show the same side
+_MANY, _MANY_OF_ONE = 60, 45  # so many coins never show the same side
 _A_COIN = "each pair tosses a coin of its own, so that about half of them are true ones."
 _ALWAYS_TRUE = f"Every pair here is a true one: {_A_COIN}"
 _NEVER_TRUE = f"No pair here is a true one: {_A_COIN}"
@@ -95,6 +95,13 @@ def _pairs(documents: Documents, text: Tensor) -> tuple[str, list[tuple[str, boo
         return _ALWAYS_TRUE, []
     if len(drawn) >= _MANY and coins == {False}:
         return _NEVER_TRUE, []
+    for number in range(len(documents)):
+        own_coins = [is_next for _, is_next, where in drawn if where == number]
+        if len(own_coins) >= _MANY_OF_ONE and len(set(own_coins)) == 1:
+            return (
+                "All pairs of a document get the same coin: each pair tosses a coin of its own.",
+                [],
+            )
     return "", drawn
 
 
@@ -295,7 +302,7 @@ def draw_pair_cases(draw: SeededInputs) -> list[Case]:
         )
 
     def length() -> int:
-        return draw.integer(35, 50)
+        return draw.integer(47, 55)
 
     words = [[sentence.split() for sentence in document] for document in spoken(40, 1, 41)]
     again = numbered(length(), length())

@@ -55,6 +55,11 @@ def _looks(call: Call, case: Case, outcome: Outcome) -> str:
     at = marked.nonzero().unbind(1)  # rows, and the place marked in each
     shares = weights[at].tolist()
     if 0 in shares:
+        if len(at[1].unique()) == 1 < len(shares):
+            return (
+                "sample marks the same place in every picture, also where its weight is exactly 0: "
+                "each picture has weights of its own and needs a draw of its own."
+            )
         return "sample marks a place whose weight is exactly 0; such a place is never drawn."
     if not torch.isfinite(log_prob).all():
         return "log_prob has NaN or infinite entries, although the weight drawn is never 0."
