@@ -256,7 +256,9 @@ def test_moodle_worksheet_is_filled_in(graded, tmp_path, caplog):
     rows = rows_of(path)
     assert rows[0] == head.split(",")
     assert [row[0] for row in rows[1:]] == [f"Participant {i}" for i in range(1, 5)]
-    assert float(rows[1][4]) == graded.total("ada")
+    assert float(rows[1][4]) == graded.total("ada") > 20
+    assert "leaves out 1 grade(s) above the worksheet's Maximum Grade of 20. Set" in caplog.text
+    assert "unlimitedgrades" not in caplog.text
     assert rows[1][7].startswith("masked_softmax: ")
     assert rows[3][4:] == ["7.00", "20.00", "-", "kept", ""]
     assert rows[4][4] == "", "what a student writes draws nobody's grade"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -78,6 +79,10 @@ class Moodle(Export):
         "Feedback comments", help="The worksheet's column of the feedback."
     ).tag(config=True)
 
+    worksheet_maximum = Unicode(
+        "Maximum Grade", help="The worksheet's column of the highest grade that Moodle takes."
+    ).tag(config=True)
+
     default_to = "moodle.csv"
 
     def write(self, grades: ExportedGrades, path: Path) -> None:
@@ -88,8 +93,9 @@ class Moodle(Export):
             name: describe(results, grades.scores[name]) if self.feedback else {}
             for name, results in grades.results.items()
         }
-        for name, most in grades.assignments.items():
-            self._warn_of_limits(name, most, grades.scores[name])
+        if not self.worksheet:
+            for name, most in grades.assignments.items():
+                self._warn_of_limits(name, most, grades.scores[name])
         fill = self._fill_in if self.worksheet else self._list
         self.write_csv(path, fill(grades, texts))
 
@@ -149,7 +155,29 @@ class Moodle(Export):
             if comment is not None and score and text:
                 students[place][comment] = text
         self.warn_of(strangers, "not in the worksheet of {}, and so without a grade", assignment)
+        self._warn_of_maximum(assignment, head, students, grade)
         return [head, *([for_csv_lines(cell) for cell in row] for row in students)]
+
+    def _warn_of_maximum(
+        self, assignment: str, head: list[str], students: list[list[str]], grade: int
+    ) -> None:
+        """Warn of grades above the worksheet's maximum, which Moodle leaves out."""
+        if self.worksheet_maximum not in head:
+            return
+        most = head.index(self.worksheet_maximum)
+        pairs = [(_read_number(row[grade]), _read_number(row[most])) for row in students]
+        above = [(mine, limit) for mine, limit in pairs if mine > limit]
+        if above:
+            self.log.warning(
+                "%s: Moodle leaves out %d grade(s) above the worksheet's %s of %s. Set 'Maximum "
+                "grade' in the assignment's settings in Moodle to at least %s, and download the "
+                "worksheet again.",
+                assignment,
+                len(above),
+                self.worksheet_maximum,
+                format_number(min(limit for _, limit in above)),
+                format_number(max(mine for mine, _ in above)),
+            )
 
     def _cell(self, score: Score | None) -> str:
         if score is not None:
@@ -165,6 +193,14 @@ class Moodle(Export):
                 format_number(most),
                 format_number(max(score.points for score in scores.values())),
             )
+
+
+def _read_number(text: str) -> float:
+    """Return the number in a worksheet's cell, or NaN; a comma may stand for the point."""
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        return math.nan
 
 
 def describe(results: Iterable[NotebookResult], scores: Mapping[str, Score]) -> dict[str, str]:
