@@ -29,7 +29,8 @@ def read_sections(path):
     return texts
 
 
-PAGES = {path.stem: read_sections(path) for path in [*CHAPTERS, ROOT / "book" / "how_to_use.md"]}
+OTHERS = [ROOT / "book" / f"{name}.md" for name in ("attention_and_alignment", "how_to_use")]
+PAGES = {path.stem: read_sections(path) for path in [*CHAPTERS, *OTHERS]}
 
 
 def section(at):

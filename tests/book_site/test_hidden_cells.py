@@ -10,7 +10,8 @@ from pathlib import Path
 import jupytext
 import pytest
 
-CHAPTERS = sorted((Path(__file__).resolve().parents[2] / "book").glob("[0-9][0-9]_*.md"))
+BOOK = Path(__file__).resolve().parents[2] / "book"
+CHAPTERS = [*sorted(BOOK.glob("[0-9][0-9]_*.md")), BOOK / "attention_and_alignment.md"]
 
 
 def hidden_and_source(chapter: Path) -> Iterator[tuple[bool, str]]:
