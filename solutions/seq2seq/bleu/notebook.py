@@ -34,8 +34,8 @@ from math import exp, log
 # %% [markdown]
 # ## `clipped_ngram_counts`
 #
-# How many n-grams of a hypothesis occur in a reference? The plain share has a hole. Papineni et al. (2002)
-# show it with the worst translation that they can think of:
+# How many n-grams of a hypothesis occur in a reference? Counting them plainly has a flaw, which Papineni et al. (2002)
+# show with an extreme example:
 #
 # | | |
 # | --- | --- |
@@ -125,8 +125,8 @@ def clipped_ngram_counts(
 # or none has any.
 #
 # **Where this differs.** The paper has BLEU between 0 and 1; tools print 100 times as much, and so do we. sacrebleu
-# splits sentences into words by itself and, unless told otherwise, puts a small number in place of a precision of 0. You
-# get words that are already split, and leave 0 as it is.
+# splits sentences into words by itself and, unless told otherwise, smooths: it puts a half in place of the first count of 0, a
+# quarter in place of the second, and so on. You get words that are already split, and leave 0 as it is.
 
 # %% hints
 # * Collect four numbers for each $n$ or two lists: matches, totals, and beside them $c$ and $r$. What is divided, and
