@@ -24,11 +24,11 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
-from nbgrader.preprocessors import ClearHiddenTests
 
 from autograder.instructor.formatting import format_points
 from autograder.instructor.grading.course_folder import Course, replace_atomically
 from autograder.instructor.grading.platform_records import read_groups, read_upload_names
+from autograder.instructor.nbgrader.clear_hidden_tests import ClearOwnHiddenTests
 from autograder.instructor.nbgrader.feedback_pages import NotebookGrades, read_grades
 from autograder.instructor.nbgrader.shorten_tracebacks import HideOwnTracebacks
 from autograder.instructor.sanitize import escape_markdown
@@ -156,7 +156,7 @@ def make_feedback_notebook(
         name: its name.
         grades: grades of the submission's notebooks, by name.
     """
-    for step in (ClearHiddenTests(), HideOwnTracebacks()):
+    for step in (ClearOwnHiddenTests(), HideOwnTracebacks()):
         page, _ = step.preprocess(page, {})
     cells = [_text("feedback", _summarise(grades))]
     for cell in page.cells:

@@ -39,13 +39,14 @@ from nbgrader.api import (
     TaskCell,
 )
 from nbgrader.converters import GenerateFeedback
-from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor
+from nbgrader.preprocessors import ClearHiddenTests, GetGrades, NbGraderPreprocessor
 from nbgrader.utils import find_all_files, is_grade, is_solution, is_task
 from sqlalchemy import func, select
 
 from autograder.instructor.grading.course_folder import Course, write_atomically
 from autograder.instructor.grading.gradebook_writer import LockRetrier
 from autograder.instructor.grading.worker_pool import WorkerPool
+from autograder.instructor.nbgrader.clear_hidden_tests import ClearOwnHiddenTests
 
 Resources = dict[str, Any]
 
@@ -160,7 +161,12 @@ class CachedStyle(CSSHTMLHeaderPreprocessor):
         return self._header
 
 
-_FASTER = {GetGrades: InsertGrades, CSSHTMLHeaderPreprocessor: CachedStyle}
+# The same result, faster, or without failing on what a student wrote.
+_REPLACEMENTS = {
+    GetGrades: InsertGrades,
+    CSSHTMLHeaderPreprocessor: CachedStyle,
+    ClearHiddenTests: ClearOwnHiddenTests,
+}
 
 
 # One page
@@ -482,7 +488,7 @@ class _PageWriter:
     def _open_exporter(self) -> PageExporter:
         exporter = PageExporter(parent=self._nbgrader, config=self._nbgrader.config)
         for preprocessor in self._nbgrader.preprocessors:
-            exporter.register_preprocessor(_FASTER.get(preprocessor, preprocessor))
+            exporter.register_preprocessor(_REPLACEMENTS.get(preprocessor, preprocessor))
         return exporter
 
     def _read_record(self) -> dict[str, list[Any]]:

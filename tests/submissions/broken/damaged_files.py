@@ -16,7 +16,7 @@ from tests.submissions.student_notebooks import SCORES, Content, Handed, referen
 BANK = Bank()
 DAMAGED = (
     r"JSON|damaged|truncated|cut|cannot be read|could not be read|not a notebook|no notebook|"
-    r"unreadable|empty|whole|valid|no cells|is a (PDF|zip|web page|picture)"
+    r"unreadable|empty|whole|valid|no cells|merge conflict|is a (PDF|zip|web page|picture)"
 )
 RECOVER = "the answers are in there, but it takes a repair to get them out"
 
