@@ -76,7 +76,7 @@ def name_shape(exercise: Exercise, case: Case, name: str, actual: Tensor, right:
 
     A size that several axes have in this case, and 1, get no name.
     """
-    names = _group_names(exercise, case, {name: right})
+    names = group_names_by_size(exercise, case, {name: right})
     same = actual.dim() == right.dim()
     own = _list_axes(exercise.axes.get(name, ""), right.dim()) or [""] * right.dim()
     words = []
@@ -90,13 +90,14 @@ def name_shape(exercise: Exercise, case: Case, name: str, actual: Tensor, right:
 
 def count_ambiguous_sizes(exercise: Exercise, case: Case, name: str, right: Tensor) -> int:
     """Return the number of an output's axes whose size is 1 or that of another axis too."""
-    names = _group_names(exercise, case, {name: right})
+    names = group_names_by_size(exercise, case, {name: right})
     return sum(size == 1 or len(names.get(size, [])) > 1 for size in right.shape)
 
 
-def _group_names(
+def group_names_by_size(
     exercise: Exercise, case: Case, outputs: dict[str, Tensor]
 ) -> dict[int, list[str]]:
+    """Return the names of each size in a case, as `name_sizes` gives them."""
     names: dict[int, list[str]] = {}
     for name, size in name_sizes(exercise, case, outputs).items():
         names.setdefault(size, []).append(name)

@@ -163,7 +163,7 @@ def _find_constant_axis(exercise: Exercise, name: str, exact: Sequence[Trial]) -
     return ""
 
 
-_LARGE = 80.0  # exp of this is too large for float32's precision, if not for its range
+_LARGE = 700.0  # exp of this, or of its negative, leaves the range of float64
 _SIZES = {
     "B": "row in the batch",
     "T": "target position",

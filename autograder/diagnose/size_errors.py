@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from autograder.diagnose.failed_output import name_sizes
+from autograder.diagnose.failed_output import group_names_by_size, name_sizes
 from autograder.spec.exercise import Case, Exercise
 
 _ABOUT_SIZES = re.compile(
@@ -26,13 +26,10 @@ def explain_sizes(exercise: Exercise, case: Case, sentence: str) -> str:
     message = sentence.split("\n")[0]
     if not _ABOUT_SIZES.search(message):
         return ""
-    sizes = name_sizes(exercise, case, {})
-    names: dict[int, list[str]] = {}
-    for name, size in sizes.items():
-        names.setdefault(size, []).append(name)
+    names = group_names_by_size(exercise, case, {})
     message = _NOT_A_SIZE.sub("", message)
     found = dict.fromkeys(map(int, re.findall(r"(?<![\w.])\d+|(?<=\dx)\d+", message)))
-    products = _list_products(sizes)
+    products = _list_products(name_sizes(exercise, case, {}))
     known = []
     for number in found:
         if number in names and len(names[number]) < 4:
