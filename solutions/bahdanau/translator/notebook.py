@@ -8,8 +8,8 @@
 #
 # {{ exercises }}
 #
-# **Before you begin.** You need `scores.ipynb`, solved. The ideas are explained in [Chapter 3](../../book/03_bahdanau.md). Minutes are half to one
-# and a half times those of the table, as you know torch better or less well.
+# **Before you begin.** You need `scores.ipynb`, solved. The ideas are explained in [Chapter 3](../../book/03_bahdanau.md). Allow half to one and
+# a half times the minutes in the table, depending on how well you know torch.
 #
 # **Shapes.** $B$ sentences in the batch, $S$ source positions (the width of the batch), $T$ target
 # positions, $V$ words in the target vocabulary, $d$ the size of a state. Source sentences end in

@@ -9,8 +9,8 @@
 #
 # {{ exercises }}
 #
-# **Before you begin.** You need `inputs.ipynb` and `pretraining.ipynb`, solved; the second run to its end. The ideas are explained in [Chapter 9](../../book/09_bert.md). Minutes are half to one
-# and a half times those of the table, as you know torch better or less well.
+# **Before you begin.** You need `inputs.ipynb` and `pretraining.ipynb`, solved; the second run to its end. The ideas are explained in [Chapter 9](../../book/09_bert.md). Allow half to one and
+# a half times the minutes in the table, depending on how well you know torch.
 #
 # **Shapes.** $B$ inputs in the batch, $N$ tokens, $d$ the size of a state, $C$ classes. Each model is
 # given an encoder and calls it with `(tokens, segments)`; it returns states $(B, N, d)$. The checks of

@@ -8,8 +8,8 @@
 #
 # {{ exercises }}
 #
-# **Before you begin.** You need nothing of the notebooks before. The ideas are explained in [Chapter 9](../../book/09_bert.md). Minutes are half to one
-# and a half times those of the table, as you know torch better or less well.
+# **Before you begin.** You need none of the earlier notebooks. The ideas are explained in [Chapter 9](../../book/09_bert.md). Allow half to one and
+# a half times the minutes in the table, depending on how well you know torch.
 #
 # Where no other paper is named, the sections are those of Devlin et al. (2019).
 #

@@ -8,8 +8,8 @@
 #
 # {{ exercises }}
 #
-# **Before you begin.** You need `inputs.ipynb`, solved; what an encoder layer is, from `transformer/layers.ipynb`. The ideas are explained in [Chapter 9](../../book/09_bert.md). Minutes are half to one
-# and a half times those of the table, as you know torch better or less well.
+# **Before you begin.** You need `inputs.ipynb`, solved; what an encoder layer is, from `transformer/layers.ipynb`. The ideas are explained in [Chapter 9](../../book/09_bert.md). Allow half to one and
+# a half times the minutes in the table, depending on how well you know torch.
 #
 # **Shapes.** $B$ inputs in the batch, each a sentence or a pair of sentences; $N$ tokens, $V$ tokens
 # in the vocabulary, $d$ the size of a state, $m$ of the feed-forward network inside, $h$ heads.

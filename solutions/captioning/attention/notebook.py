@@ -8,8 +8,8 @@
 #
 # {{ exercises }}
 #
-# **Before you begin.** You need nothing; the score is that of `bahdanau/scores.ipynb`. The ideas are explained in [Chapter 5](../../book/05_captioning.md). Minutes are half to one
-# and a half times those of the table, as you know torch better or less well.
+# **Before you begin.** You need nothing; the score is that of `bahdanau/scores.ipynb`. The ideas are explained in [Chapter 5](../../book/05_captioning.md). Allow half to one and
+# a half times the minutes in the table, depending on how well you know torch.
 #
 # **Shapes.** $B$ pictures in the batch, $C$ channels, $H$ rows and $W$ columns of a map, $N = HW$ locations,
 # $T$ words of a caption, $d_q$ the size of a query (the decoder's state), $d_k$ of an annotation, $d$ of the

@@ -7,8 +7,8 @@
 #
 # {{ exercises }}
 #
-# **Before you begin.** You need `attention.ipynb`, solved. The ideas are explained in [Chapter 5](../../book/05_captioning.md). Minutes are half to one
-# and a half times those of the table, as you know torch better or less well.
+# **Before you begin.** You need `attention.ipynb`, solved. The ideas are explained in [Chapter 5](../../book/05_captioning.md). Allow half to one and
+# a half times the minutes in the table, depending on how well you know torch.
 #
 # **Shapes.** $B$ pictures in the batch, $N$ locations of a picture, $T$ words of a caption, $V$ words in the
 # vocabulary, $d$ the size of a state, $e$ of an embedding, $d_k$ of an annotation.

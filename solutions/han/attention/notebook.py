@@ -8,8 +8,8 @@
 #
 # {{ exercises }}
 #
-# **Before you begin.** You need nothing; the score is nearly that of `bahdanau/scores.ipynb`. The ideas are explained in [Chapter 7](../../book/07_han.md). Minutes are half to one
-# and a half times those of the table, as you know torch better or less well.
+# **Before you begin.** You need nothing; the score is nearly that of `bahdanau/scores.ipynb`. The ideas are explained in [Chapter 7](../../book/07_han.md). Allow half to one and
+# a half times the minutes in the table, depending on how well you know torch.
 #
 # **Shapes.** $B$ rows in the batch, each a sentence of $N$ words or a document of $N$ sentences;
 # $d$ the size of a state, $a$ of its projection. The mask is boolean and `True` means *real*. It

@@ -8,8 +8,8 @@
 #
 # {{ exercises }}
 #
-# **Before you begin.** You need `attention.ipynb`, solved. The ideas are explained in [Chapter 7](../../book/07_han.md). Minutes are half to one
-# and a half times those of the table, as you know torch better or less well.
+# **Before you begin.** You need `attention.ipynb`, solved. The ideas are explained in [Chapter 7](../../book/07_han.md). Allow half to one and
+# a half times the minutes in the table, depending on how well you know torch.
 #
 # **Shapes.** $B$ documents in the batch, $L$ sentences, $T$ words in a sentence, $V$ words in the
 # vocabulary, $e$ the size of an embedding, $d$ of a GRU's state in one direction, $C$ classes.

@@ -9,8 +9,8 @@
 #
 # {{ exercises }}
 #
-# **Before you begin.** You need `scores.ipynb` and `decoder.ipynb`, solved. The ideas are explained in [Chapter 4](../../book/04_luong.md). Minutes are half to one
-# and a half times those of the table, as you know torch better or less well.
+# **Before you begin.** You need `scores.ipynb` and `decoder.ipynb`, solved. The ideas are explained in [Chapter 4](../../book/04_luong.md). Allow half to one and
+# a half times the minutes in the table, depending on how well you know torch.
 #
 # **Positions** count from 0, like indices in Python, and are *real numbers*: the decoder may look at
 # 3.4. They are never rounded. The paper counts from 1. What that changes for the last word is said at `predicted_position`.

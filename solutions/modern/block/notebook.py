@@ -10,8 +10,8 @@
 #
 # {{ exercises }}
 #
-# **Before you begin.** You need `transformer/attention.ipynb` and `transformer/layers.ipynb`, solved. The ideas are explained in [Chapter 10](../../book/10_what_changed.md). Minutes are half to one
-# and a half times those of the table, as you know torch better or less well.
+# **Before you begin.** You need `transformer/attention.ipynb` and `transformer/layers.ipynb`, solved. The ideas are explained in [Chapter 10](../../book/10_what_changed.md). Allow half to one and
+# a half times the minutes in the table, depending on how well you know torch.
 #
 # **Shapes.** $B$ texts in the batch, $T$ queries, $N$ keys (and as many values), $h$ heads of
 # queries, $G$ heads of keys and values, $d$ the size of a vector, $m$ the size inside the network.

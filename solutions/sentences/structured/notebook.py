@@ -9,8 +9,8 @@
 #
 # {{ exercises }}
 #
-# **Before you begin.** You need `AttentionClassifier` of `pooling.ipynb`. The ideas are explained in [Chapter 6](../../book/06_sentences.md). Minutes are half to one
-# and a half times those of the table, as you know torch better or less well.
+# **Before you begin.** You need `AttentionClassifier` of `pooling.ipynb`. The ideas are explained in [Chapter 6](../../book/06_sentences.md). Allow half to one and
+# a half times the minutes in the table, depending on how well you know torch.
 #
 # **Shapes.** $B$ sentences in the batch, $N$ positions, $d$ the size of a state, $r$ looks, which
 # the paper calls *hops*. Sentences end in padding; the mask is boolean and `True` means *a real

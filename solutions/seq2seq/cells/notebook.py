@@ -9,8 +9,8 @@
 #
 # {{ exercises }}
 #
-# **Before you begin.** You need nothing of the notebooks before; vectors of words from `embeddings/vectors.ipynb` help. The ideas are explained in [Chapter 2](../../book/02_seq2seq.md). Minutes are half to one
-# and a half times those of the table, as you know torch better or less well.
+# **Before you begin.** You need none of the earlier notebooks; vectors of words from `embeddings/vectors.ipynb` help. The ideas are explained in [Chapter 2](../../book/02_seq2seq.md). Allow half to one and
+# a half times the minutes in the table, depending on how well you know torch.
 #
 # **How to work.** Replace `raise NotImplementedError()` with your code, run the cell, then run the
 # `check(...)` below it. A check says what is wrong, by name where the mistake is a known one. Any

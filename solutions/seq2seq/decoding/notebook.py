@@ -7,8 +7,8 @@
 #
 # {{ exercises }}
 #
-# **Before you begin.** You need `encoder_decoder.ipynb`, solved and run to its end: its trained model is used again. The ideas are explained in [Chapter 2](../../book/02_seq2seq.md). Minutes are half to one
-# and a half times those of the table, as you know torch better or less well.
+# **Before you begin.** You need `encoder_decoder.ipynb`, solved and run to its end: its trained model is used again. The ideas are explained in [Chapter 2](../../book/02_seq2seq.md). Allow half to one and
+# a half times the minutes in the table, depending on how well you know torch.
 #
 # **Shapes.** $K$ hypotheses that are live at the moment, $V$ words in the target vocabulary, $L$
 # tokens in a sentence.

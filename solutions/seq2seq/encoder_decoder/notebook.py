@@ -10,8 +10,8 @@
 #
 # {{ exercises }}
 #
-# **Before you begin.** You need what a GRU and an LSTM are, from `cells.ipynb`. The ideas are explained in [Chapter 2](../../book/02_seq2seq.md). Minutes are half to one
-# and a half times those of the table, as you know torch better or less well.
+# **Before you begin.** You need what a GRU and an LSTM are, from `cells.ipynb`. The ideas are explained in [Chapter 2](../../book/02_seq2seq.md). Allow half to one and
+# a half times the minutes in the table, depending on how well you know torch.
 #
 # **Both models** write a sentence of any length as a product of next-word probabilities, where $c$
 # is what the encoder has kept of the source $x$:

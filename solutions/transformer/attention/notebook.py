@@ -10,8 +10,8 @@
 #
 # {{ exercises }}
 #
-# **Before you begin.** You need nothing; dot products as scores are in `luong/scores.ipynb`. The ideas are explained in [Chapter 8](../../book/08_transformer.md). Minutes are half to one
-# and a half times those of the table, as you know torch better or less well.
+# **Before you begin.** You need nothing; dot products as scores are in `luong/scores.ipynb`. The ideas are explained in [Chapter 8](../../book/08_transformer.md). Allow half to one and
+# a half times the minutes in the table, depending on how well you know torch.
 #
 # All sections and equations are those of Vaswani et al. (2017).
 #
