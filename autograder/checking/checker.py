@@ -18,9 +18,11 @@ from autograder.checking import card
 from autograder.checking.answer_trace import trace_answer
 from autograder.checking.failed_case import FailedCase
 from autograder.checking.timeout import CASE_TIMEOUT_SECONDS, Watchdog
-from autograder.diagnose.identifiers import collect_identifiers
+from autograder.diagnose.compare import Difference
+from autograder.diagnose.identifiers import collect_identifiers, find_used_globals
 from autograder.diagnose.method_results import format_method_results
 from autograder.diagnose.trial import Trial
+from autograder.diagnose.unused_arguments import find_unused_arguments
 from autograder.diagnose.verdict import DTYPES, Verdict, choose_failure, judge
 from autograder.run.forbidden_ops import forbid_operators
 from autograder.run.global_state import catch_exit, run_uncompiled, use_default_torch_settings
@@ -79,9 +81,29 @@ def check(
             lines = lines[-1:]
         details = (*verdict.details, "", _FAILED_CASE_HINT)
         verdict = replace(verdict, details=details, trace=tuple(lines))
+    if not (verdict.passed or verdict.misconception or verdict.kind in _KINDS_OF_THE_ANSWER_ALONE):
+        verdict = _blame_wrong_helper(verdict, answer, exercises)
     card.display_card(verdict)
     if not verdict.passed:
         raise CheckFailed(card.format_card_text(verdict))
+
+
+_KINDS_OF_THE_ANSWER_ALONE = ("signature", "weights", "protocol", "forbidden")
+
+
+def _blame_wrong_helper(
+    verdict: Verdict, answer: Any, exercises: Mapping[str, Exercise]
+) -> Verdict:
+    """Return the verdict, naming an answer to another exercise that is wrong and used here."""
+    for name, helper in find_used_globals(answer, exercises).items():
+        if explain_unusable(helper, exercises[name]) or verify(helper, exercises[name]).passed:
+            continue
+        headline = (
+            f"Your {verdict.exercise.name} uses {name}, and your {name} is not right yet: correct "
+            f"that first, with check({name})."
+        )
+        return replace(verdict, headline=headline, hint=f"For now: {verdict.headline}")
+    return verdict
 
 
 _TRACE_HINT = "check.trace() shows up to which line your values are right, and which come next."
@@ -177,12 +199,18 @@ def _run_all_cases(
                 expected_values.read_mutant_fingerprints(exercise, seeds),
                 names=collect_identifiers(answer),
             )
-            verdict = judge(exercise, trials, known, mutants)
+            first = seeds[expected_values.SEEDS[0]]
+
+            def find_unused(fault: Difference) -> str:
+                dependence = expected_values.read_dependence(exercise)
+                return find_unused_arguments(trials, fault, first, dependence, act)
+
+            verdict = judge(exercise, trials, known, mutants, find_unused)
             if verdict.passed:
                 return verdict, [], None
             found = None
             if trace:
-                found = _trace(answer, exercise, seeds[expected_values.SEEDS[0]], trials, watchdog)
+                found = _trace(answer, exercise, first, trials, watchdog)
             return _add_methods(verdict, trials, act), trials, found
 
 

@@ -6,8 +6,10 @@ meaningless to a student who wrote neither.
 
 from __future__ import annotations
 
+import dis
+import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -20,6 +22,29 @@ def collect_identifiers(answer: Any) -> frozenset[str]:
     """
     found = {name.lower() for name in _names(answer, set())}
     return frozenset(found.union(*(name.split("_") for name in found)))
+
+
+def find_used_globals(answer: Any, names: Container[str]) -> dict[str, Any]:
+    """Return the global functions and classes, of the given names, that an answer's code uses."""
+    functions: list[Any] = list(vars(answer).values()) if isinstance(answer, type) else [answer]
+    found = {}
+    for function in functions:
+        function = inspect.unwrap(function) if callable(function) else function
+        if isinstance(function, FunctionType):
+            for name in _list_globals(function.__code__):
+                thing = function.__globals__.get(name)
+                if name in names and callable(thing) and thing is not answer:
+                    found[name] = thing
+    return found
+
+
+def _list_globals(code: CodeType) -> Iterator[str]:
+    for instruction in dis.get_instructions(code):
+        if instruction.opname == "LOAD_GLOBAL":
+            yield instruction.argval
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _list_globals(constant)
 
 
 def mentions_only_known_names(phrase: str, names: frozenset[str]) -> bool:

@@ -60,6 +60,7 @@ def judge(
     trials: Sequence[Trial],
     misconceptions: Sequence[KnownMistake],
     mutants: MutantFingerprints = NO_MUTANTS,
+    find_unused: Callable[[Difference], str] = lambda fault: "",
 ) -> Verdict:
     """Judge an answer by the outcomes of its trials.
 
@@ -70,6 +71,8 @@ def judge(
             Answers draw differently, so a mistake explains a random output if it fails in the same
             way.
         mutants: fingerprints of the mutants, see `_match_mutant`.
+        find_unused: returns a sentence about arguments that the result does not depend on, or "".
+            It may run the answer again.
     """
     failed = [trial for trial in trials if trial.difference]
     if not failed:
@@ -96,12 +99,13 @@ def judge(
         headline, hint = format_headline(exercise, trial, fault), ""
     if trial.case.training_mode and fault.kind == "value":
         headline, hint = _explain_training_mode(exercise, trial, fault, trials, mutants)
-    elif not known and fault.kind == "raised" and (note := _find_note(trial, failed)):
-        headline = f"{headline}\n{note}"
+    elif not known and fault.kind == "raised":
+        if note := _find_note(trial, failed) or find_unused(fault):
+            headline = f"{headline}\n{note}"
     elif not known and fault.kind in ("value", "shape", "finite", "random"):
         if note := _find_note(trial, failed):
             headline = f"{headline} {note}"
-        elif found := _find_explanation(exercise, trial, fault, trials, mutants):
+        elif found := _find_explanation(exercise, trial, fault, trials, mutants, find_unused):
             said, hint = found
             headline = f"{headline} {said}" if fault.kind in ("shape", "finite") else said
         elif (
@@ -160,11 +164,12 @@ def _find_explanation(
     fault: Difference,
     trials: Sequence[Trial],
     mutants: MutantFingerprints,
+    find_unused: Callable[[Difference], str],
 ) -> tuple[str, str] | None:
     """Return headline and hint of a cause that is not a known mistake, or None.
 
-    A pattern that explains everything comes first, then a mutant, then what is true of all failing
-    trials, then of the smallest, and at last where the output is wrong.
+    A pattern that explains everything comes first, then a mutant, then what has no influence, then
+    what is true of all failing trials, then of the smallest, and at last where the output is wrong.
     """
     if fault.kind == "value" and (found := find_whole_pattern(exercise, trials)):
         return found, ""
@@ -178,12 +183,15 @@ def _find_explanation(
         found = (
             find_changed_state(exercise, trial, fault.name)
             or find_unused_inputs(exercise, trials, mutants.names)
+            or find_unused(fault)
             or find_relation(exercise, trials)
             or find_broken_property(exercise, trial)
             or _find_broken_elsewhere(exercise, trials)
         )
         if found:
             return found, ""
+    if fault.kind == "shape" and (found := find_unused(fault)):
+        return found, ""
     found = locate_failure(exercise, trials)
     return (found, "") if found else None
 

@@ -3,7 +3,8 @@
     python -m autograder.instructor.expected_values [--all | --stages] [ASSIGNMENT or EXERCISE ...]
 
 Without --all, it recomputes only the values whose cases, solution or mistakes have changed; with
---stages, only what the solutions compute on their way, which takes a minute.
+--stages, only what the solutions compute on their way and what their results depend on, which takes
+a minute.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,7 @@ from autograder.instructor.authoring.mistake_loader import load_mistakes
 from autograder.instructor.authoring.reference_solution import compute_expected, load_solution
 from autograder.instructor.mutation.mutant_fingerprints import compute_mutant_fingerprints
 from autograder.run.runner import run_case
+from autograder.spec.argument_changes import list_changed_outputs, propose_changes
 from autograder.spec.exercise import Exercise
 from autograder.trace.comparison import build_stages
 from autograder.trace.recording import record_answer
@@ -73,8 +76,42 @@ def write(
     return stale
 
 
+def _encode_json(data: Mapping[str, Any]) -> Tensor:
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return torch.tensor(list(text.encode()), dtype=torch.uint8)
+
+
+def find_dependence(exercise: Exercise) -> dict[str, dict[str, list[Any]]]:
+    """Return which outputs of the solution depend on an argument, for the cases of the first seed.
+
+    By case and argument these are pairs: the index of a change that `propose_changes` yields, and
+    the outputs that change with it and with no earlier one.
+    """
+    solution = load_solution(exercise)
+    cases = exercise.draw(SEEDS[0])
+    found: dict[str, dict[str, list[Any]]] = {}
+    for case in cases:
+        if case.random_outputs or case.training_mode or case.preceding_case:
+            continue
+        before = run_case(solution, exercise, replace(case, upstream={})).outputs
+        known: dict[str, list[Any]] = {}
+        left: dict[str, list[str]] = {}
+        for i, change in enumerate(propose_changes(case, cases)):
+            outputs = left.setdefault(change.argument, list(before))
+            if not outputs:
+                continue
+            after = run_case(solution, exercise, change.case)
+            changed = list_changed_outputs(case, before, after.outputs)
+            if not after.problem and (new := [name for name in outputs if name in changed]):
+                known.setdefault(change.argument, []).append([i, new])
+                left[change.argument] = [name for name in outputs if name not in new]
+        if known:
+            found[case.name] = known
+    return found
+
+
 def write_stages(exercise: Exercise, folder: Path = FOLDER) -> None:
-    """Write what an exercise's solution computes on the cases of the first seed."""
+    """Write what a solution computes on the cases of the first seed, and what it depends on."""
     values: list[np.ndarray] = []
     index: dict[str, Any] = {}
     start = 0
@@ -94,9 +131,9 @@ def write_stages(exercise: Exercise, folder: Path = FOLDER) -> None:
         }
         values += [stage.value.flatten() for stage in computed]
         start += sum(stage.value.size for stage in computed)
-    text = json.dumps(index, ensure_ascii=False).encode()
     tensors = {
-        "index": torch.tensor(list(text), dtype=torch.uint8),
+        "index": _encode_json(index),
+        "dependence": _encode_json(find_dependence(exercise)),
         # Half the size, and more digits than a comparison looks at.
         "values": torch.from_numpy(np.concatenate([np.zeros(0), *values])).float(),
     }

@@ -461,6 +461,36 @@ def test_float32_is_tried_only_where_float64_is_right():
     assert verify(right, SOFTMAX).kind == ""
 
 
+TWO_ANSWERS = """
+def masked_softmax(scores, mask):
+    fill = {fill}
+    return scores.masked_fill(~mask, fill).softmax(dim=-1) * mask
+
+def attention(query, keys, values, score, mask=None):
+    scores = score(query, keys)
+    weights = scores.softmax(dim=-1) if mask is None else masked_softmax(scores, mask)
+    return torch.einsum("bn,bnd->bd", weights, {values}), weights
+"""
+
+
+@pytest.mark.parametrize(
+    ("fill", "values", "blamed"),
+    [
+        ("-1.0", "values", True),
+        ("-1.0", "values.abs()", True),
+        ("torch.finfo(scores.dtype).min", "values.abs()", False),
+    ],
+)
+def test_a_wrong_answer_to_another_exercise_is_blamed(fill, values, blamed):
+    space = {"torch": torch}
+    exec(TWO_ANSWERS.format(fill=fill, values=values), space)
+    with pytest.raises(CheckFailed) as failure:
+        check(space["attention"])
+    assert "signature" not in str(failure.value)
+    said = "uses masked_softmax, and your masked_softmax is not right yet" in str(failure.value)
+    assert said == blamed
+
+
 def test_expected_and_actual_are_shown():
     text = card(lambda scores, mask: right(scores, mask) * 0.5)
     assert "inputs:\n  scores (1, N=1) = [[0.6070]]\n  mask (1, N=1) = [[True]]" in text
