@@ -278,7 +278,7 @@ def draw_hard_attention_cases(draw: SeededInputs) -> list[Case]:
         chance("all sizes different", _shares(draw.tensor(b, n)), d_v),
         chance("some weights are exactly 0", _shares(draw.tensor(24, n), holes), d_v),
         chance("all sizes equal", flat(b, b), b),
-        chance("weights and values in another order of memory", flat(b, n), d_v, turned=True),
+        chance("weights and values that are not contiguous", flat(b, n), d_v, turned=True),
         Case(
             "generators of the same seed and of others",
             several,

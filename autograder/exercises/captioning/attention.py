@@ -32,7 +32,7 @@ def _map_cases(draw: SeededInputs) -> list[Case]:
         case("as many rows as columns", draw.tensor(b, c, h, h)),
         case("as many channels as places", draw.tensor(2, 6, 3, 2)),
         case("as many pictures as channels", draw.tensor(3, 3, h, w)),
-        case("a map in another order of memory", reverse_memory_order(draw.tensor(b, c, h, w))),
+        case("a map that is not contiguous", reverse_memory_order(draw.tensor(b, c, h, w))),
     ]
 
 
@@ -95,7 +95,7 @@ def _attention_cases(draw: SeededInputs) -> list[Case]:
         case("state and annotation of one size", b, n, d_q, d_q, d),
         case("all sizes equal", b, b, b, b, b),
         case("large weights", b, n, d_q, d_k, d, scale=2.5),
-        case("states and annotations in another order of memory", b, n, d_q, d_k, d, turned=True),
+        case("states and annotations that are not contiguous", b, n, d_q, d_k, d, turned=True),
         make_second_batch_case(case("", 2, 3, 2, 4, 5), case("", 2, 3, 2, 4, 5)),
     ]
 
@@ -164,7 +164,7 @@ def _penalty_cases(draw: SeededInputs) -> list[Case]:
         case("as many places as words", weights(b, t, t), length_mask(draw.lengths(b, t), t)),
         case("all sizes equal", weights(b, b, b), length_mask(draw.lengths(b, b), b)),
         case(
-            "weights in another order of memory",
+            "weights that are not contiguous",
             weights(t, b, n).transpose(0, 1),
             length_mask(draw.lengths(b, t), t),
         ),
@@ -262,7 +262,7 @@ def _reinforce_cases(draw: SeededInputs) -> list[Case]:
         case("no caption with a real word", torch.zeros(2, t).bool(), 0.5, note=nothing),
         case("as many words as pictures", length_mask(draw.lengths(b, b), b)),
         case(
-            "numbers in another order of memory",
+            "numbers that are not contiguous",
             length_mask(draw.lengths(b, t), t),
             log_prob=reverse_memory_order(_logs(b, t)),
         ),
