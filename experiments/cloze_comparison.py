@@ -18,7 +18,6 @@ from itertools import pairwise
 from typing import Any
 
 import torch
-from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from coursekit.corpora.stories import Story, splits
@@ -356,7 +355,7 @@ def fill(task: Task) -> None:
             run["metrics"] |= judge_shown_words(task, made[name], task.data.test[:100])
         write(task, name, made[name], run)
         if name == "left-to-right":
-            keep(name, made[name])
+            results.write_weights(name, "stories", made[name])
     train_side_by_side(task, "two-directions", made["left-to-right"], made["right-to-left"])
 
 
@@ -405,10 +404,4 @@ def pretrain_bert(task: Task) -> None:
     run = fit(task, model, task.epochs(pairs, task.masked), bert_loss, view)
     run["metrics"]["next_accuracy"] = next_accuracy(task, model, task.data.test)
     write(task, "bert", model, run)
-    keep("bert", model)
-
-
-def keep(name: str, model: nn.Module) -> None:
-    """Write a model's weights as float16; tied weights are stored once."""
-    weights = {name: p.detach().half() for name, p in model.named_parameters()}
-    save_file(weights, results.FOLDER / f"{name}.stories.safetensors")
+    results.write_weights("bert", "stories", model)

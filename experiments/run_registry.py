@@ -30,6 +30,7 @@ RUNS = {
     "encoder_decoder.english-french": "encoder_decoder",
     "source_reversal.english-french-korean": "source_reversal",
     "bottleneck.english-korean": "bottleneck",
+    "attention_interventions.english-korean": "attention_interventions",
     "luong_scores.english-korean": "luong_scores",
     "language_models": "language_models",
     "bilstm-attention.imdb": "classifiers --epochs 6 --learning-rate 2e-3 --precision"

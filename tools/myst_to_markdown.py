@@ -18,6 +18,7 @@ from pybtex.database import parse_file
 
 from book.site.exercise_lists import list_notebooks
 from book.site.recorded import cite_result
+from book.site.solution_code import show_solution
 from book.site.timeline_and_bibliography import AuthorYearStyle, read_labels
 
 _FENCE = re.compile(r"(?P<fence>`{3,}|:{3,}|~{3,})(?:\{(?P<name>[\w-]+)\}[ ]*(?P<argument>.*)|.*)")
@@ -107,6 +108,8 @@ class PlainMarkdown:
             body = body[1:]
         if name == "exercises":
             return self._blocks(list_notebooks(argument).split("\n"))
+        if name == "solution":
+            return self._blocks(show_solution(*argument.split()).split("\n"))
         if name == "code-block":
             return [f"```{argument}", *body, "```"]
         if name in ("choice", "number"):

@@ -83,7 +83,7 @@ def show_catalogue() -> str:
     return "\n".join(lines)
 
 
-class _Generated(SphinxDirective):
+class GeneratedMarkdown(SphinxDirective):
     """Base class of directives that generate Markdown."""
 
     def write(self) -> str:
@@ -98,7 +98,7 @@ class _Generated(SphinxDirective):
         return box.children
 
 
-class Exercises(_Generated):
+class Exercises(GeneratedMarkdown):
     """``{exercises}``: the notebooks of an assignment with their exercises."""
 
     required_arguments = 1
@@ -108,7 +108,7 @@ class Exercises(_Generated):
         return list_notebooks(self.arguments[0])
 
 
-class Catalogue(_Generated):
+class Catalogue(GeneratedMarkdown):
     """``{catalogue}``: the stubs of all exercises."""
 
     def write(self) -> str:

@@ -6,6 +6,7 @@ import json
 import math
 import platform
 import re
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +15,10 @@ from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # the pages' roles read records without torch
+    from torch import Tensor, nn
 
 FOLDER = Path(__file__).resolve().parents[2] / "book" / "results"
 _PACKAGES = ("torch", "numpy", "tokenizers", "sacrebleu")
@@ -137,10 +141,40 @@ def write_comparison(
     return path
 
 
+def write_weights(name: str, data: str, module: nn.Module) -> Path:
+    """Write `<name>.<data>.safetensors`, the parameters of a module as float16.
+
+    Tied parameters are written once.
+    """
+    from safetensors.torch import save_file
+
+    path = _folder.get() / f"{name}.{data}.safetensors"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save_file({n: p.detach().cpu().half() for n, p in module.named_parameters()}, path)
+    print(f"wrote {path}", file=sys.stderr)
+    return path
+
+
+def read_weights(name: str, data: str, folder: Path | None = None) -> dict[str, Tensor]:
+    """Return the parameters that `write_weights` wrote, as float32, for `load_state_dict`.
+
+    Tied parameters are in it once: load it with strict=False.
+
+    Raises:
+        FileNotFoundError: no such weights are recorded.
+    """
+    from safetensors.torch import load_file
+
+    weights = load_file((folder or _folder.get()) / f"{name}.{data}.safetensors")
+    return {name: tensor.float() for name, tensor in weights.items()}
+
+
 def merge_results(
     parts: Sequence[Path], command: str, jobs: int = 1, folder: Path | None = None
 ) -> Path:
     """Merge records of single seeds, and of single rows of a comparison, into one record.
+
+    Weights that lie beside them are copied.
 
     Args:
         parts: records of the same model and data, one for each seed or for each seed and row, in
@@ -160,6 +194,7 @@ def merge_results(
     for name in same:
         if any(content.get(name) != contents[0].get(name) for content in contents):
             raise ValueError(f"The records of {parts[0].name} differ in {name}: {parts}")
+    into = folder or _folder.get()
     merged = contents[0] | {"command": command}
     if "rows" in merged:
         rows: dict[str, dict[str, Any]] = {}
@@ -173,8 +208,11 @@ def merge_results(
         merged |= _summarise([run for content in contents for run in content["runs"]])
     if jobs > 1:
         merged["hardware"] += f", shared by {jobs} runs"
-    path = (folder or _folder.get()) / parts[0].name
+    path = into / parts[0].name
     _write(path, merged)
+    for part in parts:
+        for weights in part.parent.glob("*.safetensors"):
+            shutil.copy(weights, into)
     return path
 
 

@@ -108,6 +108,7 @@ def test_parts_that_were_recorded_apart_become_one_record(tmp_path, record, rows
         folder = tmp_path / "-".join([seed, *chosen])
         with results.write_results_to(folder):
             compared.main(compared.parser().parse_args(options))
+            results.write_weights(f"model-{seed}", "lines", nn.Linear(2, 1))
         parts.append(folder / "bottleneck.lines.json")
     results.merge_results(parts, record["command"], folder=tmp_path / "both")
     merged = results.read("bottleneck", "lines", tmp_path / "both")
@@ -119,6 +120,9 @@ def test_parts_that_were_recorded_apart_become_one_record(tmp_path, record, rows
         assert [run["seed"] for run in merged["rows"][row]["runs"]] == [1, 2]
         assert merged["rows"][row]["metrics"] == found["metrics"]
     assert merged["rehearsal"] == record["rehearsal"]
+    for seed in ("1", "2"):
+        kept = results.read_weights(f"model-{seed}", "lines", tmp_path / "both")
+        assert kept["bias"].shape == (1,)
 
 
 def test_the_device_can_be_named_for_a_while(monkeypatch):

@@ -189,3 +189,15 @@ def test_the_books_results_are_complete_and_their_means_right(file):
         assert all("seed" in run for run in row["runs"])
         assert result.get("parameters") or all(run["parameters"] for run in row["runs"])
     assert not re.search(r'"(/\w|[A-Z]:\\|~/|file:)', text), "a path of somebody's machine"
+
+
+def test_weights_are_kept_as_float16_and_tied_ones_once(tmp_path):
+    module = torch.nn.ModuleDict({"one": torch.nn.Linear(3, 2), "two": torch.nn.Linear(3, 2)})
+    module["two"].weight = module["one"].weight
+    with results.write_results_to(tmp_path):
+        results.write_weights("model", "lines", module)
+        kept = results.read_weights("model", "lines")
+    assert kept.keys() == {"one.weight", "one.bias", "two.bias"}
+    for name, tensor in kept.items():
+        assert tensor.dtype == torch.float32
+        assert torch.equal(tensor, module.get_parameter(name).detach().half().float())
