@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import linecache
+import re
 import time
 
 import pytest
@@ -134,7 +135,8 @@ def label_smoothed_loss(logits, targets, smoothing, pad_id=0):
     return loss.mean()
 """
     card, _ = trace(define("label_smoothed_loss", smoothed))
-    assert "Line 7, `loss.mean()`, is the first value" in card
+    # Python 3.10 does not say which part of a line it runs.
+    assert re.search(r"Line 7, `(?:return )?loss\.mean\(\)`, is the first value", card)
 
 
 def test_a_line_is_named_where_its_code_cannot_be_read():
