@@ -25,12 +25,10 @@ from coursekit.corpora.grammar.korean_morphology import PARTICLES, particle
 from coursekit.corpora.grammar.lexicon import NOUNS
 from coursekit.data.batching import batches_by_length, source_batch
 from coursekit.data.lesson_data import TranslationData
-from coursekit.models.translation import AttentionTranslator, FixedContext, translate
+from coursekit.models.translation import AttentionTranslator, translate
 from coursekit.text.vocabulary import BOS, WordVocabulary
 from coursekit.training import results, seed_everything
 from coursekit.widgets import as_packed
-from solutions.bahdanau.scores import AdditiveAttention
-from solutions.bahdanau.translator import AttentionDecoder, BidirectionalEncoder
 
 from . import bottleneck
 from .comparison import Comparison, Train
@@ -46,7 +44,6 @@ from .synthetic_translation import (
     weights_for,
 )
 
-EMBEDDING, WIDTH = 64, 96
 EPOCHS = {"short": 3, "attention": 12, "fixed": 12, "french": 8}
 CORPORA = {"korean": (14_000, 26), "french": (6_000, 12)}  # pairs of an epoch, longest source
 GROUPS = {"korean": (bottleneck.EDGES, bottleneck.LONG), "french": ((4, 8, 13), 8)}  # by length
@@ -62,14 +59,6 @@ def load() -> tuple[dict[str, FreshPairs], str]:
     corpora = {language: FreshPairs(language, *sizes) for language, sizes in CORPORA.items()}
     joined = "".join(corpus.sha256() for corpus in corpora.values())
     return corpora, hashlib.sha256(joined.encode()).hexdigest()
-
-
-def build(row: str, data: TranslationData) -> AttentionTranslator:
-    """Return the untrained translator of a row."""
-    attention = FixedContext() if row == "fixed" else AdditiveAttention(WIDTH, 2 * WIDTH, WIDTH)
-    encoder = BidirectionalEncoder(len(data.source_words), EMBEDDING, WIDTH)
-    decoder = AttentionDecoder(len(data.target_words), EMBEDDING, WIDTH, 2 * WIDTH, attention)
-    return AttentionTranslator(encoder, decoder)
 
 
 @dataclass
@@ -214,7 +203,7 @@ def train_row(row: str, seed: int, corpora: dict[str, FreshPairs], train: Train)
     corpus = corpora[language]
     data = corpus.data
     seed_everything(seed)
-    model = build(row, data)
+    model = bottleneck.build("fixed" if row == "fixed" else "attention", data)
     if row == "short":  # the same pairs in every epoch, as in the page
         history = train(
             model,
@@ -255,8 +244,8 @@ COMPARISON = Comparison(
     },
     seeds=(1, 2, 3, 4, 5),
     settings={
-        "embedding": EMBEDDING,
-        "width": WIDTH,
+        "embedding": bottleneck.EMBEDDING,
+        "width": bottleneck.WIDTHS["attention"],
         "batch": BATCH,
         "epochs": EPOCHS,
         "pairs_per_epoch": {language: pairs for language, (pairs, _) in CORPORA.items()},

@@ -102,7 +102,7 @@ def _blame_wrong_helper(
             f"Your {verdict.exercise.name} uses {name}, and your {name} is not right yet: correct "
             f"that first, with check({name})."
         )
-        return replace(verdict, headline=headline, hint=f"For now: {verdict.headline}")
+        return replace(verdict, headline=headline, hint=f"As it stands: {verdict.headline}")
     return verdict
 
 

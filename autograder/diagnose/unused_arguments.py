@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from autograder.diagnose.compare import Difference
 from autograder.diagnose.trial import Trial
+from autograder.diagnose.unused_inputs import join_names
 from autograder.spec.argument_changes import ArgumentChange, list_changed_outputs, propose_changes
 from autograder.spec.exercise import Case
 from autograder.spec.outcome import Outcome
@@ -51,17 +52,19 @@ def find_unused_arguments(
         inputs = {name for case in cases for name in case.inputs}
         arguments = {name: None for name in arguments if name not in inputs}
     output = fault.name if fault.kind != "raised" else ""
-    unused = [
-        change
-        for argument in arguments
-        if (change := _find_ignored_change(argument, completed, output, cases, dependence, act))
-    ]
+    try:
+        unused = [
+            change
+            for argument in arguments
+            if (change := _find_ignored_change(argument, completed, output, cases, dependence, act))
+        ]
+    except TimeoutError:  # each further run may take as long
+        return ""
     if not unused or len(unused) > _MANY:
         return ""
     names = [change.argument for change in unused]
     if len(unused) > 1:
-        listed = f"{', '.join(names[:-1])} and {names[-1]}"
-        return f"The result does not depend on {listed}, as it must."
+        return f"The result does not depend on {join_names(names)}, as it must."
     return (
         f"The result does not depend on {names[0]}, as it must: yours stays the same when "
         f"{unused[0].condition}."
@@ -76,7 +79,11 @@ def _find_ignored_change(
     dependence: Dependence,
     act: Callable[[Case], Outcome],
 ) -> ArgumentChange | None:
-    """Return the first change of an argument if no output changes that must, or None."""
+    """Return the first change of an argument if no output changes that must, or None.
+
+    Raises:
+        TimeoutError: if the answer took too long on a changed argument.
+    """
     first = None
     telling = (
         (trial, index, outputs)
@@ -85,8 +92,10 @@ def _find_ignored_change(
         if not output or output in outputs
     )
     for trial, index, outputs in islice(telling, _CHANGES_AT_MOST):
-        change = list(propose_changes(trial.case, cases))[index]
+        change = next(islice(propose_changes(trial.case, cases), index, None))
         outcome = act(change.case)
+        if outcome.problem and outcome.problem[0] == "time":
+            raise TimeoutError
         if outcome.problem or outcome.mutated:
             return None
         changed = list_changed_outputs(trial.case, trial.outcome.outputs, outcome.outputs)

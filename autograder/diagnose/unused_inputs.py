@@ -45,7 +45,7 @@ def find_unused_inputs(
     unused = batch or unused
     if not unused or len(unused) > _MANY or not used:
         return ""
-    said = f"The result does not depend on {_join(unused)}, as it must"
+    said = f"The result does not depend on {join_names(unused)}, as it must"
     if identifiers is None or identifiers & _CUTTING:
         return f"{said}, or something cuts the graph in between, such as detach() or argmax()."
     return f"{said}."
@@ -55,5 +55,6 @@ def _is_nonzero(gradient: Tensor | None) -> bool:
     return gradient is not None and bool(gradient.abs().gt(1e-9).any())
 
 
-def _join(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
+    """Return names as an enumeration: a, b and c."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -50,8 +50,8 @@ def propose_changes(case: Case, others: Sequence[Case]) -> Iterator[ArgumentChan
         arguments: Mapping[str, Any] = getattr(case, field)
         for name, value in arguments.items():
             seen = [getattr(other, field).get(name) for other in others]
-            for changed in _change_plain(value, seen):
-                condition = f"{name} is {_show(changed)} instead of {_show(value)}"
+            for changed, how in _change_plain(value, seen):
+                condition = f"{name} is {how}"
                 whole: dict[str, Any] = {field: dict(arguments) | {name: changed}}
                 yield ArgumentChange(name, replace(case, **whole), condition)
 
@@ -85,27 +85,25 @@ def _change_tensor(name: str, tensor: Tensor) -> Iterator[tuple[Tensor, str]]:
         yield tensor + 1, f"each number in {name} is larger by 1"
 
 
-def _change_plain(value: Any, seen: Sequence[Any]) -> Iterator[Any]:
-    """Yield other values of the same type."""
+def _change_plain(value: Any, seen: Sequence[Any]) -> Iterator[tuple[Any, str]]:
+    """Yield other values of the same type, each with words that follow "is"."""
+    if isinstance(value, list):
+        if value:
+            yield value[::-1], "in reverse order"
+            yield value[:-1], "without its last member"
+        return
+    others: list[Any] = []
     if isinstance(value, bool):
-        yield not value
+        others = [not value]
     elif isinstance(value, int):
         # Doubled first: an odd size means nothing where components come in pairs.
-        changed = (2 * value, value + 1, value - 1, value // 2)
-        yield from (other for other in changed if other >= 0 and other != value)
+        others = [n for n in (2 * value, value + 1, value - 1, value // 2) if n >= 0 and n != value]
     elif isinstance(value, float):
-        yield from (value / 2, 2 * value, value + 0.25)
-    elif isinstance(value, list) and value:
-        yield value[::-1]
-        yield value[:-1]
+        others = [value / 2, 2 * value, value + 0.25]
     if isinstance(value, (int, float, str)):
-        yield from (other for other in seen if type(other) is type(value) and other != value)
-
-
-def _show(value: Any) -> str:
-    text = plain_codec.show(value)
-    return text if len(text) <= _LONGEST else "another"
+        others += [other for other in seen if type(other) is type(value) and other != value]
+    for other in others:
+        yield other, f"{plain_codec.show(other)} instead of {plain_codec.show(value)}"
 
 
 _FEW = 24
-_LONGEST = 30

@@ -51,7 +51,8 @@ def show_solution(place: str, *names: str) -> str:
         return "\n".join(block)
     listed = " and ".join(f"`{name}`" for name in names)
     what = "The code" if answers_shown() else "The stub"
-    links = [f"It is an exercise of the notebook [`{place}`](../exercises/{place}.ipynb)."]
+    kind = "It is an exercise" if len(names) == 1 else "They are exercises"
+    links = [f"{kind} of the notebook [`{place}`](../exercises/{place}.ipynb)."]
     imports = WHOLE_MODELS.read_text(encoding="utf-8")
     if re.search(rf"^from solutions\.{place.split('/')[0]}\.", imports, re.MULTILINE):
         links.append("[The whole model](whole_models.md) stands on one page.")

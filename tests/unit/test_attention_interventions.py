@@ -10,6 +10,7 @@ from coursekit.models.translation import translate
 from coursekit.text.vocabulary import BOS
 from coursekit.training import seed_everything
 from experiments import attention_interventions as interventions
+from experiments import bottleneck
 from experiments.synthetic_translation import FreshPairs
 
 KOREAN = {noun.korean: noun for noun in NOUNS}
@@ -23,7 +24,7 @@ def data():
 @pytest.fixture(scope="module")
 def model(data):
     seed_everything(1)
-    return interventions.build("attention", data).eval()
+    return bottleneck.build("attention", data).eval()
 
 
 def test_decoding_without_an_intervention_is_greedy(model, data):

@@ -7,10 +7,14 @@ import pytest
 import torch
 
 from autograder.checking.checker import verify
+from autograder.diagnose.trial import Trial
+from autograder.diagnose.unused_arguments import find_unused_arguments
 from autograder.exercises import EXERCISES
-from autograder.expected_values import SEEDS, read_dependence
+from autograder.expected_values import SEEDS, read_dependence, read_expected
 from autograder.instructor.authoring.reference_solution import load_solution
 from autograder.instructor.expected_values import find_dependence
+from autograder.run.runner import run_case
+from autograder.spec.outcome import Outcome
 
 
 def list_numbers():
@@ -49,6 +53,38 @@ def test_a_number_that_is_ignored_is_named(name, argument):
     # Some fixed values give exactly what another mistake gives, which says as much.
     named = verdict.misconception or "gives exactly what a right answer gives" in verdict.headline
     assert named or argument in verdict.headline
+
+
+def test_a_list_that_is_ignored_is_named_in_words():
+    def corpus_bleu(hypotheses, references, max_order=4):
+        return float(sum((i + 1) * len(words) for i, words in enumerate(hypotheses)) + max_order)
+
+    assert verify(corpus_bleu, EXERCISES["corpus_bleu"]).headline == (
+        "The result does not depend on references, as it must: yours stays the same when "
+        "references is in reverse order."
+    )
+
+
+def test_a_run_that_takes_too_long_ends_the_search():
+    exercise = EXERCISES["gaussian_weights"]
+    cases = exercise.draw(SEEDS[0])
+    answer = fix_argument(exercise, "D")
+    trials = [
+        Trial(c, torch.float64, read_expected(exercise, SEEDS[0], c), run_case(answer, exercise, c))
+        for c in cases
+    ]
+    fault = next(trial.difference for trial in trials if trial.difference)
+    runs = []
+
+    def take_too_long(case):
+        runs.append(case)
+        return Outcome(problem=("time", "too long"))
+
+    dependence = read_dependence(exercise)
+    assert find_unused_arguments(trials, fault, cases, dependence, take_too_long) == ""
+    assert len(runs) == 1
+    act = functools.partial(run_case, answer, exercise)
+    assert "does not depend on D" in find_unused_arguments(trials, fault, cases, dependence, act)
 
 
 def test_an_argument_is_only_named_if_it_is_never_used():
