@@ -19,12 +19,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from coursekit.data.batching import translation_batch
 from coursekit.data.lesson_data import TranslationData
 from coursekit.models.translation import LuongTranslator
 from coursekit.training import seed_everything
 from solutions.bahdanau.scores import masked_softmax
 from solutions.luong.decoder import LuongDecoder
-from solutions.luong.local import LocalAttention
+from solutions.luong.local import LocalAttention, predictive_position
 from solutions.luong.scores import GlobalAttention, Score, general_score
 from solutions.seq2seq.encoder_decoder import Encoder
 
@@ -104,6 +105,29 @@ class LocalForAllWords(nn.Module):
             query.flatten(0, 1), keys.repeat_interleave(T, 0), mask.repeat_interleave(T, 0), 0
         )
         return context.unflatten(0, (-1, T)), weights.unflatten(0, (-1, T))
+
+
+@torch.no_grad()
+def window_centers(
+    model: LuongTranslator, source: Sequence[int], target: Sequence[int]
+) -> tuple[Tensor, Tensor]:
+    """Return where local-p looks in one sentence, and the scores before window and Gaussian.
+
+    Args:
+        model: a translator with `AllAtOnce` and `LocalForAllWords(LocalAttention("predictive"))`.
+        source: ids of the source sentence, with <eos>.
+        target: ids of its translation, with <eos>.
+
+    Returns:
+        p_t for each target word (T,), and the scores (T, S).
+    """
+    batch = translation_batch([(source, target)]).to(next(model.parameters()).device)
+    decoder, local = model.decoder, model.decoder.attention.local
+    keys, first_state = model.encoder(batch.source, batch.lengths)  # (1, S, a), (1, d)
+    states, _ = decoder.rnn(decoder.embedding(batch.previous), first_state.unsqueeze(0))
+    lengths = batch.lengths.expand(states.shape[1])  # (T,)
+    positions = predictive_position(states[0], lengths, local.W, local.v)  # (T,)
+    return positions.cpu(), local.score(states, keys)[0].cpu()
 
 
 class CoverageDecoder(LuongDecoder):

@@ -13,6 +13,8 @@ Writes book/results/source_reversal.english-french-korean.json.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection, Sequence
+from statistics import fmean
 from typing import Any
 
 from torch import Tensor
@@ -43,6 +45,27 @@ def load() -> tuple[dict[str, FreshPairs], str]:
     corpora = {language: FreshPairs(language, PAIRS, MAX_LENGTH) for language in MAKE}
     joined = "".join(corpus.sha256() for corpus in corpora.values())
     return corpora, hashlib.sha256(joined.encode()).hexdigest()
+
+
+def mean_distances(
+    source_lengths: Sequence[int], links: Sequence[Collection[tuple[int, int]]], reverse: bool
+) -> tuple[float, float]:
+    """Return how many steps lie between reading a source word and writing its translation.
+
+    Args:
+        source_lengths: words of each source sentence.
+        links: its gold links (source position, target position).
+        reverse: whether the source is read reversed.
+
+    Returns:
+        The means over sentences of their mean distance and of their smallest; 1 is the next step.
+    """
+    means, smallest = [], []
+    for n, pairs in zip(source_lengths, links, strict=True):
+        steps = [(s if reverse else n - 1 - s) + t + 1 for s, t in pairs]
+        means.append(fmean(steps))
+        smallest.append(min(steps))
+    return fmean(means), fmean(smallest)
 
 
 def by_position(log_p: Tensor, real: Tensor) -> list[float]:

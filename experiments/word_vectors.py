@@ -32,6 +32,7 @@ from coursekit.data.skipgram import (
     skipgram_batches,
 )
 from coursekit.models.ngrams import context_windows
+from coursekit.text.vocabulary import WordVocabulary
 from coursekit.training import seed_everything
 from solutions.embeddings.vectors import NeuralLanguageModel, negative_sampling_loss
 
@@ -95,19 +96,27 @@ def log_probabilities(model: nn.Module, contexts: Tensor, nexts: Tensor) -> Tens
     return log_p.gather(1, nexts.to(where).unsqueeze(1))[:, 0].cpu()
 
 
+def noun_kinds(vocabulary: WordVocabulary) -> dict[str, str]:
+    """Return the kind and number of nouns, such as {"dog": "animal", "dogs": "animal, plural"}.
+
+    Left out are nouns of no kind, and nouns with a form that the vocabulary lacks.
+    """
+    kinds: dict[str, str] = {}
+    for noun in NOUNS:
+        kind = next((kind for kind in KINDS if kind in noun.tags), None)
+        if kind and {noun.english, noun.english_plural} <= vocabulary.ids.keys():
+            kinds |= {noun.english: kind, noun.english_plural: f"{kind}, plural"}
+    return kinds
+
+
 def measure_vectors(vectors: Tensor, data: LanguageData) -> dict[str, float]:
     """Return what the neighbours of words are; vectors (V, d)."""
     ids, words = data.vocabulary.ids, len(vectors)
     unit = F.normalize(vectors, dim=-1)  # (V, d)
     cosine = (unit @ unit.T).fill_diagonal_(-torch.inf)  # (V, V)
-    kinds: dict[int, str] = {}
-    forms: list[tuple[int, int]] = []
-    for noun in NOUNS:
-        kind = next((kind for kind in KINDS if kind in noun.tags), None)
-        if kind and noun.english in ids and noun.english_plural in ids:
-            one, many = ids[noun.english], ids[noun.english_plural]
-            kinds |= {one: kind, many: f"{kind}, plural"}
-            forms.append((one, many))
+    by_word = noun_kinds(data.vocabulary)
+    kinds = {ids[word]: kind for word, kind in by_word.items()}
+    forms = [(ids[n.english], ids[n.english_plural]) for n in NOUNS if n.english in by_word]
     nearest = cosine.argmax(dim=-1)  # (V,)
     same = [kinds.get(int(nearest[noun])) == kind for noun, kind in kinds.items()]
     pairs = torch.tensor(list(permutations(forms, 2)))  # (A, 2, 2): singular a, plural; b, plural

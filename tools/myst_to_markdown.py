@@ -17,7 +17,7 @@ from pybtex.backends.markdown import Backend
 from pybtex.database import parse_file
 
 from book.site.exercise_lists import list_notebooks
-from book.site.recorded import cite_result
+from book.site.recorded import cite_result, show_provenance
 from book.site.solution_code import show_solution
 from book.site.timeline_and_bibliography import AuthorYearStyle, read_labels
 
@@ -110,6 +110,8 @@ class PlainMarkdown:
             return self._blocks(list_notebooks(argument).split("\n"))
         if name == "solution":
             return self._blocks(show_solution(*argument.split()).split("\n"))
+        if name == "provenance":
+            return self._blocks(show_provenance(*argument.split()).split("\n"))
         if name == "code-block":
             return [f"```{argument}", *body, "```"]
         if name in ("choice", "number"):

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from coursekit.training import results
+
+Column = tuple[str, int] | tuple[str, int, float] | Callable[[dict[str, Any]], Any]
 
 
 @dataclass(frozen=True)
@@ -48,21 +52,35 @@ def _cell_html(cell: Any) -> str:
     return re.sub(r"(?<=\d)–(?=\d)", "&#8288;–&#8288;", html.escape(str(cell)))
 
 
-def provenance(result: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Return the provenance of a recorded run as rows (name, "", value).
+def results_table(
+    rows: Mapping[str, dict[str, Any]], columns: Mapping[str, Column], head: str = "model"
+) -> Table:
+    """Return a table of recorded results: a row for each model, mean and range over its seeds.
 
     Args:
-        result: a result of `coursekit.training.results.read`.
+        rows: label -> a result of `coursekit.training.results.read`, or a row of one.
+        columns: title -> (metric, digits) or (metric, digits, factor), as `format_metric` takes
+            them, or a function of the result. A model without the metric gets an empty cell.
+        head: title of the labels' column.
     """
-    versions = ", ".join(f"{name} {number}" for name, number in result["versions"].items())
-    several = len(result["runs"]) > 1
-    return [
-        ("seeds" if several else "seed", "", ", ".join(str(run["seed"]) for run in result["runs"])),
-        ("hours, all seeds" if several else "hours", "", f"{result['seconds'] / 3600:.1f}"),
-        ("hardware", "", result["hardware"]),
-        ("versions", "", versions),
-        ("scorer", "", result["scorer"]),
-        ("data, SHA-256", "", f"{result['data_sha256'][:16]}…"),
-        ("command", "", result["command"]),
-        ("date", "", result["date"]),
+    lines = [
+        [label, *(_cell(result, how) for how in columns.values())] for label, result in rows.items()
     ]
+    return Table([head, *columns], lines)
+
+
+def _cell(result: dict[str, Any], how: Column) -> Any:
+    if callable(how):
+        return how(result)
+    return results.format_metric(result, *how) if how[0] in result["metrics"] else ""
+
+
+def best_epochs(result: dict[str, Any]) -> str:
+    """Return the epoch that each seed's validation chose, such as "9, 14, 11 of 14"."""
+    epochs = ", ".join(str(run["best_epoch"]) for run in result["runs"])
+    return f"{epochs} of {result['settings']['epochs']}"
+
+
+def parameters(result: dict[str, Any]) -> str:
+    """Return the number of parameters, such as "1,234,567"."""
+    return f"{results.count_parameters(result):,}"

@@ -278,6 +278,17 @@ def format_metric(result: dict[str, Any], metric: str, digits: int = 2, scale: f
     return mean if low == high else f"{mean} ({low}–{high})"
 
 
+def count_parameters(result: dict[str, Any]) -> int:
+    """Return the number of trained parameters of a result, or of a row of a comparison."""
+    return result["parameters"] if "parameters" in result else result["runs"][0]["parameters"]
+
+
+def label_rows(comparison: dict[str, Any], *names: str) -> dict[str, dict[str, Any]]:
+    """Return rows of a comparison by their labels: the named ones in this order, or all."""
+    rows = comparison["rows"]
+    return {rows[name]["label"]: rows[name] for name in names or rows}
+
+
 def mean_rows(result: dict[str, Any], table: str, column: str) -> list[float]:
     """Return the mean over the seeds of one column of a table, such as BLEU by length."""
     return [fmean(values) for values in zip(*rows_by_seed(result, table, column), strict=True)]

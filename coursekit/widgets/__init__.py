@@ -3,7 +3,7 @@
 from coursekit.widgets.attention_heads import HeadsExplorer
 from coursekit.widgets.attention_masks import MasksExplorer
 from coursekit.widgets.attention_scores import ScoresExplorer
-from coursekit.widgets.beam_search import BeamExplorer, SearchRecorder
+from coursekit.widgets.beam_search import BeamExplorer, SearchRecorder, record_searches
 from coursekit.widgets.caption_attention import GazeExplorer, Look
 from coursekit.widgets.cloze_comparison import FillExplorer
 from coursekit.widgets.live.cloze import ClozeExplorer
@@ -37,4 +37,5 @@ __all__ = [
     "WordsExplorer",
     "as_packed",
     "pack",
+    "record_searches",
 ]

@@ -12,7 +12,9 @@ import torch
 import traitlets
 from torch import Tensor
 
+from coursekit.data.batching import source_batch
 from coursekit.models.greedy_decoding import Step, device_of
+from coursekit.text.vocabulary import BOS, EOS
 from coursekit.widgets.assets import script, stylesheet
 
 FATES = ("kept", "cut", "finished")
@@ -104,6 +106,36 @@ class SearchRecorder:
             places -= ended
             shown.append(listed)
         return shown
+
+
+@torch.no_grad()
+def record_searches(
+    search: Callable[..., tuple[Tensor, Any]],
+    model: Any,
+    source: Sequence[int],
+    names: Callable[[Sequence[int]], Sequence[str]],
+    beam_sizes: Sequence[int] = (1, 2, 3, 4),
+) -> dict[int, dict[str, Any]]:
+    """Search for a translation with each beam size, and record the steps for `BeamExplorer`.
+
+    Args:
+        search: a beam search with the signature of the exercise's `beam_search`.
+        model: a translator of `coursekit.models.translation`.
+        source: ids of a source sentence, with <eos>.
+        names: maps target ids to words.
+        beam_sizes: the beam sizes to search with.
+
+    Returns:
+        beam size -> {"words": the translation, "log_p": its log probability, "steps"}.
+    """
+    recorder = SearchRecorder(model.step)
+    found = {}
+    for size in beam_sizes:
+        start = recorder.start(model.encode(*source_batch([source])))
+        ids, log_p = search(recorder, start, size, BOS, EOS, 2 * len(source) + 10)
+        steps = recorder.steps(size, EOS, names)
+        found[size] = {"words": names(ids.tolist()), "log_p": float(log_p), "steps": steps}
+    return found
 
 
 class BeamExplorer(anywidget.AnyWidget):

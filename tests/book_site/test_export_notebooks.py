@@ -292,12 +292,31 @@ def test_a_recorded_number_becomes_plain():
     assert re.fullmatch(r"9\d \(9\d–9\d\) %", row)
 
 
+def test_a_setting_and_the_number_of_parameters_become_plain():
+    converted = convert("{recorded}`han.imdb settings.vocabulary`, {recorded}`han.imdb parameters`")
+    assert re.fullmatch(r"30,000, \d,\d{3},\d{3}", converted)
+    converted = convert("{recorded}`bottleneck.english-korean/attention parameters`")
+    assert re.fullmatch(r"\d{3},\d{3}", converted)
+
+
+def test_how_results_were_made_is_told_once_where_it_is_the_same():
+    converted = convert("```{provenance} han.imdb han.bbc\n```")
+    assert converted.startswith("<details><summary>How these results were made</summary>")
+    assert len(re.findall(r"\* seeds: 1, 2, 3$", converted, re.M)) == 1
+    for record in ("han.imdb", "han.bbc"):
+        assert re.search(rf"  \* `python -m experiments [^`]*` \(`{record}`\)$", converted, re.M)
+    alone = convert("```{provenance} bottleneck.english-korean\n```")
+    assert "How this result was made" in alone
+    assert "* command: `python -m experiments bottleneck`" in alone
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("han.imdb accuracy", "write a record, a metric and a format"),
         ("han.imdb bleu .1f", "the record has no metric bleu; it has accuracy, "),
         ("bottleneck.english-korean exact .1%", "name one of the rows attention, fixed, "),
+        ("han.imdb settings.hats", "the record has no setting hats; it has model, epochs, "),
     ],
 )
 def test_a_number_that_is_not_recorded_is_named(text, message):

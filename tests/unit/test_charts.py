@@ -14,7 +14,7 @@ matplotlib.use("agg")
 import matplotlib.pyplot as plt
 
 from coursekit.data.papers import PAPERS
-from coursekit.plots import charts, style
+from coursekit.plots import charts, result_charts, style
 
 SOURCE = ["the", "book", "is", "here"]
 TARGET = ["책", "이", "있다"]
@@ -150,6 +150,50 @@ def test_several_seeds_are_a_mean_and_a_band_from_lowest_to_highest():
         corners = band.get_paths()[0].vertices
         at_second = corners[np.isclose(corners[:, 0], first.get_xdata()[1]), 1]
         assert (at_second.min(), at_second.max()) == (2, 4)
+
+
+def result(*seeds):
+    """A result with quality by length and after each epoch, and shares of the gradient."""
+    groups = ({"from": 1, "to": 4, "sentences": 30}, {"from": 5, "to": 9, "sentences": 12})
+    runs = [
+        {
+            "by_length": [group | {"bleu": y} for group, y in zip(groups, ys, strict=True)],
+            "history": [{"exact": y / 100} for y in ys],
+            **{
+                f"gradient_{when}": [group | {"r": 1 / y} for group in groups for y in ys[:1]]
+                for when in ("before", "after")
+            },
+        }
+        for ys in seeds
+    ]
+    return {"runs": runs}
+
+
+def test_recorded_quality_by_length_has_the_bins_of_the_record():
+    ax = result_charts.by_length({"a": result([10, 20], [30, 40]), "b": result([1, 2])})
+    assert words(ax.get_xticklabels()) == ["1–4\nn=30", "5–9\nn=12"]
+    assert list(ax.lines[0].get_ydata()) == [20, 30]
+    assert words(ax.get_legend().get_texts()) == ["a", "b"]
+
+
+def test_recorded_curves_are_scaled():
+    ax = result_charts.by_epoch({"a": result([10, 20])}, "exact", 100, ylabel="exact, %")
+    assert list(ax.lines[0].get_ydata()) == [10, 20]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("epoch", "exact, %")
+
+
+def test_gradients_are_drawn_before_and_after_with_the_longest_training_sentence():
+    result_charts.gradients({"a": result([10, 20])}, (1e-3, 2), trained_up_to=8)
+    before, after = plt.gcf().axes
+    assert [ax.get_title(loc="left") or ax.get_title() for ax in (before, after)] == [
+        "before training",
+        "after training",
+    ]
+    for ax in (before, after):
+        curve, dashed = ax.lines
+        assert list(curve.get_xdata()) == [2.5, 7]
+        assert list(dashed.get_xdata()) == [8, 8]
+        assert ax.get_yscale() == "log"
 
 
 def test_entries_are_in_order_of_first_appearance():

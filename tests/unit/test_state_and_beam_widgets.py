@@ -1,12 +1,13 @@
 """Tests of chapter 2's explorers: the measured state sent to the browser, rejected input."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
-from coursekit.widgets import BeamExplorer, SearchRecorder, StateExplorer
+from coursekit.widgets import BeamExplorer, SearchRecorder, StateExplorer, record_searches
 from solutions.seq2seq.decoding import beam_search
 from tests.helpers.one_line_errors import refused
 
@@ -119,6 +120,25 @@ def test_hypotheses_that_run_out_of_words_count_as_finished():
     beam_search(recorder, recorder.start(torch.zeros(1, 0, dtype=torch.long)), 2, 3, EOS, 1)
     steps = recorder.steps(2, EOS, lambda ids: [NAMES[i] for i in ids])
     assert [e["fate"] for e in steps[0]] == ["finished", "finished", "cut"]
+
+
+def test_searches_with_several_beams_are_recorded():
+    words = {"names": lambda ids: [NAMES[i] for i in ids]}
+    model = SimpleNamespace(
+        encode=lambda source, lengths: torch.zeros(1, 0, dtype=torch.long),
+        step=lambda tokens, state: Table()(tokens, state),
+    )
+
+    def search(step, state, beam, bos, eos, longest):
+        return beam_search(step, state, beam, 3, EOS, 4)
+
+    found = record_searches(search, model, [5, 6], **words, beam_sizes=(1, 2))
+    for beam in (1, 2):
+        steps, tokens, score = recorded(beam)
+        assert found[beam]["words"] == words["names"](tokens)
+        assert found[beam]["log_p"] == pytest.approx(score)
+        assert [len(step) for step in found[beam]["steps"]] == [len(step) for step in steps]
+    assert found[2]["log_p"] > found[1]["log_p"]
 
 
 def test_the_beam_explorer_holds_the_searches():

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from math import exp
+
 import pytest
 import torch
 
 from coursekit.data.batching import translation_batch
-from coursekit.models.translation import SequenceTranslator
+from coursekit.models.translation import SequenceTranslator, attention_weights
 from coursekit.text.vocabulary import PAD
 from coursekit.training import seed_everything
 from experiments import encoder_decoder, luong_scores
 from experiments.encoder_decoder import ScheduledSampling, StackedSeq2Seq
+from experiments.encoder_state import measure_what_is_left
+from experiments.source_reversal import mean_distances
 from experiments.synthetic_translation import (
     FreshPairs,
     compare_with_references,
@@ -19,7 +23,7 @@ from experiments.synthetic_translation import (
     group_by_length,
     log_probs_of_references,
 )
-from solutions.seq2seq.encoder_decoder import Seq2Seq, reverse_source
+from solutions.seq2seq.encoder_decoder import Encoder, Seq2Seq, reverse_source
 
 
 @pytest.fixture(scope="module")
@@ -133,6 +137,58 @@ def test_scheduled_sampling_begins_with_true_words_and_ends_with_its_own(corpus,
         torch.stack(log_p, 1).flatten(0, 1), batch.target.flatten(), ignore_index=0
     )
     assert loss(model, batch).item() == pytest.approx(own.item(), rel=1e-4)
+
+
+def test_the_recorded_scheduled_sampling_ends_with_its_own_words_seven_times_in_eight():
+    epsilon = ScheduledSampling(encoder_decoder.HALF)
+    updates = encoder_decoder.EPOCHS * encoder_decoder.PAIRS / encoder_decoder.BATCH
+    left_over = epsilon.k / (epsilon.k + exp(updates / epsilon.k))
+    assert 0.11 < left_over < 0.14  # chapter 2 says so
+
+
+def test_the_gates_of_a_fresh_lstm_begin_at_about_one_half(corpus):
+    seed_everything(1)
+    model = Seq2Seq(len(corpus.data.source_words), len(corpus.data.target_words), 48, 128)
+    rnn, values = model.encoder, []
+    for source, _ in corpus.data.test[:50]:
+        embedded = model.source_embedding(torch.tensor(source))  # (S, e)
+        states = rnn(embedded[None])[0][0]  # (S, d)
+        earlier = torch.cat([torch.zeros_like(states[:1]), states[:-1]])  # (S, d)
+        inputs = embedded @ rnn.weight_ih_l0.T + rnn.bias_ih_l0 + rnn.bias_hh_l0
+        i, f, _, o = (inputs + earlier @ rnn.weight_hh_l0.T).sigmoid().chunk(4, dim=-1)
+        values += [i.flatten(), f.flatten(), o.flatten()]
+    gates = torch.cat(values).detach()
+    assert gates.mean() == pytest.approx(0.5, abs=0.05)  # chapter 2 says so
+    assert gates.std() < 0.2
+
+
+def test_the_centers_are_those_of_the_windows_that_hold_the_weight(corpus):
+    seed_everything(1)
+    model = luong_scores.build("local-p", corpus.data).eval()
+    source, target = corpus.data.test[0]
+    positions, scores = luong_scores.window_centers(model, source, target)
+    weights = attention_weights(model, [source], [target])[0]  # (T, S)
+    D = model.decoder.attention.local.D
+    inside = (torch.arange(len(source)) - positions[:, None]).abs() <= D  # (T, S)
+    gaussian = torch.exp(-((torch.arange(len(source)) - positions[:, None]) ** 2) / (D**2 / 2))
+    expected = scores.masked_fill(~inside, -torch.inf).softmax(-1) * gaussian
+    assert torch.allclose(torch.as_tensor(weights), expected, atol=1e-5)
+
+
+def test_distances_are_counted_in_steps_from_reading_to_writing():
+    lengths, links = [3, 2], [{(0, 0), (2, 1)}, {(1, 0)}]
+    # 1st: word 0 is read at step 0, word 2 at step 2, and the first word is written at step 3.
+    assert mean_distances(lengths, links, reverse=False) == ((2.5 + 1) / 2, (2 + 1) / 2)
+    assert mean_distances(lengths, links, reverse=True) == ((2.5 + 2) / 2, (1 + 2) / 2)
+
+
+def test_what_is_left_of_a_word_is_one_after_it_and_zero_before(corpus):
+    seed_everything(1)
+    encoder = Encoder(len(corpus.data.source_words), 6, 8).eval()
+    left = measure_what_is_left(encoder, corpus.data.test[0][0][:-1])
+    assert torch.allclose(left, left.tril(), atol=1e-5)
+    assert torch.allclose(left.diagonal(), torch.ones(len(left)))
+    assert 0 < left[-1, 0] < 1
 
 
 @pytest.mark.parametrize("row", luong_scores.COMPARISON.rows)

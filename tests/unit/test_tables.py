@@ -1,8 +1,8 @@
-"""Tests of result tables: rows, columns, provenance."""
+"""Tests of result tables: rows, columns, cells."""
 
 import pytest
 
-from coursekit.notebook.tables import Table, provenance
+from coursekit.notebook.tables import Table, best_epochs, parameters, results_table
 
 
 def test_a_table_escapes_its_cells():
@@ -30,22 +30,26 @@ def test_a_row_of_another_length_is_refused():
         Table(["a", "b"], [[1, 2, 3]])
 
 
-def test_provenance_says_how_a_number_came_about():
-    result = {
-        "runs": [{"seed": 1}, {"seed": 2}],
-        "seconds": 5400,
-        "hardware": "a machine",
-        "versions": {"torch": "2.13.0"},
-        "scorer": "nrefs:1",
-        "data_sha256": "0123456789abcdef0123",
-        "command": "python run.py",
-        "date": "2026-11-21",
-    }
-    rows = {name: value for name, _, value in provenance(result)}
-    assert rows["seeds"] == "1, 2"
-    assert rows["hours, all seeds"] == "1.5"
-    assert rows["versions"] == "torch 2.13.0"
-    assert rows["data, SHA-256"] == "0123456789abcdef…"
-    assert rows["command"] == "python run.py"
-    alone = {name: value for name, _, value in provenance(result | {"runs": [{"seed": 7}]})}
-    assert (alone["seed"], alone["hours"]) == ("7", "1.5")
+MODELS = {
+    "small": {
+        "metrics": {"exact": 0.4},
+        "runs": [
+            {"metrics": {"exact": 0.3}, "best_epoch": 3, "parameters": 1200},
+            {"metrics": {"exact": 0.5}, "best_epoch": 8, "parameters": 1200},
+        ],
+        "settings": {"epochs": 9},
+    },
+    "counts": {"metrics": {"bleu": 2.0}, "runs": [{"metrics": {"bleu": 2.0}}], "parameters": 7},
+}
+
+
+def test_results_become_a_row_for_each_model():
+    table = results_table(
+        MODELS, {"exact, %": ("exact", 0, 100), "BLEU": ("bleu", 1), "numbers": parameters}
+    )
+    assert table.head == ["model", "exact, %", "BLEU", "numbers"]
+    assert table.rows == [["small", "40 (30–50)", "", "1,200"], ["counts", "", "2.0", "7"]]
+
+
+def test_the_chosen_epochs_are_listed_by_seed():
+    assert best_epochs(MODELS["small"]) == "3, 8 of 9"

@@ -1,0 +1,53 @@
+"""Chart for chapter 1: perplexity of language models against the numbers that they store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+
+from coursekit.plots import style
+
+_TICKS = (10, 15, 20, 30, 50, 100, 150, 200, 300, 500)
+
+
+def draw(curves: Mapping[str, Sequence[tuple[str, float, float]]]) -> None:
+    """Draw one curve for each kind of model, both axes logarithmic.
+
+    Args:
+        curves: label -> (name of a model, its counts or parameters, its test perplexity) of each.
+    """
+    _, ax = plt.subplots(layout="constrained")
+    for i, (label, points) in enumerate(curves.items()):
+        _, sizes, perplexities = zip(*points, strict=True)
+        ax.plot(
+            sizes,
+            perplexities,
+            label=label,
+            color=style.SERIES[i],
+            marker=style.MARKERS[i],
+            linestyle=style.LINE_STYLES[i],
+        )
+        for name, size, perplexity in points:
+            ax.annotate(
+                name,
+                (size, perplexity),
+                xytext=(4, 5) if i == 0 else (-5, -5),
+                textcoords="offset points",
+                ha="left" if i == 0 else "right",
+                va="bottom" if i == 0 else "top",
+                fontsize=9,
+            )
+    everything = [point for points in curves.values() for point in points]
+    _, sizes, perplexities = zip(*everything, strict=True)
+    low, high = min(perplexities) * 0.82, max(perplexities) * 1.25
+    ticks = [tick for tick in _TICKS if low < tick < high]
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_yticks(ticks, [str(tick) for tick in ticks])
+    ax.minorticks_off()
+    ax.set_xlim(min(sizes) / 2.5, max(sizes) * 3)
+    ax.set_ylim(low, high)
+    ax.set_xlabel("counts or parameters")
+    ax.set_ylabel("test perplexity")
+    ax.legend()
