@@ -19,18 +19,13 @@ from pathlib import Path
 
 VENDOR = Path(__file__).resolve().parents[1] / "book" / "_static" / "vendor"
 
-# Only what a page can request: the fonts of MathJax's HTML output, and the TeX packages that
-# MathJax loads automatically when a formula uses their commands.
+# Only what a page can request: the files of MathJax's font, and the TeX packages that MathJax loads
+# automatically when a formula uses their commands.
 _TEX = (
     "bbox boldsymbol braket cancel cases centernot color colortbl enclose extpfeil "
     "gensymb mathtools textcomp textmacros unicode upgreek verb"
 )
-_FONTS = (
-    "AMS-Regular Calligraphic-Bold Calligraphic-Regular Fraktur-Bold Fraktur-Regular Main-Bold "
-    "Main-Italic Main-Regular Math-BoldItalic Math-Italic Math-Regular SansSerif-Bold "
-    "SansSerif-Italic SansSerif-Regular Script-Regular Size1-Regular Size2-Regular Size3-Regular "
-    "Size4-Regular Typewriter-Regular Vector-Bold Vector-Regular Zero"
-)
+_FONTS = "b bi brk c cb f fb i lo m mi n ob os s3 s4 so ss ssb ssi v zero"
 
 
 # The npm package contains only the name of its licence, at the top of require.js.
@@ -69,23 +64,32 @@ class Package:
 PACKAGES = (
     Package(
         "mathjax",
-        "3.2.2",
+        "4.1.3",
         "Apache-2.0",
-        "1b9c0a1c44df864e915690558e72adb9cc5203360daefd385084ced3b6c64c09",
+        "b7109f516f3d842de62b95d653e35fa0976dc223706a2a77440e7f7723f0c54d",
         "mathjax",
         {
-            "LICENSE": "LICENSE",
-            "es5/tex-chtml.js": "tex-chtml.js",
-            **{
-                f"es5/input/tex/extensions/{name}.js": f"input/tex/extensions/{name}.js"
-                for name in _TEX.split()
-            },
-            **{
-                f"es5/output/chtml/fonts/woff-v2/MathJax_{name}.woff": (
-                    f"output/chtml/fonts/woff-v2/MathJax_{name}.woff"
-                )
-                for name in _FONTS.split()
-            },
+            name: name
+            for name in (
+                "LICENSE",
+                "tex-chtml-nofont.js",
+                "a11y/assistive-mml.js",
+                *(f"input/tex/extensions/{extension}.js" for extension in _TEX.split()),
+            )
+        },
+    ),
+    Package(
+        "@mathjax/mathjax-tex-font",
+        "4.1.3",
+        "Apache-2.0",
+        "98eaefe05263ca997f42973701b2888ec395d666d4bc26e2cd8b7a51f0decb01",
+        "mathjax-tex-font",
+        {
+            name: name
+            for name in (
+                "chtml.js",
+                *(f"chtml/woff2/mjx-tex-{font}.woff2" for font in _FONTS.split()),
+            )
         },
     ),
     Package(
@@ -167,8 +171,9 @@ def main() -> int:
         new = Path(scratch) / "vendor"
         for package in PACKAGES:
             fetch(package, new)
-        # The npm package of the widget manager has no licence file; that of ipywidgets, from the
-        # same repository, has the same text.
+        # Two npm packages have no licence file: MathJax's font, which has MathJax's, and the widget
+        # manager, which has that of ipywidgets, from the same repository.
+        shutil.copy(new / "mathjax" / "LICENSE", new / "mathjax-tex-font" / "LICENSE")
         for file in importlib.metadata.files("ipywidgets") or ():
             if file.name == "LICENSE":
                 (new / "html-manager" / "LICENSE").write_text(

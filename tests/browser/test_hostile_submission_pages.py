@@ -18,8 +18,8 @@ pytestmark = pytest.mark.browser
 
 HERE, CDN = "http://course.test/", "https://cdnjs.cloudflare.com/ajax/libs/mathjax/2.7.7/"
 # nbconvert's pages load MathJax 2 with its Safe extension from there. Here they get the book's
-# MathJax 3 without that extension and with the same delimiters: it blocks nothing.
-MATHJAX = ROOT / "book" / "_static" / "vendor" / "mathjax"
+# MathJax 4 without that extension and with the same delimiters: it blocks nothing.
+VENDOR = ROOT / "book" / "_static" / "vendor"
 AS_NBCONVERT = r"""
 window.MathJax = {
   tex: {
@@ -28,6 +28,8 @@ window.MathJax = {
     processEscapes: true,
     processEnvironments: true,
   },
+  output: {font: "mathjax-tex", fontPath: "[mathjax]/mathjax-tex-font"},
+  options: {enableMenu: false, enableExplorer: false, enableSpeech: false, enableBraille: false},
 };
 """
 
@@ -57,12 +59,13 @@ def visit(chromium: Any, text: str) -> Visited:
         found.requests.append(url)
         path = urlsplit(url).path
         if url.startswith(f"{CDN}latest.js"):
-            script = (MATHJAX / "tex-chtml.js").read_text("utf-8")
+            script = (VENDOR / "mathjax" / "tex-chtml-nofont.js").read_text("utf-8")
             route.fulfill(body=AS_NBCONVERT + script, content_type="text/javascript")
             return
         file = FORMGRADER / path.removeprefix("/formgrader/")
         if url.startswith(CDN):
-            file = MATHJAX / path.partition("/2.7.7/")[2]
+            name = path.partition("/2.7.7/")[2]
+            file = VENDOR / (name if name.startswith("mathjax-tex-font/") else f"mathjax/{name}")
         if file.is_file():
             kind = mimetypes.guess_type(file.name)[0] or "text/plain"
             route.fulfill(body=file.read_bytes(), content_type=kind)
