@@ -1,11 +1,9 @@
-// A table or a picture that is wider than its place scrolls by itself: make that box one that the
-// keyboard reaches (the theme does that too) and that says what it is.
+// A table that is wider than its place scrolls by itself: make its box one that the keyboard
+// reaches (the theme does that too) and that says what it is.
 (() => {
-  const boxes =
-    ".pst-scrollable-table-container, .cell_output .text_html:has(> table), .picture";
+  const boxes = ".pst-scrollable-table-container, .cell_output .text_html:has(> table)";
 
   function title(box) {
-    if (box.matches(".picture")) return "Picture, wider than the screen";
     const caption = box.querySelector("caption, thead");
     const words = [...(caption?.querySelectorAll("th") ?? [])].map((th) => th.textContent.trim());
     return `Table: ${words.filter(Boolean).join(", ") || caption?.textContent.trim() || "wide"}`;
@@ -24,7 +22,7 @@
   const watcher = new ResizeObserver((seen) => seen.forEach((entry) => look(entry.target)));
   for (const box of document.querySelectorAll(boxes)) {
     watcher.observe(box);
-    const inside = box.querySelector("table, img");
+    const inside = box.querySelector("table");
     if (inside) new ResizeObserver(() => look(box)).observe(inside);
   }
 })();

@@ -26,17 +26,17 @@ def draw_projections(words: Sequence[str], x: Tensor, matrices: dict[str, Tensor
         x: (N, d).
         matrices: name ("Q", "K", "V") -> (d, d_k) or (d, d_v).
     """
-    figure, axes = plt.subplots(figsize=(6.2, 4.7), layout="constrained")
-    axes.set_xlim(-2.2, 11.0)
-    axes.set_ylim(-0.5, 12.4)
+    figure, axes = plt.subplots(figsize=(4.7, 4.9), layout="constrained")
+    axes.set_xlim(-1.6, 10.7)
+    axes.set_ylim(-0.1, 12.3)
     axes.axis("off")
     for row, (name, colour) in enumerate((("Q", QUERY), ("K", KEY), ("V", VALUE))):
         bottom, matrix = 8.2 - 4.1 * row, matrices[name]
         _matrix(axes, 0, bottom, x, MUTED, "$X$", words)
-        axes.text(3.45, bottom + 1.5, "×", ha="center", va="center", fontsize=12)
-        _matrix(axes, 3.9, bottom, matrix, colour, f"$W^{name}$")
-        axes.text(7.35, bottom + 1.5, "=", ha="center", va="center", fontsize=12)
-        _matrix(axes, 7.8, bottom, x @ matrix, colour, f"${name}$")
+        axes.text(3.4, bottom + 1.5, "×", ha="center", va="center", fontsize=12)
+        _matrix(axes, 3.8, bottom, matrix, colour, f"$W^{name}$")
+        axes.text(7.2, bottom + 1.5, "=", ha="center", va="center", fontsize=12)
+        _matrix(axes, 7.6, bottom, x @ matrix, colour, f"${name}$")
     return figure
 
 
@@ -51,25 +51,25 @@ def draw_stages(words: Sequence[str], query: Tensor, key: Tensor, value: Tensor)
     """
     scaled = query @ key.T / query.shape[-1] ** 0.5  # (N, N)
     weights = scaled.softmax(-1)  # (N, N)
-    figure, axes = plt.subplots(figsize=(6.2, 5.4), layout="constrained")
-    axes.set_xlim(-2.2, 11.2)
-    axes.set_ylim(-0.6, 14.2)
+    figure, axes = plt.subplots(figsize=(4.7, 5.6), layout="constrained")
+    axes.set_xlim(-1.6, 10.7)
+    axes.set_ylim(-0.1, 14.5)
     axes.axis("off")
     top, middle, bottom = 10.0, 5.0, 0.0
     _matrix(axes, 0, top, query, QUERY, "$Q$", words)
-    axes.text(2.5, top + 1.5, "×", ha="center", va="center", fontsize=12)
-    _matrix(axes, 3.0, top + 0.5, key.T, KEY, r"$K^\top$", columns=words)
-    axes.text(6.5, top + 1.5, "=", ha="center", va="center", fontsize=12)
-    _matrix(axes, 7.2, top, query @ key.T, MUTED, "1. scores", columns=words)
+    axes.text(2.45, top + 1.5, "×", ha="center", va="center", fontsize=12)
+    _matrix(axes, 2.9, top + 0.5, key.T, KEY, r"$K^\top$", columns=words)
+    axes.text(6.75, top + 1.5, "=", ha="center", va="center", fontsize=12)
+    _matrix(axes, 7.6, top, query @ key.T, MUTED, "1. scores", columns=words)
     _matrix(axes, 0, middle, scaled, MUTED, r"2. divided by $\sqrt{d_k}$", words)
-    arrow(axes, (3.3, middle + 1.5), (6.9, middle + 1.5), INK)
-    axes.text(5.1, middle + 1.9, "softmax of each row", ha="center", fontsize=9)
-    _matrix(axes, 7.2, middle, weights, MUTED, "3. weights", heat=True)
+    arrow(axes, (3.3, middle + 1.5), (7.3, middle + 1.5), INK)
+    axes.text(5.3, middle + 1.8, "softmax\nof each row", ha="center", fontsize=9.5)
+    _matrix(axes, 7.6, middle, weights, MUTED, "3. weights", heat=True)
     _matrix(axes, 0, bottom, weights, MUTED, "3. weights", words, heat=True)
-    axes.text(3.5, bottom + 1.5, "×", ha="center", va="center", fontsize=12)
-    _matrix(axes, 4.0, bottom, value, VALUE, "$V$")
-    axes.text(7.5, bottom + 1.5, "=", ha="center", va="center", fontsize=12)
-    _matrix(axes, 8.0, bottom, weights @ value, RESULT, "4. result")
+    axes.text(3.4, bottom + 1.5, "×", ha="center", va="center", fontsize=12)
+    _matrix(axes, 3.8, bottom, value, VALUE, "$V$")
+    axes.text(7.2, bottom + 1.5, "=", ha="center", va="center", fontsize=12)
+    _matrix(axes, 7.6, bottom, weights @ value, RESULT, "4. result")
     return figure
 
 
@@ -77,9 +77,9 @@ def draw_two_heads() -> Figure:
     """Draw two heads of one word that attend to different words, a handmade example."""
     sentence = "the animal did not cross the street because it was too tired"
     words = sentence.split()
-    figure, axes = plt.subplots(figsize=(4.6, 3.9), layout="constrained")
-    axes.set_xlim(-3.2, 6.4)
-    axes.set_ylim(-1.2, len(words) + 0.3)
+    figure, axes = plt.subplots(figsize=(4.1, 3.8), layout="constrained")
+    axes.set_xlim(-2.1, 6.4)
+    axes.set_ylim(-1.4, len(words) - 0.5)
     axes.axis("off")
     start = words.index("it")
     for column, side in ((0.0, "right"), (3.2, "left")):
@@ -133,12 +133,12 @@ def draw_masks(masks: dict[str, tuple[Tensor, Sequence[str], Sequence[str]]]) ->
 
 def draw_norms() -> Figure:
     """Draw a sub-layer with post-norm (after the sum) and with pre-norm (before the sub-layer)."""
-    figure, panels = plt.subplots(1, 2, figsize=(5.6, 3.9), layout="constrained")
+    figure, panels = plt.subplots(1, 2, figsize=(4.6, 3.9), layout="constrained")
     for axes, title, pre in zip(
         panels, ("post-norm (2017)", "pre-norm"), (False, True), strict=True
     ):
-        axes.set_title(title, fontsize=10.5)
-        axes.set_xlim(-2.9, 2.9)
+        axes.set_title(title, fontsize=10.5, loc="center")
+        axes.set_xlim(-2.7, 1.9)
         axes.set_ylim(-0.6, 8.4)
         axes.axis("off")
         heights = (
@@ -151,7 +151,7 @@ def draw_norms() -> Figure:
             radius = 0.38 if name == "+" else 0.5
             arrow(axes, (0, at), (0, y - radius), MUTED)
             colour = RESULT if name == "LayerNorm" else QUERY if name == "sub-layer" else MUTED
-            box(axes, 0, y, name, colour, 0.8 if name == "+" else 2.6, 2 * radius, size=9.5)
+            box(axes, 0, y, name, colour, 0.8 if name == "+" else 2.6, 2 * radius, size=10)
             at = y + radius
         arrow(axes, (0, at), (0, 7.7), MUTED)
         axes.text(0, 8.05, "$y$", ha="center", va="center", fontsize=11)
@@ -185,12 +185,12 @@ def _matrix(
             )  # fmt: skip
             axes.text(
                 left + j + 0.5, bottom + count - 0.5 - i, f"{number:.{2 if heat else 1}f}",
-                ha="center", va="center", fontsize=8.5, color=PAPER if dark else INK,
+                ha="center", va="center", fontsize=9, color=PAPER if dark else INK,
             )  # fmt: skip
     for i, word in enumerate(rows):
         axes.text(left - 0.15, bottom + count - 0.5 - i, word, ha="right", va="center", fontsize=9)
     lift = 0.15
     for j, word in enumerate(columns):
-        axes.text(left + j + 0.5, bottom + count + 0.1, word, ha="center", va="bottom", fontsize=8)
+        axes.text(left + j + 0.5, bottom + count + 0.1, word, ha="center", va="bottom", fontsize=9)
         lift = 0.7
     axes.text(left + width / 2, bottom + count + lift, name, ha="center", va="bottom", fontsize=10)

@@ -18,12 +18,13 @@ from coursekit.plots import style
 BLUE, ORANGE, GREEN = style.SERIES[:3]
 MUTED = style.LIGHT["muted"]
 SIDE = 2.1  # of a map
+NEXT = 3.1  # from a map of scores to the map of their weights
 _box = partial(box, width=1.5, height=0.85, size=12)
 
 
 def draw() -> Figure:
     """Draw how the captioner finds the words after "a small" and after "... above a"."""
-    figure, axes = plt.subplots(figsize=(5.8, 7.0), layout="constrained")
+    figure, axes = plt.subplots(figsize=(4.75, 5.75), layout="constrained")
     axes.set_xlim(0, 11.6)
     axes.set_ylim(0.3, 14.2)
     axes.axis("off")
@@ -53,7 +54,7 @@ def draw() -> Figure:
     axes.text(8.2, 12.35, "annotations\n$a_1 \\ldots a_N$", fontsize=12, va="center")
     axes.text(8.2, 11.35, "one vector\nper location", fontsize=11, va="center")
     _step(axes, scene, 0.3, 0, "a small", "h_2", "h_3", 3)
-    _step(axes, scene, 6.3, 1, "… above a", "h_6", "h_7", 7)
+    _step(axes, scene, 6.2, 1, "… above a", "h_6", "h_7", 7)
     axes.plot([5.8, 5.8], [0.6, 9.9], color=style.LIGHT["line"], linewidth=1, linestyle=":")
     return figure
 
@@ -61,28 +62,28 @@ def draw() -> Figure:
 def _step(
     axes: Axes, scene: Scene, x: float, thing: int, written: str, before: str, after: str, t: int
 ) -> None:
-    """Draw one step from query to next word, from top to bottom and 5 units wide."""
-    left, right = x + SIDE / 2, x + 2.9 + SIDE / 2
+    """Draw one step from query to next word, from top to bottom and 5.2 units wide."""
+    left, right = x + SIDE / 2, x + NEXT + SIDE / 2
     _box(axes, left, 9.1, f"${before}$", GREEN)
     axes.text(left + 0.95, 9.1, f"has written\n“{written}”", fontsize=10, va="center")
     arrow(axes, (left, 8.6), (left, 7.75), GREEN)
-    axes.text(left + 0.15, 8.15, "query", fontsize=10, va="center")
+    axes.text(left + 0.2, 8.15, "query", fontsize=10, va="center")
     inside = places(scene.things[thing].mask()).float().numpy().reshape(GRID, GRID)
     near = _blur(inside)
     _image(axes, 0.25 + 0.5 * near, x, 5.55, SIDE, grey=True)
     axes.text(left, 5.2, f"scores $e_{t}$", ha="center", va="center", fontsize=11)
-    arrow(axes, (x + SIDE + 0.05, 6.6), (x + 2.85, 6.6), MUTED)
-    axes.text(x + SIDE + 0.4, 6.85, "soft-\nmax", ha="center", fontsize=9)
+    arrow(axes, (x + SIDE + 0.1, 6.6), (x + NEXT - 0.1, 6.6), MUTED)
+    axes.text(x + (SIDE + NEXT) / 2, 6.85, "soft-\nmax", ha="center", fontsize=9.5)
     weights = np.exp(7 * near)
     axes.imshow(
         weights / weights.max(),
-        extent=(x + 2.9, x + 2.9 + SIDE, 5.55, 5.55 + SIDE),
+        extent=(x + NEXT, x + NEXT + SIDE, 5.55, 5.55 + SIDE),
         cmap=style.ATTENTION,
         vmin=0,
         vmax=1.1,
         zorder=3,
     )
-    axes.add_patch(Rectangle((x + 2.9, 5.55), SIDE, SIDE, fill=False, edgecolor=ORANGE, zorder=4))
+    axes.add_patch(Rectangle((x + NEXT, 5.55), SIDE, SIDE, fill=False, edgecolor=ORANGE, zorder=4))
     axes.text(right, 5.2, f"weights $\\alpha_{t}$", ha="center", va="center", fontsize=11)
     arrow(axes, (right, 4.95), (right, 4.2), ORANGE)
     _circle(axes, right, 3.8, "$\\Sigma$")
@@ -91,9 +92,9 @@ def _step(
     _circle(axes, left, 3.8, "$\\times$")
     axes.text(left - 0.45, 3.8, f"$\\beta_{t}$", ha="right", va="center", fontsize=12)
     arrow(axes, (left, 3.4), (left, 2.75), ORANGE)
-    axes.text(left + 0.15, 3.05, f"context $z_{t}$", va="center", fontsize=10)
+    axes.text(left + 0.2, 3.05, f"context $z_{t}$", va="center", fontsize=10)
     _box(axes, left, 2.25, f"${after}$", GREEN)
-    axes.text(left - 0.85, 2.25, "LSTM", ha="right", va="center", fontsize=9, rotation=90)
+    axes.text(left - 0.85, 2.25, "LSTM", ha="right", va="center", fontsize=10, rotation=90)
     arrow(axes, (left + 0.8, 2.25), (right - 0.15, 2.25), MUTED)
     axes.text(
         right - 0.05, 2.25, scene.things[thing].colour, fontsize=13, va="center", weight="bold"

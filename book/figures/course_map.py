@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
+
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -13,7 +15,13 @@ from coursekit.plots import style
 COLUMNS = {
     "a word:\none vector": ("bengio2003", "mikolov2013b"),
     "a sentence:\none vector": ("cho2014", "sutskever2014"),
-    "many vectors,\nto choose from": ("bahdanau2015", "xu2015", "luong2015", "yang2016", "lin2017"),
+    "many vectors,\nto choose\nfrom": (
+        "bahdanau2015",
+        "xu2015",
+        "luong2015",
+        "yang2016",
+        "lin2017",
+    ),
     "attention\nalone": ("vaswani2017", "devlin2019"),
 }
 # Papers without their own chapter, mentioned in the first: column, date, idea, authors.
@@ -23,30 +31,31 @@ BESIDE = (
     (3, 2018 + 5.5 / 12, "GPT", "Radford et al."),
 )
 BREAK = 2012.5  # the axis is broken here: only 2003 is earlier
-
-
-PLACES = (0.0, 1.08, 2.2, 3.27)  # x of the columns
-ROOM = 0.42  # height of two lines of text, in years
+PLACES = (0.0, 1.215, 2.355, 3.49)  # x of the columns
+END = 4.49  # x where the lines of the years end
+LINE = 0.175  # height of a line of text, in years
+GAP = 0.1  # between two labels, in years
+CHARACTERS = 14  # in a line of text
 
 
 def draw() -> Figure:
     """Draw the four columns side by side, with time running downwards."""
     ink, muted, line = (style.LIGHT[name] for name in ("ink", "muted", "line"))
-    figure, axes = plt.subplots(figsize=(6.8, 7.6), layout="constrained")
-    axes.set_xlim(-0.42, 4.1)
-    axes.set_ylim(6.75, -1.55)
+    figure, axes = plt.subplots(figsize=(4.85, 7.4), layout="constrained")
+    axes.set_xlim(-0.4, END)
+    axes.set_ylim(6.7, -1.65)
     axes.axis("off")
     for year in range(2013, 2020):
         y = _place(year)
-        axes.plot([-0.06, 4.1], [y, y], color=line, linewidth=0.6, zorder=0)
+        axes.plot([-0.06, END], [y, y], color=line, linewidth=0.6, zorder=0)
         axes.text(-0.1, y, str(year), ha="right", va="center", fontsize=9, color=muted)
     axes.text(-0.1, _place(2003), "2003", ha="right", va="center", fontsize=9, color=muted)
     axes.text(-0.1, -0.05, "...", ha="right", va="center", fontsize=9, color=muted)
     by_key = {entry.key: entry for entry in PAPERS}
     for column, (heading, keys) in enumerate(COLUMNS.items()):
         x = PLACES[column]
-        axes.text(x, -1.3, heading, va="center", weight="bold", fontsize=9.5, color=ink)
-        axes.plot([x, x], [-0.9, 6.6], color=line, linewidth=1.2, zorder=1)
+        axes.text(x, -1.02, heading, va="bottom", weight="bold", fontsize=9.5, color=ink)
+        axes.plot([x, x], [-0.95, 6.6], color=line, linewidth=1.2, zorder=1)
         marks = [
             (
                 e.appeared.year + (e.appeared.month - 1 + e.appeared.day / 31) / 12,
@@ -68,25 +77,28 @@ def _place(when: float) -> float:
 def _column(axes: Axes, x: float, marks: list[tuple[float, str, str, bool]], colour: str) -> None:
     """Draw the papers of a column; overlapping labels are moved apart, but not the dots."""
     dots = [_place(when) for when, *_ in marks]
-    labels = list(dots)
-    for i in range(1, len(labels)):
-        missing = ROOM - (labels[i] - labels[i - 1])
+    ideas = [wrap(idea, CHARACTERS) for _, idea, *_ in marks]
+    heights = [LINE * (len(idea) + 1) for idea in ideas]  # with the line of the authors
+    centres = list(dots)
+    for i in range(1, len(centres)):
+        missing = (heights[i - 1] + heights[i]) / 2 + GAP - (centres[i] - centres[i - 1])
         if missing > 0:
-            labels[i - 1] -= missing / 2
-            labels[i] += missing / 2
+            centres[i - 1] -= missing / 2
+            centres[i] += missing / 2
     ink, muted, paper = (style.LIGHT[name] for name in ("ink", "muted", "paper"))
     halo = [withStroke(linewidth=3, foreground=paper)]  # separates the text from the year lines
-    for dot, y, (_, idea, authors, followed) in zip(dots, labels, marks, strict=True):
+    for dot, centre, idea, mark in zip(dots, centres, ideas, marks, strict=True):
+        _, _, authors, followed = mark
         face = colour if followed else paper
-        axes.plot(x, dot, "o", markersize=8, color=face, mec=colour, mew=1.8, zorder=3)
-        for text, below, size, shade in ((idea, -0.08, 8.5, ink), (authors, 0.11, 7.5, muted)):
+        axes.plot(x, dot, "o", markersize=7, color=face, mec=colour, mew=1.8, zorder=4)
+        for i, text in enumerate([*idea, authors]):
             axes.text(
-                x + 0.07,
-                y + below,
+                x + 0.09,
+                centre + LINE * (i - len(idea) / 2),
                 text,
                 va="center",
-                fontsize=size,
-                color=shade,
+                fontsize=9,
+                color=muted if i == len(idea) else ink,
                 path_effects=halo,
                 zorder=3,
             )

@@ -5,31 +5,31 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Circle, FancyArrowPatch
+from matplotlib.patches import FancyArrowPatch
 
 from coursekit.plots import style
 
 BLUE, ORANGE, GREEN = style.SERIES[:3]
 WORDS = 5
-LOW, HIGH = 1.0, 4.2  # the encoder's states and the decoder's
+LOW, HIGH = 1.1, 3.8  # the encoder's states and the decoder's
 BELOW = 0.0  # the source words
 
 
 def draw() -> Figure:
     """Draw three panels, with the shortest path coloured and all other connections grey."""
-    figure, panels = plt.subplots(1, 3, figsize=(7.0, 2.8), layout="constrained")
-    titles = ("encoder-decoder", "with attention", "Transformer, one layer")
+    figure, panels = plt.subplots(3, 1, figsize=(4.7, 5.9), layout="constrained")
+    titles = ("encoder-\ndecoder", "with\nattention", "Transformer,\none layer")
     for axes, title, way in zip(
         panels, titles, (_recurrent, _attention, _transformer), strict=True
     ):
-        axes.set_xlim(-0.6, WORDS - 0.4)
-        axes.set_ylim(-0.75, 5.7)
+        axes.set_xlim(-2.2, WORDS - 0.7)
+        axes.set_ylim(-0.9, HIGH + 1.7)
         axes.axis("off")
-        axes.set_title(title, loc="center")
+        axes.text(-2.15, (LOW + HIGH) / 2, title, va="center", weight="bold", fontsize=11)
         way(axes)
         for i in range(WORDS):
             _text(axes, i, BELOW - 0.35, f"$x_{i + 1}$", i == 0)
-            _text(axes, i, HIGH + 1.05, f"$y_{i + 1}$", i == WORDS - 1)
+            _text(axes, i, HIGH + 1.3, f"$y_{i + 1}$", i == WORDS - 1)
             _node(axes, i, LOW, BLUE)
             _node(axes, i, HIGH, GREEN)
     return figure
@@ -69,13 +69,12 @@ def _ends(axes: Axes) -> None:
     """Draw the arrows from the words into the encoder and from the decoder to the outputs."""
     for i in range(WORDS):
         _arrow(axes, (i, BELOW), (i, LOW), i == 0, start=0)
-        _arrow(axes, (i, HIGH), (i, HIGH + 0.85), i == WORDS - 1, end=0)
+        _arrow(axes, (i, HIGH), (i, HIGH + 0.95), i == WORDS - 1, end=0)
 
 
 def _node(axes: Axes, x: float, y: float, colour: str) -> None:
-    axes.add_patch(
-        Circle((x, y), 0.2, facecolor=style.LIGHT["paper"], edgecolor=colour, lw=1.6, zorder=4)
-    )
+    paper = style.LIGHT["paper"]
+    axes.plot(x, y, "o", markersize=11, color=paper, mec=colour, mew=1.6, zorder=4)
 
 
 def _arrow(
@@ -103,4 +102,4 @@ def _arrow(
 
 def _text(axes: Axes, x: float, y: float, text: str, strong: bool) -> None:
     colour = ORANGE if strong else style.LIGHT["muted"]
-    axes.text(x, y, text, ha="center", va="center", fontsize=10, color=colour)
+    axes.text(x, y, text, ha="center", va="center", fontsize=11, color=colour)

@@ -29,7 +29,7 @@ def draw(
     """
     muted = style.LIGHT["muted"]
     figure, (above, below) = plt.subplots(
-        2, 1, figsize=(6.0, 5.4), layout="constrained", sharex=True
+        2, 1, figsize=(4.7, 5.2), layout="constrained", sharex=True
     )
     above.plot(places, heights, "o", color=muted, label="measured")
     for i, (label, (weights, found)) in enumerate(estimates.items()):
@@ -40,5 +40,5 @@ def draw(
     above.set_ylabel("height")
     below.set_ylabel(f"weight for the query {queries[query]:.1f}")
     below.set_xlabel("place")
-    above.legend(ncols=4, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    above.legend(ncols=2, fontsize=10, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     return figure

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+import matplotlib.pyplot as plt
 from torch import Tensor
 
 from coursekit.plots import charts, style
@@ -27,7 +28,15 @@ def draw(
         positions: p_t for each target word, (T,).
         half_width: D, in words.
     """
-    ax = charts.alignment(weights, source, target, links=links)
+    cell = 3.6 / len(source)  # inches
+    figure, ax = plt.subplots(figsize=(4.75, 1.6 + cell * len(target)), layout="constrained")
+    charts.alignment(weights, source, target, links=links, ax=ax)
+    bar = figure.colorbar(
+        ax.images[0], ax=ax, orientation="horizontal", shrink=0.8, aspect=24, pad=0.02
+    )
+    bar.set_label("weight (outlined: gold link)", fontsize=9.5)
+    bar.ax.tick_params(labelsize=9.5)
+    bar.outline.set_visible(False)  # type: ignore[operator]
     color = style.SERIES[2]
     for t, p in enumerate(positions):
         ax.plot(p, t, "x", color=color, markersize=6, markeredgewidth=1.6)

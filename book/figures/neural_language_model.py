@@ -12,58 +12,59 @@ from matplotlib.patches import Rectangle
 from book.figures.drawing_primitives import arrow, box
 from coursekit.plots import style
 
-_box = partial(box, height=0.8, rounding=0.15)
-_arrow = partial(arrow, width=1.4)
+INK, MUTED = style.LIGHT["ink"], style.LIGHT["muted"]
+BLUE, ORANGE, GREEN = style.SERIES[:3]
+WORDS, PLACES = ("when", "the", "brave", "dog"), (0.5, 1.35, 2.2, 3.05)  # all lengths in inches
+MIDDLE, CELL = 1.775, 0.18
+# Illustrative bars; the heights only show that some words are more likely than others.
+BARS = (0.10, 0.22, 0.07, 0.95, 0.14, 0.55, 0.08, 0.30, 0.06, 0.12, 0.40, 0.09)
+_box = partial(box, height=0.36, rounding=0.07)
+_arrow = partial(arrow, width=1.4, head=10)
 
 
 def draw() -> Figure:
     """Draw four context words, their vectors, the hidden layer and the scores of the next word."""
-    ink, muted = style.LIGHT["ink"], style.LIGHT["muted"]
-    blue, orange, green = style.SERIES[0], style.SERIES[1], style.SERIES[2]
-    figure, axes = plt.subplots(figsize=(6.6, 5.2), layout="constrained")
-    axes.set_xlim(0, 13)
-    axes.set_ylim(0, 10.0)
+    figure, axes = plt.subplots(figsize=(4.7, 5.3), layout="constrained")
+    axes.set_xlim(0, 4.6)
+    axes.set_ylim(0, 5.2)
     axes.axis("off")
-    words, places = ["when", "the", "brave", "dog"], [1.6, 4.2, 6.8, 9.4]
-    for word, x, k in zip(words, places, (4, 3, 2, 1), strict=True):
-        axes.text(x, 0.4, word, ha="center", va="center", fontsize=12, color=ink)
-        _arrow(axes, (x, 0.8), (x, 1.75), muted)
-        for cell in range(4):  # the numbers of one vector
-            axes.add_patch(
-                Rectangle((x - 1.0 + 0.5 * cell, 1.8), 0.5, 0.5, fill=False, ec=blue, lw=1.6)
-            )
-        axes.text(x, 2.68, rf"$C(w_{{t-{k}}})$", ha="center", va="center", fontsize=11, color=ink)
-    axes.text(10.6, 1.3, "the same table $C$\nfor all four", va="center", fontsize=9, color=muted)
-    _bracket(axes, 0.5, 10.5, 3.15, muted)
-    axes.text(5.5, 3.62, "$x$: side by side", ha="center", va="center", fontsize=11, color=ink)
-    _arrow(axes, (5.5, 3.95), (5.5, 4.75), muted)
-    axes.text(5.75, 4.35, "$H$, $d$", va="center", fontsize=11, color=ink)
-    _box(axes, 5.5, 5.2, "tanh: $h$ hidden units", green, width=4.2)
-    _arrow(axes, (5.5, 5.6), (5.5, 6.55), muted)
-    axes.text(5.75, 6.05, "$U$", va="center", fontsize=11, color=ink)
-    _box(axes, 5.5, 7.0, "$y$: one score for each of $V$ words", orange, width=9.0)
+    _look_up(axes)
+    _text(axes, MIDDLE, 1.8, "$x$: side by side", 11)
+    _arrow(axes, (MIDDLE, 1.95), (MIDDLE, 2.3), MUTED)
+    _text(axes, MIDDLE + 0.1, 2.12, "$H$, $d$", 11, "left")
+    _box(axes, MIDDLE, 2.5, "tanh: $h$ hidden units", GREEN, width=2.0)
+    _arrow(axes, (MIDDLE, 2.7), (MIDDLE, 3.15), MUTED)
+    _text(axes, MIDDLE + 0.1, 2.92, "$U$", 11, "left")
+    _box(axes, MIDDLE, 3.35, "$y$: one score for each of $V$ words", ORANGE, width=3.2)
     # The direct connections bypass the hidden layer.
-    _arrow(axes, (9.6, 3.3), (9.2, 6.55), blue, dashed=True)
-    axes.text(9.75, 4.85, "$W$: direct\nconnections", va="center", fontsize=10, color=ink)
-    _arrow(axes, (5.5, 7.4), (5.5, 8.1), muted)
-    axes.text(5.75, 7.75, "softmax", va="center", fontsize=10, color=ink)
-    # Illustrative bars; the heights only show that some words are more likely than others.
-    heights = (0.10, 0.22, 0.07, 0.95, 0.14, 0.55, 0.08, 0.30, 0.06, 0.12, 0.40, 0.09)
-    for i, height in enumerate(heights):
-        colour = orange if i == 3 else style.LIGHT["line"]
-        axes.add_patch(Rectangle((1.4 + 0.7 * i, 8.3), 0.5, height, color=colour))
-    axes.text(3.75, 9.5, "runs", ha="center", va="center", fontsize=12, color=ink)
-    axes.text(
-        7.3,
-        9.6,
-        r"$p(w_t\mid w_{t-4},\dots,w_{t-1})$",
-        ha="center",
-        va="center",
-        fontsize=11,
-        color=ink,
-    )
+    _arrow(axes, (3.2, 1.65), (3.2, 3.15), BLUE, dashed=True)
+    _text(axes, 3.32, 2.4, "$W$: direct\nconnections", 10, "left")
+    _arrow(axes, (MIDDLE, 3.55), (MIDDLE, 3.95), MUTED)
+    _text(axes, MIDDLE + 0.1, 3.75, "softmax", 10, "left")
+    for i, height in enumerate(BARS):
+        x = MIDDLE + 0.26 * (i - len(BARS) / 2)
+        colour = ORANGE if i == 3 else style.LIGHT["line"]
+        axes.add_patch(Rectangle((x, 4.05), 0.19, 0.75 * height, color=colour))
+    _text(axes, 1.09, 4.95, "runs", 11)
+    _text(axes, 2.75, 4.9, r"$p(w_t\mid w_{t-4},\dots,w_{t-1})$", 12)
     return figure
 
 
-def _bracket(axes: Axes, left: float, right: float, y: float, colour: str) -> None:
-    axes.plot([left, left, right, right], [y - 0.12, y, y, y - 0.12], color=colour, lw=1.3)
+def _look_up(axes: Axes) -> None:
+    """Draw the words, their vectors, and the bracket that puts the vectors side by side."""
+    for before, (word, x) in enumerate(zip(reversed(WORDS), reversed(PLACES), strict=True), 1):
+        _text(axes, x, 0.13, word, 11)
+        _arrow(axes, (x, 0.3), (x, 0.8), MUTED)
+        for cell in range(4):  # the numbers of one vector
+            left = x + CELL * (cell - 2)
+            axes.add_patch(Rectangle((left, 0.83), CELL, CELL, fill=False, ec=BLUE, lw=1.6))
+        _text(axes, x, 1.22, rf"$C(w_{{t-{before}}})$", 11)
+    _text(axes, 3.4, 0.55, "the same table\n$C$ for all four", 10, "left", MUTED)
+    left, right, y = PLACES[0] - 2 * CELL, PLACES[-1] + 2 * CELL, 1.55
+    axes.plot([left, left, right, right], [y - 0.07, y, y, y - 0.07], color=MUTED, lw=1.3)
+
+
+def _text(
+    axes: Axes, x: float, y: float, text: str, size: float, side: str = "center", colour: str = INK
+) -> None:
+    axes.text(x, y, text, ha=side, va="center", fontsize=size, color=colour)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
@@ -11,18 +12,25 @@ from matplotlib.figure import Figure
 from coursekit.data.papers import LATER_PAPERS, PAPERS, Paper
 from coursekit.plots import style
 
+CHARACTERS = 22  # in a line of a paper's idea
+LINE = 0.235  # height of a paper with one line, in inches
+SECOND = 0.65  # height of each further line, in such lines
+DATE, DOT, IDEA = 0.15, 0.175, 0.2  # x of the dates' end, of the dots and of the ideas' start
+GROUPS = (
+    ("the course", PAPERS, style.SERIES[0]),
+    ("what came after", LATER_PAPERS, style.SERIES[1]),
+)
+
 
 def draw() -> Figure:
-    """Draw the papers of the course on the left and the later ones on the right, oldest on top."""
-    rows = max(len(PAPERS), len(LATER_PAPERS))
-    size = (7.0, 0.4 * rows + 0.4)
-    figure, panels = plt.subplots(1, 2, figsize=size, dpi=96, layout="constrained")  # mostly text
-    for axes, entries, title, colour in (
-        (panels[0], PAPERS, "the course", style.SERIES[0]),
-        (panels[1], LATER_PAPERS, "what came after", style.SERIES[1]),
-    ):
-        axes.set_xlim(-0.32, 1)
-        axes.set_ylim(rows - 0.4, -0.6)
+    """Draw the papers of the course above the later ones, oldest on top."""
+    heights = [sum(_height(entry) for entry in entries) for _, entries, _ in GROUPS]
+    figure, panels = plt.subplots(
+        2, 1, figsize=(4.7, LINE * sum(heights) + 0.6), height_ratios=heights, layout="constrained"
+    )
+    for axes, height, (title, entries, colour) in zip(panels, heights, GROUPS, strict=True):
+        axes.set_xlim(0, 1)
+        axes.set_ylim(height, 0)
         axes.set_axis_off()
         axes.set_title(title)
         _column(axes, entries, colour)
@@ -30,10 +38,32 @@ def draw() -> Figure:
 
 
 def _column(axes: Axes, entries: Sequence[Paper], colour: str) -> None:
-    axes.plot([0, 0], [0, len(entries) - 1], color=style.LIGHT["line"], linewidth=2, zorder=1)
-    axes.scatter([0] * len(entries), range(len(entries)), color=colour, s=30, zorder=2)
-    for row, entry in enumerate(entries):
-        muted = style.LIGHT["muted"]
-        axes.text(-0.05, row, entry.date, ha="right", va="center", fontsize=9, color=muted)
-        axes.text(0.05, row - 0.17, entry.idea, va="center", weight="bold", fontsize=8.5)
-        axes.text(0.05, row + 0.2, entry.reference, va="center", fontsize=7.5)
+    """Draw a row for each paper: date, dot, idea, and at the right the reference."""
+    muted = style.LIGHT["muted"]
+    top, dots = 0.0, []
+    for entry in entries:
+        y = top + _height(entry) / 2
+        axes.text(DATE, y, entry.date, ha="right", va="center", fontsize=9, color=muted)
+        axes.text(
+            IDEA,
+            y,
+            "\n".join(_lines(entry)),
+            va="center",
+            weight="bold",
+            fontsize=9,
+            linespacing=1.15,
+        )
+        axes.text(1, y, entry.reference, ha="right", va="center", fontsize=9)
+        dots.append(y)
+        top += _height(entry)
+    axes.plot([DOT] * 2, [dots[0], dots[-1]], color=style.LIGHT["line"], linewidth=2, zorder=1)
+    axes.scatter([DOT] * len(dots), dots, color=colour, s=24, zorder=2)
+
+
+def _lines(entry: Paper) -> list[str]:
+    return wrap(entry.idea, CHARACTERS, break_on_hyphens=False)
+
+
+def _height(entry: Paper) -> float:
+    """Return the height of a paper's text, in lines."""
+    return 1 + SECOND * (len(_lines(entry)) - 1)

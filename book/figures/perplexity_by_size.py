@@ -17,7 +17,7 @@ def draw(curves: Mapping[str, Sequence[tuple[str, float, float]]]) -> None:
     Args:
         curves: label -> (name of a model, its counts or parameters, its test perplexity) of each.
     """
-    _, ax = plt.subplots(layout="constrained")
+    _, ax = plt.subplots(figsize=(4.75, 3.5), layout="constrained")
     for i, (label, points) in enumerate(curves.items()):
         _, sizes, perplexities = zip(*points, strict=True)
         ax.plot(
@@ -28,15 +28,16 @@ def draw(curves: Mapping[str, Sequence[tuple[str, float, float]]]) -> None:
             marker=style.MARKERS[i],
             linestyle=style.LINE_STYLES[i],
         )
+        above = perplexities[-1] > min(points[-1][2] for points in curves.values())
         for name, size, perplexity in points:
             ax.annotate(
                 name,
                 (size, perplexity),
-                xytext=(4, 5) if i == 0 else (-5, -5),
+                xytext=(0, 6 if above else -6),
                 textcoords="offset points",
-                ha="left" if i == 0 else "right",
-                va="bottom" if i == 0 else "top",
-                fontsize=9,
+                ha="center",
+                va="bottom" if above else "top",
+                fontsize=9.5,
             )
     everything = [point for points in curves.values() for point in points]
     _, sizes, perplexities = zip(*everything, strict=True)
@@ -46,7 +47,7 @@ def draw(curves: Mapping[str, Sequence[tuple[str, float, float]]]) -> None:
     ax.set_yscale("log")
     ax.set_yticks(ticks, [str(tick) for tick in ticks])
     ax.minorticks_off()
-    ax.set_xlim(min(sizes) / 2.5, max(sizes) * 3)
+    ax.set_xlim(min(sizes) / 1.6, max(sizes) * 2.2)
     ax.set_ylim(low, high)
     ax.set_xlabel("counts or parameters")
     ax.set_ylabel("test perplexity")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -10,47 +12,52 @@ from book.figures.drawing_primitives import arrow, box
 from coursekit.plots import style
 
 BLUE, ORANGE, GREEN = style.SERIES[:3]
+MUTED = style.LIGHT["muted"]
 WORDS = ("how", "are", "you")
+WIDTH = 4.6  # of both figures; all lengths are in inches
+CARRY = 2.65  # height of the thick line of a cell
+GATES, STATE, WORD = 1.1, 0.48, 0.12  # heights of its gates and of the lines that they read
+_box = partial(box, width=0.42, height=0.38, rounding=0.08, size=12)
+_arrow = partial(arrow, head=10)
 
 
 def draw_unrolled() -> Figure:
     """Draw the network as a loop and unrolled over three words, with the path of the gradient."""
-    figure, axes = plt.subplots(figsize=(6.6, 3.2), layout="constrained")
-    axes.set_xlim(-0.2, 13.4)
-    axes.set_ylim(-0.2, 5.6)
+    figure, axes = plt.subplots(figsize=(4.7, 2.1), layout="constrained")
+    axes.set_xlim(0, WIDTH)
+    axes.set_ylim(0, 1.95)
     axes.axis("off")
-    muted = style.LIGHT["muted"]
-    box(axes, 1.2, 2.6, "$f$", BLUE)
-    arrow(axes, (1.2, 0.9), (1.2, 2.1), muted)
-    _text(axes, 1.2, 0.5, "$x_t$", 13)
-    arrow(axes, (1.7, 3.1), (0.7, 3.1), BLUE, curve=1.6)
-    _text(axes, 1.2, 4.5, "$h_t$", 13)
-    _text(axes, 3.15, 2.6, "=", 20)
-    box(axes, 4.5, 2.6, "$h_0$", BLUE, width=1.0, dashed=True)
+    low, middle, high = 0.7, 0.9, 1.13  # heights of the boxes' lower edges, centres, upper edges
+    _box(axes, 0.35, middle, "$f$", BLUE)
+    _arrow(axes, (0.35, 0.26), (0.35, low - 0.02), MUTED)
+    _text(axes, 0.35, 0.12, "$x_t$", 13)
+    _arrow(axes, (0.48, high), (0.22, high), BLUE, curve=1.6)
+    _text(axes, 0.35, 1.58, "$h_t$", 13)
+    _text(axes, 0.8, middle, "=", 18)
+    _box(axes, 1.21, middle, "$h_0$", BLUE, width=0.38, dashed=True)
     for j, word in enumerate(WORDS):
-        x = 6.6 + 2.4 * j
-        box(axes, x, 2.6, "$f$", BLUE)
-        arrow(axes, (x - 1.55, 2.6), (x - 0.75, 2.6), BLUE)
-        arrow(axes, (x, 0.9), (x, 2.1), muted)
-        _text(axes, x, 0.4, word)
+        x = 1.9 + 0.9 * j
+        _box(axes, x, middle, "$f$", BLUE)
+        _arrow(axes, (x - (0.66 if j else 0.47), middle), (x - 0.24, middle), BLUE)
+        _arrow(axes, (x, 0.26), (x, low - 0.02), MUTED)
+        _text(axes, x, 0.12, word, 11)
+        later = x + (0.78 if j < 2 else 0.7)
+        _arrow(axes, (later, high), (x + 0.12, high), ORANGE, dashed=True, curve=0.5)
         if j < 2:
-            axes.plot([x + 0.7, x + 0.9], [2.6, 2.6], color=BLUE, lw=1.5)
-            _text(axes, x + 1.2, 3.05, f"$h_{j + 1}$")
-    arrow(axes, (12.1, 2.6), (12.75, 2.6), BLUE)
-    _text(axes, 13.1, 2.6, "$h_3$", 13)
-    for start, end in ((12.9, 11.6), (11.2, 9.2), (8.8, 6.8)):
-        arrow(axes, (start, 3.6), (end, 3.6), ORANGE, dashed=True, curve=0.25)
-    arrow(axes, (6.15, 3.15), (6.15, 0.75), ORANGE, dashed=True)
-    _text(axes, 9.9, 4.8, "gradient of the loss, backwards through time", 10.5)
+            _text(axes, x + 0.45, middle + 0.14, f"$h_{j + 1}$", 11)
+    _arrow(axes, (3.94, middle), (4.25, middle), BLUE)
+    _text(axes, 4.42, middle, "$h_3$", 13)
+    _arrow(axes, (1.78, low - 0.02), (1.78, 0.26), ORANGE, dashed=True)
+    _text(axes, 2.9, 1.75, "gradient of the loss, backwards through time", 10)
     return figure
 
 
 def draw_cells() -> Figure:
     """Draw the GRU and the LSTM, with a thick line for the carried content."""
-    figure, (gru, lstm) = plt.subplots(2, 1, figsize=(6.6, 7.0), layout="constrained")
+    figure, (gru, lstm) = plt.subplots(2, 1, figsize=(4.7, 6.6), layout="constrained")
     for axes, title in ((gru, "GRU"), (lstm, "LSTM")):
-        axes.set_xlim(-0.6, 13.2)
-        axes.set_ylim(-0.6, 5.4)
+        axes.set_xlim(0, WIDTH)
+        axes.set_ylim(-0.1, 2.9)
         axes.axis("off")
         axes.set_title(title)
     _gru(gru)
@@ -59,71 +66,86 @@ def draw_cells() -> Figure:
 
 
 def _gru(axes: Axes) -> None:
-    muted = style.LIGHT["muted"]
     _carry(axes, "$h_{t-1}$", "$h_t$")
-    _circle(axes, 4.6, 4.2, "×")
-    _gate(axes, 4.6, 2.4, "$z$")
-    arrow(axes, (4.6, 2.9), (4.6, 3.8), GREEN)
-    _circle(axes, 9.4, 4.2, "+")
-    _circle(axes, 9.4, 2.6, "×")
-    arrow(axes, (9.4, 3.0), (9.4, 3.8), ORANGE, width=2.4)
-    box(axes, 9.4, 0.6, "$n$: tanh", ORANGE, width=2.2)
-    arrow(axes, (9.4, 1.1), (9.4, 2.2), ORANGE)
-    _gate(axes, 7.2, 2.6, "$1-z$", width=1.7)
-    arrow(axes, (8.05, 2.6), (9.0, 2.6), GREEN)
-    # The candidate reads the old state through the reset gate.
-    axes.plot([1.4, 1.4], [4.2, 0.6], color=BLUE, lw=1.5, zorder=1)
-    arrow(axes, (1.4, 0.6), (3.95, 0.6), BLUE)
-    _circle(axes, 4.35, 0.6, "×")
-    arrow(axes, (4.75, 0.6), (8.25, 0.6), BLUE)
-    _gate(axes, 2.9, 1.75, "$r$")
-    arrow(axes, (3.3, 1.25), (4.05, 0.85), GREEN)
-    arrow(axes, (12.2, 0.6), (10.55, 0.6), muted)
-    _text(axes, 12.6, 0.6, "$x_t$", 13)
+    z, r, n, level = 1.15, 2.05, 3.5, 1.8
+    axes.plot([0.65, 0.65], [CARRY, STATE], color=BLUE, linewidth=1.5, zorder=1)
+    _word(axes, until=n)
+    for x, name in ((z, "$z$"), (r, "$r$")):
+        _gate(axes, x, name)
+    _circle(axes, z, CARRY, "×")
+    _arrow(axes, (z, GATES + 0.22), (z, CARRY - 0.15), GREEN)
+    # The candidate reads the word, and the old state through the reset gate.
+    _circle(axes, 2.75, STATE, "×")
+    _arrow(axes, (0.65, STATE), (2.6, STATE), BLUE)
+    axes.plot([r + 0.24, 2.75], [GATES, GATES], color=GREEN, linewidth=1.5)
+    _arrow(axes, (2.75, GATES), (2.75, STATE + 0.15), GREEN)
+    _arrow(axes, (2.9, STATE), (n - 0.42, STATE), BLUE)
+    _box(axes, n, STATE, "$n$: tanh", ORANGE, width=0.8, height=0.34)
+    _arrow(axes, (n, WORD), (n, STATE - 0.2), MUTED)
+    # The new state takes 1 - z of the candidate.
+    _circle(axes, n, level, "×")
+    _circle(axes, n, CARRY, "+")
+    _arrow(axes, (n, STATE + 0.2), (n, level - 0.15), ORANGE)
+    _arrow(axes, (n, level + 0.15), (n, CARRY - 0.15), ORANGE, width=2.4)
+    _box(axes, 2.4, level, "$1-z$", GREEN, width=0.7)
+    _arrow(axes, (z, level), (2.03, level), GREEN)
+    _arrow(axes, (2.77, level), (n - 0.15, level), GREEN)
 
 
 def _lstm(axes: Axes) -> None:
-    muted = style.LIGHT["muted"]
     _carry(axes, "$c_{t-1}$", "$c_t$")
-    _circle(axes, 2.4, 4.2, "×")
-    _gate(axes, 2.4, 2.4, "$f$")
-    arrow(axes, (2.4, 2.9), (2.4, 3.8), GREEN)
-    _circle(axes, 5.6, 4.2, "+")
-    _circle(axes, 5.6, 2.6, "×")
-    arrow(axes, (5.6, 3.0), (5.6, 3.8), ORANGE, width=2.4)
-    _gate(axes, 3.7, 1.4, "$i$")
-    arrow(axes, (4.2, 1.8), (5.25, 2.45), GREEN)
-    box(axes, 5.9, 0.6, "$g$: tanh", ORANGE, width=2.2)
-    arrow(axes, (5.65, 1.1), (5.6, 2.2), ORANGE)
-    box(axes, 8.8, 3.0, "tanh", BLUE, width=1.5)
-    arrow(axes, (8.8, 4.2), (8.8, 3.5), BLUE)
-    _circle(axes, 8.8, 1.5, "×")
-    arrow(axes, (8.8, 2.5), (8.8, 1.9), BLUE)
-    _gate(axes, 8.8, 0.0, "$o$")
-    arrow(axes, (8.8, 0.5), (8.8, 1.1), GREEN)
-    arrow(axes, (9.2, 1.5), (12.1, 1.5), BLUE)
-    _text(axes, 12.5, 1.5, "$h_t$", 13)
-    _text(axes, 1.5, 0.3, "$x_t,\\ h_{t-1}$", 13)
-    _text(axes, 1.5, -0.35, "to $f, i, g, o$", 10, muted)
+    f, i, g, o, level = 0.85, 1.55, 2.4, 3.4, 1.72
+    axes.plot([0.45, o - 0.1], [STATE, STATE], color=BLUE, linewidth=1.5, zorder=1)
+    _text(axes, 0.2, STATE, "$h_{t-1}$", 13)
+    _word(axes, until=o + 0.1)
+    for x, name in ((f, "$f$"), (i, "$i$"), (o, "$o$")):
+        _gate(axes, x, name)
+    _gate(axes, g, "$g$: tanh", ORANGE, width=0.8)
+    _circle(axes, f, CARRY, "×")
+    _arrow(axes, (f, GATES + 0.22), (f, CARRY - 0.15), GREEN)
+    # The memory takes i of the candidate g.
+    _circle(axes, g, level, "×")
+    _circle(axes, g, CARRY, "+")
+    axes.plot([i, i], [GATES + 0.22, level], color=GREEN, linewidth=1.5)
+    _arrow(axes, (i, level), (g - 0.15, level), GREEN)
+    _arrow(axes, (g, GATES + 0.22), (g, level - 0.15), ORANGE)
+    _arrow(axes, (g, level + 0.15), (g, CARRY - 0.15), ORANGE, width=2.4)
+    # The state is o of the memory's tanh.
+    _box(axes, o, 2.2, "tanh", BLUE, width=0.6, height=0.32)
+    _circle(axes, o, level, "×")
+    _arrow(axes, (o, CARRY), (o, 2.38), BLUE)
+    _arrow(axes, (o, 2.02), (o, level + 0.15), BLUE)
+    _arrow(axes, (o, GATES + 0.22), (o, level - 0.15), GREEN)
+    _arrow(axes, (o + 0.15, level), (4.15, level), BLUE)
+    _text(axes, 4.35, level, "$h_t$", 13)
 
 
 def _carry(axes: Axes, before: str, after: str) -> None:
     """Draw the thick line that carries the content from one word to the next."""
-    arrow(axes, (0.4, 4.2), (12.1, 4.2), BLUE, width=4.5, head=20)
-    _text(axes, -0.1, 4.2, before, 13)
-    _text(axes, 12.6, 4.2, after, 13)
+    _arrow(axes, (0.5, CARRY), (4.15, CARRY), BLUE, width=4.5, head=20)
+    _text(axes, 0.2, CARRY, before, 13)
+    _text(axes, 4.35, CARRY, after, 13)
 
 
-def _gate(axes: Axes, x: float, y: float, name: str, width: float = 1.1) -> None:
-    box(axes, x, y, name, GREEN, width=width, size=12)
+def _word(axes: Axes, until: float) -> None:
+    """Draw the line on which the word comes in."""
+    axes.plot([0.45, until], [WORD, WORD], color=MUTED, linewidth=1.5, zorder=1)
+    _text(axes, 0.2, WORD, "$x_t$", 13)
+
+
+def _gate(axes: Axes, x: float, name: str, colour: str = GREEN, width: float = 0.46) -> None:
+    """Draw a box that reads the old state and the word from the lines below it."""
+    _box(axes, x, GATES, name, colour, width=width)
+    _arrow(axes, (x - 0.1, STATE), (x - 0.1, GATES - 0.22), BLUE)
+    _arrow(axes, (x + 0.1, WORD), (x + 0.1, GATES - 0.22), MUTED)
 
 
 def _circle(axes: Axes, x: float, y: float, sign: str) -> None:
     ink, paper = style.LIGHT["ink"], style.LIGHT["paper"]
-    axes.plot(x, y, "o", markersize=20, color=paper, mec=ink, mew=1.5, zorder=3)
-    axes.text(x, y - 0.03, sign, ha="center", va="center", fontsize=13, color=ink, zorder=4)
+    axes.plot(x, y, "o", markersize=18, color=paper, mec=ink, mew=1.5, zorder=3)
+    axes.text(x, y - 0.01, sign, ha="center", va="center", fontsize=13, color=ink, zorder=4)
 
 
-def _text(axes: Axes, x: float, y: float, text: str, size: float = 12, colour: str = "") -> None:
-    ink = colour or style.LIGHT["ink"]
+def _text(axes: Axes, x: float, y: float, text: str, size: float) -> None:
+    ink = style.LIGHT["ink"]
     axes.text(x, y, text, ha="center", va="center", fontsize=size, color=ink)

@@ -2,137 +2,121 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
-from book.figures.drawing_primitives import arrow
+from book.figures.drawing_primitives import arrow, box
 from coursekit.plots import style
 
 BLUE, ORANGE, GREEN, PURPLE = style.SERIES[:4]
-INK, MUTED, PAPER = style.LIGHT["ink"], style.LIGHT["muted"], style.LIGHT["paper"]
+INK, MUTED = style.LIGHT["ink"], style.LIGHT["muted"]
+LEFT, RIGHT = 1.08, 3.35  # centres of encoder and decoder; all lengths are in inches
+WIDTH = 1.54  # of the boxes
+FIRST, PITCH = 1.55, 1.11  # height of the first part of a layer, and from part to part
+_box = partial(box, width=WIDTH, height=0.42, rounding=0.06, size=10)
+_arrow = partial(arrow, head=10)
 
 
 def draw_model() -> Figure:
     """Draw encoder and decoder, with one layer of each in full."""
-    figure, axes = plt.subplots(figsize=(6.6, 5.4), layout="constrained")
-    axes.set_xlim(-1.2, 13.4)
-    axes.set_ylim(-0.4, 13.2)
+    figure, axes = plt.subplots(figsize=(4.7, 5.9), layout="constrained")
+    axes.set_xlim(0, 4.6)
+    axes.set_ylim(0, 5.8)
     axes.axis("off")
-    left, right = 2.9, 9.4
-    _stack(axes, left, 2.2, 7.2, "encoder layer", "6 times")
-    _stack(axes, right, 2.2, 9.5, "decoder layer", "6 times")
-    encoder = ((3.3, "self-attention", BLUE), (5.6, "feed-forward", MUTED))
+    encoder = (("self-attention", BLUE), ("feed-forward", MUTED))
     decoder = (
-        (3.3, "masked self-attention", ORANGE),
-        (5.6, "attention to the encoder", GREEN),
-        (7.9, "feed-forward", MUTED),
+        ("masked\nself-attention", ORANGE),
+        ("attention\nto the encoder", GREEN),
+        ("feed-forward", MUTED),
     )
-    for x, parts, below in ((left, encoder, 1.4), (right, decoder, 1.4)):
-        for y, name, colour in parts:
-            arrow(axes, (x, below), (x, y - 0.4), MUTED)
-            _box(axes, x, y, name, colour, 4.2)
-            _box(axes, x, y + 0.85, "add, then LayerNorm", PURPLE, 4.2, 0.55)
-            start = y - 0.72 if y > parts[0][0] else 2.45
-            edge = x + 2.4
-            axes.plot([x, edge, edge], [start, start, y + 0.85], color=PURPLE, linewidth=1.3)
-            arrow(axes, (edge, y + 0.85), (x + 2.08, y + 0.85), PURPLE, width=1.3)
-            below = y + 1.15
-    for x, name in ((left, "source words"), (right, "target words so far")):
-        _box(axes, x, 1.0, "embeddings + positions", MUTED, 4.2)
-        axes.text(x, -0.05, name, ha="center", va="center", fontsize=10, color=INK)
-        arrow(axes, (x, 0.2), (x, 0.55), MUTED)
-    memory = 6.75
-    axes.plot([left, left], [memory, 8.1], color=GREEN, linewidth=1.8, zorder=1)
-    axes.plot([left, 6.1], [8.1, 8.1], color=GREEN, linewidth=1.8, zorder=1)
-    axes.plot([6.1, 6.1], [8.1, 5.6], color=GREEN, linewidth=1.8, zorder=1)
-    arrow(axes, (6.1, 5.6), (7.25, 5.6), GREEN)
-    axes.text(4.4, 8.4, "memory: keys and values", ha="center", fontsize=9.5, color=INK)
-    arrow(axes, (right, 9.05), (right, 10.05), MUTED)
-    _box(axes, right, 10.5, "product with the embeddings", MUTED, 4.6)
-    arrow(axes, (right, 10.95), (right, 11.45), MUTED)
-    _box(axes, right, 11.9, "softmax: next word", MUTED, 4.2)
-    return figure
-
-
-def draw_heads() -> Figure:
-    """Draw how heads project whole vectors, attend, and are concatenated."""
-    figure, axes = plt.subplots(figsize=(6.6, 2.4), layout="constrained")
-    axes.set_xlim(-0.3, 15.2)
-    axes.set_ylim(-0.7, 5.3)
-    axes.axis("off")
-    colours = (BLUE, ORANGE, GREEN, PURPLE)
-    heights = (4.4, 3.1, 1.8, 0.5)
-    _box(axes, 0.75, 3.5, "$X$", MUTED, 1.3, 1.5)
-    _box(axes, 0.75, 1.4, "$Y$", MUTED, 1.3, 1.5)
-    axes.text(0.75, 4.55, "$(B, T, d)$", ha="center", fontsize=9.5)
-    axes.text(0.75, 0.1, "$(B, N, d)$", ha="center", fontsize=9.5)
-    _box(axes, 0.75, 2.45, "", style.LIGHT["line"], 1.75, 3.9, order=1)
-    for i, (y, colour) in enumerate(zip(heights, colours, strict=True), start=1):
-        arrow(axes, (1.7, 2.45), (3.4, y), colour)
-        _box(axes, 6.4, y, rf"Attention$(XW^Q_{i}, YW^K_{i}, YW^V_{i})$", colour, 5.9, 0.85)
-        arrow(axes, (9.4, y), (10.35, 2.45 + 0.75 * (2.5 - i)), colour)
-        axes.add_patch(
-            Rectangle((10.4, 2.07 + 0.75 * (2.5 - i)), 0.8, 0.75, facecolor=colour, alpha=0.75)
+    memory = _stack(axes, LEFT, encoder, "source words")
+    result = _stack(axes, RIGHT, decoder, "target words so far")
+    for x, y, name in ((0.1, 2.2, "encoder layer"), (4.48, 2.75, "decoder layer")):
+        axes.text(
+            x,
+            y,
+            f"{name}, 6 times",
+            rotation=90,
+            ha="center",
+            va="center",
+            fontsize=10,
+            color=MUTED,
         )
-    axes.text(10.8, 0.2, "head by head", ha="center", fontsize=9.5)
-    arrow(axes, (11.3, 2.45), (12.2, 2.45), MUTED)
-    _box(axes, 12.7, 2.45, "$W^O$", MUTED, 0.9)
-    arrow(axes, (13.2, 2.45), (14.1, 2.45), MUTED)
-    _box(axes, 14.55, 2.45, "", MUTED, 0.8, 3.0)
-    axes.text(14.4, 0.2, "$(B, T, d)$", ha="center", fontsize=9.5)
+    over, between, attends = memory + 0.45, 2.29, FIRST + PITCH
+    axes.plot(
+        [LEFT, LEFT, between, between],
+        [memory, over, over, attends],
+        color=GREEN,
+        linewidth=1.8,
+        zorder=1,
+    )
+    _arrow(axes, (between, attends), (RIGHT - WIDTH / 2 - 0.02, attends), GREEN, width=1.8)
+    axes.text(1.15, over + 0.16, "memory: keys and values", ha="center", va="center", fontsize=10)
+    _arrow(axes, (RIGHT, result), (RIGHT, 4.72), MUTED)
+    _box(axes, RIGHT, 4.95, "product with\nthe embeddings", MUTED)
+    _arrow(axes, (RIGHT, 5.18), (RIGHT, 5.41), MUTED)
+    _box(axes, RIGHT, 5.58, "softmax: next word", MUTED, height=0.3)
     return figure
 
 
-def _stack(axes: Axes, x: float, bottom: float, top: float, name: str, times: str) -> None:
+def _stack(axes: Axes, x: float, parts: Sequence[tuple[str, str]], words: str) -> float:
+    """Draw words, embeddings and one layer of these parts; return the height of its result."""
+    top = FIRST + PITCH * (len(parts) - 1) + 0.6
     axes.add_patch(
         FancyBboxPatch(
-            (x - 2.75, bottom),
-            5.4,
-            top - bottom - 0.2,
-            boxstyle="round,pad=0.02,rounding_size=0.25",
+            (x - 0.85, 1.0),
+            1.85,
+            top - 0.88,
+            boxstyle="round,pad=0.0,rounding_size=0.1",
             facecolor=style.LIGHT["panel"],
             edgecolor=style.LIGHT["line"],
             linewidth=1.2,
             zorder=0,
         )
     )
-    side = -1 if x < 6 else 1
-    axes.text(
-        x + 3.0 * side,
-        (bottom + top) / 2,
-        f"{name}, {times}",
-        rotation=90,
-        ha="center",
-        va="center",
-        fontsize=9.5,
-        color=MUTED,
-    )
+    axes.text(x, 0.1, words, ha="center", va="center", fontsize=10, color=INK)
+    _arrow(axes, (x, 0.2), (x, 0.36), MUTED)
+    _box(axes, x, 0.6, "embeddings\n+ positions", MUTED)
+    below, edge = 0.83, x + WIDTH / 2 + 0.12
+    for part, (name, colour) in enumerate(parts):
+        y = FIRST + PITCH * part
+        add, start = y + 0.44, y - 0.39
+        _arrow(axes, (x, below), (x, y - 0.23), MUTED)
+        _box(axes, x, y, name, colour)
+        _box(axes, x, add, "add, then LayerNorm", PURPLE, height=0.28, size=9.5)
+        axes.plot([x, edge, edge], [start, start, add], color=PURPLE, linewidth=1.3)
+        _arrow(axes, (edge, add), (x + WIDTH / 2 + 0.02, add), PURPLE, width=1.3, head=8)
+        below = add + 0.16
+    return top
 
 
-def _box(
-    axes: Axes,
-    x: float,
-    y: float,
-    label: str,
-    colour: str,
-    width: float,
-    height: float = 0.8,
-    order: int = 3,
-) -> None:
-    axes.add_patch(
-        FancyBboxPatch(
-            (x - width / 2, y - height / 2),
-            width,
-            height,
-            boxstyle="round,pad=0.02,rounding_size=0.15",
-            facecolor=PAPER,
-            edgecolor=colour,
-            linewidth=1.8,
-            zorder=order,
+def draw_heads() -> Figure:
+    """Draw how heads project whole vectors, attend, and are concatenated."""
+    figure, axes = plt.subplots(figsize=(4.7, 4.4), layout="constrained")
+    axes.set_xlim(0, 4.6)
+    axes.set_ylim(0, 4.3)
+    axes.axis("off")
+    middle, cell = 2.3, 0.55
+    _box(axes, middle, 0.35, "", style.LIGHT["line"], width=3.3, height=0.6)
+    _box(axes, middle - 0.8, 0.35, "$X$: $(B, T, d)$", MUTED, width=1.4, height=0.36, size=11)
+    _box(axes, middle + 0.8, 0.35, "$Y$: $(B, N, d)$", MUTED, width=1.4, height=0.36, size=11)
+    for i, colour in enumerate((BLUE, ORANGE, GREEN, PURPLE), start=1):
+        x, place = middle + 1.15 * (i - 2.5), middle + cell * (i - 2.5)
+        _arrow(axes, (middle, 0.68), (x, 1.22), colour)
+        label = f"Attention(\n$XW^Q_{i},$\n$YW^K_{i},$\n$YW^V_{i})$"
+        _box(axes, x, 1.76, label, colour, width=1.0, height=1.04, size=11)
+        _arrow(axes, (x, 2.31), (place, 2.74), colour)
+        axes.add_patch(
+            Rectangle((place - cell / 2, 2.76), cell, 0.26, facecolor=colour, alpha=0.75)
         )
-    )
-    axes.text(
-        x, y - 0.02, label, ha="center", va="center", fontsize=9.5, zorder=order + 1, color=INK
-    )
+    axes.text(3.5, 2.89, "head by head", va="center", fontsize=10)
+    _arrow(axes, (middle, 3.04), (middle, 3.3), MUTED)
+    _box(axes, middle, 3.49, "$W^O$", MUTED, width=0.7, height=0.34, size=11)
+    _arrow(axes, (middle, 3.68), (middle, 3.94), MUTED)
+    _box(axes, middle, 4.11, "$(B, T, d)$", MUTED, width=4 * cell, height=0.3, size=11)
+    return figure

@@ -47,7 +47,7 @@ def alignment(
         source: the S source words.
         target: the T target words.
         links: gold links (source position, target position), counted from 0; drawn as outlines.
-        ax: where to draw; a new figure that fits the words, with a colour bar, by default.
+        ax: where to draw; by default a new figure that fits the words, with a colour bar below.
         title: the figure's title.
         possible: gold links annotated as possible only; drawn as dotted outlines.
 
@@ -74,14 +74,12 @@ def alignment(
     many = max(len(source), len(target)) > 16
     own_figure = ax is None
     if ax is None:
-        cell = 0.24 if many else 0.34
-        # a Hangul syllable is as wide as two letters
-        longest = max((len(word) + sum(map(style.has_hangul, word)) for word in target), default=0)
-        labels = 2.3 + 0.08 * max(0, longest - 12)  # inches
-        size = (labels + cell * len(source), 1.3 + cell * len(target))
+        beside, above = 0.2 + 0.085 * _letters(target), 0.2 + 0.085 * _letters(source)  # inches
+        cell = min(0.34, max(0.16, (style.WIDTH - beside) / max(1, len(source))))
+        size = (beside + cell * len(source), above + cell * len(target) + 0.7)
         _, ax = plt.subplots(figsize=size, layout="constrained")
     image = ax.imshow(matrix, cmap=style.ATTENTION, vmin=0.0, vmax=1.0, aspect="equal")
-    font_size = 8 if many else 10
+    font_size = 9 if many else 10
     ax.set_xticks(range(len(source)), style.labels(source), rotation=90, fontsize=font_size)
     for label in ax.get_xticklabels():
         label.set(rotation_mode="anchor", ha="left", va="center")
@@ -106,11 +104,16 @@ def alignment(
     if own_figure:
         figure = ax.get_figure()
         assert figure is not None
-        bar = figure.colorbar(image, ax=ax, shrink=0.6, aspect=18, pad=0.02)
-        bar.set_label("weight" + (" (outlined: gold link)" if gold else ""), fontsize=8)
-        bar.ax.tick_params(labelsize=8)
+        bar = figure.colorbar(image, ax=ax, location="bottom", shrink=0.7, aspect=24, pad=0.02)
+        bar.set_label("weight" + (" (outlined: gold link)" if gold else ""), fontsize=9)
+        bar.ax.tick_params(labelsize=9)
         bar.outline.set_visible(False)  # type: ignore[operator]
     return ax
+
+
+def _letters(words: Sequence[str]) -> int:
+    """Return the length of the longest word in letters; a Hangul syllable is as wide as two."""
+    return max((len(word) + sum(map(style.has_hangul, word)) for word in words), default=0)
 
 
 def curves(
@@ -237,7 +240,7 @@ def by_length(
         _plot_mean(ax, np.arange(bins), heights, name, _look(i, marker=True))
     names = [_bin_name(low, high) for low, high in pairwise(edges)]
     ticks = [f"{name}\nn={count:,}" for name, count in zip(names, counts, strict=True)]
-    ax.set_xticks(range(bins), ticks, fontsize=8 if bins > 6 else 9)
+    ax.set_xticks(range(bins), ticks, fontsize=9)
     ax.set_xlim(-0.4, bins - 0.6)
     ax.set_ylim(bottom=0)
     ax.set_xlabel(f"{xlabel} (n: sentences)")
@@ -249,13 +252,27 @@ def by_length(
     return ax
 
 
+def put_legend_below(ax: Axes, columns: int = 1) -> None:
+    """Move the legend below the axes, where it hides no data, and make the figure higher for it.
+
+    The figure must have the constrained layout.
+    """
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    if legend := ax.get_legend():
+        legend.remove()
+    handles, labels = ax.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+    figure.set_figheight(figure.get_figheight() + 0.2 * -(-len(labels) // columns))  # inches
+
+
 def over_picture(
     picture: Any,
     words: Sequence[str],
     weights: Any,
     regions: Sequence[Any] | None = None,
-    columns: int = 6,
-    width: float = 7.0,
+    columns: int = 4,
+    width: float = style.WIDTH,
 ) -> Figure:
     """Draw a picture, then one panel for each word with the attention over the picture.
 

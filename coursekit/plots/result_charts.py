@@ -53,7 +53,7 @@ def gradients(rows: Rows, limits: tuple[float, float], trained_up_to: float | No
         limits: the lowest and the highest r of the axes.
         trained_up_to: the longest training sentence, in words; marked by a dashed line.
     """
-    _, panels = plt.subplots(2, 1, figsize=(5.6, 6.6), sharex=True, layout="constrained")
+    _, panels = plt.subplots(2, 1, figsize=(style.WIDTH, 6.2), sharex=True, layout="constrained")
     for ax, when in zip(panels, ("before", "after"), strict=True):
         table = f"gradient_{when}"
         groups = next(iter(rows.values()))["runs"][0][table]

@@ -152,6 +152,18 @@ def test_several_seeds_are_a_mean_and_a_band_from_lowest_to_highest():
         assert (at_second.min(), at_second.max()) == (2, 4)
 
 
+def test_a_legend_below_hides_no_data_and_makes_the_figure_higher():
+    ax = charts.curves({"one model": [1, 2], "another": [2, 1], "a third": [0, 1]})
+    before = ax.figure.get_figheight()
+    charts.put_legend_below(ax, columns=2)
+    assert ax.get_legend() is None
+    [legend] = ax.figure.legends
+    assert words(legend.get_texts()) == ["one model", "another", "a third"]
+    assert ax.figure.get_figheight() == pytest.approx(before + 0.4)
+    ax.figure.canvas.draw()
+    assert legend.get_window_extent().y1 <= ax.get_window_extent().y0
+
+
 def result(*seeds):
     """A result with quality by length and after each epoch, and shares of the gradient."""
     groups = ({"from": 1, "to": 4, "sentences": 30}, {"from": 5, "to": 9, "sentences": 12})
