@@ -28,7 +28,7 @@ from coursekit.models.attention_hooks import recorded_weights
 from coursekit.models.translation import Translator, attention_weights
 from coursekit.text.vocabulary import WordVocabulary
 from coursekit.training import device, results, seed_everything, train
-from coursekit.training.metrics import alignment_error_rate, links_of
+from coursekit.training.metrics import alignment_error_rate, argmax_links
 
 from . import bahdanau, luong, transformer, translation_harness
 from .hansards import Words, plain_pairs, read_debates
@@ -188,7 +188,7 @@ def count_links(
 
 def link_words(weights: Tensor) -> set[tuple[int, int]]:
     """Link target words to source words; weights (T, S + 1), the last column means no word."""
-    return {(i, j) for i, j in links_of(weights) if i < weights.shape[1] - 1}
+    return {(i, j) for i, j in argmax_links(weights) if i < weights.shape[1] - 1}
 
 
 def pick_examples(

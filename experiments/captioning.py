@@ -28,13 +28,13 @@ from coursekit.models.captioning import (
     CaptionBatch,
     Classifier,
     PictureEncoder,
+    attention_weights,
     caption_batches,
     class_batches,
     classification_loss,
     feature_maps,
-    gaze,
     greedy_captions,
-    looks,
+    measure_region_attention,
     pictures_of,
 )
 from coursekit.text.vocabulary import PAD, WordVocabulary
@@ -86,7 +86,7 @@ class Drawn:
 def draw_scenes(number: int = 4000, class_epochs: int = 4, seed: int = 1) -> Drawn:
     """Draw the scenes, train the encoder as a classifier, and compute all annotations once."""
     data = splits(number, 300, 500, seed=seed)
-    ones = scenes(number + 500, seed=seed + 1, things=(1, 1))
+    ones = scenes(number + 500, seed=seed + 1, objects=(1, 1))
     seed_everything(seed)
     encoder = PictureEncoder(CHANNELS)
     classifier = Classifier(encoder, CHANNELS)
@@ -308,8 +308,9 @@ def main(options: argparse.Namespace) -> None:
             seconds = time.process_time() - started
             metrics = {"exact": measure_right(model, data)}
             if name != "mean":
-                gazes = gaze(
-                    looks(model, data.annotations["test"], data.captions["test"]), data.scenes.test
+                gazes = measure_region_attention(
+                    attention_weights(model, data.annotations["test"], data.captions["test"]),
+                    data.scenes.test,
                 )
                 for kind, one in gazes.items():
                     metrics |= {f"share_{kind}": one.share, f"pointing_{kind}": one.pointing}

@@ -27,7 +27,7 @@ from coursekit.data.lesson_data import TranslationData, translation_data
 from coursekit.models.translation import Translator, attention_weights, translate
 from coursekit.text.vocabulary import PAD, WordVocabulary, until_eos
 from coursekit.training import History
-from coursekit.training.metrics import alignment_error_rate, entropy, links_of
+from coursekit.training.metrics import alignment_error_rate, argmax_links, entropy
 from solutions.seq2seq.encoder_decoder import reverse_source
 
 from .comparison import Train
@@ -268,7 +268,7 @@ def measure_alignment(rows: Sequence[Tensor], data: TranslationData) -> dict[str
     """
     assert data.links is not None
     linked = [{t for _, t in gold} for gold in data.links]
-    predicted = [links_of(w, t) for w, t in zip(rows, linked, strict=True)]
+    predicted = [argmax_links(w, t) for w, t in zip(rows, linked, strict=True)]
     return {
         "alignment_error_rate": alignment_error_rate(predicted, data.links),
         "annotations_used": count_used(rows),

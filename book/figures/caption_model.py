@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 
 from book.figures.drawing_primitives import arrow, box
 from coursekit.corpora.scenes import Scene, scenes
-from coursekit.models.captioning import GRID, places
+from coursekit.models.captioning import GRID, overlapped_locations
 from coursekit.plots import style
 
 BLUE, ORANGE, GREEN = style.SERIES[:3]
@@ -29,7 +29,7 @@ def draw() -> Figure:
     axes.set_ylim(0.3, 14.2)
     axes.axis("off")
     axes.set_aspect("equal")
-    (scene,) = scenes(1, seed=74, things=(2, 2))
+    (scene,) = scenes(1, seed=74, objects=(2, 2))
     _image(axes, scene.picture, 0.6, 10.6, 2.9, lines=True)
     axes.text(2.05, 13.75, "image", ha="center", fontsize=12)
     arrow(axes, (3.65, 12.05), (5.05, 12.05), MUTED)
@@ -60,7 +60,7 @@ def draw() -> Figure:
 
 
 def _step(
-    axes: Axes, scene: Scene, x: float, thing: int, written: str, before: str, after: str, t: int
+    axes: Axes, scene: Scene, x: float, item: int, written: str, before: str, after: str, t: int
 ) -> None:
     """Draw one step from query to next word, from top to bottom and 5.2 units wide."""
     left, right = x + SIDE / 2, x + NEXT + SIDE / 2
@@ -68,7 +68,7 @@ def _step(
     axes.text(left + 0.95, 9.1, f"has written\n“{written}”", fontsize=10, va="center")
     arrow(axes, (left, 8.6), (left, 7.75), GREEN)
     axes.text(left + 0.2, 8.15, "query", fontsize=10, va="center")
-    inside = places(scene.things[thing].mask()).float().numpy().reshape(GRID, GRID)
+    inside = overlapped_locations(scene.objects[item].mask()).float().numpy().reshape(GRID, GRID)
     near = _blur(inside)
     _image(axes, 0.25 + 0.5 * near, x, 5.55, SIDE, grey=True)
     axes.text(left, 5.2, f"scores $e_{t}$", ha="center", va="center", fontsize=11)
@@ -97,7 +97,7 @@ def _step(
     axes.text(left - 0.85, 2.25, "LSTM", ha="right", va="center", fontsize=10, rotation=90)
     arrow(axes, (left + 0.8, 2.25), (right - 0.15, 2.25), MUTED)
     axes.text(
-        right - 0.05, 2.25, scene.things[thing].colour, fontsize=13, va="center", weight="bold"
+        right - 0.05, 2.25, scene.objects[item].colour, fontsize=13, va="center", weight="bold"
     )
     axes.text(right, 1.6, f"word $y_{t}$", fontsize=11, ha="center", va="center")
     arrow(axes, (left, 1.2), (left, 1.8), MUTED)

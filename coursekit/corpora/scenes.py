@@ -107,14 +107,14 @@ class Scene:
     Attributes:
         picture: uint8 (48, 48, 3), red, green, blue.
         words: the caption.
-        things: the objects, in the order of the caption.
+        objects: the objects, in the order of the caption.
         about: for each word, the indices of the objects it refers to: one for the words of an
             object, two for a relation, none for "a".
     """
 
     picture: np.ndarray
     words: tuple[str, ...]
-    things: tuple[SceneObject, ...]
+    objects: tuple[SceneObject, ...]
     about: tuple[tuple[int, ...], ...]
 
     def region(self, position: int) -> np.ndarray:
@@ -124,8 +124,8 @@ class Scene:
             position: position of the word in the caption, from 0.
         """
         covered = np.zeros((CANVAS, CANVAS), dtype=bool)
-        for thing in self.about[position]:
-            covered |= self.things[thing].mask()
+        for item in self.about[position]:
+            covered |= self.objects[item].mask()
         return covered
 
 
@@ -142,13 +142,13 @@ def kind(word: str) -> str | None:
     return _KIND_OF.get(word)
 
 
-def scenes(number: int, seed: int, things: tuple[int, int] = (2, 3)) -> list[Scene]:
+def scenes(number: int, seed: int, objects: tuple[int, int] = (2, 3)) -> list[Scene]:
     """Generate scenes; the same arguments give the same scenes on every machine.
 
     Args:
         number: number of scenes.
         seed: seed of the generator.
-        things: the smallest and the largest number of objects in a scene, from 1 to 3.
+        objects: the smallest and the largest number of objects in a scene, from 1 to 3.
 
     Returns:
         The scenes.
@@ -156,12 +156,12 @@ def scenes(number: int, seed: int, things: tuple[int, int] = (2, 3)) -> list[Sce
     Raises:
         ValueError: a number is out of range.
     """
-    _check(things, number=number)
-    return _draw(number, random.Random(seed), things, set())
+    _check(objects, number=number)
+    return _draw(number, random.Random(seed), objects, set())
 
 
 def splits(
-    train: int, validation: int, test: int, seed: int, things: tuple[int, int] = (2, 3)
+    train: int, validation: int, test: int, seed: int, objects: tuple[int, int] = (2, 3)
 ) -> SceneSplits:
     """Generate training, validation and test scenes that share no caption.
 
@@ -170,7 +170,7 @@ def splits(
         validation: scenes in the validation set.
         test: scenes in the test set.
         seed: seed of the generator.
-        things: the smallest and the largest number of objects in a scene, from 1 to 3.
+        objects: the smallest and the largest number of objects in a scene, from 1 to 3.
 
     Returns:
         The three sets; a larger training set leaves the other two unchanged.
@@ -178,25 +178,27 @@ def splits(
     Raises:
         ValueError: a number is out of range, or too few different captions exist.
     """
-    _check(things, train=train, validation=validation, test=test)
+    _check(objects, train=train, validation=validation, test=test)
     source, taken = random.Random(seed), set[tuple[str, ...]]()
     parts = []
     for number in (test, validation, train):
-        parts.append(_draw(number, source, things, taken))
+        parts.append(_draw(number, source, objects, taken))
         taken |= {scene.words for scene in parts[-1]}
     return SceneSplits(parts[2], parts[1], parts[0])
 
 
-def caption(things: tuple[SceneObject, ...]) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
+def caption(
+    objects: tuple[SceneObject, ...],
+) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
     """Return the caption of objects from left to right, and the objects each word refers to."""
     words: list[str] = []
     about: list[tuple[int, ...]] = []
-    for i, thing in enumerate(things):
+    for i, item in enumerate(objects):
         if i:
-            words.append(relation(things[i - 1], thing))
+            words.append(relation(objects[i - 1], item))
             about.append((i - 1, i))
-        words += thing.words
-        about += [(), *[(i,)] * (len(thing.words) - 1)]
+        words += item.words
+        about += [(), *[(i,)] * (len(item.words) - 1)]
     return tuple(words), tuple(about)
 
 
@@ -208,14 +210,14 @@ def relation(first: SceneObject, second: SceneObject) -> str:
     return "above" if down > 0 else "below"
 
 
-def _check(things: tuple[int, int], **numbers: int) -> None:
+def _check(objects: tuple[int, int], **numbers: int) -> None:
     for name, value in numbers.items():
         if value < 0:
             raise ValueError(f"{name} must be 0 or more, not {value}.")
-    fewest, most = things
+    fewest, most = objects
     if not 1 <= fewest <= most <= 3:
         raise ValueError(
-            f"things must be two numbers from 1 to 3 in ascending order, not {things}."
+            f"objects must be two numbers from 1 to 3 in ascending order, not {objects}."
         )
 
 
@@ -226,8 +228,8 @@ def _draw(
     made: list[Scene] = []
     refused = 0
     while len(made) < number:
-        things = _place(source, source.randint(*counts))
-        words, about = caption(things)
+        objects = _place(source, source.randint(*counts))
+        words, about = caption(objects)
         noise = source.getrandbits(32)
         if words in taken:
             refused += 1
@@ -237,7 +239,7 @@ def _draw(
                     "per scene."
                 )
             continue
-        made.append(Scene(_paint(things, noise), words, things, about))
+        made.append(Scene(_paint(objects, noise), words, objects, about))
     return made
 
 
@@ -248,17 +250,17 @@ def _place(source: random.Random, count: int) -> tuple[SceneObject, ...]:
         sizes = [source.choice(tuple(SIZES)) for _ in range(count)]
         shapes = [source.choice(SHAPES) for _ in range(count)]
         for _ in range(_ATTEMPTS):
-            things = []
+            objects = []
             for shape, colour, size in zip(shapes, colours, sizes, strict=True):
                 radius = source.uniform(*SIZES[size])
                 low, high = radius + 1, CANVAS - 2 - radius
                 row, column = source.uniform(low, high), source.uniform(low, high)
-                things.append(SceneObject(shape, colour, size, row, column, radius))
-            things.sort(key=lambda thing: thing.column)
-            if all(_apart(*pair) for pair in combinations(things, 2)) and all(
-                _clear(*pair) for pair in pairwise(things)
+                objects.append(SceneObject(shape, colour, size, row, column, radius))
+            objects.sort(key=lambda item: item.column)
+            if all(_apart(*pair) for pair in combinations(objects, 2)) and all(
+                _clear(*pair) for pair in pairwise(objects)
             ):
-                return tuple(things)
+                return tuple(objects)
 
 
 def _apart(one: SceneObject, other: SceneObject) -> bool:
@@ -273,16 +275,16 @@ def _clear(first: SceneObject, second: SceneObject) -> bool:
     return right >= _APART and max(down, right) >= _CLEAR * min(down, right)
 
 
-def _paint(things: tuple[SceneObject, ...], seed: int) -> np.ndarray:
+def _paint(objects: tuple[SceneObject, ...], seed: int) -> np.ndarray:
     """Return the picture: a slightly uneven grey background, the objects, and a little noise."""
     generator = np.random.default_rng(seed)
     level, across, down = generator.uniform((85, -25, -25), (145, 25, 25))
     ramp = np.linspace(-1.0, 1.0, CANVAS)
     ground = level + across * ramp + down * ramp[:, None]  # (48, 48)
     picture = np.repeat(ground[:, :, None], 3, axis=2)  # (48, 48, 3)
-    for thing in things:
+    for item in objects:
         light = generator.uniform(0.85, 1.0)
-        cover = thing.cover()[:, :, None]  # (48, 48, 1)
-        picture += cover * (light * np.array(COLOURS[thing.colour], dtype=float) - picture)
+        cover = item.cover()[:, :, None]  # (48, 48, 1)
+        picture += cover * (light * np.array(COLOURS[item.colour], dtype=float) - picture)
     picture += generator.integers(-10, 11, (CANVAS, CANVAS, 1))
     return np.clip(np.rint(picture), 0, 255).astype(np.uint8)

@@ -112,7 +112,7 @@ def class_batches(scenes: Sequence[Scene], batch_size: int, seed: int) -> Iterat
     labels = torch.tensor(
         [
             [n.index(w) for n, w in zip(names, (t.size, t.colour, t.shape), strict=True)]
-            for t in (scene.things[0] for scene in scenes)
+            for t in (scene.objects[0] for scene in scenes)
         ]
     )  # (n, 3)
     pictures = pictures_of(scenes)
@@ -247,7 +247,7 @@ def _greedy(decoder: Any, annotations: Tensor, max_length: int) -> list[Caption]
 
 
 @torch.no_grad()
-def looks(
+def attention_weights(
     decoder: Any, annotations: Tensor, captions: Sequence[Sequence[int]], batch_size: int = 256
 ) -> list[Tensor]:
     """Return a model's attention weights when it reads the true captions.
@@ -272,7 +272,7 @@ def looks(
     return weights_of
 
 
-def places(region: np.ndarray, grid: int = GRID) -> Tensor:
+def overlapped_locations(region: np.ndarray, grid: int = GRID) -> Tensor:
     """Return the locations of a feature map that a region of a picture overlaps.
 
     Args:
@@ -306,7 +306,9 @@ class RegionAttention:
     chance: float
 
 
-def gaze(weights: Sequence[Tensor], scenes: Sequence[Scene]) -> dict[str, RegionAttention]:
+def measure_region_attention(
+    weights: Sequence[Tensor], scenes: Sequence[Scene]
+) -> dict[str, RegionAttention]:
     """Measure attention against the true regions of the content words.
 
     Args:
@@ -324,7 +326,7 @@ def gaze(weights: Sequence[Tensor], scenes: Sequence[Scene]) -> dict[str, Region
             name = kind(word)
             if name is None:
                 continue
-            inside = places(scene.region(t))  # (N,)
+            inside = overlapped_locations(scene.region(t))  # (N,)
             row = matrix[t]  # (N,)
             hit = inside[row.argmax()].item()
             numbers = (row[inside].sum().item(), float(hit), inside.float().mean().item())
@@ -337,7 +339,7 @@ def gaze(weights: Sequence[Tensor], scenes: Sequence[Scene]) -> dict[str, Region
     return gazes
 
 
-def weigh_things(weights: Tensor, scene: Scene) -> list[float]:
+def attention_per_object(weights: Tensor, scene: Scene) -> list[float]:
     """Return the share of one step's attention on each object of a scene.
 
     Args:
@@ -347,7 +349,7 @@ def weigh_things(weights: Tensor, scene: Scene) -> list[float]:
     Returns:
         a share for each object, 0 to 1; the rest is on the background.
     """
-    return [weights[places(thing.mask())].sum().item() for thing in scene.things]
+    return [weights[overlapped_locations(item.mask())].sum().item() for item in scene.objects]
 
 
 __all__ = [
@@ -359,15 +361,15 @@ __all__ = [
     "Classifier",
     "PictureEncoder",
     "RegionAttention",
+    "attention_per_object",
+    "attention_weights",
     "caption_batch",
     "caption_batches",
     "class_batches",
     "classification_loss",
     "feature_maps",
-    "gaze",
     "greedy_captions",
-    "looks",
+    "measure_region_attention",
+    "overlapped_locations",
     "pictures_of",
-    "places",
-    "weigh_things",
 ]

@@ -266,7 +266,7 @@ def put_legend_below(ax: Axes, columns: int = 1) -> None:
     figure.set_figheight(figure.get_figheight() + 0.2 * -(-len(labels) // columns))  # inches
 
 
-def over_picture(
+def image_attention(
     picture: Any,
     words: Sequence[str],
     weights: Any,
@@ -314,7 +314,7 @@ def over_picture(
     axes.flat[0].imshow(image, interpolation="nearest")
     for t, word in enumerate(words):
         ax = axes.flat[t + 1]
-        look(ax, image, matrix[t], None if regions is None else regions[t])
+        image_attention_panel(ax, image, matrix[t], None if regions is None else regions[t])
         ax.set_title(word, fontsize=9, loc="center")
     label_pictures(figure)
     return figure
@@ -333,7 +333,7 @@ def label_pictures(figure: Figure) -> None:
             ax.title.set(color=colour["ink"], weight="normal", bbox=label)
 
 
-def look(ax: Axes, picture: Any, weights: Any, region: Any = None) -> None:
+def image_attention_panel(ax: Axes, picture: Any, weights: Any, region: Any = None) -> None:
     """Draw attention over a picture, darkened where the weight is small, and outline a region.
 
     Args:

@@ -79,7 +79,9 @@ def draw(name: str) -> Figure:
     left, right = min(columns) - 1.2, max(columns) + 1.2
     top, bottom = min(rows) - 0.6, max(rows) + (1.0 if diagram.caption else 0.6)
     figure, axes = plt.subplots(
-        figsize=(7.0, max(1.6, diagram.unit * (bottom - top))), layout="constrained"
+        figsize=(7.0, max(1.6, diagram.unit * (bottom - top))),
+        dpi=144,  # 1,008 pixels in a notebook, which shows one of them as one of the screen's
+        layout="constrained",
     )
     axes.set(xlim=(left, right), ylim=(bottom, top))
     axes.set_axis_off()

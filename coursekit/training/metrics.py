@@ -114,7 +114,7 @@ def alignment_error_rate(
     return 1 - hits / total if total else math.nan
 
 
-def links_of(weights: Tensor, targets: Collection[int] | None = None) -> set[tuple[int, int]]:
+def argmax_links(weights: Tensor, targets: Collection[int] | None = None) -> set[tuple[int, int]]:
     """Link each target word to the source word it attends to most.
 
     Args:

@@ -81,7 +81,7 @@ def test_a_heat_map_can_be_read_on_a_phone(length):
 def test_a_chart_can_be_read_on_a_phone():
     charts.curves({"a model": [1.0, 2.0, 3.0], "another model": [2.0, 1.0, 0.0]})
     charts.by_length(range(1, 41, 5), {"a": range(7), "b": range(7)}, [1_000] * 7)
-    charts.over_picture(np.zeros((48, 48, 3), np.uint8), ["small"] * 9, np.ones((9, 64)) / 64)
+    charts.image_attention(np.zeros((48, 48, 3), np.uint8), ["small"] * 9, np.ones((9, 64)) / 64)
     for number in plt.get_fignums():
         assert measure_smallest_text(plt.figure(number)) >= SMALLEST
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from coursekit.corpora.scenes import scenes
-from coursekit.models.captioning import places, weigh_things
+from coursekit.models.captioning import attention_per_object, overlapped_locations
 from coursekit.plots import style
 from coursekit.widgets import GazeExplorer, Look
 from tests.helpers.javascript import javascript
@@ -19,7 +19,7 @@ from tests.helpers.one_line_errors import refused
 (SCENE,) = scenes(1, seed=6)
 T = len(SCENE.words)
 WEIGHTS = torch.softmax(3 * torch.randn(T, 64, generator=torch.Generator().manual_seed(1)), 1)
-REGIONS = [places(SCENE.region(t)) if SCENE.about[t] else None for t in range(T)]
+REGIONS = [overlapped_locations(SCENE.region(t)) if SCENE.about[t] else None for t in range(T)]
 
 
 def look(**changed):
@@ -60,8 +60,8 @@ def test_what_it_says_in_numbers_is_what_the_measures_say():
         assert measured["size"] == pytest.approx(REGIONS[t].float().mean().item())
         assert measured["inside"] == bool(REGIONS[t][WEIGHTS[t].argmax()])
         if len(SCENE.about[t]) == 1:
-            of_thing = weigh_things(WEIGHTS[t], SCENE)[SCENE.about[t][0]]
-            assert measured["share"] == pytest.approx(of_thing, abs=1e-3)
+            of_item = attention_per_object(WEIGHTS[t], SCENE)[SCENE.about[t][0]]
+            assert measured["share"] == pytest.approx(of_item, abs=1e-3)
 
 
 def test_the_sentence_for_a_word_tells_share_and_place():

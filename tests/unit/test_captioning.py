@@ -65,8 +65,8 @@ def test_the_last_two_channels_are_row_and_column():
     assert features[1, -1, 3].tolist() == pytest.approx(np.linspace(-1, 1, 8).tolist())
 
 
-def test_class_batches_say_what_one_thing_is():
-    ones = drawn.scenes(10, seed=1, things=(1, 1))
+def test_class_batches_say_what_one_object_is():
+    ones = drawn.scenes(10, seed=1, objects=(1, 1))
     batches = list(captioning.class_batches(ones, 4, seed=3))
     assert [len(batch.pictures) for batch in batches] == [4, 4, 2]
     names = (list(drawn.SIZES), list(drawn.COLOURS), drawn.SHAPES)
@@ -74,9 +74,9 @@ def test_class_batches_say_what_one_thing_is():
     for batch in batches:
         for picture, label in zip(batch.pictures, batch.labels.tolist(), strict=True):
             (i,) = [i for i, other in enumerate(pictures) if torch.equal(other, picture)]
-            thing = ones[i].things[0]
+            item = ones[i].objects[0]
             said = [words[k] for words, k in zip(names, label, strict=True)]
-            assert said == [thing.size, thing.colour, thing.shape]
+            assert said == [item.size, item.colour, item.shape]
     model = captioning.Classifier(captioning.PictureEncoder(20), 20).eval()
     loss = captioning.classification_loss(model, batches[0])
     chosen = [
@@ -142,7 +142,7 @@ def test_a_caption_may_be_empty_or_never_end(annotations):
 
 def test_looks_are_those_of_the_true_words_whatever_the_batch(annotations):
     model = decoder()
-    weights_of = captioning.looks(model, annotations, CAPTIONS, batch_size=7)
+    weights_of = captioning.attention_weights(model, annotations, CAPTIONS, batch_size=7)
     for i, (weights, caption) in enumerate(zip(weights_of, CAPTIONS, strict=True)):
         assert weights.shape == (len(caption), 64)
         alone = model(torch.tensor([[BOS, *caption[:-1]]]), annotations[i : i + 1])[1][0]
@@ -152,58 +152,58 @@ def test_looks_are_those_of_the_true_words_whatever_the_batch(annotations):
 def test_places_are_the_cells_that_a_region_touches():
     region = np.zeros((48, 48), dtype=bool)
     region[5, 11] = region[6, 12] = True  # cells (0, 1) and (1, 2)
-    assert captioning.places(region).nonzero().flatten().tolist() == [1, 10]
+    assert captioning.overlapped_locations(region).nonzero().flatten().tolist() == [1, 10]
     small = np.zeros((4, 4), dtype=bool)
     small[3, 0] = True
-    assert captioning.places(small, grid=2).tolist() == [False, False, True, False]
+    assert captioning.overlapped_locations(small, grid=2).tolist() == [False, False, True, False]
 
 
 def perfect(scene, sharp=True):
     """Return attention weights inside each word's region, uniform or all on one location."""
     rows = []
     for t in range(len(scene.words)):
-        inside = captioning.places(scene.region(t)).float()
+        inside = captioning.overlapped_locations(scene.region(t)).float()
         inside = inside if inside.any() else torch.ones(64)
         rows.append(inside / inside.sum())
     return torch.stack(rows)
 
 
 def test_gaze_is_1_for_perfect_looks_and_chance_for_even_ones():
-    gazes = captioning.gaze([perfect(scene) for scene in SCENES], SCENES)
+    gazes = captioning.measure_region_attention([perfect(scene) for scene in SCENES], SCENES)
     assert list(gazes) == ["size", "colour", "shape", "relation"]
     for one in gazes.values():
         assert (one.share, one.pointing) == (pytest.approx(1.0), 1.0)
         assert 0 < one.chance < 0.4
     even = [torch.full((len(scene.words) + 1, 64), 1 / 64) for scene in SCENES]  # with <eos>
-    for kind, one in captioning.gaze(even, SCENES).items():
+    for kind, one in captioning.measure_region_attention(even, SCENES).items():
         assert one.share == pytest.approx(one.chance)
         assert one.chance == pytest.approx(gazes[kind].chance)
-    things = sum(len(scene.things) for scene in SCENES)
-    assert gazes["colour"].words == gazes["shape"].words == things
-    assert gazes["relation"].words == things - len(SCENES)
+    objects = sum(len(scene.objects) for scene in SCENES)
+    assert gazes["colour"].words == gazes["shape"].words == objects
+    assert gazes["relation"].words == objects - len(SCENES)
     assert gazes["relation"].chance > 1.5 * gazes["colour"].chance  # two objects
 
 
-def test_looking_at_another_thing_counts_as_wrong():
-    scene = next(scene for scene in SCENES if len(scene.things) == 2)
+def test_looking_at_another_object_counts_as_wrong():
+    scene = next(scene for scene in SCENES if len(scene.objects) == 2)
     weights = perfect(scene)
     first = scene.about.index((0,))
     second = scene.about.index((1,))
     swapped = weights.clone()
     swapped[first], swapped[second] = weights[second], weights[first]
     kind = drawn.kind(scene.words[first])
-    assert captioning.gaze([swapped], [scene])[kind].share < 1
-    seen = captioning.weigh_things(swapped[first], scene)
+    assert captioning.measure_region_attention([swapped], [scene])[kind].share < 1
+    seen = captioning.attention_per_object(swapped[first], scene)
     assert seen[1] == pytest.approx(1.0)
     assert seen[0] < 0.5
 
 
 def test_the_picture_is_drawn_once_for_each_word_with_its_region():
     scene = SCENES[0]
-    regions = [captioning.places(scene.region(t)) for t in range(len(scene.words))]
+    regions = [captioning.overlapped_locations(scene.region(t)) for t in range(len(scene.words))]
     with matplotlib.rc_context():
         style.use()
-        figure = charts.over_picture(scene.picture, scene.words, perfect(scene), regions)
+        figure = charts.image_attention(scene.picture, scene.words, perfect(scene), regions)
         axes = figure.axes
         titles = [ax.get_title(loc="center") for ax in axes]
         assert titles[1 : len(scene.words) + 1] == list(scene.words)
@@ -220,9 +220,9 @@ def test_the_picture_is_drawn_once_for_each_word_with_its_region():
         assert figure.patch.get_alpha() == 0, "the page shines through"
         plt.close(figure)
         with pytest.raises(ValueError, match=r"weights must have the shape \(2, n \* n\)"):
-            charts.over_picture(scene.picture, ["a", "b"], np.ones((2, 63)))
+            charts.image_attention(scene.picture, ["a", "b"], np.ones((2, 63)))
         with pytest.raises(ValueError, match="1 regions"):
-            charts.over_picture(scene.picture, ["a", "b"], np.ones((2, 64)), regions=[None])
+            charts.image_attention(scene.picture, ["a", "b"], np.ones((2, 64)), regions=[None])
     plt.close("all")
 
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from coursekit.training.metrics import (
     alignment_error_rate,
+    argmax_links,
     bleu,
     bleu_interval,
     entropy,
     exact_match,
-    links_of,
 )
 from solutions.seq2seq.bleu import corpus_bleu
 
@@ -163,9 +163,9 @@ def test_nothing_to_align_is_not_a_number():
 
 def test_links_point_to_the_largest_weight():
     weights = torch.tensor([[0.1, 0.7, 0.2], [0.5, 0.2, 0.3]])  # (T, S)
-    assert links_of(weights) == {(1, 0), (0, 1)}
-    assert links_of(weights, targets=[1]) == {(0, 1)}
-    assert links_of(weights, targets=[]) == set()
+    assert argmax_links(weights) == {(1, 0), (0, 1)}
+    assert argmax_links(weights, targets=[1]) == {(0, 1)}
+    assert argmax_links(weights, targets=[]) == set()
 
 
 # Entropy

@@ -28,35 +28,35 @@ def test_pictures_are_colour_pictures_of_one_size():
 
 def test_captions_say_what_is_there_from_left_to_right():
     for scene in SAMPLE:
-        things = list(scene.things)
-        assert things == sorted(things, key=lambda t: t.column)
+        objects = list(scene.objects)
+        assert objects == sorted(objects, key=lambda t: t.column)
         rest = list(scene.words)
-        for i, thing in enumerate(things):
+        for i, item in enumerate(objects):
             if i:
-                word, last = rest.pop(0), things[i - 1]
-                down, right = thing.row - last.row, thing.column - last.column
+                word, last = rest.pop(0), objects[i - 1]
+                down, right = item.row - last.row, item.column - last.column
                 assert word == (
                     "beside" if abs(right) > abs(down) else "above" if down > 0 else "below"
                 )
                 assert max(abs(down), right) >= 1.4 * min(abs(down), right)  # unambiguous
-            said = [rest.pop(0) for _ in range(3 if thing.size == "medium" else 4)]
-            size = [] if thing.size == "medium" else [thing.size]
-            assert said == ["a", *size, thing.colour, thing.shape]
+            said = [rest.pop(0) for _ in range(3 if item.size == "medium" else 4)]
+            size = [] if item.size == "medium" else [item.size]
+            assert said == ["a", *size, item.colour, item.shape]
         assert rest == []
 
 
-def test_every_word_knows_its_things():
+def test_every_word_knows_its_objects():
     for scene in SAMPLE:
         assert len(scene.about) == len(scene.words)
         for word, about in zip(scene.words, scene.about, strict=True):
-            meant = [scene.things[i] for i in about]
+            meant = [scene.objects[i] for i in about]
             if word == "a":
                 assert meant == []
             elif word in RELATIONS:
                 assert about[1] == about[0] + 1 and len(about) == 2
             else:
-                (thing,) = meant
-                assert word in (thing.size, thing.colour, thing.shape)
+                (item,) = meant
+                assert word in (item.size, item.colour, item.shape)
 
 
 def test_regions_have_the_colour_that_the_word_names():
@@ -76,24 +76,24 @@ def test_regions_have_the_colour_that_the_word_names():
                 assert not scene.region(i).any()
 
 
-def test_the_region_of_a_relation_is_both_things():
-    scene = next(s for s in SAMPLE if len(s.things) == 3)
+def test_the_region_of_a_relation_is_both_objects():
+    scene = next(s for s in SAMPLE if len(s.objects) == 3)
     position = max(i for i, word in enumerate(scene.words) if word in RELATIONS)
-    both = scene.things[1].mask() | scene.things[2].mask()
+    both = scene.objects[1].mask() | scene.objects[2].mask()
     assert (scene.region(position) == both).all()
 
 
-def test_things_do_not_touch_and_stay_inside():
+def test_objects_do_not_touch_and_stay_inside():
     for scene in SAMPLE:
-        for one, other in combinations([thing.mask() for thing in scene.things], 2):
+        for one, other in combinations([item.mask() for item in scene.objects], 2):
             assert not (one & other).any()
-        for thing in scene.things:
+        for item in scene.objects:
             edge = np.ones((CANVAS, CANVAS), dtype=bool)
             edge[1:-1, 1:-1] = False
-            assert not (thing.mask() & edge).any()
-            low, high = SIZES[thing.size]
-            assert low <= thing.radius <= high
-        assert len({thing.colour for thing in scene.things}) == len(scene.things)
+            assert not (item.mask() & edge).any()
+            low, high = SIZES[item.size]
+            assert low <= item.radius <= high
+        assert len({item.colour for item in scene.objects}) == len(scene.objects)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -139,10 +139,10 @@ def test_splits_share_no_caption():
     assert all(not (a & b) for a, b in combinations(captions, 2))
 
 
-@pytest.mark.parametrize("things", [(1, 1), (2, 2), (3, 3), (1, 3)])
-def test_the_number_of_things_can_be_chosen(things):
-    scenes = drawn.scenes(60, seed=1, things=things)
-    assert {len(scene.things) for scene in scenes} == set(range(things[0], things[1] + 1))
+@pytest.mark.parametrize("objects", [(1, 1), (2, 2), (3, 3), (1, 3)])
+def test_the_number_of_objects_can_be_chosen(objects):
+    scenes = drawn.scenes(60, seed=1, objects=objects)
+    assert {len(scene.objects) for scene in scenes} == set(range(objects[0], objects[1] + 1))
 
 
 @pytest.mark.parametrize(
@@ -150,9 +150,9 @@ def test_the_number_of_things_can_be_chosen(things):
     [
         (lambda: drawn.scenes(-1, 0), "number must be 0 or more"),
         (lambda: drawn.splits(1, -2, 1, 0), "validation must be 0 or more"),
-        (lambda: drawn.scenes(1, 0, things=(0, 2)), "things must be two numbers from 1 to 3"),
-        (lambda: drawn.scenes(1, 0, things=(3, 2)), "things must be two numbers from 1 to 3"),
-        (lambda: drawn.scenes(1, 0, things=(2, 4)), "things must be two numbers from 1 to 3"),
+        (lambda: drawn.scenes(1, 0, objects=(0, 2)), "objects must be two numbers from 1 to 3"),
+        (lambda: drawn.scenes(1, 0, objects=(3, 2)), "objects must be two numbers from 1 to 3"),
+        (lambda: drawn.scenes(1, 0, objects=(2, 4)), "objects must be two numbers from 1 to 3"),
     ],
 )
 def test_impossible_numbers_are_refused_in_one_sentence(call, message):
@@ -160,9 +160,9 @@ def test_impossible_numbers_are_refused_in_one_sentence(call, message):
         call()
 
 
-def test_too_many_scenes_of_one_thing_are_refused():
+def test_too_many_scenes_of_one_object_are_refused():
     with pytest.raises(ValueError, match="too few different captions"):
-        drawn.splits(5, 0, 1500, seed=1, things=(1, 1))  # the test set uses up all 90 captions
+        drawn.splits(5, 0, 1500, seed=1, objects=(1, 1))  # the test set uses up all 90 captions
 
 
 def test_kinds_cover_all_words_but_the_article():

@@ -219,7 +219,7 @@ class CaptionDecoder(nn.Module):
 # data = splits(number, 0, 300, seed=1)
 # seed_everything(1)
 # encoder = PictureEncoder()
-# single = scenes(number, seed=2, things=(1, 1))
+# single = scenes(number, seed=2, objects=(1, 1))
 # train(
 #     Classifier(encoder),
 #     lambda epoch: class_batches(single, 32, seed=epoch),
@@ -281,7 +281,7 @@ class CaptionDecoder(nn.Module):
 # import matplotlib.pyplot as plt
 #
 # from coursekit.plots import style
-# from coursekit.models.captioning import gaze, looks
+# from coursekit.models.captioning import attention_weights, measure_region_attention
 #
 # style.use()
 # scene, caption = data.test[0], found[0]
@@ -298,8 +298,8 @@ class CaptionDecoder(nn.Module):
 #     light = share.repeat_interleave(6, 0).repeat_interleave(6, 1).unsqueeze(2)  # (48, 48, 1)
 #     panel.imshow(torch.tensor(scene.picture) / 255 * (0.45 + 0.55 * light))
 #     panel.set_title(word, fontsize=9)
-# where = looks(model, test, [words.encode(scene.words) for scene in data.test])
-# for kind, one in gaze(where, data.test).items():
+# where = attention_weights(model, test, [words.encode(scene.words) for scene in data.test])
+# for kind, one in measure_region_attention(where, data.test).items():
 #     print(f"{kind:9} {one.share:.0%} of the weight, {one.chance:.0%} of the picture")
 
 # %% [markdown] play-text-picture
