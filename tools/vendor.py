@@ -1,14 +1,12 @@
 """Download the browser libraries that the site serves itself into book/_static/vendor.
 
 Run ``python -m tools.vendor`` (``make vendor``). It needs npm: ``npm pack`` downloads each
-package. If a SHA-256 differs from the one below, nothing is changed. anywidget's own bundle is not
-included: the build copies it from the installed Python package, so that the versions agree.
+package. If a SHA-256 differs from the one below, nothing is changed.
 """
 
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import shutil
 import subprocess
 import sys
@@ -26,27 +24,6 @@ _TEX = (
     "gensymb mathtools textcomp textmacros unicode upgreek verb"
 )
 _FONTS = "b bi brk c cb f fb i lo m mi n ob os s3 s4 so ss ssb ssi v zero"
-
-
-# The npm package contains only the name of its licence, at the top of require.js.
-_REQUIREJS_LICENCE = """\
-Copyright jQuery Foundation and other contributors
-
-Permission is hereby granted, free of charge, to any person obtaining a copy of this software and
-associated documentation files (the "Software"), to deal in the Software without restriction,
-including without limitation the rights to use, copy, modify, merge, publish, distribute,
-sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is
-furnished to do so, subject to the following conditions:
-
-The above copyright notice and this permission notice shall be included in all copies or
-substantial portions of the Software.
-
-THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT
-NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND
-NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM,
-DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT
-OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
-"""
 
 
 @dataclass(frozen=True)
@@ -91,22 +68,6 @@ PACKAGES = (
                 *(f"chtml/woff2/mjx-tex-{font}.woff2" for font in _FONTS.split()),
             )
         },
-    ),
-    Package(
-        "@jupyter-widgets/html-manager",
-        "1.0.15",
-        "BSD-3-Clause",
-        "2b9d65cb7913e1c7d671757a10008b32c9c2448d4429513371e55c07d6107638",
-        "html-manager",
-        {"dist/embed-amd.js": "embed-amd.js", "dist/embed.js.LICENSE.txt": "LICENSE.bundled"},
-    ),
-    Package(
-        "requirejs",
-        "2.3.8",
-        "MIT",
-        "777158e89275e16bd51aec3ef714fbcb5dc45789e7078659933bc814916d7dec",
-        "requirejs",
-        {"require.js": "require.js"},
     ),
 )
 
@@ -171,15 +132,8 @@ def main() -> int:
         new = Path(scratch) / "vendor"
         for package in PACKAGES:
             fetch(package, new)
-        # Two npm packages have no licence file: MathJax's font, which has MathJax's, and the widget
-        # manager, which has that of ipywidgets, from the same repository.
+        # The npm package of the font has no licence file; MathJax's holds for it, too.
         shutil.copy(new / "mathjax" / "LICENSE", new / "mathjax-tex-font" / "LICENSE")
-        for file in importlib.metadata.files("ipywidgets") or ():
-            if file.name == "LICENSE":
-                (new / "html-manager" / "LICENSE").write_text(
-                    file.read_text(encoding="utf-8"), encoding="utf-8"
-                )
-        (new / "requirejs" / "LICENSE").write_text(_REQUIREJS_LICENCE, encoding="utf-8")
         (new / "README.md").write_text(write_table(), encoding="utf-8")
         (new / "SHA256SUMS").write_text(compute_sums(new), encoding="utf-8")
         shutil.rmtree(VENDOR, ignore_errors=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import textwrap
 from dataclasses import dataclass, field
 from functools import cache
@@ -11,7 +10,6 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-import anywidget
 import pybtex.plugin
 import pydata_sphinx_theme
 from docutils import nodes
@@ -263,15 +261,6 @@ def keep_icons_in_use(app: Sphinx, error: Exception | None) -> None:
     (out / "_static" / "scripts" / original.name).write_text(small, encoding="utf-8")
 
 
-def serve_anywidget(app: Sphinx, error: Exception | None) -> None:
-    """Copy anywidget's browser code from the installed package, so that the versions agree."""
-    if error is None and app.builder.format == "html":
-        bundle = Path(anywidget.__file__).parent / "nbextension" / "index.js"
-        folder = Path(app.outdir) / "_static" / "vendor" / "anywidget"
-        folder.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(bundle, folder / "index.js")
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directive, the bibliography's style and the build steps."""
     pybtex.plugin.register_plugin("pybtex.style.formatting", "author_year_labels", AuthorYearStyle)
@@ -286,6 +275,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     )
     app.add_directive("timeline", Timeline)
     app.connect("html-page-context", keep_scripts_our_own, priority=900)
-    app.connect("build-finished", serve_anywidget)
     app.connect("build-finished", keep_icons_in_use)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -12,7 +12,7 @@ from tests.browser.conftest import ROOT, go_to, site_folder
 
 pytestmark = pytest.mark.browser
 
-FIRST_VIEW, FURTHER_VIEW = 2.5e6, 0.6e6  # bytes transferred
+FIRST_VIEW, FURTHER_VIEW = 1.6e6, 0.6e6  # bytes transferred
 
 
 CONTENT = [f"{entry.path}.html" for entry in read_toc(ROOT / "_toc.yml")]
@@ -107,19 +107,12 @@ def test_timeline_links_to_the_chapters_that_exist(visit, site, width):
 
 
 @pytest.mark.parametrize("path", CONTENT)
-def test_a_first_view_is_light_and_only_widgets_run_the_widget_manager(visit, site, path):
-    """What a browser with an empty cache transfers for a page.
-
-    A chapter without explorers fetches the widget manager ahead, when it is done, and does not run
-    it.
-    """
+def test_a_first_view_is_light(visit, site, path):
+    """What a browser with an empty cache transfers for a page."""
     opened = visit(path)
     assert sum(map(site.weight, set(opened.requested))) <= FIRST_VIEW
-    loaded = any("html-manager" in url for url in opened.requested)
-    has_widgets = "vnd.jupyter.widget-view" in source(path)
-    assert loaded == (has_widgets or path in CHAPTERS)
-    runs = opened.page.locator("script[src*='html-manager']").count()
-    assert bool(runs) == has_widgets
+    has_explorers = "vnd.jupyter.widget-view" in source(path)
+    assert any("draw_explorers" in url for url in opened.requested) == has_explorers
 
 
 def test_each_further_view_is_light(visit, site):
