@@ -17,6 +17,7 @@ from pybtex.backends.markdown import Backend
 from pybtex.database import parse_file
 
 from book.site.exercise_lists import list_notebooks
+from book.site.explorer_tasks import split_answer
 from book.site.recorded import cite_result, show_provenance
 from book.site.solution_code import show_solution
 from book.site.timeline_and_bibliography import AuthorYearStyle, read_labels
@@ -114,6 +115,10 @@ class PlainMarkdown:
             return self._blocks(show_provenance(*argument.split()).split("\n"))
         if name == "code-block":
             return [f"```{argument}", *body, "```"]
+        if name == "try":
+            task, answer = split_answer(body)
+            folded = fold("Predict first. What happens?", self._blocks(answer))
+            return [*self._blocks(task), *self._inline(folded)]
         if name in ("choice", "number"):
             return self._question(name, argument, body)
         inner = self._blocks(body)

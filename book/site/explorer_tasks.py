@@ -1,0 +1,93 @@
+"""The `{try}` directive: something to try in a live explorer, to predict first and then to see.
+
+    :::{try} translator s=the king sees a cat&bar=2
+    :shows: 그것
+
+    In *the king sees a cat*, the word *king* is barred. What will the translation begin with?
+
+    ---
+
+    With 그것, *it*.
+    :::
+
+The argument names an explorer and the state that the link gives it, written as in the address. The
+answer below the line is folded. `:shows:` lists texts, separated by commas, that the explorer must
+show in this state; a browser test looks for them, so that no answer survives a training that makes
+it wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, ClassVar
+from urllib.parse import parse_qsl, urlencode
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+EXPLORERS = ("cloze", "review", "transformer", "translator")
+
+
+def link_to(argument: str) -> str:
+    """Return the link to a state, "#live=translator&s=the+king", from a directive's argument.
+
+    Raises:
+        ValueError: there is no such explorer, or the state is not of the form key=value&key=value.
+    """
+    explorer, _, state = argument.strip().partition(" ")
+    pairs = parse_qsl(state)
+    if explorer not in EXPLORERS or not pairs or len(pairs) != state.count("&") + 1:
+        raise ValueError(
+            f"{{try}} {argument}: write one of {', '.join(EXPLORERS)} and a state, such as "
+            "“translator s=the king sees a cat&bar=2”."
+        )
+    return f"#{urlencode([('live', explorer), *pairs])}"
+
+
+def split_answer(lines: list[str]) -> tuple[list[str], list[str]]:
+    """Separate the lines of the task from those of the answer.
+
+    Raises:
+        ValueError: there is not exactly one line of three hyphens between them.
+    """
+    marks = [i for i, line in enumerate(lines) if re.fullmatch(r"-{3,}\s*", line)]
+    if len(marks) != 1 or not "".join(lines[: marks[0]]).strip():
+        raise ValueError("{try}: write the task, a line “---”, and the answer.")
+    return lines[: marks[0]], lines[marks[0] + 1 :]
+
+
+class Try(SphinxDirective):
+    """``{try}``: a task, a link into the explorer, and the folded answer."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    has_content = True
+    option_spec: ClassVar[dict[str, Any]] = {"shows": directives.unchanged}
+
+    def run(self) -> list[nodes.Node]:
+        """Build the box; a malformed task fails the build."""
+        try:
+            link = link_to(self.arguments[0])
+            task, answer = split_answer(list(self.content))
+        except ValueError as error:
+            raise self.error(str(error)) from error
+        box = nodes.container(classes=["course-try"])
+        self._parse(task, box)
+        lead = nodes.paragraph(classes=["course-try-link"])
+        lead += nodes.reference("", "Set the explorer to this", refuri=link, internal=True)
+        box += lead
+        self._parse(["::::{dropdown} Predict first. What happens?", *answer, "::::"], box)
+        return [box]
+
+    def _parse(self, lines: list[str], box: nodes.Element) -> None:
+        source = StringList(lines, source=self.env.docname)
+        self.state.nested_parse(source, self.content_offset, box)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Add the directive."""
+    app.add_directive("try", Try)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
