@@ -75,6 +75,27 @@ def measure_attention(model: AttentionTranslator, data: TranslationData) -> dict
     }
 
 
+def measure_across_an_adjective(
+    model: AttentionTranslator, data: TranslationData
+) -> dict[str, float]:
+    """Return the mean weights before a counter whose number and noun an adjective separates.
+
+    In "five old books" they are those of "number", "adjective" and "noun". The noun is what the
+    counter depends on, the adjective what stands to the right of the linked word.
+    """
+    assert data.links is not None
+    found: dict[str, list[float]] = {"number": [], "adjective": [], "noun": []}
+    for w, (_, target), gold in zip(
+        weights_for(model, data.test), data.test, data.links, strict=True
+    ):
+        for t, token in enumerate(data.target_words.tokens(target)):
+            own, last, before = ([j for j, k in gold if k == t - back] for back in (0, 1, 2))
+            if token in COUNTERS and len(own) == 1 and own == last and before == [own[0] + 2]:
+                for place, values in enumerate(found.values()):
+                    values.append(w[t, own[0] + place].item())
+    return {name: fmean(values) for name, values in found.items()}
+
+
 def train_row(row: str, seed: int, corpus: FreshPairs, train: Train) -> dict[str, Any]:
     """Train one model; return its metrics, its history and its score by length."""
     data = corpus.data

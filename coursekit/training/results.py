@@ -278,6 +278,17 @@ def format_metric(result: dict[str, Any], metric: str, digits: int = 2, scale: f
     return mean if low == high else f"{mean} ({low}–{high})"
 
 
+def format_ratio(
+    result: dict[str, Any], part: str, whole: str, digits: int = 2, scale: float = 1.0
+) -> str:
+    """Return the ratio of two metrics: its mean over the seeds and its range."""
+    ratios = [
+        {"metrics": {"ratio": a / b}}
+        for a, b in zip(metric_values(result, part), metric_values(result, whole), strict=True)
+    ]
+    return format_metric({"runs": ratios}, "ratio", digits, scale)
+
+
 def count_parameters(result: dict[str, Any]) -> int:
     """Return the number of trained parameters of a result, or of a row of a comparison."""
     return result["parameters"] if "parameters" in result else result["runs"][0]["parameters"]

@@ -167,6 +167,11 @@ def test_a_metric_is_shown_with_its_range(tmp_path):
     assert results.format_metric(alone, "bleu", 3) == "0.367"
 
 
+def test_a_ratio_is_that_of_each_seed():
+    runs = [{"metrics": {"right": a, "of_kind": b}} for a, b in ((1, 4), (1, 2))]
+    assert results.format_ratio({"runs": runs}, "right", "of_kind", 1, 100) == "37.5 (25.0–50.0)"
+
+
 # The files of the book
 
 
