@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-MARKS = 4  # the first ids: padding, unknown words, beginning and end
+from coursekit.text.vocabulary import SPECIAL
 
 
 @torch.no_grad()
@@ -33,7 +33,7 @@ def measure_what_is_left(
     plain = torch.tensor([ids])  # (1, S)
     changed = plain.repeat(n * others, 1)  # (S K, S)
     words = encoder.embedding.num_embeddings
-    drawn = torch.randint(MARKS, words, (n, others), generator=generator)  # (S, K)
+    drawn = torch.randint(len(SPECIAL), words, (n, others), generator=generator)  # (S, K)
     for j in range(n):
         changed[j * others : (j + 1) * others, j] = drawn[j]
     states, _ = encoder(plain, torch.tensor([n]))  # (1, S, d)

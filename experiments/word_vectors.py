@@ -32,7 +32,7 @@ from coursekit.data.skipgram import (
     skipgram_batches,
 )
 from coursekit.models.ngrams import context_windows
-from coursekit.text.vocabulary import WordVocabulary
+from coursekit.text.vocabulary import SPECIAL, WordVocabulary
 from coursekit.training import seed_everything
 from solutions.embeddings.vectors import NeuralLanguageModel, negative_sampling_loss
 
@@ -46,7 +46,6 @@ SIZES = {
 }
 WINDOW, BATCH, RATE, EPOCHS = 4, 512, 1e-2, 10
 DIMENSION, NEIGHBOURS, NEGATIVES, PAIRS_BATCH, SKIPGRAM_EPOCHS = 24, 2, 5, 2048, 3
-MARKS = 4  # the first ids: padding, unknown words, beginning and end
 KINDS = ("person", "animal", "food", "vehicle", "building", "road")
 
 
@@ -132,10 +131,10 @@ def measure_vectors(vectors: Tensor, data: LanguageData) -> dict[str, float]:
         1 / (plurals[kinds[y]] - (kinds[x] == kinds[y]))
         for x, y in zip(b.tolist(), d.tolist(), strict=True)
     ]
-    real = vectors[MARKS:]  # (V - 4, d)
+    real = vectors[len(SPECIAL) :]  # (V - 4, d)
     longest = real.norm(dim=-1) >= real.norm(dim=-1).quantile(0.9)  # one word in ten
     product = (real @ real.T).fill_diagonal_(-torch.inf).argmax(dim=-1)  # (V - 4,)
-    by_cosine = cosine[MARKS:, MARKS:].argmax(dim=-1)  # (V - 4,)
+    by_cosine = cosine[len(SPECIAL) :, len(SPECIAL) :].argmax(dim=-1)  # (V - 4,)
     return {
         "same_kind": sum(same) / len(same),
         "same_kind_by_chance": _chance(list(kinds.values()), words),

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import nbformat
-from docutils import nodes
-from docutils.statemachine import StringList
 from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective
+
+from book.site.generated_markdown import GeneratedMarkdown
 
 # The exercises import torch, which must not happen before Sphinx has inspected all objects.
 if TYPE_CHECKING:
@@ -81,21 +80,6 @@ def show_catalogue() -> str:
                 ]
                 lines += ["```python", stubs[exercise.name], "```", ""]
     return "\n".join(lines)
-
-
-class GeneratedMarkdown(SphinxDirective):
-    """Base class of directives that generate Markdown."""
-
-    def write(self) -> str:
-        """Return the Markdown."""
-        raise NotImplementedError
-
-    def run(self) -> list[nodes.Node]:
-        """Parse the Markdown at the directive's position."""
-        box = nodes.Element()
-        text = StringList(self.write().split("\n"), source=self.env.docname)
-        self.state.nested_parse(text, self.content_offset, box, match_titles=True)
-        return box.children
 
 
 class Exercises(GeneratedMarkdown):

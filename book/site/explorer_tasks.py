@@ -24,9 +24,10 @@ from urllib.parse import parse_qsl, urlencode
 
 from docutils import nodes
 from docutils.parsers.rst import directives
-from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+
+from book.site.generated_markdown import parse_markdown
 
 EXPLORERS = ("cloze", "review", "transformer", "translator")
 
@@ -75,16 +76,13 @@ class Try(SphinxDirective):
         except ValueError as error:
             raise self.error(str(error)) from error
         box = nodes.container(classes=["course-try"])
-        self._parse(task, box)
+        box += parse_markdown(self, task)
         lead = nodes.paragraph(classes=["course-try-link"])
         lead += nodes.reference("", "Set the explorer to this", refuri=link, internal=True)
         box += lead
-        self._parse(["::::{dropdown} Predict first. What happens?", *answer, "::::"], box)
+        fold = ["::::{dropdown} Predict first. What happens?", *answer, "::::"]
+        box += parse_markdown(self, fold)
         return [box]
-
-    def _parse(self, lines: list[str], box: nodes.Element) -> None:
-        source = StringList(lines, source=self.env.docname)
-        self.state.nested_parse(source, self.content_offset, box)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

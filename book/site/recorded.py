@@ -24,7 +24,7 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
-from book.site.exercise_lists import GeneratedMarkdown
+from book.site.generated_markdown import GeneratedMarkdown
 from coursekit.training import results
 
 logger = logging.getLogger(__name__)
@@ -142,7 +142,7 @@ class Provenance(GeneratedMarkdown):
     final_argument_whitespace = True
 
     def write(self) -> str:
-        """Return the table; a page is rebuilt when one of its records changes."""
+        """Return the list; a page is rebuilt when one of its records changes."""
         records = self.arguments[0].split()
         for record in records:
             self.env.note_dependency(str(results.FOLDER / f"{record}.json"))

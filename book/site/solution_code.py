@@ -18,7 +18,7 @@ import nbformat
 from sphinx.application import Sphinx
 
 from book.site.complete_model_code import answers_shown
-from book.site.exercise_lists import GeneratedMarkdown
+from book.site.generated_markdown import GeneratedMarkdown
 
 ROOT = Path(__file__).resolve().parents[2]
 WHOLE_MODELS = ROOT / "book" / "whole_models.md"

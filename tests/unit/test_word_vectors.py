@@ -6,9 +6,10 @@ import pytest
 import torch
 
 from coursekit.corpora.grammar.lexicon import NOUNS
+from coursekit.text.vocabulary import SPECIAL
 from coursekit.training import train
 from experiments import word_vectors
-from experiments.word_vectors import KINDS, MARKS, measure_vectors
+from experiments.word_vectors import KINDS, measure_vectors
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +65,7 @@ def test_the_dot_product_favours_the_longest_vectors_and_the_cosine_does_not(dat
     torch.manual_seed(1)
     vectors = torch.randn(len(data.vocabulary), 64)
     before = measure_vectors(vectors, data)
-    vectors[MARKS : MARKS + len(vectors) // 10] *= 20
+    vectors[len(SPECIAL) : len(SPECIAL) + len(vectors) // 10] *= 20
     after = measure_vectors(vectors, data)
     assert after["longest_by_product"] > 0.95
     assert after["longest_by_cosine"] == pytest.approx(before["longest_by_cosine"], abs=0.1)
