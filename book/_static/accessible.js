@@ -1,10 +1,18 @@
 // MathJax breaks an equation that is wider than its place. It has to do so anew when that place
-// changes: a phone that is turned, a fold that opens. What cannot be broken scrolls, so it must be
-// reachable with the keyboard. (The theme does the same for code, outputs and tables.)
+// changes: a phone that is turned, a fold that opens. A line that is still a little too wide is set
+// smaller. What is left scrolls, so it must be reachable with the keyboard. (The theme does the same
+// for code, outputs and tables.)
 (() => {
+  const SMALLEST = 0.85; // of the size that MathJax gives an equation
+  const FROM_METRICS = 110; // MathJax measures the place again, not only from its step RERENDER on
   const equations = "main mjx-container[display=true]";
 
   function check() {
+    for (const box of document.querySelectorAll(equations)) {
+      const share = (box.clientWidth - 1) / box.scrollWidth;
+      if (box.scrollWidth <= box.clientWidth + 1 || share < SMALLEST) continue;
+      box.style.fontSize = `${share * (parseFloat(box.style.fontSize) || 100)}%`;
+    }
     for (const box of document.querySelectorAll("main :is(.math, mjx-container)")) {
       const wide = box.scrollWidth > box.clientWidth + 1;
       // A slanted letter that leans out of its box by a pixel makes no scroll box of it.
@@ -26,8 +34,24 @@
       soon = setTimeout(run, 150);
     };
   }
+  // W: (d, e) stays in one piece: no line begins with a colon. MathJax is not loaded yet.
+  if (window.MathJax) {
+    window.MathJax.startup = {
+      ready() {
+        window.MathJax.startup.defaultReady();
+        for (const input of window.MathJax.startup.document.inputJax) {
+          input.postFilters.add(({ data }) => {
+            data.root.walkTree((node) => {
+              if (node.isKind("mo") && node.getText() === ":") node.attributes.set("linebreak", "nobreak");
+            });
+          });
+        }
+      },
+    };
+  }
+
   const breakAnew = delayed(() =>
-    window.MathJax.startup.document.rerenderPromise().then(check),
+    window.MathJax.startup.document.rerenderPromise(FROM_METRICS).then(check),
   );
 
   window.addEventListener("load", () => {

@@ -1,5 +1,6 @@
 // A table that is wider than its place scrolls by itself: make its box one that the keyboard
-// reaches (the theme does that too) and that says what it is.
+// reaches (the theme does that too) and that says what it is. While there is more to the right, the
+// box has the attribute data-more.
 (() => {
   const boxes = ".pst-scrollable-table-container, .cell_output .text_html:has(> table)";
 
@@ -9,7 +10,12 @@
     return `Table: ${words.filter(Boolean).join(", ") || caption?.textContent.trim() || "wide"}`;
   }
 
+  function fade(box) {
+    box.toggleAttribute("data-more", box.scrollLeft + box.clientWidth < box.scrollWidth - 2);
+  }
+
   function look(box) {
+    fade(box);
     if (box.scrollWidth > box.clientWidth + 1) {
       box.tabIndex = 0;
       box.setAttribute("role", "group"); // named, and no landmark: a page has many tables
@@ -22,6 +28,7 @@
   const watcher = new ResizeObserver((seen) => seen.forEach((entry) => look(entry.target)));
   for (const box of document.querySelectorAll(boxes)) {
     watcher.observe(box);
+    box.addEventListener("scroll", () => fade(box), { passive: true });
     const inside = box.querySelector("table");
     if (inside) new ResizeObserver(() => look(box)).observe(inside);
   }

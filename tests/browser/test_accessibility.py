@@ -42,6 +42,8 @@ def audit(page: Any, axe: str, only: list[str] | None = None) -> list[dict]:
     """Unfold everything; return the rules that the page violates, with the violating elements."""
     page.evaluate("document.querySelectorAll('main details').forEach(d => { d.open = true; })")
     page.evaluate("document.fonts.ready.then(() => null)")
+    # What is unfolded fades in: its colours are those of the page only when it has.
+    page.evaluate("Promise.all(document.getAnimations().map((a) => a.finished)).then(() => null)")
     # Wait until accessible.js has finished; if it has not, axe reports it.
     with contextlib.suppress(Exception):
         page.wait_for_function(f"{LOST_EQUATIONS}.length === 0", timeout=5000)
@@ -120,7 +122,7 @@ def test_wide_equations_are_reached_with_the_keyboard(visit, path):
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("path", [p for p in PAGES if p.startswith(("book/", "exercises/"))])
+@pytest.mark.parametrize("path", [p for p in PAGES if 'class="math' in source(p)])
 def test_an_equation_that_is_too_wide_breaks(visit, path, width):
     page = visit(path, width=width).page
     page.evaluate("document.fonts.ready")
@@ -131,6 +133,25 @@ def test_an_equation_that_is_too_wide_breaks(visit, path, width):
              .map(e => e.textContent.slice(0, 60))"""
     )
     assert cut == []
+    # What MathJax took for the width of the place: if less, it breaks what would fit.
+    measured = page.evaluate(
+        """() => [...(window.MathJax?.startup?.document?.math ?? [])]
+             .filter(m => m.display && m.typesetRoot?.clientWidth)
+             .map(m => [m.metrics.containerWidth, m.typesetRoot.clientWidth])"""
+    )
+    assert [(a, b) for a, b in measured if abs(a - b) > 5] == []
+    assert page.locator("mjx-merror").count() == 0
+
+
+def test_no_line_of_an_equation_begins_with_a_colon(visit):
+    """In W: (d, e), the shape stays beside its name."""
+    page = visit("book/02_seq2seq.html", width=390).page
+    places = page.evaluate(
+        """() => [...document.querySelectorAll("mjx-linebox mjx-mo:has(> mjx-c.mjx-c3A)")].map(
+             colon => colon.getBoundingClientRect().left
+               - colon.closest("mjx-linebox").getBoundingClientRect().left)"""
+    )
+    assert places and min(places) > 5
 
 
 def test_equations_break_anew_when_a_phone_is_turned(visit):

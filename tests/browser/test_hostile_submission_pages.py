@@ -29,7 +29,11 @@ window.MathJax = {
     processEnvironments: true,
   },
   output: {font: "mathjax-tex", fontPath: "[mathjax]/mathjax-tex-font"},
-  options: {enableMenu: false, enableExplorer: false, enableSpeech: false, enableBraille: false},
+  options: {
+    enableMenu: false, enableExplorer: false, enableSpeech: false, enableBraille: false,
+    enableEnrichment: false,
+    menuOptions: {settings: {enrich: false, speech: false, braille: false, assistiveMml: false}},
+  },
 };
 """
 

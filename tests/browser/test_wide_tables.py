@@ -27,6 +27,19 @@ def test_a_wide_table_scrolls_by_itself_and_by_keyboard(visit, width):
     assert opened.problems() == {}
 
 
+def test_a_table_fades_while_there_is_more_of_it(visit):
+    page = visit(PAGE, width=390).page
+    box = page.locator(BOXES).first
+    assert box.evaluate(
+        "b => [b.hasAttribute('data-more'), getComputedStyle(b).maskImage !== 'none']"
+    ) == [True, True]
+    box.evaluate("b => { b.scrollLeft = b.scrollWidth; }")
+    page.wait_for_function("b => !b.hasAttribute('data-more')", arg=box.element_handle())
+    left = box.evaluate("b => b.getBoundingClientRect().left")
+    name = box.locator("tbody tr > :first-child").first
+    assert abs(name.evaluate("c => c.getBoundingClientRect().left") - left) < 2, "names stay"
+
+
 def test_a_table_that_fits_is_no_stop_for_the_keyboard(visit):
     page = visit(PAGE).page
     first = page.locator(".pst-scrollable-table-container").first
