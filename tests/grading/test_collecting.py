@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 import tarfile
+import tracemalloc
 import unicodedata
 import zipfile
 from datetime import datetime
@@ -16,7 +17,8 @@ from hypothesis import strategies as st
 from nbgrader.api import Gradebook
 
 from autograder.cli import main
-from autograder.instructor.collecting.packed_files import clean_path
+from autograder.instructor.collecting import packed_files
+from autograder.instructor.collecting.packed_files import clean_path, open_package, unpack_nested
 from autograder.instructor.collecting.roster_files import read_roster_file
 from autograder.instructor.grading import platform_records
 from autograder.instructor.grading.course_folder import Course, CourseError
@@ -56,7 +58,7 @@ def course(empty_course, tmp_path, monkeypatch):
 
 def pack(files: dict[str, bytes]) -> bytes:
     page = io.BytesIO()
-    with zipfile.ZipFile(page, "w") as archive:
+    with zipfile.ZipFile(page, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
             archive.writestr(name, content)
     return page.getvalue()
@@ -497,6 +499,28 @@ def test_an_archive_that_cannot_be_read_stops_nothing(course, capsys):
     assert set(collected(course)) == {"ada"}
     assert main(["collect", ASSIGNMENT, "none.zip"]) == 2
     assert "There is no file none.zip." in capsys.readouterr().err
+
+
+def test_archives_of_zeros_are_not_unpacked_beyond_what_one_may_hand_in(monkeypatch):
+    for name, size in (("FILE_AT_MOST", 1), ("NOTEBOOKS_AT_MOST", 2), ("UNPACKED_AT_MOST", 6)):
+        monkeypatch.setattr(packed_files, name, size << 20)
+    zeros = pack({f"{number}.bin": bytes(900_000) for number in range(50)})
+    level_2 = pack({f"{number}.zip": zeros for number in range(20)})
+    level_1 = pack({f"{number}.zip": level_2 for number in range(20)})
+    bomb = pack({"scores.ipynb": SCORES, "large.bin": bytes(2 << 20), "bomb.zip": level_1})
+    tracemalloc.start()
+    with open_package(io.BytesIO(bomb), "bomb.zip") as files:
+        contents, left = unpack_nested(files)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert ("scores.ipynb", SCORES) in contents
+    assert sum(len(content) for _, content in contents) <= 2 << 20
+    assert left["large.bin"] == "is larger than 1 MB"
+    assert set(left.values()) == {
+        "is larger than 1 MB",
+        "is more than the 2 MB that one may hand in",
+    }
+    assert peak < 12 << 20, f"{peak >> 20} MB"
 
 
 def test_names_in_an_archive_cannot_lead_out_of_the_folder(course, capsys):

@@ -28,6 +28,8 @@ from autograder.instructor.grading.submission_files import (
 from autograder.instructor.sanitize import sanitize_line
 
 NESTED_AT_MOST = 3  # zips within zips
+# Bytes that are unpacked in all, archives included: a few kilobytes of zip can hold gigabytes.
+UNPACKED_AT_MOST = 3 * NOTEBOOKS_AT_MOST
 _NAME_AT_MOST = 200  # bytes of one part of a path; file systems take 255
 _ZIP_NAMES = (".zip",)
 _TAR_NAMES = (".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
@@ -50,10 +52,12 @@ class PackedFile:
 
     Attributes:
         path: where it lies in there, with `/` between the parts.
+        size: the most bytes that its content has.
         read: returns its content, or raises PackedFileError.
     """
 
     path: str
+    size: int
     read: Callable[[], bytes]
 
     @property
@@ -104,40 +108,41 @@ def unpack_nested(files: list[PackedFile]) -> tuple[list[tuple[str, bytes]], dic
     """
     contents: list[tuple[str, bytes]] = []
     left: dict[str, str] = {}
-    room = NOTEBOOKS_AT_MOST
+    room, unpacked = NOTEBOOKS_AT_MOST, 0
     waiting = [(file, 0) for file in reversed(files)]
-    while waiting:
-        file, depth = waiting.pop()
-        if len(contents) == FILES_AT_MOST:
-            left[file.path] = f"is one file too many: at most {FILES_AT_MOST} are taken"
-            break
-        try:
-            content = file.read()
-        except PackedFileError as error:
-            left[file.path] = str(error)
-            continue
-        if len(content) > room:
-            left[file.path] = f"is more than the {NOTEBOOKS_AT_MOST >> 20} MB that one may hand in"
-            continue
-        if not is_archive_of_files(file.name, content):
-            room -= len(content)
-            contents.append((file.path, content))
-        elif depth == NESTED_AT_MOST:
-            left[file.path] = "is an archive in an archive in an archive"
-        else:
+    with ExitStack() as archives:  # which stay open until their files have been read
+        while waiting:
+            file, depth = waiting.pop()
+            if len(contents) == FILES_AT_MOST:
+                left[file.path] = f"is one file too many: at most {FILES_AT_MOST} are taken"
+                break
             try:
-                with open_package(io.BytesIO(content), file.name) as inner:
-                    # They are read here, while the archive is open.
-                    read = [_read_now(packed) for packed in inner[: FILES_AT_MOST + 1]]
+                if FILE_AT_MOST >= file.size > min(room, UNPACKED_AT_MOST - unpacked):
+                    megabytes = NOTEBOOKS_AT_MOST >> 20
+                    raise PackedFileError(f"is more than the {megabytes} MB that one may hand in")
+                content = file.read()
             except PackedFileError as error:
                 left[file.path] = str(error)
-                contents.append((file.path, content))  # the grader will ask for another
                 continue
-            if not read:
-                left[file.path] = "is an empty archive"
-            parent = PurePosixPath(file.path).with_suffix("").as_posix()
-            inside = [replace(one, path=f"{parent}/{one.path}") for one in read]
-            waiting += [(one, depth + 1) for one in reversed(inside)]
+            unpacked += len(content)
+            if not is_archive_of_files(file.name, content):
+                room -= len(content)
+                contents.append((file.path, content))
+            elif depth == NESTED_AT_MOST:
+                left[file.path] = "is an archive in an archive in an archive"
+            else:
+                package = open_package(io.BytesIO(content), file.name)
+                try:
+                    inner = archives.enter_context(package)
+                except PackedFileError as error:
+                    left[file.path] = str(error)
+                    contents.append((file.path, content))  # the grader will ask for another
+                    continue
+                if not inner:
+                    left[file.path] = "is an empty archive"
+                parent = PurePosixPath(file.path).with_suffix("").as_posix()
+                inside = [replace(one, path=f"{parent}/{one.path}") for one in inner]
+                waiting += [(one, depth + 1) for one in reversed(inside)]
     return contents, left
 
 
@@ -173,24 +178,13 @@ def clean_path(path: str) -> str:
     return "/".join(parts)
 
 
-def _read_now(file: PackedFile) -> PackedFile:
-    try:
-        content = file.read()
-    except PackedFileError as error:
-        return replace(file, read=partial(_raise, str(error)))
-    return replace(file, read=lambda: content)
-
-
-def _raise(reason: str) -> bytes:
-    raise PackedFileError(reason)
-
-
 def _list_folder(folder: Path) -> list[PackedFile]:
     files = []
     for path in sorted(folder.rglob("*")):
         if path.is_symlink() or not path.is_dir():
             inside = path.relative_to(folder).as_posix()
-            files.append(PackedFile(clean_path(inside), partial(_read_path, path)))
+            size = path.lstat().st_size
+            files.append(PackedFile(clean_path(inside), size, partial(_read_path, path)))
     return files
 
 
@@ -203,7 +197,9 @@ def _read_path(path: Path) -> bytes:
 
 def _list_zip(archive: zipfile.ZipFile) -> list[PackedFile]:
     return [
-        PackedFile(clean_path(_decode_zip_name(entry)), partial(_read_zip, archive, entry))
+        PackedFile(
+            clean_path(_decode_zip_name(entry)), entry.file_size, partial(_read_zip, archive, entry)
+        )
         for entry in archive.infolist()
         if not entry.is_dir() and clean_path(entry.filename)
     ]
@@ -226,8 +222,9 @@ def _read_zip(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     if entry.external_attr >> 28 == 0xA:
         raise PackedFileError("is a link to another file")
     try:
+        _refuse_above_limit(entry.file_size)
         with archive.open(entry) as page:
-            return _read_page(page)
+            return page.read()
     except RuntimeError as error:  # zipfile's error for a missing password
         raise PackedFileError("is protected by a password") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
@@ -238,7 +235,7 @@ def _read_zip(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
 
 def _list_tar(archive: tarfile.TarFile) -> list[PackedFile]:
     return [
-        PackedFile(clean_path(entry.name), partial(_read_tar, archive, entry))
+        PackedFile(clean_path(entry.name), entry.size, partial(_read_tar, archive, entry))
         for entry in archive.getmembers()
         if not entry.isdir() and clean_path(entry.name)
     ]
@@ -248,19 +245,19 @@ def _read_tar(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> bytes:
     if not entry.isreg():
         raise PackedFileError("is a link to another file")
     try:
+        _refuse_above_limit(entry.size)
         page = archive.extractfile(entry)
         assert page is not None
         with page:
-            return _read_page(page)
+            return page.read()
     except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
         raise PackedFileError(_DAMAGED) from error
 
 
-def _read_page(page: IO[bytes]) -> bytes:
-    content = page.read(FILE_AT_MOST + 1)
-    if len(content) > FILE_AT_MOST:
+def _refuse_above_limit(size: int) -> None:
+    # `zipfile` and `tarfile` return no more bytes of a file than its header announces.
+    if size > FILE_AT_MOST:
         raise PackedFileError(f"is larger than {FILE_AT_MOST >> 20} MB")
-    return content
 
 
 def describe_left_out(left: dict[str, str]) -> list[str]:
