@@ -32,6 +32,7 @@ RUNS = {
     "bottleneck.english-korean": "bottleneck",
     "attention_interventions.english-korean": "attention_interventions",
     "luong_scores.english-korean": "luong_scores",
+    "pooling.reviews": "pooling",
     "language_models": "language_models",
     "bilstm-attention.imdb": "classifiers --epochs 6 --learning-rate 2e-3 --precision"
     " float32 --seeds 1 2 3",

@@ -29,7 +29,8 @@ def read_sections(path):
     return texts
 
 
-OTHERS = [ROOT / "book" / f"{name}.md" for name in ("attention_and_alignment", "how_to_use")]
+APPENDICES = ("attention_and_alignment", "text_classification_in_practice")
+OTHERS = [ROOT / "book" / f"{name}.md" for name in (*APPENDICES, "how_to_use")]
 PAGES = {path.stem: read_sections(path) for path in [*CHAPTERS, *OTHERS]}
 
 

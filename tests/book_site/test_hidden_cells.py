@@ -11,7 +11,8 @@ import jupytext
 import pytest
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
-CHAPTERS = [*sorted(BOOK.glob("[0-9][0-9]_*.md")), BOOK / "attention_and_alignment.md"]
+APPENDICES = ("attention_and_alignment", "text_classification_in_practice")
+CHAPTERS = [*sorted(BOOK.glob("[0-9][0-9]_*.md")), *(BOOK / f"{name}.md" for name in APPENDICES)]
 
 
 def hidden_and_source(chapter: Path) -> Iterator[tuple[bool, str]]:
