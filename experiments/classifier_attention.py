@@ -13,7 +13,7 @@ from coursekit import datasets
 from coursekit.data.documents import DocumentBatch, document_batch, text_batch
 from coursekit.models.baseline_classifiers import compute_outputs
 from coursekit.training import device
-from coursekit.training.metrics import entropy
+from coursekit.training.metrics import entropy, hop_similarity
 
 EXAMPLES = 12  # reviews quoted, at most 120 words each
 QUOTED = ("imdb", "nsmc")  # the full texts of other data sets are copyrighted
@@ -68,19 +68,11 @@ def _selection(weights: list[Tensor], batch: Any) -> dict[str, Tensor]:
     measures = {"words": batch.lengths.float()}
     if word.dim() == 2:
         return measures | {"effective_words": entropy(word).exp()}
-    gram = word @ word.transpose(1, 2)  # (B, r, r)
-    hops = gram.shape[1]
-    apart = (gram.sum((1, 2)) - gram.diagonal(dim1=1, dim2=2).sum(1)) / max(1, hops * (hops - 1))
-    lengths = gram.diagonal(dim1=1, dim2=2).sqrt()  # (B, r)
-    cosine = gram / (lengths.unsqueeze(2) * lengths.unsqueeze(1)).clamp(min=1e-12)
-    alike = (cosine.sum((1, 2)) - cosine.diagonal(dim1=1, dim2=2).sum(1)) / max(
-        1, hops * (hops - 1)
-    )
-    return measures | {
-        "effective_words": entropy(word).exp().mean(1),
-        "overlap": apart,
-        "cosine": alike,
-    }
+    measures["effective_words"] = entropy(word).exp().mean(1)
+    if word.shape[1] > 1:
+        alike = hop_similarity(word)
+        measures |= {"overlap": alike["overlap"], "cosine": alike["cosine"]}
+    return measures
 
 
 class _Words:

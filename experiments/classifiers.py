@@ -42,7 +42,7 @@ from coursekit.text.vocabulary import UNK, SubwordVocabulary, WordVocabulary
 from coursekit.training import device, results, seed_everything, train
 from solutions.han.attention import AttentionPooling
 from solutions.han.network import HierarchicalAttentionNetwork
-from solutions.sentences.pooling import AttentionClassifier, last_state, masked_max, masked_mean
+from solutions.sentences.pooling import AttentionClassifier, masked_max, masked_mean
 from solutions.sentences.structured import (
     StructuredClassifier,
     StructuredSelfAttention,
@@ -50,6 +50,7 @@ from solutions.sentences.structured import (
 )
 
 from . import classifier_attention
+from .pooling import final_state
 from .run_registry import command
 
 MODELS = (
@@ -138,13 +139,6 @@ def prepare(corpus: datasets.Corpus[tuple[str, int]], options: argparse.Namespac
         for part in ("train", "validation", "test")
     }
     return Task(vocabulary, parts, hierarchical, 1 + max(label for _, label in corpus.train))
-
-
-def final_state(states: Tensor, mask: Tensor) -> Tensor:
-    """Return the last state of the forward RNN and the first of the backward RNN, (B, 2d)."""
-    d = states.shape[2] // 2
-    ahead = last_state(states[..., :d], mask.sum(dim=1).clamp(min=1))  # (B, d)
-    return torch.cat([ahead, states[:, 0, d:]], dim=1)  # (B, 2d)
 
 
 def build(task: Task, options: argparse.Namespace) -> nn.Module:

@@ -31,12 +31,14 @@ from coursekit.corpora.reviews.lexicon import AWFUL, BAD, GOOD, GREAT
 from coursekit.data.documents import EncodedText, TextBatch, text_batch, text_batches
 from coursekit.models.baseline_classifiers import (
     PooledClassifier,
+    accuracy,
     classification_loss,
     compute_outputs,
     predictions,
 )
 from coursekit.text.vocabulary import WordVocabulary
 from coursekit.training import device, results, seed_everything
+from coursekit.training.metrics import hop_similarity
 from solutions.sentences.pooling import AttentionClassifier, last_state, masked_max, masked_mean
 from solutions.sentences.structured import (
     StructuredClassifier,
@@ -165,12 +167,6 @@ def in_batches(items: Sequence[EncodedText]) -> Iterator[TextBatch]:
         yield text_batch(items[start : start + 100])
 
 
-def measure_accuracy(model: nn.Module, items: Sequence[EncodedText]) -> float:
-    """Return the share of texts that are classified correctly."""
-    predicted, true = predictions(model, in_batches(items))
-    return (predicted == true).double().mean().item()
-
-
 @torch.no_grad()
 def weights_for(model: nn.Module, items: Sequence[EncodedText]) -> list[Tensor]:
     """Return the weights of each text, (r, N); r = 1 for plain attention."""
@@ -233,23 +229,6 @@ def measure_praise_and_blame(
     return measured
 
 
-def measure_overlap(weights: Sequence[Tensor]) -> dict[str, float]:
-    """Return how alike the hops of weights (r, N) are: means over the texts.
-
-    "overlap" is the mean entry of A A^T off the diagonal, "sharpness" on it, and "cosine" that of
-    two hops.
-    """
-    found: dict[str, list[float]] = {"overlap": [], "sharpness": [], "cosine": []}
-    for A in weights:
-        gram = A @ A.T  # (r, r)
-        apart = ~torch.eye(len(A), dtype=torch.bool)  # (r, r)
-        norms = gram.diagonal().sqrt()  # (r,)
-        found["overlap"].append(gram[apart].mean().item())
-        found["sharpness"].append(gram.diagonal().mean().item())
-        found["cosine"].append((gram / norms / norms.unsqueeze(1))[apart].mean().item())
-    return {name: fmean(values) for name, values in found.items()}
-
-
 @contextmanager
 def _replaced(module: nn.Module, name: str, value: Any) -> Iterator[None]:
     before = getattr(module, name)
@@ -263,7 +242,7 @@ def _replaced(module: nn.Module, name: str, value: Any) -> Iterator[None]:
 def measure_without_query(model: AttentionClassifier, items: Sequence[EncodedText]) -> float:
     """Return the accuracy with W = 0, so that every text has the same query."""
     with _replaced(model, "W", nn.Parameter(torch.zeros_like(model.W))):
-        return measure_accuracy(model, items)
+        return accuracy(model, in_batches(items))
 
 
 @torch.no_grad()
@@ -313,7 +292,7 @@ def measure_mistakes(row: str, model: nn.Module, items: Sequence[EncodedText]) -
         return {}
     name, pool = wrong[row]
     with _replaced(model, "pool", pool):
-        return {f"accuracy_{name}": measure_accuracy(model, items)}
+        return {f"accuracy_{name}": accuracy(model, in_batches(items))}
 
 
 @torch.no_grad()
@@ -352,7 +331,7 @@ def train_classifier(
         epochs=EPOCHS,
         learning_rate=RATE,
         decay=True,
-        validate=lambda model: {"accuracy": measure_accuracy(model, data.validation)},
+        validate=lambda model: {"accuracy": accuracy(model, in_batches(data.validation))},
         progress=False,
     )
 
@@ -402,7 +381,9 @@ def _measure_weights(run: dict[str, Any], weights: list[Tensor], data: EncodedRe
         run["metrics"] |= each[0] | measure_praise_and_blame(plain, reviews)
     else:
         run["hops"] = each
-        run["metrics"] |= measure_overlap(weights)
+        alike = [hop_similarity(rows) for rows in weights]
+        for name in alike[0]:
+            run["metrics"][name] = fmean(found[name].item() for found in alike)
 
 
 @torch.no_grad()

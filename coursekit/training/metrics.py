@@ -143,3 +143,31 @@ def entropy(weights: Tensor) -> Tensor:
         (...,), from 0 (one position) to log N (uniform).
     """
     return torch.special.entr(weights).sum(dim=-1)  # (...,)
+
+
+def hop_similarity(weights: Tensor) -> dict[str, Tensor]:
+    """Return how alike several rows of attention weights over the same words are.
+
+    Args:
+        weights: A, (..., r, N), rows that sum to 1, with r of at least 2.
+
+    Returns:
+        "overlap": the mean entry of A A^T off the diagonal; "sharpness": the mean entry on it;
+        "cosine": the mean cosine of two different rows. Each (...,), from 0 to 1.
+
+    Raises:
+        ValueError: there are fewer than two rows.
+    """
+    hops = weights.shape[-2]
+    if hops < 2:
+        raise ValueError(f"similarity needs at least two rows of weights, not {hops}.")
+    gram = weights @ weights.transpose(-1, -2)  # (..., r, r)
+    own = gram.diagonal(dim1=-2, dim2=-1)  # (..., r)
+    norms = own.sqrt()  # (..., r)
+    cosine = gram / (norms.unsqueeze(-1) * norms.unsqueeze(-2)).clamp(min=1e-12)  # (..., r, r)
+    apart = ~torch.eye(hops, dtype=torch.bool, device=weights.device)  # (r, r)
+    return {
+        "overlap": gram[..., apart].mean(dim=-1),
+        "sharpness": own.mean(dim=-1),
+        "cosine": cosine[..., apart].mean(dim=-1),
+    }

@@ -71,10 +71,11 @@ def test_page_fits_a_phone(visit, path):
     assert opened.problems() == {}
 
 
+@pytest.mark.parametrize("width", [1280, 1440])
 @pytest.mark.parametrize("path", CHAPTERS)
-def test_code_fits_its_column(visit, path):
+def test_code_fits_its_column(visit, path, width):
     """In a wide window no line of a chapter's code has to be scrolled to."""
-    too_long = visit(path, width=1440).page.evaluate(
+    too_long = visit(path, width=width).page.evaluate(
         """() => {
              document.querySelectorAll('details').forEach(e => e.open = true);
              const cut = e => e.scrollWidth > e.clientWidth;

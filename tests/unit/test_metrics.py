@@ -17,6 +17,7 @@ from coursekit.training.metrics import (
     bleu_interval,
     entropy,
     exact_match,
+    hop_similarity,
 )
 from solutions.seq2seq.bleu import corpus_bleu
 
@@ -182,6 +183,23 @@ def test_entropy_of_one_position_and_of_all():
 def test_the_effective_number_of_words():
     weights = torch.tensor([[0.25, 0.25, 0.25, 0.25, 0.0], [0.5, 0.5, 0.0, 0.0, 0.0]])
     torch.testing.assert_close(entropy(weights).exp(), torch.tensor([4.0, 2.0]))
+
+
+def test_the_similarity_of_hops():
+    one_hot = torch.eye(3)
+    assert hop_similarity(one_hot) == {"overlap": 0, "sharpness": 1, "cosine": 0}
+    even = torch.full((2, 4), 0.25)
+    assert hop_similarity(even) == {"overlap": 0.25, "sharpness": 0.25, "cosine": 1}
+    texts = torch.rand(5, 3, 7).softmax(dim=-1)
+    batched = hop_similarity(texts)
+    for i, weights in enumerate(texts):
+        for name, value in hop_similarity(weights).items():
+            torch.testing.assert_close(batched[name][i], value)
+        pairs = [(a, b) for a in range(3) for b in range(3) if a != b]
+        cosines = [torch.cosine_similarity(weights[a], weights[b], dim=0) for a, b in pairs]
+        torch.testing.assert_close(batched["cosine"][i], torch.stack(cosines).mean())
+    with pytest.raises(ValueError, match="at least two rows"):
+        hop_similarity(torch.ones(1, 4))
 
 
 def test_entropy_is_in_nats():
