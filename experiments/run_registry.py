@@ -33,6 +33,7 @@ RUNS = {
     "attention_interventions.english-korean": "attention_interventions",
     "luong_scores.english-korean": "luong_scores",
     "pooling.reviews": "pooling",
+    "hierarchical_attention.reviews": "hierarchical_attention",
     "language_models": "language_models",
     "bilstm-attention.imdb": "classifiers --epochs 6 --learning-rate 2e-3 --precision"
     " float32 --seeds 1 2 3",
