@@ -255,7 +255,11 @@ def measure_focus(rows: Sequence[Tensor], found: Sequence[Review]) -> dict[str, 
 
 
 def measure_chance(found: Sequence[Review]) -> dict[str, float]:
-    """Return what `measure_focus` expects of even weights."""
+    """Return the chance level of `measure_focus`.
+
+    For a share of the weight, every word has the same; for what is strongest, a sentence or a word
+    is picked at random.
+    """
     even = [torch.full((len(r.words),), 1 / len(r.words)) for r in found]
     words = fmean(len(r.deciding_words) / len(r.words) for r in found)
     return {
@@ -264,11 +268,6 @@ def measure_chance(found: Sequence[Review]) -> dict[str, float]:
         "on_words": words,
         "strongest_words": words,
     }
-
-
-def effective_number(weights: Tensor) -> Tensor:
-    """Return exp of the entropy of weights (..., N): how many even weights have this entropy."""
-    return entropy(weights).exp()
 
 
 def measure_removal(
@@ -365,15 +364,15 @@ def _measure_weights(row: str, model: nn.Module, data: RatedReviews, run: dict[s
     else:
         _, words, sentences = read_documents(model, data, found)
         rows = weights_in_document(words, sentences, found)
-        metrics["effective_sentences"] = effective_number(sentences).mean().item()
+        metrics["effective_sentences"] = entropy(sentences).exp().mean().item()
         metrics["effective_words_of_sentence"] = fmean(
-            effective_number(words[b, i]).item()
+            entropy(words[b, i]).exp().item()
             for b, review in enumerate(found)
             for i, sentence in enumerate(review.sentences)
             if len(sentence) > 1
         )
     metrics |= measure_focus(rows, found)
-    metrics["effective_words"] = fmean(effective_number(weights).item() for weights in rows)
+    metrics["effective_words"] = fmean(entropy(weights).exp().item() for weights in rows)
     run["strongest_words"] = rank_words(rows, found)
     if row in ("han", "han-ave"):
         strongest = sentences.argmax(dim=1).tolist() if row == "han" else None
