@@ -71,7 +71,7 @@ RUNS = {
     "recipe-keras.imdb": "keras_review_classifier --keras",
     "recipe.imdb": "keras_review_classifier",
     "recipe-masked.imdb": "keras_review_classifier --masked",
-    "captioning": "captioning",
+    "captioning.scenes": "captioning",
     "transformer.multi30k-de-en": "transformer --beam 5 --average 8 --precision float32"
     " --seeds 1 2 3",
     "cloze_comparison": "cloze_comparison",

@@ -142,7 +142,7 @@ def write_comparison(
 
 
 def write_weights(name: str, data: str, module: nn.Module) -> Path:
-    """Write `<name>.<data>.safetensors`, the parameters of a module as float16.
+    """Write `<name>.<data>.safetensors`: parameters and running statistics of a module as float16.
 
     Tied parameters are written once.
     """
@@ -150,13 +150,19 @@ def write_weights(name: str, data: str, module: nn.Module) -> Path:
 
     path = _folder.get() / f"{name}.{data}.safetensors"
     path.parent.mkdir(parents=True, exist_ok=True)
-    save_file({n: p.detach().cpu().half() for n, p in module.named_parameters()}, path)
+    saved = module.state_dict().keys()
+    tensors = dict(module.named_parameters()) | {
+        name: buffer
+        for name, buffer in module.named_buffers()
+        if name in saved and buffer.is_floating_point()
+    }
+    save_file({name: t.detach().cpu().half() for name, t in tensors.items()}, path)
     print(f"wrote {path}", file=sys.stderr)
     return path
 
 
 def read_weights(name: str, data: str, folder: Path | None = None) -> dict[str, Tensor]:
-    """Return the parameters that `write_weights` wrote, as float32, for `load_state_dict`.
+    """Return what `write_weights` wrote, as float32, for `load_state_dict`.
 
     Tied parameters are in it once: load it with strict=False.
 
