@@ -320,13 +320,28 @@ def select_examples(reviews: Sequence[Review]) -> list[int]:
 
 
 def train_classifier(
-    model: nn.Module, data: EncodedReviews, seed: int, train: Train, loss: Any = classification_loss
+    model: nn.Module,
+    data: EncodedReviews,
+    seed: int,
+    train: Train,
+    loss: Any = classification_loss,
+    order: int | None = None,
 ) -> Any:
-    """Train a classifier on the reviews of a seed, and return the history."""
+    """Train a classifier on the reviews of a seed, and return the history.
+
+    Args:
+        model: the untrained classifier.
+        data: the reviews.
+        seed: of the training reviews.
+        train: the training loop.
+        loss: `loss(model, batch)`.
+        order: seed of the order of the batches, if it is another one.
+    """
+    order = seed if order is None else order
     items = data.encode(data.training_reviews(seed))
     return train(
         model,
-        lambda epoch: text_batches(items, BATCH, seed=1000 * seed + epoch),
+        lambda epoch: text_batches(items, BATCH, seed=1000 * order + epoch),
         loss,
         epochs=EPOCHS,
         learning_rate=RATE,

@@ -34,6 +34,8 @@ RUNS = {
     "luong_scores.english-korean": "luong_scores",
     "pooling.reviews": "pooling",
     "hierarchical_attention.reviews": "hierarchical_attention",
+    "faithfulness.reviews": "faithfulness",
+    "head_alignment.english-korean": "head_alignment",
     "language_models": "language_models",
     "bilstm-attention.imdb": "classifiers --epochs 6 --learning-rate 2e-3 --precision"
     " float32 --seeds 1 2 3",
@@ -95,6 +97,7 @@ RUNS = {
     "bench-bucketing.reviews": "bench_bucketing --rounds 3",
     "bench-bucketing.imdb": "bench_bucketing --data imdb --rounds 3",
     "bench-attention.random": "bench_against_torch",
+    "bench-length.random": "bench_length",
 }
 PROGRAMS = sorted({command.split()[0] for command in RUNS.values()})
 ENTRY = "python -m experiments"
