@@ -36,6 +36,8 @@ RUNS = {
     "hierarchical_attention.reviews": "hierarchical_attention",
     "faithfulness.reviews": "faithfulness",
     "head_alignment.english-korean": "head_alignment",
+    "pronoun_resolution.english-french": "pronoun_resolution",
+    "norm_placement.sequences": "norm_placement",
     "language_models": "language_models",
     "bilstm-attention.imdb": "classifiers --epochs 6 --learning-rate 2e-3 --precision"
     " float32 --seeds 1 2 3",
