@@ -25,24 +25,17 @@ from coursekit.data.batching import (
     translation_batch,
 )
 from coursekit.models.attention_hooks import recorded_weights
-from coursekit.models.translation import LuongTranslator, TransformerTranslator
+from coursekit.models.translation import LuongTranslator
 from coursekit.text.vocabulary import PAD
 from coursekit.training import seed_everything
 from solutions.luong.scores import GlobalAttention, Score
 from solutions.seq2seq.encoder_decoder import Encoder
-from solutions.transformer.attention import MultiHeadAttention
-from solutions.transformer.layers import (
-    DecoderLayer,
-    EncoderLayer,
-    PositionwiseFeedForward,
-    sinusoidal_positions,
-)
-from solutions.transformer.model import Transformer
 
 from .bench_decoders import AllAtOnce
 from .comparison import Comparison, Train
 from .faithfulness_measures import kendall, measure_mixing
-from .synthetic_translation import FreshPairs, cross_entropy
+from .small_transformers import make_transformer
+from .synthetic_translation import FreshPairs, cross_entropy, embed_source, source_embedding
 
 WIDTH, HEADS, LAYERS, EMBEDDING = 64, 4, 2, 48
 PAIRS, MAX_LENGTH, EPOCHS, BATCH = 5_000, 12, 12, 64
@@ -59,25 +52,11 @@ def load() -> tuple[FreshPairs, str]:
     return corpus, corpus.sha256()
 
 
-def make_transformer(words: int) -> TransformerTranslator:
-    """Return an untrained Transformer with one table of embeddings for both languages."""
-
-    def attention() -> MultiHeadAttention:
-        return MultiHeadAttention(WIDTH, HEADS)
-
-    def feed_forward() -> PositionwiseFeedForward:
-        return PositionwiseFeedForward(WIDTH, 2 * WIDTH)
-
-    encoder = [EncoderLayer(WIDTH, attention(), feed_forward()) for _ in range(LAYERS)]
-    decoder = [DecoderLayer(WIDTH, attention(), attention(), feed_forward()) for _ in range(LAYERS)]
-    return TransformerTranslator(Transformer(words, WIDTH, sinusoidal_positions, encoder, decoder))
-
-
 def build(row: str, corpus: FreshPairs) -> nn.Module:
     """Return the untrained translator of a row."""
     sources, targets = len(corpus.data.source_words), len(corpus.data.target_words)
     if row == "transformer":
-        return make_transformer(sources + targets - MARKS)
+        return make_transformer(sources + targets - MARKS, WIDTH, HEADS, 2 * WIDTH, LAYERS)
     attention = GlobalAttention(Score("general", WIDTH, WIDTH, WIDTH))
     decoder = AllAtOnce(targets, EMBEDDING, WIDTH, WIDTH, attention)
     return LuongTranslator(Encoder(sources, EMBEDDING, WIDTH), decoder)
@@ -102,20 +81,10 @@ def words_right(model: nn.Module, pairs: Sequence[EncodedPair]) -> float:
     return (best == batch.target)[batch.target != PAD].float().mean().item()
 
 
-def with_embedded(model: Any, batch: TranslationBatch) -> tuple[Tensor, Tensor]:
-    """Return logits (B, T, V) and the embedded source words (B, S, e)."""
-    seen: list[Tensor] = []
-    embedding = model.model.embedding if hasattr(model, "model") else model.encoder.embedding
-    hook = embedding.register_forward_hook(lambda module, given, output: seen.append(output))
-    logits = model(batch.source, batch.lengths, batch.previous)[0]
-    hook.remove()
-    return logits, seen[0]  # a shared table reads the source first
-
-
 def explain(model: nn.Module, pairs: Sequence[EncodedPair]) -> tuple[list[Tensor], list[Tensor]]:
     """Return |gradient times input| and |leave one out| of log p of each target word, (T, S)."""
     batch = translation_batch(pairs)
-    logits, embedded = with_embedded(model, batch)
+    logits, embedded = embed_source(model, batch.source, batch.lengths, batch.previous)
     log_p = _log_p(logits, batch)  # (B, T)
     rows = []
     for t in range(log_p.shape[1]):
@@ -196,8 +165,9 @@ def chance_on_links(pairs: Sequence[EncodedPair], gold: Sequence[Links]) -> floa
 def _mix(row: str, model: Any, pairs: Sequence[EncodedPair]) -> dict[str, float]:
     batch = translation_batch(pairs)
     seen: list[Tensor] = []
-    embedding = model.model.embedding if row == "transformer" else model.encoder.embedding
-    hook = embedding.register_forward_hook(lambda module, given, output: seen.append(output))
+    hook = source_embedding(model).register_forward_hook(
+        lambda module, given, output: seen.append(output)
+    )
     if row == "transformer":
         states = model.model.encode(batch.source)[0]
     else:

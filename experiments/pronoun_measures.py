@@ -339,7 +339,6 @@ ENCODER_BARS: dict[str, Callable[[SentencePair], Cells]] = {
     "it-from-noun": _from(lambda pair: [find_pronoun(pair)[0]]),
     "last-from-noun": _from(lambda pair: [len(pair.source) - 1]),
     "rest-from-noun": _from(lambda pair: [i for i in _after(pair) if i != len(pair.source) - 1]),
-    "after-from-noun": _from(_after),
     "it-and-after-from-noun": _from(lambda pair: [find_pronoun(pair)[0], *_after(pair)]),
     "all-from-noun": lambda pair: _from_all(pair, find_pronoun(pair)[1]),
     "all-from-neighbour": lambda pair: _from_all(pair, find_pronoun(pair)[1] - 1),

@@ -14,7 +14,6 @@ Transformer.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from statistics import fmean
 from typing import Any
 
@@ -26,18 +25,13 @@ from coursekit.models.translation import LuongTranslator, TransformerTranslator
 from coursekit.training import History, device, results, seed_everything
 from solutions.bahdanau.translator import BidirectionalEncoder
 from solutions.luong.scores import GlobalAttention, Score
-from solutions.transformer.attention import MultiHeadAttention
-from solutions.transformer.layers import (
-    DecoderLayer,
-    EncoderLayer,
-    PositionwiseFeedForward,
-    sinusoidal_positions,
-)
+from solutions.transformer.layers import sinusoidal_positions
 from solutions.transformer.model import Transformer, label_smoothed_loss, noam_learning_rate
 
 from . import pronoun_measures as measures
 from .bench_decoders import AllAtOnce
 from .comparison import Comparison, Train
+from .small_transformers import Positions, make_transformer
 from .winograd_sentences import MAX_LENGTH, PronounSentences, guess_by_last_word, has_gender, load
 
 WIDTH, HEADS, LAYERS, INNER = 64, 4, 2, 256
@@ -46,7 +40,6 @@ FACTOR, WARMUP, SMOOTHING = 0.5, 300, 0.1
 GRU_RATE = 6e-3
 SEEDS = (1, 2, 3, 4, 5)
 SHIFT = 10  # the largest shift of the row "shifted"
-Positions = Callable[[int, int], Tensor]
 
 
 def no_positions(length: int, size: int) -> Tensor:
@@ -74,25 +67,6 @@ class LearnedPositions(Transformer):
         self.positions = lambda length, size: self.table[:length]
 
 
-def make_transformer(
-    vocabulary_size: int,
-    positions: Positions = sinusoidal_positions,
-    heads: int = HEADS,
-    kind: type[Transformer] = Transformer,
-) -> TransformerTranslator:
-    """Return an untrained Transformer for translation."""
-
-    def attention() -> MultiHeadAttention:
-        return MultiHeadAttention(WIDTH, heads)
-
-    def feed_forward() -> PositionwiseFeedForward:
-        return PositionwiseFeedForward(WIDTH, INNER)
-
-    encoder = [EncoderLayer(WIDTH, attention(), feed_forward()) for _ in range(LAYERS)]
-    decoder = [DecoderLayer(WIDTH, attention(), attention(), feed_forward()) for _ in range(LAYERS)]
-    return TransformerTranslator(kind(vocabulary_size, WIDTH, positions, encoder, decoder))
-
-
 def build(row: str, vocabulary_size: int) -> nn.Module:
     """Return the untrained translator of a row."""
     if row == "gru":
@@ -100,12 +74,12 @@ def build(row: str, vocabulary_size: int) -> nn.Module:
         attention = GlobalAttention(Score("general", WIDTH, 2 * WIDTH))
         decoder = AllAtOnce(vocabulary_size, WIDTH, WIDTH, 2 * WIDTH, attention)
         return LuongTranslator(encoder, decoder)
-    if row == "one-head":
-        return make_transformer(vocabulary_size, heads=1)
-    if row == "learned":
-        return make_transformer(vocabulary_size, kind=LearnedPositions)
+    heads = 1 if row == "one-head" else HEADS
+    kind = LearnedPositions if row == "learned" else Transformer
     positions: dict[str, Positions] = {"no-positions": no_positions, "shifted": ShiftedPositions()}
-    return make_transformer(vocabulary_size, positions.get(row, sinusoidal_positions))
+    return make_transformer(
+        vocabulary_size, WIDTH, heads, INNER, LAYERS, positions.get(row, sinusoidal_positions), kind
+    )
 
 
 def smoothed_loss(model: nn.Module, batch: TranslationBatch) -> Tensor:

@@ -203,6 +203,26 @@ def log_probs_of_references(
     return found.cpu(), (batch.target != PAD).cpu()
 
 
+def source_embedding(model: Any) -> nn.Module:
+    """Return the module that embeds the source words of a translator."""
+    part = getattr(model, "encoder", None) or model.model
+    return getattr(part, "source_embedding", None) or part.embedding
+
+
+def embed_source(model: nn.Module, *given: Tensor) -> tuple[Tensor, Tensor]:
+    """Return logits (B, T, V), and the embedded source words (B, S, e) that they come from.
+
+    Args:
+        model: a translator.
+        given: source (B, S), lengths (B,) and previous target words (B, T).
+    """
+    seen: list[Tensor] = []
+    hook = source_embedding(model).register_forward_hook(lambda m, i, output: seen.append(output))
+    logits = model(*given)[0]
+    hook.remove()
+    return logits, seen[0]  # where source and target share a table, the source is read first
+
+
 def first_word_gradients(
     model: Translator, embedding: nn.Module, pairs: Sequence[EncodedPair], at_once: int = 50
 ) -> Tensor:
