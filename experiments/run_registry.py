@@ -78,7 +78,7 @@ RUNS = {
     "captioning.scenes": "captioning",
     "transformer.multi30k-de-en": "transformer --beam 5 --average 8 --precision float32"
     " --seeds 1 2 3",
-    "cloze_comparison": "cloze_comparison",
+    "cloze_comparison.stories": "cloze_comparison",
     "bert.wikitext-2": "bert",
     "bert-finetuned-50.sst-2": "bert --data sst-2 --labels 50 --seeds 1 2 3 4 5",
     "bert-finetuned-500.sst-2": "bert --data sst-2 --labels 500 --seeds 1 2 3 4 5",
