@@ -27,6 +27,7 @@ from book.site.launch_links import clone_address, find_repository
 from tools.compress_images import shrink_pictures
 from tools.execute_pages import execute
 from tools.export_notebooks import write_notebooks
+from tools.opening_states import add_openings
 
 ROOT = Path(__file__).resolve().parents[1]
 # What the cells import and read.
@@ -152,6 +153,10 @@ def main(root: Path = ROOT) -> int:
         print("The book was not built: see the warnings above.", file=sys.stderr)
         return 1
     shrink_pictures(build / "html" / "_images")
+    try:
+        add_openings(build / "html")
+    except RuntimeError as error:
+        print(f"Explorers leave their place empty until they are drawn: {error}.")
     known = find_repository(root)
     write_notebooks(build / "html" / "notebooks", root, known and clone_address(known))
     if known is None:

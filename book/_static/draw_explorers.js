@@ -73,6 +73,8 @@
     }
     const el = document.createElement("div");
     el.className = "widget-subarea";
+    const opening = script.previousElementSibling; // see tools/opening_states.py
+    if (opening?.hasAttribute("data-opening")) opening.remove();
     script.before(el); // attached first: what is drawn has a size and can be scrolled to
     explorer.render({ model: new Model(saved), el });
   }
