@@ -6,6 +6,7 @@ from coursekit.widgets.attention_scores import ScoresExplorer
 from coursekit.widgets.beam_search import BeamExplorer, SearchRecorder, record_searches
 from coursekit.widgets.caption_attention import GazeExplorer, Look
 from coursekit.widgets.cloze_comparison import FillExplorer
+from coursekit.widgets.live.alignment import AlignmentExplorer
 from coursekit.widgets.live.cloze import ClozeExplorer
 from coursekit.widgets.live.review_classifier import ReviewExplorer
 from coursekit.widgets.live.transformer import TransformerExplorer
@@ -18,6 +19,7 @@ from coursekit.widgets.softmax_scaling import TemperatureExplorer
 from coursekit.widgets.word_weights import WordsExplorer
 
 __all__ = [
+    "AlignmentExplorer",
     "BeamExplorer",
     "ClozeExplorer",
     "FillExplorer",

@@ -102,6 +102,18 @@ def test_what_cannot_be_read_is_said_in_one_sentence(text, said):
 
 
 @pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("kat", "cat"), ("cats", "cat"), ("sleps", "sleeps"), ("selep", "sleep"), ("xyz", ""),
+        ("te", "the"), ("a", ""), ("slowly", ""),
+    ],
+)  # fmt: skip
+def test_an_unknown_word_is_answered_with_the_known_one_that_is_near(word, meant):
+    known = json.dumps(["the", "cat", "sleeps", "sleep", "king"])
+    assert javascript(TranslatorExplorer, f"nearestWord({json.dumps(word)}, {known})") == meant
+
+
+@pytest.mark.parametrize(
     ("text", "words"),
     [
         ("the qu", ["queen", "quietly"]),

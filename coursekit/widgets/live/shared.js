@@ -10,13 +10,40 @@ function spoken(element) {
 
 const wordsOf = (text) => text.toLowerCase().match(/[^\s.,;:!?"“”]+/g) ?? [];
 
+// How many letters must be inserted, left out, replaced or exchanged with the next (Damerau 1964).
+function letterDistance(a, b) {
+  let [before, row] = [[], Array.from({ length: b.length + 1 }, (_, j) => j)];
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] !== b[j - 1]));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) next[j] = Math.min(next[j], before[j - 2] + 1);
+    }
+    [before, row] = [row, next];
+  }
+  return row[b.length];
+}
+
+// The known word that an unknown one is a slip or another form of, or "".
+function nearestWord(word, known) {
+  let [nearest, least] = ["", Math.floor((word.length + 1) / 3) + 0.5];
+  for (const other of known) {
+    const distance = letterDistance(word, other);
+    if (distance < least) [nearest, least] = [other, distance];
+  }
+  return nearest;
+}
+
 // The sentence that says why a text cannot be read, or "" if it can. `ids` is a Map of the words.
 function complaint(words, ids, most) {
   if (!words.length) return "Write at least one word: type a letter, and the list offers words.";
   if (words.length > most) return `These are ${words.length} words; the model reads up to ${most} here.`;
   const unknown = [...new Set(words.filter((word) => !ids.has(word)))];
   if (!unknown.length) return "";
-  const named = unknown.slice(0, 3).map((word) => `“${word}”`).join(", ");
+  const named = unknown.slice(0, 3).map((word) => {
+    const meant = nearestWord(word, ids.keys());
+    return `“${word}”${meant && ` (“${meant}”?)`}`;
+  }).join(", ");
   return `The model has learned other words: it does not know ${named}. Below is still the text before.`;
 }
 
