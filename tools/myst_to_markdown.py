@@ -16,11 +16,11 @@ from typing import Any
 from pybtex.backends.markdown import Backend
 from pybtex.database import parse_file
 
+from book.site.author_year_citations import AuthorYearStyle, read_labels
 from book.site.exercise_lists import list_notebooks
 from book.site.explorer_tasks import split_answer
 from book.site.recorded import cite_result, show_provenance
 from book.site.solution_code import show_solution
-from book.site.timeline_and_bibliography import AuthorYearStyle, read_labels
 
 _FENCE = re.compile(r"(?P<fence>`{3,}|:{3,}|~{3,})(?:\{(?P<name>[\w-]+)\}[ ]*(?P<argument>.*)|.*)")
 _ROLE = re.compile(r"\{(?P<name>[a-z:]+)\}`(?P<text>[^`]+)`")

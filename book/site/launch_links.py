@@ -48,6 +48,12 @@ def clone_address(repository: str) -> str:
     return f"https://github.com/{repository}"
 
 
+def site_address(repository: str) -> str:
+    """Return the address of the site that the repository's workflow publishes."""
+    owner, name = repository.split("/")
+    return f"https://{owner.lower()}.github.io/{name}/"
+
+
 def colab(repository: str, notebook: str) -> str:
     """Return the address that opens a notebook of the published branch in Colab."""
     return f"https://colab.research.google.com/github/{repository}/blob/{BRANCH}/{quote(notebook)}"

@@ -22,9 +22,11 @@ from book.site.launch_links import (
     ROOT,
     Chapter,
     binder,
+    clone_address,
     colab,
     find_repository,
     list_chapters,
+    site_address,
     source,
 )
 
@@ -180,10 +182,11 @@ def _download(page: str) -> nodes.Node:
 
 
 class AtAGlance(SphinxDirective):
-    """``{at-a-glance}``: the numbers of chapters and exercises, and the hours they take."""
+    """``{at-a-glance}``: chapters, exercises and their hours, the licences, the repository."""
 
     def run(self) -> list[nodes.Node]:
         """Return the line of facts."""
+        repository = find_repository()
         listed = list_chapters(Path(self.env.srcdir))
         minutes: dict[str, int] = {}
         for page in (page for chapter in listed for page in chapter.exercises):
@@ -196,14 +199,28 @@ class AtAGlance(SphinxDirective):
                 [f"{len(listed)} chapters"],
                 [f"{len(minutes)} exercises, some {round(sum(minutes.values()) / 60)} hours"],
                 ["no GPU needed"],
+                ["text CC BY 4.0, code MIT"],
+                *(
+                    [[_link(f"GitHub: {repository}", clone_address(repository))]]
+                    if repository
+                    else []
+                ),
             ],
             "facts",
         )
         return [nodes.container("", line, classes=["course-head", "course-glance"])]
 
 
+def set_site_address(app: Sphinx, config: Any) -> None:
+    """Give each page a preview picture for shared links, if it is known where the site will be."""
+    repository = find_repository()
+    config.ogp_site_url = site_address(repository) if repository else ""
+    config.ogp_social_cards = {"enable": repository is not None}
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the headers and the directive."""
     app.add_directive("at-a-glance", AtAGlance)
+    app.connect("config-inited", set_site_address)
     app.connect("doctree-read", add_head, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

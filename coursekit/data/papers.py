@@ -1,7 +1,7 @@
 """Lists of the papers that the course covers, read from papers.csv.
 
-The figure and the list on the landing page are made from `PAPERS`. The papers of the last chapter
-are in `LATER_PAPERS`.
+The timeline of the landing page has an entry for each of `PAPERS`, and one for all papers of the
+last chapter, `LATER_PAPERS`.
 """
 
 from __future__ import annotations
