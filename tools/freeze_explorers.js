@@ -19,7 +19,9 @@
         const picture = document.createElement("span");
         picture.className = `canvas ${element.className}`.trim();
         const shown = `background: url(${element.toDataURL()}) 0 0 / 100% 100% no-repeat`;
-        picture.setAttribute("style", `${element.getAttribute("style") ?? ""}; display: block; image-rendering: pixelated; ${shown}`);
+        const { width, height } = element.getBoundingClientRect(); // rules for canvases do not hold for it
+        const size = `display: block; width: ${width}px; max-width: 100%; height: ${height}px`;
+        picture.setAttribute("style", `${element.getAttribute("style") ?? ""}; ${size}; image-rendering: pixelated; ${shown}`);
         still.replaceWith(picture);
       }
     });

@@ -20,6 +20,7 @@ from tools.site_browser import FLAGS, find_chromium, serve
 ROOT = Path(__file__).resolve().parents[1]
 VIEW = re.compile(r'<script type="application/vnd\.jupyter\.widget-view\+json">.*?</script>', re.S)
 MARK = "data-opening"
+NOT_NEEDED = re.compile(r"mathjax|\.(png|woff2?)$", re.IGNORECASE)  # takes long
 FREEZE = Path(__file__).with_name("freeze_explorers.js").read_text(encoding="utf-8")
 
 
@@ -62,7 +63,7 @@ def freeze_explorers(chromium: Any, url: str) -> list[dict[str, str]]:
     context = chromium.new_context(
         viewport={"width": 1280, "height": 844}, reduced_motion="reduce", color_scheme="light"
     )
-    context.route(re.compile("mathjax", re.I), lambda route: route.abort())  # takes long
+    context.route(NOT_NEEDED, lambda route: route.abort())
     page = context.new_page()
     page.goto(url, wait_until="load")
     views = page.locator("script[type='application/vnd.jupyter.widget-view+json']")

@@ -36,7 +36,13 @@ def test_it_plays_one_sentence_and_then_takes_another(visit, width):
 def test_the_explorer_and_the_way_in_are_above_the_fold(visit):
     page = visit(PAGE, width=1280).page
     assert page.locator(".alignment-explorer").bounding_box()["y"] < 500
-    assert page.locator(".course-start a").count() == 1
+    (start,) = page.locator(".course-start a").all()
+    ink, paper = start.evaluate(
+        "a => [getComputedStyle(a).color, getComputedStyle(a).backgroundColor]"
+    )
+    assert ink != paper
+    box, facts = start.bounding_box(), page.locator(".course-glance").bounding_box()
+    assert box["y"] + box["height"] <= facts["y"]
 
 
 def test_the_page_describes_itself(visit):
