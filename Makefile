@@ -38,8 +38,8 @@ book: $(VENV)/.book ## Install, run all chapters and build the HTML book into _b
 test: $(VENV)/.test ## Install and run the tests of a contributor: units, checks, release, one graded class (5 minutes)
 	$(TEST) -m "not slow and not browser and not book"
 
-smoke: $(VENV)/.test ## Look at a page of each kind of the built book in Chromium, and play with one explorer
-	$(TEST) -m smoke tests/browser
+smoke: $(VENV)/.test ## Look at a page of each kind of the built book in Chromium, play with one explorer, check the site's links
+	$(TEST) -m smoke tests/browser tests/book_site
 
 # All that CI leaves out, in parts of at most ten minutes on two idle cores; `rest` is what no other part names.
 banks := tests/answers/test_answers.py

@@ -7,6 +7,7 @@ python -m tools.check_site_links [FOLDER] --external      also external sites, p
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from posixpath import normpath
 from urllib.parse import unquote, urlsplit
 
+from book.site.explorers import STATE
 from tools.polite_http import BROKEN, MOVED, OK, REFUSED, Answer, Visitor, table
 
 SITE = Path(__file__).resolve().parents[1] / "_build" / "html"
@@ -38,16 +40,23 @@ class _Reader(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.page = Page()
+        self.in_states = False  # of the page's explorers, see book/site/explorers.py
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Record the link and the anchors of a tag."""
         given = {name: value or "" for name, value in attrs}
+        self.in_states = tag == "script" and given.get("type") == STATE
         self.page.anchors |= {given[name] for name in ("id", "name") if given.get(name)}
         if tag == "link" and _NOT_LINKS & set(given.get("rel", "").split()):
             return
         link = given.get(_ADDRESSES.get(tag, "")) or given.get("xlink:href")
         if tag in _ADDRESSES and link:
             self.page.links.append((link.strip(), self.getpos()[0]))
+
+    def handle_data(self, data: str) -> None:
+        """Record the explorers of a page: a link such as #live=translator&s=... leads to one."""
+        if self.in_states:
+            self.page.anchors |= {f"live={name}" for name in re.findall(r'"code":"(\w+)"', data)}
 
 
 def read(path: Path) -> Page:
@@ -115,6 +124,8 @@ class Site:
         if not anchor or target not in self.pages or anchor.startswith(":~:"):
             return ""
         known = self.pages[target].anchors
+        if anchor.startswith("live="):  # the state of an explorer
+            anchor = anchor.partition("&")[0]
         return "" if anchor in known else f"{target} has no #{anchor}"
 
 

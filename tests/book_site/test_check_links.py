@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from book.site.explorers import STATE
 from tests.helpers.built_site import SITE, read_page
 from tests.helpers.local_web_server import Reply, Web
 from tools import check_site_links
@@ -39,12 +40,24 @@ def site(folder: Path, **pages: str) -> check_site_links.Site:
 # Inside
 
 
+@pytest.mark.smoke
 def test_the_built_site_has_no_broken_link():
     read_page("index.html")
     built = check_site_links.Site(SITE)
     assert len(built.pages) > 30
     assert sum(len(page.links) for page in built.pages.values()) > 1000
     assert built.inside() == []
+
+
+def test_a_link_into_an_explorer_leads_to_one_of_that_name(tmp_path):
+    states = f'<script type="{STATE}">{{"state": {{"x": {{"code":"cloze"}}}}}}</script>'
+    links = (
+        '<a href="two.html#live=cloze&amp;a=x+y">x</a> <a href="two.html#live=review&amp;s=x">y</a>'
+    )
+    (broken,) = site(tmp_path, one=links, two=states).inside()
+    assert broken.link.startswith("two.html#live=review") and broken.why.endswith(
+        "has no #live=review"
+    )
 
 
 @pytest.mark.parametrize(

@@ -65,4 +65,5 @@ for (const script of document.querySelectorAll("script[type$='widget-view+json']
         and "checked" in opening
         and 'aria-label="Toy. it is said"' in opening
     )
+    assert "width: 2px" in opening and "height: 1px" in opening, "rules for canvases hold no more"
     assert "<canvas" not in opening and "background" in opening and 'id="x"' not in opening

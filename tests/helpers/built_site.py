@@ -28,6 +28,12 @@ def list_pages() -> list[str]:
     return [path.as_posix() for path in paths if "_static" not in path.parts]
 
 
+def without_openings(page: str) -> str:
+    """Return a page without its explorers' opening states, which are pictures made of mark-up."""
+    opening = r'<div class="widget-subarea" data-opening.*?(?=<script type="application/vnd)'
+    return re.sub(opening, "", page, flags=re.DOTALL)
+
+
 def text_of(page: str) -> str:
     """Return the words of a page without its mark-up."""
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
