@@ -40,6 +40,7 @@ FACTOR, WARMUP, SMOOTHING = 0.5, 300, 0.1
 GRU_RATE = 6e-3
 SEEDS = (1, 2, 3, 4, 5)
 SHIFT = 10  # the largest shift of the row "shifted"
+LEVELS = 61  # of each weight in the browser: a page must stay small
 
 
 def no_positions(length: int, size: int) -> Tensor:

@@ -38,11 +38,6 @@ class Paper:
         return f"{_MONTHS[self.appeared.month - 1]} {self.appeared.year}"
 
     @property
-    def reference(self) -> str:
-        """Authors and venue, such as "Bahdanau et al., ICLR 2015"."""
-        return f"{self.authors}, {self.venue}"
-
-    @property
     def first_appearance(self) -> str:
         """The date with its source, such as "on arXiv Sep 2014"."""
         return f"{'on arXiv' if self.arxiv else 'published'} {self.date}"

@@ -40,6 +40,11 @@ def test_what_does_not_fit_is_refused_in_one_sentence(sentences, message):
         made(sentences=sentences)
 
 
+def test_another_model_is_refused():
+    with refused("a packed Transformer"):
+        made(weights=pack(torch.nn.Linear(2, 2)))
+
+
 def test_what_a_word_reads_is_said_with_its_largest_weights():
     call = "inWords('chat', ['the', 'cat', 'sleeps'], [0.2, 0.79, 0.01, 0])"
     assert javascript(AlignmentExplorer, call) == "“chat” reads “cat” (0.79) and “the” (0.20)."

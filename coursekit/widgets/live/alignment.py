@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import anywidget
 import traitlets
 
-from coursekit.text.vocabulary import BOS, EOS, WordVocabulary
+from coursekit.text.vocabulary import WordVocabulary
 from coursekit.widgets.assets import script, stylesheet
+from coursekit.widgets.live.transformer_model import TransformerWidget
 from coursekit.widgets.live.weight_packing import Packed
 
 
-class AlignmentExplorer(anywidget.AnyWidget):
+class AlignmentExplorer(TransformerWidget):
     """Small explorer of a Transformer translator: the reader's sentence, and what each word reads.
 
     When it comes into view it plays its first sentence: word after word of the translation appears,
@@ -30,20 +30,14 @@ class AlignmentExplorer(anywidget.AnyWidget):
         sentences: example sentences; the first one is played.
 
     Raises:
-        ValueError: there is no sentence, or one has an unknown word.
+        ValueError: there is no sentence, one has an unknown word, or the model is of another kind.
     """
 
     _esm = script("live/engine", "live/shared", "live/alignment")
     _css = stylesheet("live/alignment")
 
-    weights = traitlets.Dict().tag(sync=True)
-    words = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    source_words = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    heads = traitlets.Int(1).tag(sync=True)
     layer = traitlets.Int(1).tag(sync=True)
     head = traitlets.Int(1).tag(sync=True)
-    bos = traitlets.Int(BOS).tag(sync=True)
-    eos = traitlets.Int(EOS).tag(sync=True)
     sentences = traitlets.List(traitlets.List(traitlets.Unicode())).tag(sync=True)
 
     def __init__(
@@ -57,16 +51,17 @@ class AlignmentExplorer(anywidget.AnyWidget):
     ) -> None:
         if not sentences:
             raise ValueError("sentences must hold at least one sentence.")
-        of_source = sorted(set(source_words))
+        of_source = set(source_words)
         for word in (word for sentence in sentences for word in sentence):
             if word not in of_source:
                 raise ValueError(f"{word!r} is not among the source words.")
+        layer, head = shown_head
         super().__init__(
-            weights=weights,
-            words=words.words,
-            source_words=of_source,
-            heads=heads,
-            layer=shown_head[0],
-            head=shown_head[1],
+            weights,
+            words,
+            of_source,
+            heads,
+            layer=layer,
+            head=head,
             sentences=[list(sentence) for sentence in sentences],
         )

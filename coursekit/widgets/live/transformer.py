@@ -5,21 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import anywidget
 import traitlets
 
-from coursekit.text.vocabulary import BOS, EOS, WordVocabulary
+from coursekit.text.vocabulary import WordVocabulary
 from coursekit.widgets.assets import script, stylesheet
+from coursekit.widgets.live.transformer_model import TransformerWidget, require_known
 from coursekit.widgets.live.weight_packing import Packed
 
-_NEEDED = (
-    "embedding.weight",
-    "encoder_layers.0.feed_forward_norm.bias",
-    "decoder_layers.0.memory_attention.query.weight",
-)
 
-
-class TransformerExplorer(anywidget.AnyWidget):
+class TransformerExplorer(TransformerWidget):
     """Explorer of a Transformer: the translation of the reader's sentence, and each word's path.
 
     The colours are one head's weights, in one of the three attentions, for the chosen word. Single
@@ -45,12 +39,6 @@ class TransformerExplorer(anywidget.AnyWidget):
     _esm = script("live/engine", "live/shared", "live/transformer")
     _css = stylesheet("live/transformer")
 
-    weights = traitlets.Dict().tag(sync=True)
-    words = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    source_words = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    heads = traitlets.Int(1).tag(sync=True)
-    bos = traitlets.Int(BOS).tag(sync=True)
-    eos = traitlets.Int(EOS).tag(sync=True)
     longest = traitlets.Int(0).tag(sync=True)
     examples = traitlets.List(traitlets.Dict()).tag(sync=True)
     # The reader's choices: words, head ("encoder.1.2": the second of the first layer), source,
@@ -67,19 +55,14 @@ class TransformerExplorer(anywidget.AnyWidget):
         longest: int = 20,
         **options: Any,
     ) -> None:
-        if not all(name in weights for name in _NEEDED):
-            raise ValueError("weights must be a packed Transformer.")
         if not examples:
             raise ValueError("examples must hold at least one sentence.")
-        of_source = sorted(set(source_words))
-        for word in [*of_source, *(w for s, t, _ in examples for w in (*s, *t))]:
-            if word not in words.ids:
-                raise ValueError(f"{word!r} is not in the vocabulary.")
+        require_known((word for s, t, _ in examples for word in (*s, *t)), words)
         super().__init__(
-            weights=weights,
-            words=words.words,
-            source_words=of_source,
-            heads=heads,
+            weights,
+            words,
+            source_words,
+            heads,
             examples=[
                 {"source": [*source], "target": [*target], "look": dict(look)}
                 for source, target, look in examples
