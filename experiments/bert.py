@@ -40,14 +40,9 @@ from coursekit.text.wordpiece import WordPieceVocabulary
 from coursekit.training import device, results, seed_everything, train
 from solutions.bert.finetuning import SequenceClassifier
 from solutions.bert.inputs import BertEmbeddings, mask_tokens, next_sentence_pairs
-from solutions.bert.pretraining import (
-    BertEncoder,
-    BertLayer,
-    MaskedLanguageModelHead,
-    pool_first,
-    pretraining_loss,
-)
+from solutions.bert.pretraining import BertEncoder, BertLayer, MaskedLanguageModelHead, pool_first
 
+from .bert_training import bert_loss, warm_up_and_decay
 from .run_registry import command
 
 TITLE = re.compile(r"^= [^=].*[^=] =$")
@@ -109,17 +104,6 @@ def encoder_of(options: argparse.Namespace, size: int) -> BertEncoder:
     return encoder
 
 
-def heads_loss(model: nn.Module, batch: BertBatch) -> Tensor:
-    """Return the pre-training loss; words are scored only at the chosen positions."""
-    assert isinstance(model, PretrainingModel)
-    states = model.encoder(batch.tokens, batch.segments)  # (B, N, d)
-    chosen = batch.labels != -100  # (B, N)
-    logits = model.head(states[chosen])  # (M, V)
-    next_logits = model.next(model.summarise(states))  # (B, 2)
-    labels = batch.labels[chosen]  # (M,)
-    return pretraining_loss(logits[None].float(), next_logits.float(), labels[None], batch.is_next)
-
-
 @torch.no_grad()
 def measure(model: PretrainingModel, batches: Iterable[BertBatch]) -> dict[str, float]:
     """Return accuracy and perplexity of masked words, and accuracy of next sentences."""
@@ -140,11 +124,6 @@ def measure(model: PretrainingModel, batches: Iterable[BertBatch]) -> dict[str, 
         "masked_perplexity": float(torch.tensor(loss / words).exp()),
         "next_accuracy": right_next / pairs,
     }
-
-
-def warm(peak: float, warmup: int, steps: int) -> Callable[[int], float]:
-    """Return the paper's schedule: linear warm-up for `warmup` steps, then linear decay to 0."""
-    return lambda step: peak * min(step / warmup, max(steps - step + 1, 0) / (steps - warmup))
 
 
 def adamw(parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
@@ -204,9 +183,9 @@ def pretrain(corpus: datasets.Corpus[str], options: argparse.Namespace, seed: in
     history = train(
         model,
         lambda epoch: batches("train", 1000 * seed + epoch),
-        heads_loss,
+        bert_loss,
         epochs=options.epochs,
-        schedule=warm(options.learning_rate, max(steps // 10, 1), steps),
+        schedule=warm_up_and_decay(options.learning_rate, max(steps // 10, 1), steps),
         optimizer=adamw,
         validate=validate,
         select="score",
@@ -231,30 +210,7 @@ def pretrain(corpus: datasets.Corpus[str], options: argparse.Namespace, seed: in
         "steps": steps,
         "parameters": sum(p.numel() for p in model.parameters()),
         "history": history.epochs,
-        "filled_in": fill_in(model.eval(), words, texts["test"]),
     }
-
-
-@torch.no_grad()
-def fill_in(model: PretrainingModel, words: WordPieceVocabulary, texts: Any) -> list[dict]:
-    """Return some test sentences with one word hidden, and the model's predictions for it."""
-    sentences = []
-    for document in texts[:24:2]:
-        ids, segments = words.join(document[len(document) // 2][:40])
-        place = len(ids) // 2
-        hidden = [*ids[:place], words.mask_id, *ids[place + 1 :]]
-        tokens = torch.tensor([hidden], device=device())
-        states = model.encoder(tokens, torch.tensor([segments], device=device()))
-        best = model.head(states[0, place]).float().softmax(dim=-1).topk(5)
-        sentences.append(
-            {
-                "tokens": words.tokens(ids),
-                "place": place,
-                "guesses": words.tokens(best.indices.tolist()),
-                "probabilities": best.values.tolist(),
-            }
-        )
-    return sentences
 
 
 def judge(told: Sequence[int], labels: Sequence[int]) -> dict[str, float]:
@@ -312,7 +268,7 @@ def finetune(
         lambda epoch: labelled_batches(training, batch_size, 1000 * seed + epoch),
         loss,
         epochs=epochs,
-        schedule=warm(options.learning_rate, max(steps // 10, 1), steps),
+        schedule=warm_up_and_decay(options.learning_rate, max(steps // 10, 1), steps),
         optimizer=adamw,
         validate=lambda _: scores("validation"),
         select=select,

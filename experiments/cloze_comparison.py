@@ -26,6 +26,7 @@ from coursekit.training import History, device, results, seed_everything
 
 from . import cloze_measures as measures
 from . import story_finetuning as finetuning
+from .bert_training import bert_loss
 from .comparison import Comparison, Train
 from .story_pretraining import (
     BATCH,
@@ -41,7 +42,6 @@ from .story_pretraining import (
     Item,
     Mask,
     StoryPretraining,
-    bert_loss,
     learning_rate,
     load,
     make_optimizer,
@@ -124,7 +124,6 @@ def join_directions(
 def train_row(row: str, seed: int, stories: StoryPretraining, train: Train) -> dict[str, Any]:
     """Pre-train one model, measure what it predicts, and fine-tune it on the three tasks."""
     test = stories.data.test
-    metrics: dict[str, float] = {}
     if row == "from-scratch":
         seed_everything(seed)
         encoder = stories.make_encoder()

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from coursekit.corpora.stories import Story
 from coursekit.models.bert import PretrainingModel, pad_items
 from coursekit.models.cloze import BidirectionalClozeModel, Filler, predict_hidden_words, texts_of
 from coursekit.training import device
-from coursekit.training.metrics import entropy
 
+from .bert_heads import compute_weights, measure_habits
 from .story_pretraining import StoryPretraining
 
 SHOWN = 5  # guesses recorded for each word of an example
@@ -212,30 +210,6 @@ def _kind(word: str, tag: str) -> str:
     return "name" if tag == "PROPN" else "other"
 
 
-@contextmanager
-def recorded_weights(encoder: nn.Module) -> Iterator[list[Tensor]]:
-    """Collect the weights (B, h, N, N) of each layer inside the block, in order of computation."""
-    found: list[Tensor] = []
-
-    def compute(attention: Any, given: tuple[Tensor, Tensor]) -> None:
-        x, mask = given  # the fused operator does not return its weights
-        q, k = (
-            part(x).unflatten(-1, (attention.heads, -1)).transpose(1, 2)  # (B, h, N, d / h)
-            for part in (attention.query, attention.key)
-        )
-        scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])  # (B, h, N, N)
-        found.append(scores.masked_fill(~mask.unsqueeze(-3), -torch.inf).softmax(-1).cpu())
-
-    layers: Any = encoder.layers
-    hooks = [layer.attention.register_forward_pre_hook(compute) for layer in layers]
-    try:
-        yield found
-    finally:
-        for hook in hooks:
-            hook.remove()
-
-
-@torch.no_grad()
 def measure_heads(
     encoder: nn.Module, stories: StoryPretraining, test: Sequence[Story]
 ) -> list[dict[str, float]]:
@@ -244,26 +218,19 @@ def measure_heads(
     "even" is the weight of one token if all have the same.
     """
     means: dict[tuple[int, int], list[dict[str, float]]] = defaultdict(list)
-    with recorded_weights(encoder) as found:
-        for story in test:
-            first, second = stories.documents([story])[0][:2]
-            ids, given = stories.words.join(first, second)
-            found.clear()
-            encoder(torch.tensor([ids], device=device()), torch.tensor([given], device=device()))
-            special = torch.tensor([i in stories.words.special_ids for i in ids])
-            inner = torch.arange(1, len(ids) - 1)  # places with one before and one after
-            for layer, weights in enumerate(found, start=1):
-                for head, rows in enumerate(weights[0], start=1):  # (N, N)
-                    means[layer, head].append(
-                        {
-                            "before": rows[inner, inner - 1].mean().item(),
-                            "next": rows[inner, inner + 1].mean().item(),
-                            "itself": rows[inner, inner].mean().item(),
-                            "special": rows[inner][:, special].sum(-1).mean().item(),
-                            "tokens": entropy(rows[inner]).exp().mean().item(),
-                            "even": 1 / len(ids),
-                        }
-                    )
+    for story in test:
+        first, second = stories.documents([story])[0][:2]
+        ids, given = stories.words.join(first, second)
+        special = [i for i, token in enumerate(ids) if token in stories.words.special_ids]
+        for layer, weights in enumerate(compute_weights(encoder, (ids, given, 0)), start=1):
+            habits = measure_habits(weights, special, len(ids) - 2)
+            for head in range(len(weights)):
+                one = {name: value[head].item() for name, value in habits.items()}
+                means[layer, head + 1].append(
+                    {name: one[name] for name in ("before", "next", "itself")}
+                    | {"special": one["cls"] + one["sep"], "tokens": one["used"]}
+                    | {"even": 1 / len(ids)}
+                )
     return [
         {"layer": layer, "head": head}
         | {name: fmean(row[name] for row in rows) for name in rows[0]}

@@ -24,7 +24,6 @@ sentences are kept, and 885 of them are the validation set.
 from __future__ import annotations
 
 import argparse
-import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count, islice
@@ -44,13 +43,13 @@ from coursekit.models.bert import (
     PretrainingModel,
     initialise,
     labelled_batches,
-    pad_items,
 )
 from coursekit.text.wordpiece import WordPieceVocabulary
 from coursekit.training import device, results, seed_everything, train
 from coursekit.training.checkpoints import load_or_compute
 
-from .bert import adamw, encode_parts, encoder_of, judge, warm
+from .bert import adamw, encode_parts, encoder_of, judge
+from .bert_training import warm_up_and_decay
 from .minilm_encoder import (
     HEADS,
     LAYERS,
@@ -66,39 +65,8 @@ from .run_registry import command
 WAYS = ("fine-tuned", "from-nothing", "frozen", "bag")
 REGULARISATIONS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 HELD_OUT = 885  # validation sentences from SST-2's training set; 6,000 are left
-SHORT = 18  # maximum pieces of a text whose attention is recorded
 
 Parts = dict[str, list[Any]]
-
-
-@torch.no_grad()
-def weights_of(encoder: nn.Module, item: EncodedPair) -> list[Tensor]:
-    """Return the attention weights (h, N, N) of each layer for one text."""
-    heard: list[Tensor] = []
-
-    def hear(attention: Any, given: Any) -> None:
-        x, _ = given
-        q, k = (
-            part(x).unflatten(-1, (attention.heads, -1)).transpose(1, 2)  # (1, h, N, d / h)
-            for part in (attention.query, attention.key)
-        )
-        heard.append((q @ k.mT / math.sqrt(q.shape[-1])).softmax(-1)[0].cpu())  # (h, N, N)
-
-    layers: Any = encoder.layers
-    hooks = [layer.attention.register_forward_pre_hook(hear) for layer in layers]
-    tokens, segments, _ = pad_items([item])
-    encoder.eval()(tokens.to(device()), segments.to(device()))
-    for hook in hooks:
-        hook.remove()
-    return heard
-
-
-def measure_received(encoder: nn.Module, item: EncodedPair) -> list[float]:
-    """Return the attention that each piece receives in the last layer, averaged over heads, states.
-
-    a_j = 1 / (h N) sum over heads and i of w_ij; they sum to 1.
-    """
-    return weights_of(encoder, item)[-1].mean(dim=(0, 1)).tolist()
 
 
 def measure_reading(
@@ -183,7 +151,7 @@ def bag(texts: Parts) -> list[int]:
 
 def tune(
     parts: Parts, state: dict[str, Tensor] | None, size: int, options: argparse.Namespace, seed: int
-) -> tuple[nn.Module, list[int], dict[str, Any]]:
+) -> tuple[list[int], dict[str, Any]]:
     """Fine-tune from published weights, or from scratch.
 
     Args:
@@ -195,7 +163,7 @@ def tune(
         seed: seed of initial weights, order and dropout.
 
     Returns:
-        the encoder, the predicted classes of the test set, and the record of the training.
+        the predicted classes of the test set, and the record of the training.
     """
     seed_everything(seed)
     encoder = encoder_of(options, size)
@@ -234,13 +202,13 @@ def tune(
 
     choose = bool(parts["validation"])
     history = train(
-        model, batches, loss, epochs=turns, schedule=warm(rate, updates // 10, updates),
+        model, batches, loss, epochs=turns,
+        schedule=warm_up_and_decay(rate, updates // 10, updates),
         optimizer=adamw, validate=validate if choose else None,
         select="accuracy" if choose else None, precision=getattr(torch, options.precision),
         progress=options.progress,
     )  # fmt: skip
     return (
-        encoder,
         load_or_compute(model, lambda: predict(model, parts["test"], options)),
         {
             "seconds": history.seconds,
@@ -312,7 +280,6 @@ def parser() -> argparse.ArgumentParser:
         default="test",
         help=("data set part to evaluate on"),
     )
-    arguments.add_argument("--looks", type=int, default=0, help="texts whose attention is recorded")
     arguments.add_argument("--progress", action="store_true", help="show a progress bar")
     arguments.set_defaults(width=WIDTH, layers=LAYERS, heads=HEADS)
     return arguments
@@ -390,18 +357,7 @@ def run_seed(
     run["seconds_frozen_and_bag"] = time.perf_counter() - started
     starts = {"fine-tuned": (state, ""), "from-nothing": (None, "_from_scratch")}
     for begun, suffix in (start for way, start in starts.items() if way in wanted):
-        encoder, told, training = tune(parts, begun, len(pieces), options, seed)
+        told, training = tune(parts, begun, len(pieces), options, seed)
         keep(suffix, told)
         run |= {name + suffix: value for name, value in training.items()}
-        if begun and options.looks:
-            short = [item for item in parts["test"] if len(item[0]) <= SHORT][: options.looks]
-            run["looks"] = [
-                {
-                    "tokens": pieces.tokens(item[0]),
-                    "label": item[-1],
-                    "before": measure_received(model.encoder, item),
-                    "after": measure_received(encoder, item),
-                }
-                for item in short
-            ]
     return run

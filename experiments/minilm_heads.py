@@ -19,10 +19,9 @@ from torch import Tensor, nn
 from coursekit import datasets
 from coursekit.models.bert import EncodedPair, pad_items
 from coursekit.training import results
-from coursekit.training.metrics import entropy
 
+from .bert_heads import compute_weights, measure_habits
 from .minilm_encoder import HEADS, LAYERS, POSITIONS, WIDTH, load_published
-from .minilm_finetuning import weights_of
 from .run_registry import command
 
 
@@ -31,21 +30,6 @@ def parser() -> argparse.ArgumentParser:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--sentences", type=int, default=0, help="0: all")
     return arguments
-
-
-def measure_habits(weights: Tensor, special: Sequence[int], last: int) -> dict[str, Tensor]:
-    """Return each head's mean weights (h,) on typical targets, over a text's pieces."""
-    inner = torch.arange(1, weights.shape[-1] - 1)
-    rows = weights[:, inner]  # (h, N - 2, N)
-    return {
-        "before": weights[:, inner, inner - 1].mean(-1),
-        "next": weights[:, inner, inner + 1].mean(-1),
-        "itself": weights[:, inner, inner].mean(-1),
-        "cls": rows[..., special[0]].mean(-1),
-        "sep": rows[..., special[1:]].sum(-1).mean(-1),
-        "stop": rows[..., last].mean(-1),
-        "used": entropy(rows).exp().mean(-1),
-    }
 
 
 @torch.no_grad()
@@ -81,7 +65,7 @@ def main(options: argparse.Namespace) -> None:
     sums: dict[str, Tensor] = {}
     for item in items:
         ids = item[0]
-        for layer, weights in enumerate(weights_of(model.encoder, item)):
+        for layer, weights in enumerate(compute_weights(model.encoder, item)):
             for name, value in measure_habits(weights, (0, len(ids) - 1), len(ids) - 2).items():
                 sums.setdefault(name, torch.zeros(LAYERS, HEADS))[layer] += value / len(items)
     state = dict(datasets.load("minilm-l6").split("weights"))

@@ -86,7 +86,7 @@ RUNS = {
     "bert-finetuned-all.mrpc": "bert --data mrpc --seeds 1 2 3",
     "minilm-50.sst-2": "minilm_finetuning --labels 50 --seeds 1 2 3 4 5",
     "minilm-500.sst-2": "minilm_finetuning --labels 500 --seeds 1 2 3 4 5",
-    "minilm-all.sst-2": "minilm_finetuning --epochs 4 --looks 4",
+    "minilm-all.sst-2": "minilm_finetuning --epochs 4",
     "minilm-all.mrpc": "minilm_finetuning --data mrpc --length 128 --epochs 5",
     "minilm-all.imdb": "minilm_finetuning --data imdb --length 256 --epochs 1 --turn 282 --ways"
     " fine-tuned frozen bag",

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from coursekit.corpora.stories import TAGS
 from coursekit.models.bert import IGNORED, BertBatch
+from coursekit.models.cloze import one_sided_mask
 from coursekit.models.story_finetuning import (
     Labelled,
     question_sentence_pairs,
@@ -54,12 +55,9 @@ class LeftToRightEncoder(nn.Module):
 
     def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
         """Return states (B, N, d) for ids (B, N) and segments (B, N)."""
-        n = tokens.shape[1]
-        real = tokens != self.pad_id  # (B, N)
-        seen = torch.ones(n, n, dtype=torch.bool, device=tokens.device).tril()  # (N, N)
-        own = torch.eye(n, dtype=torch.bool, device=tokens.device)  # no row may be empty
-        states = self.encoder(tokens, segments, (real[:, None] & seen) | own)  # (B, N, d)
-        last = real.sum(dim=1) - 1  # (B,)
+        mask = one_sided_mask(tokens, "left", self.pad_id)  # (B, N, N)
+        states = self.encoder(tokens, segments, mask)  # (B, N, d)
+        last = (tokens != self.pad_id).sum(dim=1) - 1  # (B,)
         summary = states[torch.arange(len(tokens), device=tokens.device), last]  # (B, d)
         return torch.cat([summary[:, None], states[:, 1:]], dim=1)
 

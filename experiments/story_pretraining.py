@@ -20,13 +20,9 @@ from coursekit.models.bert import (
 )
 from coursekit.models.cloze import Filler, story_vocabulary, texts_of
 from solutions.bert.inputs import BertEmbeddings, mask_tokens, next_sentence_pairs
-from solutions.bert.pretraining import (
-    BertEncoder,
-    BertLayer,
-    MaskedLanguageModelHead,
-    pool_first,
-    pretraining_loss,
-)
+from solutions.bert.pretraining import BertEncoder, BertLayer, MaskedLanguageModelHead, pool_first
+
+from .bert_training import warm_up_and_decay
 
 TRAIN, VALIDATION, TEST, DATA_SEED = 8_000, 100, 200, 1
 LONGEST = 72  # tokens; enough for a question with its passage
@@ -156,25 +152,11 @@ def load() -> tuple[StoryPretraining, str]:
 
 
 def learning_rate(updates: int = UPDATES) -> Callable[[int], float]:
-    """Return the schedule: linear warm-up, then linear decay to 0."""
-
-    def schedule(step: int) -> float:
-        return RATE * min(step / WARMUP, max(updates - step + 1, 0) / (updates - WARMUP))
-
-    return schedule
+    """Return the learning rate of each step."""
+    return warm_up_and_decay(RATE, WARMUP, updates)
 
 
 def make_optimizer(parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
     """Return Adam with weight decay for the trainable parameters."""
     trained = [parameter for parameter in parameters if parameter.requires_grad]
     return torch.optim.AdamW(trained, betas=(0.9, 0.98), weight_decay=0.01, fused=True)
-
-
-def bert_loss(model: nn.Module, batch: BertBatch) -> Tensor:
-    """Return the loss of both tasks; words are scored only at the chosen positions."""
-    encoded: Any = model
-    states = encoded.encoder(batch.tokens, batch.segments)  # (B, N, d)
-    chosen = batch.labels != IGNORED  # (B, N)
-    logits = encoded.head(states[chosen])  # (M, V)
-    next_logits = encoded.next(encoded.summarise(states))  # (B, 2)
-    return pretraining_loss(logits[None], next_logits, batch.labels[chosen][None], batch.is_next)

@@ -33,6 +33,19 @@ def label_every_word(tokens: Tensor, special: Tensor) -> tuple[Tensor, Tensor]:
     return tokens, torch.where(special, IGNORED, tokens)
 
 
+def one_sided_mask(tokens: Tensor, sees: str, pad_id: int = 0) -> Tensor:
+    """Return the mask (B, N, N) of a model that reads one side only, True where a row may attend.
+
+    Each token sees itself, and the real tokens on its "left" or its "right".
+    """
+    n = tokens.shape[1]
+    seen = torch.ones(n, n, dtype=torch.bool, device=tokens.device).tril()  # (N, N)
+    if sees == "right":
+        seen = seen.T
+    own = torch.eye(n, dtype=torch.bool, device=tokens.device)  # no row may be empty
+    return ((tokens != pad_id).unsqueeze(1) & seen) | own
+
+
 class Filler(nn.Module):
     """An encoder and a head that predict the word at each position.
 
@@ -66,13 +79,8 @@ class Filler(nn.Module):
         """Return the state from which the word at each position is predicted, (B, N, d)."""
         if self.sees == "both":
             return self.encoder(tokens, segments, None)
-        n = tokens.shape[1]
-        seen = torch.ones(n, n, dtype=torch.bool, device=tokens.device).tril()  # (N, N)
-        if self.sees == "right":
-            seen = seen.T
-        own = torch.eye(n, dtype=torch.bool, device=tokens.device)  # no row may be empty
-        real = (tokens != self.pad_id).unsqueeze(1)  # (B, 1, N)
-        states = self.encoder(tokens, segments, (real & seen) | own)  # (B, N, d)
+        mask = one_sided_mask(tokens, self.sees, self.pad_id)  # (B, N, N)
+        states = self.encoder(tokens, segments, mask)  # (B, N, d)
         if self.sees == "left":
             return F.pad(states[:, :-1], (0, 0, 1, 0))
         return F.pad(states[:, 1:], (0, 0, 0, 1))

@@ -102,7 +102,7 @@ def test_an_encoder_is_tuned_from_weights_that_are_given_and_from_nothing(valida
     options = small(precision=precision)
     start = finetuning.encoder_of(options, len(PIECES)).state_dict()
     for state in (None, {name: weight.clone() for name, weight in start.items()}):
-        _, told, run = finetuning.tune(small_parts(validation), state, len(PIECES), options, seed=1)
+        told, run = finetuning.tune(small_parts(validation), state, len(PIECES), options, seed=1)
         assert told == [label for _, label in SENTENCES]
         assert run["updates"] == 120 and len(run["history"]) == 3 * validation
         assert run["best_update"] in ((40, 80, 120) if validation else (120,))
@@ -124,8 +124,8 @@ def test_the_table_of_published_word_pieces_stays_as_it_is(monkeypatch):
     assert not torch.equal(nothing[table], start[table])
 
 
-def test_a_run_names_what_each_way_reaches_and_shows_what_changed():
-    options = small(labels=10, ways=["bag", "fine-tuned"], length=512, looks=3)
+def test_a_run_names_what_each_way_reaches():
+    options = small(labels=10, ways=["bag", "fine-tuned"], length=512)
     model = torch.nn.Module()
     model.encoder = finetuning.encoder_of(options, len(PIECES))
     texts = dict.fromkeys(("train", "validation", "test"), SENTENCES * 4)
@@ -135,12 +135,6 @@ def test_a_run_names_what_each_way_reaches_and_shows_what_changed():
     assert run["metrics"]["commonest_class"] == 0.6
     assert {"accuracy_bag", "accuracy"} <= set(run["metrics"])
     assert run["updates"] == 120 and "accuracy_from_scratch" not in run["metrics"]
-    assert [look["label"] for look in run["looks"]] == [label for _, label in SENTENCES[:3]]
-    for look in run["looks"]:
-        assert look["tokens"][0] == "[CLS]" and look["before"] != look["after"]
-        for weights in (look["before"], look["after"]):
-            assert len(weights) == len(look["tokens"])
-            assert sum(weights) == pytest.approx(1, abs=1e-5)
 
 
 def test_a_correction_of_low_rank_changes_nothing_at_first_and_is_all_that_is_trained():
