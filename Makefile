@@ -94,9 +94,6 @@ notebooks: $(VENV)/.book ## Write all chapters and exercises as notebooks for Co
 margins: $(VENV)/.test ## Print how near rounding brings right answers to being refused
 	$(RUN) -m tests.answers.rounding_margins
 
-processors: $(VENV)/.book ## Execute all chapters as other processors compute, and print which claims then fail (half an hour)
-	$(RUN) -m tools.check_other_processors
-
 mutants: $(VENV)/.test ## Change every place of every solution, and print what the checks say
 	$(RUN) -m tests.mutation.run_mutants
 

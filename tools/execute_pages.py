@@ -16,26 +16,8 @@ from typing import Any
 from book.site.toc import read_toc
 
 AT_ONCE = 2  # each page may need up to 2 GB of memory
-# Sums over several threads or on another kind of processor differ in their last digits, from which
-# training makes a different model. With one thread, and the instructions that nearly all x86
-# processors have had since 2015, all these machines produce the same page. MKL guarantees the same
-# digits on processors of all vendors only in one mode, which halves the speed of matrix products.
+# Several pages share the cores. With one thread each, a machine always builds the same page.
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
-ALIKE = ONE_THREAD | {
-    "ATEN_CPU_CAPABILITY": "avx2",
-    "MKL_CBWR": "COMPATIBLE",
-    "ONEDNN_MAX_CPU_ISA": "AVX2",
-    "OPENBLAS_CORETYPE": "Haswell",
-}
-
-
-def choose_settings() -> dict[str, str]:
-    """Return the settings for reproducible pages; only one thread if the processor lacks AVX2."""
-    import torch
-
-    # On a processor without AVX2, these settings cause a warning or a crash.
-    has_avx2 = torch.backends.cpu.get_cpu_capability() in ("AVX2", "AVX512")
-    return ALIKE if has_avx2 else ONE_THREAD
 
 
 def list_pages(root: Path) -> list[Path]:
@@ -103,13 +85,10 @@ def execute(root: Path, cache_folder: Path, timeout: int) -> int:
     if not missing:
         return 0
     count = 0
-    spawn = get_context("spawn")
-    with ProcessPoolExecutor(1, mp_context=spawn) as pool:  # keeps torch out of Sphinx's process
-        settings = pool.submit(choose_settings).result()
-    for name, value in settings.items():
+    for name, value in ONE_THREAD.items():
         os.environ.setdefault(name, value)
     at_once = min(AT_ONCE, os.cpu_count() or 1)
-    with ProcessPoolExecutor(at_once, mp_context=spawn) as pool:
+    with ProcessPoolExecutor(at_once, mp_context=get_context("spawn")) as pool:
         # The last chapter is among the slowest; started last, it would run alone at the end.
         waiting = [pool.submit(run, page, timeout) for page in reversed(missing)]
         for future in as_completed(waiting):

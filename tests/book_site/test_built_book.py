@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from tests.helpers.built_site import ROOT, list_pages, read_page, text_of
-from tools import build_site, execute_pages
+from tools import build_site
 
 pytestmark = pytest.mark.book
 
@@ -92,19 +92,6 @@ def small_book(folder, cells):
 
 
 READ = 'import json\nbleu = json.load(open("results/x.json"))["bleu"]'
-
-
-@pytest.mark.parametrize(
-    ("capability", "chosen"),
-    [
-        ("AVX512", execute_pages.ALIKE),
-        ("AVX2", execute_pages.ALIKE),
-        ("DEFAULT", execute_pages.ONE_THREAD),
-    ],
-)
-def test_no_processor_is_held_to_instructions_it_lacks(monkeypatch, capability, chosen):
-    monkeypatch.setattr("torch.backends.cpu.get_cpu_capability", lambda: capability)
-    assert execute_pages.choose_settings() == chosen
 
 
 def test_a_false_claim_fails_the_build(tmp_path):
