@@ -66,6 +66,7 @@ def freeze_explorers(chromium: Any, url: str) -> list[dict[str, str]]:
     context.route(NOT_NEEDED, lambda route: route.abort())
     page = context.new_page()
     page.goto(url, wait_until="load")
+    page.evaluate("window.drawExplorers?.()")
     views = page.locator("script[type='application/vnd.jupyter.widget-view+json']")
     for view in views.all():  # some explorers wait until they are seen
         view.evaluate("script => script.previousElementSibling?.scrollIntoView()")

@@ -49,6 +49,7 @@ def open_page(page: Any, url: str) -> None:
     if page.locator(".math").count():
         page.wait_for_function("window.MathJax?.startup?.promise !== undefined")
         page.evaluate("MathJax.startup.promise.then(() => null)")
+    page.evaluate("window.drawExplorers?.()")
     views = page.locator("script[type='application/vnd.jupyter.widget-view+json']").count()
     page.wait_for_function(
         "n => document.querySelectorAll('.jupyter-widgets, [class$=-explorer]').length >= n",

@@ -2,8 +2,9 @@
 
 The notebooks' cells leave the state of each explorer in the page, its code included. The build
 writes the code to a file that all pages share, puts the rest of the state after the page's text,
-and loads `draw_explorers.js`, which draws them. There is no kernel, so nothing else of the manager
-is needed.
+and loads `draw_explorers.js`, which draws them. A large state, such as a model, goes to a file of
+its own, which is loaded when the reader comes near. There is no kernel, so nothing else of the
+manager is needed.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from sphinx.util import logging
 logger = logging.getLogger(__name__)
 STATE = "application/vnd.jupyter.widget-state+json"
 FOLDER = "explorers"  # in _static
+LARGE = 60_000  # characters of a state that a page loads when the reader comes near
 # What the widget manager alone reads.
 _OF_THE_MANAGER = re.compile(
     r"_(model|view)_.*|_anywidget_id|_dom_classes|_esm|_css|layout|tabbable|tooltip"
@@ -81,16 +83,27 @@ def take_from_the_manager(
     states, code, unknown = split_states(body)
     for name in unknown:
         logger.warning("%s has a widget that the site cannot show: %s", page, name)
-    text = json.dumps({"state": states}, ensure_ascii=False, separators=(",", ":"))
-    text = text.replace("</", "<\\/")  # would end the script
+    static = Path(app.outdir) / "_static"
+    root = "../" * page.count("/") + "_static/"
+    for model_id, saved in states.items():
+        text = _as_json(saved)
+        if len(text) > LARGE:
+            # A script and no JSON: pages that are opened as files may fetch nothing.
+            register = f"(window.courseStates ??= {{}})[{json.dumps(model_id)}] = {text};\n"
+            file = _write(static, f"{saved['code']}-state", "js", register)
+            states[model_id] = {"code": saved["code"], "file": root + file}
+    text = _as_json({"state": states}).replace("</", "<\\/")  # would end the script
     context["body"] += f'\n<script type="{STATE}">{text}</script>\n'
     context["script_files"][:] = [file for file in files if file not in written]
-    static = Path(app.outdir) / "_static"
     for name, (module, sheet) in code.items():
         script = _write(static, name, "js", as_classic_script(module, name))
         app.add_js_file(script, priority=400, loading_method="defer")  # MathJax has 500
         app.add_css_file(_write(static, name, "css", sheet), priority=900)  # after the theme's
     app.add_js_file("draw_explorers.js", priority=401, loading_method="defer")
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _write(static: Path, name: str, suffix: str, text: str) -> str:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import anywidget
 import pytest
 
-from book.site.explorers import STATE, as_classic_script, split_states, take_from_the_manager
+from book.site.explorers import LARGE, STATE, as_classic_script, split_states, take_from_the_manager
 from coursekit import widgets
 
 MODULE = "function render({ model, el }) {}\n\nexport default { render };"
@@ -101,6 +101,27 @@ def test_a_page_gets_its_states_after_the_text_and_files_that_pages_share(tmp_pa
     assert (tmp_path / "_static" / script).read_text("utf-8") == as_classic_script(MODULE, "state")
     assert (tmp_path / "_static" / sheet).read_text("utf-8") == ".state-explorer {}"
     assert "book/a has a widget that the site cannot show: OtherModel" in caplog.text
+
+
+def test_a_large_state_gets_a_file_that_the_page_names(tmp_path):
+    app = SimpleNamespace(
+        outdir=tmp_path, add_js_file=lambda name, **how: None, add_css_file=lambda name, **how: None
+    )
+    large = "</script>" + "w" * LARGE
+    body = {"state": {"1": model(weights=large), "2": model(weights="small")}}
+    context = {
+        "script_files": [SimpleNamespace(attributes={"type": STATE, "body": json.dumps(body)})],
+        "body": "",
+    }
+    take_from_the_manager(app, "book/part/a", "page.html", context, None)
+    assert len(context["body"]) < 1000
+    found = json.loads(context["body"].partition(">")[2].partition("</script>")[0])["state"]
+    assert found["2"]["state"] == {"weights": "small"} and found["1"]["code"] == "state"
+    assert found["1"]["file"].startswith("../../_static/explorers/state-state.")
+    script = (tmp_path / found["1"]["file"].removeprefix("../../")).read_text("utf-8")
+    name, _, state = script.partition(" = ")
+    assert name == '(window.courseStates ??= {})["1"]'
+    assert json.loads(state.rstrip(";\n"))["state"] == {"weights": large}
 
 
 def test_a_page_without_explorers_is_left_as_it_is():

@@ -52,7 +52,14 @@ def explorer_states(page: str) -> list[dict]:
         ]
 
     models = {name: model for part in written("state") for name, model in part["state"].items()}
-    return [models[view["model_id"]]["state"] for view in written("view")]
+
+    def state_of(name: str) -> dict:
+        if "file" not in models[name]:
+            return models[name]["state"]
+        script = (path.parent / models[name]["file"]).read_text(encoding="utf-8")
+        return json.loads(script.partition(" = ")[2].rstrip().removesuffix(";"))["state"]
+
+    return [state_of(view["model_id"]) for view in written("view")]
 
 
 @dataclass(frozen=True)

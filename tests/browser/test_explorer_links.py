@@ -53,6 +53,25 @@ def test_a_link_ends_at_its_explorer(visit, link, width):
         opened.close()
 
 
+def test_a_model_is_loaded_when_the_reader_comes_near_it(site, chromium):
+    page = chromium.new_page(viewport={"width": 1280, "height": 800})
+    fetched = []
+    page.on("request", lambda request: fetched.append(request.url))
+
+    def models() -> int:
+        return sum("transformer-state" in url for url in fetched)
+
+    page.goto(f"{site.address}book/08_transformer.html", wait_until="load")
+    page.wait_for_timeout(300)
+    assert models() == 0
+    explorer = page.locator(".transformer-explorer:not([data-opening] *)")
+    assert explorer.count() == 0
+    page.locator(".transformer-explorer, [data-opening]").last.scroll_into_view_if_needed()
+    explorer.locator("input").first.wait_for()
+    assert models() == 1
+    page.close()
+
+
 def test_a_reader_who_scrolls_is_not_taken_back(visit):
     page = visit("book/intro.html").page
     page.goto(page.url.replace("intro.html", "03_bahdanau.html#live=translator&s=the+cat+sleeps"))
