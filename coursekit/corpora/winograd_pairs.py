@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from coursekit.corpora.grammar import english, french
 from coursekit.corpora.grammar.aligned_tokens import antecedents, links
-from coursekit.corpora.grammar.lexicon import ADJECTIVES, Adjective
+from coursekit.corpora.grammar.lexicon import BASIC, Adjective, Lexicon
 from coursekit.corpora.grammar.meaning_tree import Clause, NounPhrase, Sentence, Unit
 from coursekit.corpora.grammar.sentence_sampler import sample_sentence
 from coursekit.corpora.sentence_pair import SentencePair
@@ -27,6 +27,18 @@ class WinogradPair(NamedTuple):
 
     first: SentencePair
     second: SentencePair
+    nouns: tuple[str, str]
+
+
+class Twins(NamedTuple):
+    """The meanings of a Winograd pair.
+
+    Attributes:
+        sentences: `it` refers to the earlier noun in the first, to the later one in the second.
+        nouns: both nouns, in English.
+    """
+
+    sentences: tuple[Sentence, Sentence]
     nouns: tuple[str, str]
 
 
@@ -55,29 +67,40 @@ def twins(number: int, seed: int, min_length: int = 9, max_length: int = 12) -> 
         if len(made) == number:
             return list(made.values())
         words = random_source.randint(min_length, max_length) - 4  # "because it is tired"
-        drawn = _draw(random_source, words)
+        drawn = sample_twins(random_source, words)
         if drawn is not None:
-            made.setdefault(drawn.first.source, drawn)
+            first, second = (_pair(sentence) for sentence in drawn.sentences)
+            made.setdefault(first.source, WinogradPair(first, second, drawn.nouns))
     raise ValueError(
         f"Only {len(made)} of {number} different twins could be generated; request fewer."
     )
 
 
-def _draw(random_source: random.Random, words: int) -> WinogradPair | None:
-    """Return twins, or None if the sampled sentence has no two suitable nouns."""
-    (unit,) = sample_sentence(random_source, words).units
+def sample_twins(
+    random_source: random.Random, words: int, lexicon: Lexicon = BASIC
+) -> Twins | None:
+    """Sample twins, or None if the sampled sentence has no two suitable nouns.
+
+    Args:
+        random_source: the random generator.
+        words: of the clause before "because it is tired"; short enough to be one clause, 4 to 9.
+        lexicon: the words that may occur.
+    """
+    (unit,) = sample_sentence(random_source, words, lexicon).units
     nouns = [phrase for phrase in unit.main.phrases() if not phrase.plural]
     choices = [
         (one, other)
         for one, other in combinations(nouns, 2)
-        if one.noun.gender != other.noun.gender and _only(one, nouns) and _only(other, nouns)
+        if one.noun.gender != other.noun.gender
+        and _only(one, nouns, lexicon)
+        and _only(other, nouns, lexicon)
     ]
     if not choices or any(phrase.joined for phrase in nouns):
         return None
     phrases = random_source.choice(choices)
-    last = [random_source.choice(_only(phrase, nouns)) for phrase in phrases]
+    last = [random_source.choice(_only(phrase, nouns, lexicon)) for phrase in phrases]
     connective, conjunction = random_source.choice(TURNS)
-    pairs = []
+    made = []
     for phrase, adjective in zip(phrases, last, strict=True):
         it = NounPhrase(phrase.noun, antecedent=phrase)
         clause = Clause(it, predicate=adjective)
@@ -86,18 +109,18 @@ def _draw(random_source: random.Random, words: int) -> WinogradPair | None:
             if conjunction
             else [unit, Unit(clause, connective)]
         )
-        pairs.append(_pair(Sentence(units)))
-    return WinogradPair(pairs[0], pairs[1], (phrases[0].noun.english, phrases[1].noun.english))
+        made.append(Sentence(units))
+    return Twins((made[0], made[1]), (phrases[0].noun.english, phrases[1].noun.english))
 
 
-def _only(phrase: NounPhrase, nouns: list[NounPhrase]) -> list[Adjective]:
+def _only(phrase: NounPhrase, nouns: list[NounPhrase], lexicon: Lexicon) -> list[Adjective]:
     """Return the adjectives that fit this noun but no other non-person; none for a person."""
     if "person" in phrase.noun.tags:
         return []
     others = [other.noun.tags for other in nouns if other is not phrase and not _person(other)]
     return [
         adjective
-        for adjective in ADJECTIVES
+        for adjective in lexicon.adjectives
         if adjective.predicate
         and adjective not in phrase.adjectives
         and adjective.tags & phrase.noun.tags

@@ -1,10 +1,13 @@
-"""Surface realisation of a meaning tree in English."""
+"""Surface realisation of a meaning tree in English, in the present or the past tense."""
 
 from __future__ import annotations
 
 from coursekit.corpora.grammar.aligned_tokens import Token, Tokens, express
-from coursekit.corpora.grammar.lexicon import english_s
+from coursekit.corpora.grammar.lexicon import Verb
 from coursekit.corpora.grammar.meaning_tree import Clause, NounPhrase, Sentence, Unit
+
+SUBJECTS = {name: name for name in ("i", "you", "he", "she", "we", "they")}
+OBJECTS = {"i": "me", "you": "you", "he": "him", "she": "her", "we": "us", "they": "them"}
 
 
 def realise(sentence: Sentence) -> list[Token]:
@@ -36,12 +39,13 @@ def _clause(clause: Clause) -> Tokens:
         yield Token("who" if person else "that", ((clause, "gap"),))
     if clause.subject:
         yield from _phrase(clause.subject)
-    plural = clause.agreement.plural_agreement
     if clause.verb is None:
         assert clause.predicate is not None
-        yield Token("are" if plural else "is", ((clause, "be"),))
+        yield Token(_be(clause), ((clause, "be"),))
         if clause.negative:
             yield Token("not", ((clause, "not"),))
+        if clause.degree:
+            yield from express(clause.degree.english, (clause, "degree"))
         yield Token(clause.predicate.english, ((clause, "predicate"),))
         return
     # "quickly crosses the street": after a long object, the adverb would seem to modify it
@@ -51,18 +55,15 @@ def _clause(clause: Clause) -> Tokens:
     if clause.manner and manner_first:
         yield from express(clause.manner.english, (clause, "manner"))
     if clause.negative:
-        yield Token("do" if plural else "does")
+        yield Token("did" if clause.past else "do" if _is_bare(clause) else "does")
         yield Token("not", ((clause, "not"),))
-    bare = plural or clause.negative
-    yield Token(
-        clause.verb.english if bare else english_s(clause.verb.english), ((clause, "verb"),)
-    )
+    yield Token(_form(clause, clause.verb), ((clause, "verb"),))
     if clause.object:
-        yield from _phrase(clause.object)
+        yield from _phrase(clause.object, OBJECTS)
     for other in (clause.recipient, clause.destination):
         if other:
             yield Token("to", ((clause, "to"),))
-            yield from _phrase(other)
+            yield from _phrase(other, OBJECTS)
     if clause.manner and not manner_first:
         yield from express(clause.manner.english, (clause, "manner"))
     if clause.place:
@@ -70,7 +71,30 @@ def _clause(clause: Clause) -> Tokens:
         yield from _phrase(clause.place[1])
 
 
-def _phrase(phrase: NounPhrase) -> Tokens:
+def _is_bare(clause: Clause) -> bool:
+    """Return whether a verb in the present has no ending: i, you, we and they walk."""
+    return clause.agreement.plural_agreement or clause.agreement.person in ("i", "you")
+
+
+def _be(clause: Clause) -> str:
+    many = clause.agreement.plural_agreement or clause.agreement.person == "you"
+    if clause.past:
+        return "were" if many else "was"
+    return "are" if many else "am" if clause.agreement.person == "i" else "is"
+
+
+def _form(clause: Clause, verb: Verb) -> str:
+    if clause.negative:
+        return verb.english
+    if clause.past:
+        return verb.english_past
+    return verb.english if _is_bare(clause) else verb.english_third
+
+
+def _phrase(phrase: NounPhrase, pronouns: dict[str, str] = SUBJECTS) -> Tokens:
+    if phrase.person:
+        yield Token(pronouns[phrase.person], ((phrase, "noun"),))
+        return
     if phrase.is_pronoun:
         yield Token("it", ((phrase, "noun"),))
         return

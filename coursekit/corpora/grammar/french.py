@@ -1,5 +1,7 @@
-"""Surface realisation of a meaning tree in French, in the present tense.
+"""Surface realisation of a meaning tree in French, in the present or the past tense.
 
+The past is the passé composé, and the imperfect for states: être, aimer, craindre, connaître. "You"
+is "tu"; speaker and hearer are masculine, as far as a participle or an adjective shows it.
 Elided words (l', n', d', qu') are separate tokens; du, des, au and aux carry the keys of both words
 that they contract.
 """
@@ -7,10 +9,11 @@ that they contract.
 from __future__ import annotations
 
 from coursekit.corpora.grammar.aligned_tokens import Token, Tokens, express
-from coursekit.corpora.grammar.lexicon import MANY, Adjective, french_plural
+from coursekit.corpora.grammar.lexicon import MANY, Adjective, Verb, french_plural
 from coursekit.corpora.grammar.meaning_tree import Clause, NounPhrase, Sentence, Unit
 
 ELISIONS = {"le": "l'", "la": "l'", "de": "d'", "ne": "n'", "que": "qu'"}
+ELISIONS |= {"je": "j'", "me": "m'", "te": "t'"}
 CONTRACTIONS = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
 CONJUNCTIONS = {
     "and": ("et",),
@@ -19,6 +22,22 @@ CONJUNCTIONS = {
     "when": ("quand",),
     "while": ("pendant", "que"),
 }
+SUBJECTS = {"i": "je", "you": "tu", "he": "il", "she": "elle", "we": "nous", "they": "ils"}
+OBJECTS = {"i": "me", "you": "te", "he": "le", "she": "la", "we": "nous", "they": "les"}
+POSSESSIVES = {  # before a masculine noun, a feminine one, a plural
+    "my": ("mon", "ma", "mes"),
+    "your": ("ton", "ta", "tes"),
+    "his": ("son", "sa", "ses"),
+    "her": ("son", "sa", "ses"),
+    "our": ("notre", "notre", "nos"),
+    "their": ("leur", "leur", "leurs"),
+}
+# the forms of a verb after je, tu, il, nous, ils
+PRESENT = {
+    "être": ("suis", "es", "est", "sommes", "sont"),
+    "avoir": ("ai", "as", "a", "avons", "ont"),
+}
+IMPERFECT = ("ais", "ais", "ait", "ions", "aient")
 
 
 def starts_with_vowel(word: str) -> bool:
@@ -74,21 +93,25 @@ def _clause(clause: Clause) -> Tokens:
         yield from _subject(clause.subject)
     if clause.negative:
         yield Token("ne", ((clause, "not"),))
-    if clause.object and clause.object.is_pronoun:
-        word = "le" if clause.object.noun.gender == "m" else "la"
-        yield Token(word, ((clause.object, "noun"),))
-    yield from _verb(clause)
+    if clause.object and clause.object.replaces_noun:
+        person = clause.object.person or ("he" if clause.object.noun.gender == "m" else "she")
+        yield Token(OBJECTS[person], ((clause.object, "noun"),))
+    yield Token(_finite_verb(clause), ((clause, "verb" if clause.verb else "be"),))
     if clause.negative:
         yield Token("pas", ((clause, "not"),))
     if clause.predicate:
+        if clause.degree:
+            yield from express(clause.degree.french, (clause, "degree"))
         agreement = clause.agreement
         word = _agree(clause.predicate, _gender(agreement), agreement.plural_agreement)
         yield Token(word, ((clause, "predicate"),))
     if clause.frequency:
         yield from express(clause.frequency.french, (clause, "frequency"))
+    if clause.past and clause.verb and clause.verb.participle:
+        yield Token(_participle(clause, clause.verb), ((clause, "verb"),))
     if clause.manner:
         yield from express(clause.manner.french, (clause, "manner"))
-    if clause.object and not clause.object.is_pronoun:
+    if clause.object and not clause.object.replaces_noun:
         yield from _phrase(clause.object, negated_object=clause.negative)
     for other in (clause.recipient, clause.destination):
         if other:
@@ -100,19 +123,41 @@ def _clause(clause: Clause) -> Tokens:
 
 
 def _subject(phrase: NounPhrase) -> Tokens:
-    if phrase.is_pronoun:
-        yield Token("il" if phrase.noun.gender == "m" else "elle", ((phrase, "noun"),))
+    if phrase.replaces_noun:
+        person = phrase.person or ("he" if phrase.noun.gender == "m" else "she")
+        yield Token(SUBJECTS[person], ((phrase, "noun"),))
     else:
         yield from _phrase(phrase)
 
 
-def _verb(clause: Clause) -> Tokens:
-    plural = clause.agreement.plural_agreement
-    if clause.verb is None:
-        yield Token("sont" if plural else "est", ((clause, "be"),))
-    else:
-        verb = clause.verb
-        yield Token(verb.french_plural if plural else verb.french, ((clause, "verb"),))
+def _finite_verb(clause: Clause) -> str:
+    """Return the form that agrees with the subject: dort; of the past perfect a, est, aimait."""
+    subject = clause.agreement
+    which = {"i": 0, "you": 1, "we": 3}.get(subject.person, 4 if subject.plural_agreement else 2)
+    verb = clause.verb
+    if clause.past and verb and verb.participle:
+        return PRESENT[verb.auxiliary][which]
+    if clause.past:
+        return (verb.imperfect_stem if verb else "ét") + IMPERFECT[which]
+    if verb is None:
+        return PRESENT["être"][which]
+    forms = (verb.french_first, verb.french_second, verb.french, verb.french_we, verb.french_plural)
+    return forms[which]
+
+
+def _participle(clause: Clause, verb: Verb) -> str:
+    """Return the participle; with être it agrees with the subject, else with an object before."""
+    other: NounPhrase | None = None
+    if verb.auxiliary == "être":
+        other = clause.agreement
+    elif clause.gap == "object":
+        other = clause.head
+    elif clause.object and clause.object.replaces_noun:
+        other = clause.object
+    if other is None:
+        return verb.participle
+    feminine = verb.participle + ("e" if _gender(other) == "f" else "")
+    return french_plural(feminine) if other.plural_agreement else feminine
 
 
 def _gender(phrase: NounPhrase) -> str:
@@ -134,7 +179,13 @@ def _agree(adjective: Adjective, gender: str, plural: bool, following: str = " "
 def _phrase(phrase: NounPhrase, negated_object: bool = False) -> Tokens:
     noun = phrase.noun
     words = noun.french_plural if phrase.plural else noun.french
-    if phrase.number:
+    if phrase.determiner in POSSESSIVES:
+        before = next((a for a in phrase.adjectives if a.before), None)
+        first = _agree(before, noun.gender, phrase.plural, words[0]) if before else words[0]
+        masculine, feminine, many = POSSESSIVES[phrase.determiner]
+        one = masculine if noun.gender == "m" or starts_with_vowel(first) else feminine
+        determiner: tuple[str, ...] = (many if phrase.plural else one,)
+    elif phrase.number:
         determiner = phrase.number.french
     elif phrase.determiner == "many":
         determiner = MANY.french
@@ -145,12 +196,13 @@ def _phrase(phrase: NounPhrase, negated_object: bool = False) -> Tokens:
     else:
         determiner = ("le" if noun.gender == "m" else "la",)
     yield from express(determiner, (phrase, "determiner"))
-    for before in (True, False):
+    for in_front in (True, False):
         for adjective in phrase.adjectives:
-            if adjective.before == before:
-                form = _agree(adjective, noun.gender, phrase.plural, words[0] if before else " ")
+            if adjective.before == in_front:
+                following = words[0] if in_front else " "
+                form = _agree(adjective, noun.gender, phrase.plural, following)
                 yield Token(form, ((phrase, adjective.english),))
-        if before:
+        if in_front:
             yield from express(words, (phrase, "noun"))
     if phrase.possessor:
         yield Token("de", ((phrase, "of"),))

@@ -13,10 +13,10 @@ from coursekit.corpora.grammar.lexicon import Adjective, Noun, Phrase, Tags, Ver
 
 @dataclass(eq=False)
 class NounPhrase:
-    """`three big dogs of the teacher that ...`, or the pronoun `it`."""
+    """`three big dogs of the teacher that ...`, the pronoun `it`, or a personal pronoun."""
 
     noun: Noun
-    determiner: str = "the"  # "the", "a", "many" or "number"
+    determiner: str = "the"  # "the", "a", "many", "number", or a possessive: "my", "your", ...
     number: Phrase | None = None
     plural: bool = False
     adjectives: list[Adjective] = field(default_factory=list)
@@ -24,11 +24,17 @@ class NounPhrase:
     relative: Clause | None = None
     joined: NounPhrase | None = None  # `and the cat`
     antecedent: NounPhrase | None = None  # set for `it`; `noun` is then the antecedent's
+    person: str = ""  # "i", "you", "he", "she", "we" or "they"; `noun` then gives the gender
 
     @property
     def is_pronoun(self) -> bool:
         """Whether this is `it`."""
         return self.antecedent is not None
+
+    @property
+    def replaces_noun(self) -> bool:
+        """Whether this is a pronoun, `it` or a personal one."""
+        return self.is_pronoun or self.person != ""
 
     @property
     def plural_agreement(self) -> bool:
@@ -48,7 +54,7 @@ class NounPhrase:
 
 @dataclass(eq=False)
 class Clause:
-    """Who does what to whom, where, when and how; or who is what.
+    """Who does what to whom, where, when and how; or who is what; now or in the past.
 
     In a relative clause, the argument that the head noun fills is None, and `gap` names it.
     """
@@ -64,6 +70,8 @@ class Clause:
     frequency: Phrase | None = None
     manner: Phrase | None = None
     negative: bool = False
+    past: bool = False
+    degree: Phrase | None = None  # `too`, `very` before a predicate
     gap: str = ""  # "subject" or "object" in a relative clause
     head: NounPhrase | None = None  # in a relative clause, the noun it describes
     taboo: Tags = frozenset()  # nouns with these tags would make a later `it` ambiguous

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from coursekit.corpora.grammar.lexicon import (
-    ADJECTIVES,
+    BASIC,
     FREQUENCIES,
     MANNERS,
     NUMBERS,
     PLACES,
-    VERBS,
     Adjective,
+    Lexicon,
     Noun,
     Phrase,
     Tags,
@@ -51,19 +51,20 @@ class _DeadEnd(Exception):
     """This draw cannot reach the requested length; another one may."""
 
 
-def sample_sentence(random_source: random.Random, words: int) -> Sentence:
+def sample_sentence(random_source: random.Random, words: int, lexicon: Lexicon = BASIC) -> Sentence:
     """Sample the meaning of a sentence whose English realisation has exactly `words` words.
 
     Args:
         random_source: the random generator; the same state gives the same sentence.
         words: length in English words, at least `SHORTEST`.
+        lexicon: the words that may occur.
 
     Returns:
         The meaning tree.
     """
     while True:
         try:
-            return _SentenceSampler(random_source, words).sentence()
+            return _SentenceSampler(random_source, words, lexicon).sentence()
         except _DeadEnd:
             continue
 
@@ -71,8 +72,9 @@ def sample_sentence(random_source: random.Random, words: int) -> Sentence:
 class _SentenceSampler:
     """The state of one draw: the words used so far and the number of words left."""
 
-    def __init__(self, random_source: random.Random, words: int) -> None:
+    def __init__(self, random_source: random.Random, words: int, lexicon: Lexicon) -> None:
         self.random = random_source
+        self.lexicon = lexicon
         self.words = words
         self.left = words
         self.used: set[Noun] = set()
@@ -92,7 +94,7 @@ class _SentenceSampler:
 
     def noun(self, suitable: Tags, taboo: Tags = frozenset()) -> Noun:
         """Return an unused noun with one of the tags `suitable` and none of `taboo`."""
-        candidates = list_nouns(suitable)
+        candidates = list_nouns(self.lexicon, suitable)
         for _ in range(8):
             noun = self.random.choice(candidates)
             if noun not in self.used and not noun.tags & taboo:
@@ -103,8 +105,8 @@ class _SentenceSampler:
     def use(self, word: Verb | Adjective) -> None:
         """Mark a word as used; "big" also rules out "small", so that no big box is small."""
         self.used_words.add(word)
-        if word in SIZES:
-            self.used_words.update(SIZES)
+        if word.english in SIZES:
+            self.used_words.update(a for a in self.lexicon.adjectives if a.english in SIZES)
 
     def verb(self, verbs: list[Verb]) -> Verb:
         """Return a verb that this sentence has not used yet."""
@@ -155,7 +157,9 @@ class _SentenceSampler:
         if room >= 8:
             frames += ["ditransitive", "motion"]
         frame = self.random.choice(frames)
-        verb = self.verb([v for v in VERBS if v.frame == frame and (not lasting or is_durative(v))])
+        verb = self.verb(
+            [v for v in self.lexicon.verbs if v.frame == frame and (not lasting or is_durative(v))]
+        )
         clause = Clause(self.phrase(verb.subjects), verb)
         self.spend(1)
         self.complete(clause)
@@ -165,7 +169,7 @@ class _SentenceSampler:
         """Return `subject is tired` with an unused adjective; the subject is already counted."""
         choices = [
             adjective
-            for adjective in ADJECTIVES
+            for adjective in self.lexicon.adjectives
             if adjective.predicate
             and adjective.tags & subject.noun.tags
             and adjective not in self.used_words
@@ -218,18 +222,18 @@ class _SentenceSampler:
         noun = antecedent.noun
         options: list[tuple[str, Verb | Adjective]] = [
             ("object", verb)
-            for verb in list_verbs(noun, "object", "transitive")
+            for verb in list_verbs(self.lexicon, noun, "object", "transitive")
             if room >= 4 and only_one(verb.objects) and (not lasting or is_durative(verb))
         ]
         subjects: list[tuple[str, Verb | Adjective]] = [
             ("subject", verb)
             for frame, words in (("intransitive", 2), ("transitive", 4), ("motion", 5))
-            for verb in list_verbs(noun, "subject", frame)
+            for verb in list_verbs(self.lexicon, noun, "subject", frame)
             if room >= words and only_one(verb.subjects) and (not lasting or is_durative(verb))
         ]
         adjectives: list[tuple[str, Verb | Adjective]] = [
             ("predicate", adjective)
-            for adjective in ADJECTIVES
+            for adjective in self.lexicon.adjectives
             if not lasting
             and room >= 3
             and adjective.predicate
@@ -381,7 +385,11 @@ class _SentenceSampler:
         has_before = any(a.before for a in phrase.adjectives)
         has_after = any(not a.before for a in phrase.adjectives)
         for before, present in ((True, has_before), (False, has_after)):
-            words = [a for a in list_adjectives(phrase.noun, before) if a not in self.used_words]
+            words = [
+                a
+                for a in list_adjectives(self.lexicon, phrase.noun, before)
+                if a not in self.used_words
+            ]
             if words and not present:
                 yield _Growth(1, 1 if phrase.adjectives else 3, self.adding(phrase, words))
         bare = not (phrase.relative or phrase.possessor or phrase.joined)
@@ -397,11 +405,11 @@ class _SentenceSampler:
             and not (phrase is clause.object and clause.recipient)
         )
         if relative_allowed:
-            if list_verbs(phrase.noun, "subject", "intransitive"):
+            if list_verbs(self.lexicon, phrase.noun, "subject", "intransitive"):
                 yield _Growth(2, 1, self.relating(phrase, clause, "subject", "intransitive"))
-            if list_verbs(phrase.noun, "subject", "transitive"):
+            if list_verbs(self.lexicon, phrase.noun, "subject", "transitive"):
                 yield _Growth(4, 4, self.relating(phrase, clause, "subject", "transitive"))
-            if list_verbs(phrase.noun, "object", "transitive"):
+            if list_verbs(self.lexicon, phrase.noun, "object", "transitive"):
                 yield _Growth(4, 4, self.relating(phrase, clause, "object", "transitive"))
         for inside in (phrase.possessor, phrase.joined):
             if inside:
@@ -416,7 +424,11 @@ class _SentenceSampler:
     def inner_growths(self, phrase: NounPhrase) -> Iterator[_Growth]:
         """Yield the adjective growths of a noun inside another noun phrase."""
         for before in (True, False):
-            words = [a for a in list_adjectives(phrase.noun, before) if a not in self.used_words]
+            words = [
+                a
+                for a in list_adjectives(self.lexicon, phrase.noun, before)
+                if a not in self.used_words
+            ]
             if words and not any(a.before == before for a in phrase.adjectives):
                 yield _Growth(1, 2, self.adding(phrase, words))
 
@@ -476,7 +488,7 @@ class _SentenceSampler:
         """Add a relative clause in which the noun is the subject or the object."""
 
         def apply() -> None:
-            verb = self.verb(list_verbs(phrase.noun, gap, frame))
+            verb = self.verb(list_verbs(self.lexicon, phrase.noun, gap, frame))
             relative = Clause(None, verb, gap=gap, head=phrase)
             if frame == "transitive":
                 self.left += 2

@@ -4,43 +4,33 @@ from __future__ import annotations
 
 from functools import cache
 
-from coursekit.corpora.grammar.lexicon import (
-    ADJECTIVES,
-    NOUNS,
-    TIMES,
-    VERBS,
-    Adjective,
-    Noun,
-    Tags,
-    Verb,
-    tags,
-)
+from coursekit.corpora.grammar.lexicon import TIMES, Adjective, Lexicon, Noun, Tags, Verb, tags
 
 SHORTEST = 3  # the dog sleeps
 OWNED = tags("thing vehicle animal food")
 PERSON = tags("person")
 TIMES_BY_LENGTH = {n: [t for t in TIMES if len(t.english) == n] for n in (1, 2)}
-SIZES = [a for a in ADJECTIVES if a.english in ("big", "small")]
+SIZES = ("big", "small")
 
 
 @cache
-def list_nouns(suitable: Tags) -> list[Noun]:
+def list_nouns(lexicon: Lexicon, suitable: Tags) -> list[Noun]:
     """Return the nouns that have one of the tags."""
-    return [noun for noun in NOUNS if noun.tags & suitable]
+    return [noun for noun in lexicon.nouns if noun.tags & suitable]
 
 
 @cache
-def list_adjectives(noun: Noun, before: bool) -> list[Adjective]:
+def list_adjectives(lexicon: Lexicon, noun: Noun, before: bool) -> list[Adjective]:
     """Return a noun's adjectives that precede it in French, or those that follow it."""
-    return [a for a in ADJECTIVES if a.before == before and a.tags & noun.tags]
+    return [a for a in lexicon.adjectives if a.before == before and a.tags & noun.tags]
 
 
 @cache
-def list_verbs(noun: Noun, role: str, frame: str) -> list[Verb]:
+def list_verbs(lexicon: Lexicon, noun: Noun, role: str, frame: str) -> list[Verb]:
     """Return the verbs of a frame that take the noun as subject or object."""
     return [
         verb
-        for verb in VERBS
+        for verb in lexicon.verbs
         if verb.frame == frame
         and noun.tags & (verb.subjects if role == "subject" else verb.objects)
     ]
