@@ -29,7 +29,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from book.site.generated_markdown import parse_markdown
 
-EXPLORERS = ("cloze", "review", "transformer", "translator")
+EXPLORERS = ("cloze", "history", "review", "transformer", "translator")
 
 
 def link_to(argument: str) -> str:

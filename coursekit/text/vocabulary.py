@@ -33,6 +33,14 @@ class WordVocabulary:
         self.words = [*SPECIAL, *kept][:size]
         self.ids = {word: i for i, word in enumerate(self.words)}
 
+    @classmethod
+    def from_words(cls, words: Sequence[str]) -> WordVocabulary:
+        """Return the vocabulary whose `words`, special ones included, are these, in this order."""
+        vocabulary = cls([])
+        vocabulary.words = [*words]
+        vocabulary.ids = {word: i for i, word in enumerate(words)}
+        return vocabulary
+
     def __len__(self) -> int:
         return len(self.words)
 

@@ -11,6 +11,7 @@ from coursekit.widgets.live.cloze import ClozeExplorer
 from coursekit.widgets.live.review_classifier import ReviewExplorer
 from coursekit.widgets.live.transformer import TransformerExplorer
 from coursekit.widgets.live.translator import TranslatorExplorer
+from coursekit.widgets.live.translator_history import HistoryExplorer
 from coursekit.widgets.live.weight_packing import as_packed, pack
 from coursekit.widgets.local_attention import WindowExplorer
 from coursekit.widgets.positional_encoding import PositionsExplorer
@@ -25,6 +26,7 @@ __all__ = [
     "FillExplorer",
     "GazeExplorer",
     "HeadsExplorer",
+    "HistoryExplorer",
     "Look",
     "MasksExplorer",
     "PositionsExplorer",

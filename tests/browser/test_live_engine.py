@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import nn
 
 from coursekit.corpora import english_french
 from coursekit.corpora.stories import splits
@@ -18,7 +18,6 @@ from coursekit.models.cloze import Filler, story_vocabulary, texts_of
 from coursekit.models.greedy_decoding import greedy_decode
 from coursekit.models.translation import AttentionTranslator, FixedContext
 from coursekit.text.vocabulary import BOS, EOS, WordVocabulary, until_eos
-from coursekit.widgets.assets import script
 from coursekit.widgets.live.weight_packing import as_packed, pack
 from solutions.bahdanau.scores import AdditiveAttention, additive_score, masked_softmax
 from solutions.bahdanau.translator import AttentionDecoder, BidirectionalEncoder
@@ -27,60 +26,19 @@ from solutions.bert.pretraining import BertEncoder, BertLayer, MaskedLanguageMod
 from solutions.sentences.pooling import AttentionClassifier
 from solutions.transformer.attention import MultiHeadAttention
 from solutions.transformer.model import Transformer
+from tests.helpers.browser_engine import CLOSE, close, drawn, made, open_engine
 from tests.helpers.small_models import small_transformer
 
 pytestmark = pytest.mark.browser
 
-CLOSE = 1e-5  # tolerance against torch with the browser's weights
 HALF = 1e-3  # tolerance against torch with the original weights
 SEEDS = (0, 1, 2)
 
 
 @pytest.fixture(scope="module")
 def engine(chromium):
-    """Evaluate an expression of the engine: engine("softmax(x)", x=tensor) -> nested lists."""
-    page = chromium.new_page()
-    page.set_content("<!doctype html>")
-    page.add_script_tag(content=script("live/engine"))
-    page.evaluate(
-        """() => {
-          window.typed = (v) => !Array.isArray(v) ? v
-            : v.length && typeof v[0] === "number" ? Float32Array.from(v) : v.map(typed);
-          window.plain = (v) => v instanceof Float32Array ? [...v]
-            : v instanceof Set ? [...v] : Array.isArray(v) ? v.map(plain)
-            : v && typeof v === "object"
-              ? Object.fromEntries(Object.entries(v).map(([k, w]) => [k, plain(w)])) : v;
-        }"""
-    )
-
-    def evaluate(expression: str, **values: Any) -> Any:
-        given = {k: v.tolist() if isinstance(v, Tensor) else v for k, v in values.items()}
-        names = ", ".join(given)
-        return page.evaluate(
-            f"given => {{ const {{ {names} }} = given; return plain({expression}); }}", given
-        )
-
-    yield evaluate
-    page.close()
-
-
-def close(found: Any, expected: Tensor, within: float = CLOSE) -> None:
-    torch.testing.assert_close(
-        torch.tensor(found).float(), expected.float(), rtol=within, atol=within
-    )
-
-
-def drawn(seed: int, *shape: int) -> Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
-
-
-def made(seed: int, build: Any) -> Any:
-    """Return a module in eval mode with random weights and biases."""
-    torch.manual_seed(seed)
-    module = build().eval()
-    for parameter in module.parameters():
-        nn.init.normal_(parameter, std=0.3)
-    return module.requires_grad_(False)
+    with open_engine(chromium, "live/engine") as evaluate:
+        yield evaluate
 
 
 @pytest.mark.parametrize("levels", [None, 87, 31])

@@ -6,18 +6,6 @@ const MOST = 16; // words of a sentence
 const PLAY_MS = 650; // for a word
 const WIDEST = 14; // pixels of a ribbon for the weight 1
 
-// Where a ribbon begins and ends, and how it bends, for boxes below each other or side by side.
-function ribbon(from, to, beside) {
-  if (beside) {
-    const [x1, y1, x2, y2] = [from.right, (from.top + from.bottom) / 2, to.left, (to.top + to.bottom) / 2];
-    const middle = (x1 + x2) / 2;
-    return `M${x1} ${y1} C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`;
-  }
-  const [x1, y1, x2, y2] = [(from.left + from.right) / 2, from.bottom, (to.left + to.right) / 2, to.top];
-  const middle = (y1 + y2) / 2;
-  return `M${x1} ${y1} C${x1} ${middle} ${x2} ${middle} ${x2} ${y2}`;
-}
-
 // The sentence that stands for the ribbons of one word.
 function inWords(word, source, weights) {
   const texts = [...source, "the end"];
@@ -79,10 +67,7 @@ function render({ model, el }) {
       button.classList.toggle("al-coming", i >= written);
     });
     const origin = stage.getBoundingClientRect();
-    const boxOf = (element) => {
-      const { left, right, top, bottom } = element.getBoundingClientRect();
-      return { left: left - origin.left, right: right - origin.left, top: top - origin.top, bottom: bottom - origin.top };
-    };
+    const boxOf = (element) => boxWithin(element, origin);
     const beside = getComputedStyle(source).flexDirection === "column";
     const from = [...source.children].map((item) => boxOf(item.firstChild));
     const paths = [];

@@ -139,6 +139,30 @@ function drawStrip(canvas, vector, largest = 1) {
   context.putImageData(image, 0, 0);
 }
 
+// Where a ribbon begins and ends, and how it bends, for boxes below each other or side by side.
+function ribbon(from, to, beside) {
+  if (beside) {
+    const [x1, y1, x2, y2] = [from.right, (from.top + from.bottom) / 2, to.left, (to.top + to.bottom) / 2];
+    const middle = (x1 + x2) / 2;
+    return `M${x1} ${y1} C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`;
+  }
+  const [x1, y1, x2, y2] = [(from.left + from.right) / 2, from.bottom, (to.left + to.right) / 2, to.top];
+  const middle = (y1 + y2) / 2;
+  return `M${x1} ${y1} C${x1} ${middle} ${x2} ${middle} ${x2} ${y2}`;
+}
+
+// Numbers as shares of their sum; all 0 if that is 0.
+const shares = (row) => {
+  const sum = row.reduce((a, b) => a + b, 0);
+  return Float32Array.from(row, (value) => (sum ? value / sum : 0));
+};
+
+// The box of an element, seen from that of another one.
+function boxWithin(element, origin) {
+  const { left, right, top, bottom } = element.getBoundingClientRect();
+  return { left: left - origin.left, right: right - origin.left, top: top - origin.top, bottom: bottom - origin.top };
+}
+
 // The state of an explorer in the address: #live=NAME&key=value. Only in a published page, which is
 // where the widgets' states are written; a notebook's address belongs to Jupyter.
 function address(name, values, open) {

@@ -30,11 +30,6 @@ function fromLink({ s = "", at = "1", bar = "", force = "", hand = "" }) {
   };
 }
 
-const shares = (row) => {
-  const sum = row.reduce((a, b) => a + b, 0);
-  return Float32Array.from(row, (value) => (sum ? value / sum : 0));
-};
-
 // The sentence that stands for the picture of a step.
 function inWords(words, weights, target, probability, forced) {
   const order = words.map((_, j) => j).sort((a, b) => weights[b] - weights[a]);

@@ -1,0 +1,148 @@
+"""Tests of the translators side by side: state, wording, links, rejected input."""
+
+import json
+
+import pytest
+import torch
+
+from coursekit.corpora import SentencePair
+from coursekit.text.vocabulary import WordVocabulary
+from coursekit.widgets import HistoryExplorer, pack
+from experiments import five_translators
+from experiments.everyday_sentences import Languages
+from tests.helpers.javascript import javascript
+from tests.helpers.one_line_errors import refused
+
+SOURCE = WordVocabulary([["the", "cat", "sleeps"]])
+TARGET = WordVocabulary([["le", "chat", "dort"]])
+JOINT = WordVocabulary([SOURCE.words[4:], TARGET.words[4:]])
+PAIRS = [
+    SentencePair(("the", "cat"), ("le", "chat"), frozenset()),
+    SentencePair(("the", "cat", "sleeps"), ("le", "chat", "dort"), frozenset()),
+]
+
+
+class Data:
+    apart, joint = Languages(SOURCE, TARGET), Languages(JOINT, JOINT)
+
+
+def packed(kind):
+    torch.manual_seed(0)
+    model = five_translators.build(kind, Data)
+    return pack(model.model if kind == "transformer" else model, 61)
+
+
+def made(**changed):
+    given = {
+        "models": {kind: (kind.title(), packed(kind)) for kind in ("cho", "transformer")},
+        "words": (SOURCE, TARGET, JOINT),
+        "stories": {"Sleep": PAIRS},
+        "longest": 20,
+    }
+    return HistoryExplorer(**(given | changed))
+
+
+def test_the_browser_gets_models_words_and_stories():
+    state = json.loads(json.dumps(made().get_state()))
+    assert [(m["name"], m["label"], m["joint"]) for m in state["models"]] == [
+        ("cho", "Cho", False),
+        ("transformer", "Transformer", True),
+    ]
+    assert state["source_words"][state["special"] :] == ["cat", "sleeps", "the"]
+    assert state["joint_words"] == JOINT.words
+    (story,) = state["stories"]
+    assert story["label"] == "Sleep"
+    assert story["sentences"][1] == {"source": [*PAIRS[1].source], "target": [*PAIRS[1].target]}
+
+
+@pytest.mark.parametrize("kind", ["cho", "sutskever", "bahdanau", "luong", "transformer"])
+def test_every_translator_is_taken_and_no_other_in_its_place(kind):
+    assert made(models={kind: ("this", packed(kind))}).models[0]["kind"] == kind
+    other = "luong" if kind != "luong" else "bahdanau"
+    with refused(f"{kind} must be a packed translator"):
+        made(models={kind: ("that", packed(other))})
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"stories": {}}, "at least one model and one story"),
+        ({"models": {}}, "at least one model and one story"),
+        ({"models": {"gpt": ("GPT", {})}}, "gpt must be a packed translator"),
+        (
+            {"stories": {"s": [SentencePair(("the", "dog"), ("le", "chat"), frozenset())]}},
+            "'dog' is not in the vocabulary",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_one_sentence(changed, message):
+    with refused(message):
+        made(**changed)
+
+
+def test_what_a_word_reads_is_said():
+    step = "{ weights: [0.1, 0.86, 0.04], probabilities: [0.25, 0.75], token: 1 }"
+    call = f"inWords('chat', ['the', 'cat', 'the end'], {step})"
+    said = "“chat” reads “cat” (0.86), “the” (0.10). The model gives it 75 %."
+    assert javascript(HistoryExplorer, call) == said
+    step = "{ weights: null, probabilities: [0.25, 0.75], token: 0, forced: true }"
+    told = javascript(HistoryExplorer, f"inWords('chat', [], {step}, 112)")
+    assert "the vector of 112 numbers" in told and "no source word" in told
+    assert told.endswith("You forced it; the model gives it 25 %.")
+
+
+def test_a_link_holds_what_is_seen():
+    shown = {
+        "words": ["the", "cat"], "model": "luong", "step": 2, "barred": [1],
+        "forced": {"0": "elle"}, "off": [0, 2], "hand": {"luong": {"2": [10, 0, 90]}},
+    }  # fmt: skip
+    link = javascript(HistoryExplorer, f"toLink({json.dumps(shown)})")
+    assert link == {
+        "s": "the cat", "by": "luong", "at": "3", "bar": "2", "force": "1:elle", "off": "1 3",
+        "hand": "luong:3:10,0,90",
+    }  # fmt: skip
+    names = "['cho', 'luong', 'transformer']"
+    assert javascript(HistoryExplorer, f"fromLink({json.dumps(link)}, {names})") == shown
+    given = "{ s: 'The Cat.', by: 'x', at: '-4', hand: 'gpt:1:3 luong:x' }"
+    odd = javascript(HistoryExplorer, f"fromLink({given}, {names})")
+    assert odd["words"] == ["the", "cat"] and (odd["model"], odd["step"]) == ("transformer", 0)
+    assert odd["barred"] == odd["off"] == [] and odd["forced"] == {} and "gpt" not in odd["hand"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("I don't love you.", "i do not love you"),
+        ("I’m tired, it's wide!", "i am tired it is wide"),
+        ("She isn't sad", "she is not sad"),
+        ("the king's dog", "the king's dog"),
+    ],
+)
+def test_short_forms_are_written_out(text, words):
+    assert javascript(HistoryExplorer, f"read({json.dumps(text)})") == words.split()
+
+
+def test_unknown_words_become_known_ones():
+    known = "new Map([['the', 1], ['child', 2], ['sleeps', 3]])"
+
+    def near(text):
+        call = f"withKnownWords({text.split()}, {known}, {{ kid: 'child' }})"
+        return javascript(HistoryExplorer, call)
+
+    assert near("the kid sleps") == "the child sleeps"
+    assert near("the zebra sleeps") == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "apart"),
+    [
+        ("le chat dort", []),
+        ("le chien dort", [1]),
+        ("chat dort", []),
+        ("le petit chat dort dort", [1, 4]),
+        ("", []),
+    ],
+)
+def test_the_words_that_differ_are_found_by_alignment(said, apart):
+    call = f"[...differing({said.split()}, ['le', 'chat', 'dort'])]"
+    assert javascript(HistoryExplorer, call) == apart
