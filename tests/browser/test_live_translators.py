@@ -70,15 +70,6 @@ def test_a_translator_computes_the_same_as_torch(engine, name, levels):
         close([step["logits"] for step in found], logits[0], 2e-3)
         if weights is not None:
             close([step["weights"] for step in found], weights[0], 1e-4)
-    written = [
-        engine(
-            "translate(model, ids, { bos, eos, most }).steps.map(step => step.token)",
-            ids=source, bos=BOS, eos=EOS, most=2 * len(source) + 10,
-        )
-        for source, _ in pairs[:20]
-    ]  # fmt: skip
-    ours = translate(model, [source for source, _ in pairs[:20]])
-    assert [until_eos(ids) for ids in written] == [until_eos(ids) for ids in ours]
 
 
 @pytest.mark.parametrize("name", FIVE[2:])

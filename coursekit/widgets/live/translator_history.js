@@ -383,7 +383,7 @@ function render({ model, el }) {
     const beyond = words.length > longest;
     length.textContent = `${words.length} word${words.length === 1 ? "" : "s"}${beyond ? `, more than any in training (${longest})` : ""}`;
     slider.setAttribute("aria-valuetext", length.textContent);
-    root.classList.toggle("hi-beyond", beyond);
+    ladder.classList.toggle("hi-beyond", beyond);
     const byHandSomewhere = Object.values(set_).some((steps) => Object.keys(steps).length);
     reset.style.display = barred.length || off.length || Object.keys(forced).length || byHandSomewhere ? "" : "none";
     hint.textContent = "Press a translator to see what it reads, a source word to bar it from every model that attends, a word below to force it in all five. "
