@@ -131,9 +131,11 @@ def test_a_sentence_of_one_s_own_and_a_link_to_it(visit, state, model):
     words = state["examples"][0]["source"][:-1]
     explorer.locator("input[role=combobox]").fill(" ".join(words) + " ")
     expect(explorer, state, model, words)
+    opened.page.wait_for_function("location.hash.includes('live=transformer')")
+    before = opened.page.evaluate("location.hash")
     explorer.locator(".tf-words").first.locator("button").first.press("ArrowRight")
     assert opened.page.evaluate("document.activeElement.getAttribute('aria-checked')") == "true"
-    opened.page.wait_for_function("location.hash.includes('live=transformer')")
+    opened.page.wait_for_function("before => location.hash !== before", arg=before)
     other = visit(PAGE + opened.page.evaluate("location.hash"))
     again = other.page.locator(".transformer-explorer")
     assert again.locator("input[role=combobox]").input_value() == " ".join(words)
