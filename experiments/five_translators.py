@@ -18,11 +18,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
 
 from coursekit.corpora import SentencePair
-from coursekit.data.batching import TranslationBatch, translation_batch
+from coursekit.data.batching import translation_batch
 from coursekit.models.attention_hooks import recorded_weights
 from coursekit.models.translation import (
     AttentionTranslator,
@@ -33,7 +31,7 @@ from coursekit.models.translation import (
     Translator,
     translate,
 )
-from coursekit.text.vocabulary import PAD, WordVocabulary
+from coursekit.text.vocabulary import WordVocabulary
 from coursekit.training import device, results, seed_everything
 from coursekit.widgets import as_packed
 from solutions.bahdanau.scores import AdditiveAttention
@@ -41,7 +39,6 @@ from solutions.bahdanau.translator import AttentionDecoder, BidirectionalEncoder
 from solutions.luong.decoder import LuongDecoder
 from solutions.luong.scores import GlobalAttention, Score
 from solutions.seq2seq.encoder_decoder import ContextDecoder, Encoder, Seq2Seq, reverse_source
-from solutions.transformer.model import label_smoothed_loss
 
 from .comparison import Comparison, Train
 from .everyday_sentences import (
@@ -53,15 +50,16 @@ from .everyday_sentences import (
     Languages,
     load,
 )
+from .pronoun_resolution import SMOOTHING, adam, smoothed_loss
 from .small_transformers import make_transformer
-from .synthetic_translation import compare_with_references, group_by_length
+from .synthetic_translation import compare_with_references, cross_entropy, group_by_length
 
 EMBEDDING = 48
 ONE_VECTOR, ATTENDING = 112, 80  # d of the recurrent models without attention, and with it
 WIDTH, HEADS, LAYERS, INNER = 64, 4, 2, 256  # of the Transformer
 EPOCHS = 4
 RATE = 6e-3  # of the recurrent models, falling to 0
-PEAK, WARMUP, SMOOTHING = 3e-3, 200, 0.1
+PEAK, WARMUP = 3e-3, 200  # of the Transformer
 EDGES = (2, 4, 8, 12, 16, 21, 25, 29)  # words of the source
 SEEDS = (1, 2, 3, 4, 5)
 LEVELS = 61  # of each weight in the browser: the page must stay small
@@ -114,26 +112,9 @@ def read_recorded() -> tuple[dict[str, Translator], Vocabularies]:
     return models, vocabularies
 
 
-def cross_entropy(model: nn.Module, batch: TranslationBatch) -> Tensor:
-    """Return the mean negative log probability per real target word."""
-    logits, _ = model(batch.source, batch.lengths, batch.previous)  # (B, T, V)
-    return F.cross_entropy(logits.flatten(0, 1), batch.target.flatten(), ignore_index=PAD)
-
-
-def smoothed_loss(model: nn.Module, batch: TranslationBatch) -> Tensor:
-    """Return the cross entropy with label smoothing."""
-    logits, _ = model(batch.source, batch.lengths, batch.previous)  # (B, T, V)
-    return label_smoothed_loss(logits, batch.target, SMOOTHING)
-
-
 def learning_rate(step: int, steps: int) -> float:
     """Return the Transformer's learning rate, which rises to its peak and then falls to 0."""
     return PEAK * min(step / WARMUP, max(0.0, (steps - step) / (steps - WARMUP)))
-
-
-def adam(parameters: Any) -> torch.optim.Optimizer:
-    """Return the optimiser of the Transformer's paper."""
-    return torch.optim.Adam(parameters, betas=(0.9, 0.98), eps=1e-9)
 
 
 def train_row(row: str, seed: int, data: EverydaySentences, train: Train) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 
 from coursekit.corpora.grammar import english, french
-from coursekit.corpora.grammar.aligned_tokens import antecedents, links
+from coursekit.corpora.grammar.aligned_tokens import pair_of
 from coursekit.corpora.grammar.lexicon import DEGREES, EVERYDAY, TIMES, YESTERDAY, Noun, tags
 from coursekit.corpora.grammar.meaning_tree import Clause, NounPhrase, Sentence, Unit
 from coursekit.corpora.grammar.sentence_sampler import sample_sentence
@@ -179,13 +179,7 @@ def _draw_another_unit(random_source: random.Random, before: Sentence) -> Unit:
 
 
 def _realise(sentence: Sentence) -> SentencePair:
-    source, target = english.realise(sentence), french.realise(sentence)
-    return SentencePair(
-        tuple(token.word for token in source),
-        tuple(token.word for token in target),
-        links(source, target),
-        antecedents(source),
-    )
+    return pair_of(english.realise(sentence), french.realise(sentence))
 
 
 def _all_clauses(sentence: Sentence) -> Iterator[Clause]:

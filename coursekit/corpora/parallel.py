@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from coursekit.corpora.grammar import english, french, korean
-from coursekit.corpora.grammar.aligned_tokens import Token, antecedents, links
+from coursekit.corpora.grammar.aligned_tokens import Token, pair_of
 from coursekit.corpora.grammar.korean_morphology import PARTICLES
 from coursekit.corpora.grammar.meaning_tree import Sentence
 from coursekit.corpora.grammar.sentence_sampler import sample_sentence
@@ -167,12 +167,5 @@ def _make(
             exhausted.add(length)
         seen.add(words)
         target = REALISE[language](sentence)
-        made.append(
-            SentencePair(
-                words,
-                tuple(token.word for token in target),
-                links(source, target),
-                antecedents(source),
-            )
-        )
+        made.append(pair_of(source, target))
     return made

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from coursekit.corpora.grammar import english, french
-from coursekit.corpora.grammar.aligned_tokens import antecedents, links
+from coursekit.corpora.grammar.aligned_tokens import pair_of
 from coursekit.corpora.grammar.lexicon import BASIC, Adjective, Lexicon
 from coursekit.corpora.grammar.meaning_tree import Clause, NounPhrase, Sentence, Unit
 from coursekit.corpora.grammar.sentence_sampler import sample_sentence
@@ -133,10 +133,4 @@ def _person(phrase: NounPhrase) -> bool:
 
 
 def _pair(sentence: Sentence) -> SentencePair:
-    source, target = english.realise(sentence), french.realise(sentence)
-    return SentencePair(
-        tuple(token.word for token in source),
-        tuple(token.word for token in target),
-        links(source, target),
-        antecedents(source),
-    )
+    return pair_of(english.realise(sentence), french.realise(sentence))

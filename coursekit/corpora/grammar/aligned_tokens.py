@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from coursekit.corpora.grammar.meaning_tree import NounPhrase
+from coursekit.corpora.sentence_pair import SentencePair
 
 Key = tuple[Any, str]  # a meaning-tree node and one of its parts, such as (clause, "verb")
 
@@ -47,4 +48,14 @@ def antecedents(source: list[Token]) -> frozenset[tuple[int, int]]:
         (i, positions[node.antecedent, "noun"])
         for (node, _), i in positions.items()
         if isinstance(node, NounPhrase) and node.is_pronoun
+    )
+
+
+def pair_of(source: list[Token], target: list[Token]) -> SentencePair:
+    """Return the words of a sentence in two languages, with their links and antecedents."""
+    return SentencePair(
+        tuple(token.word for token in source),
+        tuple(token.word for token in target),
+        links(source, target),
+        antecedents(source),
     )

@@ -131,7 +131,7 @@ def _subject(phrase: NounPhrase) -> Tokens:
 
 
 def _finite_verb(clause: Clause) -> str:
-    """Return the form that agrees with the subject: dort; of the past perfect a, est, aimait."""
+    """Return the form that agrees with the subject: dort; a or est in the passé composé; aimait."""
     subject = clause.agreement
     which = {"i": 0, "you": 1, "we": 3}.get(subject.person, 4 if subject.plural_agreement else 2)
     verb = clause.verb

@@ -151,6 +151,13 @@ function ribbon(from, to, beside) {
   return `M${x1} ${y1} C${x1} ${middle} ${x2} ${middle} ${x2} ${y2}`;
 }
 
+// {place: text} as it stands in a link, "3:elle", places from 1; and back.
+const placesToLink = (texts) => Object.entries(texts).map(([i, text]) => `${Number(i) + 1}:${text}`).join(" ");
+const placesFromLink = (link) => Object.fromEntries(link.split(" ").filter(Boolean).map((part) => {
+  const [i, ...text] = part.split(":");
+  return [Number(i) - 1, text.join(":")];
+}));
+
 // Numbers as shares of their sum; all 0 if that is 0.
 const shares = (row) => {
   const sum = row.reduce((a, b) => a + b, 0);

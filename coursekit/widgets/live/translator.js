@@ -11,22 +11,19 @@ const toLink = ({ words, step, barred, forced, hand }) => ({
   s: words.join(" "),
   at: step ? String(step + 1) : "",
   bar: barred.map((j) => j + 1).join(" "),
-  force: Object.entries(forced).map(([i, word]) => `${Number(i) + 1}:${word}`).join(" "),
-  hand: Object.entries(hand).map(([i, row]) => `${Number(i) + 1}:${row.join(",")}`).join(" "),
+  force: placesToLink(forced),
+  hand: placesToLink(hand), // a row as numbers with commas
 });
 
 function fromLink({ s = "", at = "1", bar = "", force = "", hand = "" }) {
   const parts = (text) => text.split(" ").filter(Boolean);
-  const pairs = (text, value) => Object.fromEntries(parts(text).map((part) => {
-    const [i, ...rest] = part.split(":");
-    return [Number(i) - 1, value(rest.join(":"))];
-  }));
+  const numbers = (row) => row.split(",").map((value) => Math.max(0, Number(value) || 0));
   return {
     words: wordsOf(s),
     step: Math.max(0, (Number(at) || 1) - 1),
     barred: parts(bar).map((j) => Number(j) - 1),
-    forced: pairs(force, (word) => word),
-    hand: pairs(hand, (row) => row.split(",").map((value) => Math.max(0, Number(value) || 0))),
+    forced: placesFromLink(force),
+    hand: Object.fromEntries(Object.entries(placesFromLink(hand)).map(([i, row]) => [i, numbers(row)])),
   };
 }
 

@@ -28,7 +28,7 @@ const toLink = ({ words, model, step, barred, forced, off, hand }) => ({
   by: model,
   at: step ? String(step + 1) : "",
   bar: barred.map((j) => j + 1).join(" "),
-  force: Object.entries(forced).map(([i, word]) => `${Number(i) + 1}:${word}`).join(" "),
+  force: placesToLink(forced),
   off: off.map((h) => h + 1).join(" "),
   hand: Object.entries(hand).flatMap(([name, steps]) => Object.entries(steps).map(([i, row]) => `${name}:${Number(i) + 1}:${row.join(",")}`)).join(" "),
 });
@@ -44,10 +44,7 @@ function fromLink({ s = "", by = "", at = "1", bar = "", force = "", off = "", h
     model: names.includes(by) ? by : names.at(-1),
     step: Math.max(0, (Number(at) || 1) - 1),
     barred: parts(bar).map((j) => Number(j) - 1),
-    forced: Object.fromEntries(parts(force).map((part) => {
-      const [i, ...word] = part.split(":");
-      return [Number(i) - 1, word.join(":")];
-    })),
+    forced: placesFromLink(force),
     off: parts(off).map((h) => Number(h) - 1),
     hand: byHand,
   };
