@@ -103,6 +103,8 @@ class PlainMarkdown:
         return self._inline(converted)
 
     def _directive(self, name: str, argument: str, body: list[str]) -> list[str]:
+        if name == "slides":
+            return []  # only the site shows them
         if name == "bibliography":
             return references(list(self.cited), self.bibliography)
         while body and (_OPTION.fullmatch(body[0]) or not body[0].strip()):

@@ -14,11 +14,15 @@ The argument names an explorer and the state that the link gives it, written as 
 answer below the line is folded. `:shows:` lists texts, separated by commas, that the explorer must
 show in this state; a browser test looks for them, so that no answer survives a training that makes
 it wrong.
+
+`{slides}` with the name of an explorer stands above such tasks. It adds a button that shows them
+one after the other, each with the text of its section beside the explorer, for a lecture.
 """
 
 from __future__ import annotations
 
 import re
+from html import escape
 from typing import Any, ClassVar
 from urllib.parse import parse_qsl, urlencode
 
@@ -85,7 +89,41 @@ class Try(SphinxDirective):
         return [box]
 
 
+class Slides(SphinxDirective):
+    """``{slides}``: a button that shows the page's tasks for an explorer as slides."""
+
+    required_arguments = 1
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Build the button; the content is its label. Without JavaScript it is not there."""
+        explorer, label = self.arguments[0], " ".join(self.content).strip()
+        if explorer not in EXPLORERS or not label:
+            raise self.error(
+                f"{{slides}} {explorer}: write one of {', '.join(EXPLORERS)}, and below it the "
+                "label of the button."
+            )
+        self.env.metadata[self.env.docname]["slides"] = explorer
+        label = escape(label)
+        button = (
+            f'<p><button type="button" class="course-slides-open" hidden data-label="{label}" '
+            f'data-explorer="{explorer}">{label} <kbd>Alt+P</kbd></button></p>'
+        )
+        return [nodes.raw("", button, format="html")]
+
+
+def add_slides(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Load what the slides need on pages that have them."""
+    if "slides" in app.env.metadata.get(page, {}):
+        app.add_css_file("slides.css")
+        app.add_js_file("slides.js", loading_method="defer")
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Add the directive."""
+    """Add the directives."""
     app.add_directive("try", Try)
+    app.add_directive("slides", Slides)
+    app.connect("html-page-context", add_slides)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

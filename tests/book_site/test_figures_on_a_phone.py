@@ -93,3 +93,13 @@ def test_the_figures_of_a_page_have_the_width_of_a_phone(page):
     assert [width for width in widths if width > style.WIDTH] == []
     sizes = [float(size) for size in re.findall(r"(?:fontsize|labelsize)=([\d.]+)", text)]
     assert [size for size in sizes if size < 9] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+def test_a_page_sets_the_style_before_it_draws(page):
+    """Without the style a figure has matplotlib's own size, which is cut on a phone."""
+    cells = re.findall(r"^```\{code-cell\}.*?^```", page.read_text("utf-8"), re.M | re.S)
+    drawing = [i for i, cell in enumerate(cells) if re.search(r"\bplt\.|charts\.\w+\(", cell)]
+    styled = [i for i, cell in enumerate(cells) if "style.use()" in cell]
+    assert not drawing or (styled and styled[0] <= drawing[0])
+    assert matplotlib.rcParams["figure.figsize"][0] <= style.WIDTH
