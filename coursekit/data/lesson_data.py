@@ -6,11 +6,13 @@ German to English. A language model trains on the English side of either.
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from coursekit import corpora, datasets
+from coursekit.corpora.everyday_pairs import everyday_english_french
 from coursekit.data.batching import EncodedPair
 from coursekit.text.vocabulary import SubwordVocabulary, WordVocabulary
 
@@ -72,27 +74,64 @@ def translation_data(
     return _make_data(seed, language, pairs, max_length) if size == "quick" else _multi30k()
 
 
+def everyday_data(
+    pairs: int = 16_000, max_length: int = 14, seed: int = 1, joint: bool = False
+) -> TranslationData:
+    """Return everyday English-French sentences like those of the five translators.
+
+    Args:
+        pairs: training pairs.
+        max_length: longest source sentence, in words; the shortest has 2.
+        seed: seed of the generator.
+        joint: one vocabulary for both languages, as the Transformer needs it.
+    """
+    held_out = 200 + 600
+    made = everyday_english_french(pairs + held_out, seed=seed, max_length=max_length)
+    random.Random(seed).shuffle(made)
+    return _encode_parts(
+        "Everyday English to French, made by the course",
+        made[held_out:],
+        made[:200],
+        made[200:held_out],
+        joint,
+    )
+
+
 def _make_data(seed: int, language: str, pairs: int, max_length: int) -> TranslationData:
     parts = corpora.splits(
         language, pairs, 200, 600, seed=seed, min_length=4, max_length=max_length
     )
-    source = WordVocabulary([pair.source for pair in parts.train])
-    target = WordVocabulary([pair.target for pair in parts.train])
+    name = f"English to {language.capitalize()}, made by the course"
+    return _encode_parts(name, parts.train, parts.validation, parts.test)
+
+
+def _encode_parts(
+    name: str,
+    train: Sequence[corpora.SentencePair],
+    validation: Sequence[corpora.SentencePair],
+    test: Sequence[corpora.SentencePair],
+    joint: bool = False,
+) -> TranslationData:
+    sentences = [pair.source for pair in train], [pair.target for pair in train]
+    if joint:
+        source = target = WordVocabulary([*sentences[0], *sentences[1]])
+    else:
+        source, target = WordVocabulary(sentences[0]), WordVocabulary(sentences[1])
 
     def encode(pairs: Sequence[corpora.SentencePair]) -> list[EncodedPair]:
         return [(source.encode(pair.source), target.encode(pair.target)) for pair in pairs]
 
     return TranslationData(
-        f"English to {language.capitalize()}, made by the course",
+        name,
         source,
         target,
-        encode(parts.train),
-        encode(parts.validation),
-        encode(parts.test),
-        [len(pair.source) for pair in parts.test],
-        [" ".join(pair.target) for pair in parts.test],
-        [pair.links for pair in parts.test],
-        corpora.meanings(parts.train),
+        encode(train),
+        encode(validation),
+        encode(test),
+        [len(pair.source) for pair in test],
+        [" ".join(pair.target) for pair in test],
+        [pair.links for pair in test],
+        corpora.meanings(train),
     )
 
 

@@ -9,6 +9,7 @@ from coursekit.widgets.cloze_comparison import FillExplorer
 from coursekit.widgets.live.alignment import AlignmentExplorer
 from coursekit.widgets.live.cloze import ClozeExplorer
 from coursekit.widgets.live.review_classifier import ReviewExplorer
+from coursekit.widgets.live.saved_translator import save_translator
 from coursekit.widgets.live.transformer import TransformerExplorer
 from coursekit.widgets.live.translator import TranslatorExplorer
 from coursekit.widgets.live.translator_history import HistoryExplorer
@@ -42,4 +43,5 @@ __all__ = [
     "as_packed",
     "pack",
     "record_searches",
+    "save_translator",
 ]

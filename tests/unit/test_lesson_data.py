@@ -43,3 +43,13 @@ def test_full_language_data_is_the_english_side(monkeypatch):
     assert data.train == [[4, UNK, EOS], [4, UNK, UNK, UNK, EOS]]
     assert data.validation == [[UNK, UNK, EOS]]
     assert data.test == [[4, UNK, EOS]]
+
+
+@pytest.mark.parametrize("joint", [False, True])
+def test_everyday_sentences_are_like_those_of_the_five_translators(joint):
+    data = lesson_data.everyday_data(pairs=500, max_length=9, joint=joint)
+    assert [len(part) for part in (data.train, data.validation, data.test)] == [500, 200, 600]
+    assert (data.source_words is data.target_words) == joint
+    assert {"i", "you"} <= set(data.source_words.words)
+    assert max(data.source_lengths) <= 9 and len(data.references) == 600
+    assert not any(UNK in ids for pair in data.train for ids in pair)

@@ -41,11 +41,20 @@ def pack(module: nn.Module, levels: int | None = None) -> Packed:
         ValueError: `levels` is out of range, a tensor is not a float vector or matrix, or a number
             is not finite or too large for float16.
     """
+    return pack_tensors(module.state_dict(), levels)
+
+
+def pack_tensors(tensors: Mapping[str, Tensor], levels: int | None = None) -> Packed:
+    """Return named tensors as JSON that engine.js reads; see `pack`.
+
+    Raises:
+        ValueError: as in `pack`.
+    """
     if levels is not None and not (3 <= levels <= MOST and levels % 2):
         raise ValueError(f"levels must be an odd number from 3 to {MOST}, not {levels}.")
     packed: Packed = {}
     seen: dict[tuple[int, torch.Size], str] = {}
-    for name, value in module.state_dict().items():
+    for name, value in tensors.items():
         key = (value.data_ptr(), value.shape)
         if key in seen:
             packed[name] = {"same": seen[key]}

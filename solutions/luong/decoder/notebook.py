@@ -342,6 +342,41 @@ class BidirectionalEncoder(nn.Module):
 #     weights, data.source_words.tokens(ids), data.glossed([*said, EOS])
 # )
 
+# %% [markdown]
+# ## Beside the five translators
+#
+# The page [One sentence through the history](../../book/one_sentence.md) runs five translators side by side, and yours can join them. The next cell
+# trains it on sentences like those of the page, English and French, in one to two minutes on a CPU, and saves it.
+# Then choose the file at the end of the explorer on that page (in Colab or on Binder, download it first). The page computes with your
+# parameters what the paper's equations say, and names the first place where your code gives something else.
+
+# %% demo history
+# from coursekit.data.lesson_data import everyday_data
+# from coursekit.widgets import save_translator
+#
+# everyday = everyday_data()
+# seed_everything(1)
+# look = GlobalAttention(Score("general", query_size=80, key_size=160))
+# mine = LuongTranslator(
+#     BidirectionalEncoder(len(everyday.source_words), 48, 80, 0.0),
+#     LuongDecoder(len(everyday.target_words), 48, 80, 160, look),
+# )
+# train(
+#     mine,
+#     lambda epoch: batches_by_length(everyday.train, 64, seed=epoch),
+#     loss,
+#     epochs=4,
+#     learning_rate=6e-3,
+#     decay=True,
+# )
+# found = translate(mine, [source for source, _ in everyday.test])
+# said = [everyday.target_words.decode(ids) for ids in found]
+# print(f"{exact_match(said, everyday.references):.0%} of the test sentences are right")
+# saved = save_translator(
+#     "my_luong.json", mine, everyday.source_words, everyday.target_words, everyday.test[0]
+# )
+# print("Saved:", saved)
+
 # %% [markdown] questions
 # **To think about.** Given cells are locked: copy one (*Edit*, *Copy Cells*, *Paste*), change
 # one thing in the copy, and train again:

@@ -553,6 +553,37 @@ def noam_learning_rate(step: int, model_size: int, warmup: int) -> float:
 # print("your model   ", said)
 # print("word by word ", corpora.gloss(said.split(), english) if english else "")
 
+# %% [markdown]
+# ## Beside the five translators
+#
+# The page [One sentence through the history](../../book/one_sentence.md) runs five translators side by side, and yours can join them. The next cell
+# trains it on sentences like those of the page, English and French, in two to three minutes on a CPU, and saves it.
+# Then choose the file at the end of the explorer on that page (in Colab or on Binder, download it first). The page computes with your
+# parameters what the paper's equations say, and names the first place where your code gives something else.
+
+# %% demo history
+# from coursekit.data.lesson_data import everyday_data
+# from coursekit.widgets import save_translator
+#
+# everyday = everyday_data(joint=True)
+# seed_everything(1)
+# mine = TransformerTranslator(build(len(everyday.source_words), 64, 4, 256, 2))
+# train(
+#     mine,
+#     lambda epoch: batches_by_length(everyday.train, 64, seed=epoch),
+#     loss,
+#     epochs=6,
+#     schedule=lambda step: noam_learning_rate(step, 64, 400),
+#     optimizer=lambda weights: torch.optim.Adam(weights, betas=(0.9, 0.98), eps=1e-9),
+# )
+# found = translate(mine, [source for source, _ in everyday.test])
+# said = [everyday.target_words.decode(ids) for ids in found]
+# print(f"{exact_match(said, everyday.references):.0%} of the test sentences are right")
+# saved = save_translator(
+#     "my_transformer.json", mine, everyday.source_words, everyday.target_words, everyday.test[0]
+# )
+# print("Saved:", saved)
+
 # %% [markdown] questions
 # **To think about.** Given cells are locked: copy one (*Edit*, *Copy Cells*, *Paste*), change
 # one thing in the copy, and train again:
