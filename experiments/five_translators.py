@@ -32,7 +32,7 @@ from coursekit.models.translation import (
     translate,
 )
 from coursekit.text.vocabulary import WordVocabulary
-from coursekit.training import device, results, seed_everything
+from coursekit.training import History, device, results, seed_everything, train
 from coursekit.widgets import as_packed
 from solutions.bahdanau.scores import AdditiveAttention
 from solutions.bahdanau.translator import AttentionDecoder, BidirectionalEncoder
@@ -94,7 +94,8 @@ def build(row: str, data: EverydaySentences | Vocabularies) -> Translator:
 
 def read_recorded() -> tuple[dict[str, Translator], Vocabularies]:
     """Return the five translators of the first seed as they are recorded, and their words."""
-    rows = results.read("five_translators", "english-french")["rows"]
+    # Also inside `write_results_to`, where another experiment needs the translators.
+    rows = results.read("five_translators", "english-french", results.FOLDER)["rows"]
 
     def languages(row: str) -> Languages:
         words = rows[row]["runs"][0]["words"]
@@ -106,7 +107,7 @@ def read_recorded() -> tuple[dict[str, Translator], Vocabularies]:
     models = {}
     for row in (row for row in rows if "words" in rows[row]["runs"][0]):
         models[row] = build(row, vocabularies)
-        saved = results.read_weights(f"five_translators-{row}", "english-french")
+        saved = results.read_weights(f"five_translators-{row}", "english-french", results.FOLDER)
         models[row].load_state_dict(saved, strict=False)
         models[row].eval()
     return models, vocabularies
@@ -117,8 +118,10 @@ def learning_rate(step: int, steps: int) -> float:
     return PEAK * min(step / WARMUP, max(0.0, (steps - step) / (steps - WARMUP)))
 
 
-def train_row(row: str, seed: int, data: EverydaySentences, train: Train) -> dict[str, Any]:
-    """Train one translator; return its metrics, its history and its measurements."""
+def train_translator(
+    row: str, seed: int, data: EverydaySentences, train: Train = train
+) -> tuple[Translator, History]:
+    """Train the translator of a row; return it in eval mode, with its history."""
     seed_everything(seed)
     model = build(row, data)
     attends_to_itself = isinstance(model, TransformerTranslator)
@@ -138,7 +141,13 @@ def train_row(row: str, seed: int, data: EverydaySentences, train: Train) -> dic
         validate=lambda model: {"exact": _share_exact(model, validation)},
         **settings,
     )
-    model.eval()
+    return model.eval(), history
+
+
+def train_row(row: str, seed: int, data: EverydaySentences, train: Train) -> dict[str, Any]:
+    """Train one translator; return its metrics, its history and its measurements."""
+    model, history = train_translator(row, seed, data, train)
+    languages = data.joint if isinstance(model, TransformerTranslator) else data.apart
     packed = as_packed(model, LEVELS).to(device())
     run = measure(model, packed, data)
     if seed == SEEDS[0] and row != "transformer-28":

@@ -38,6 +38,7 @@ RUNS = {
     "head_alignment.english-korean": "head_alignment",
     "pronoun_resolution.english-french": "pronoun_resolution",
     "five_translators.english-french": "five_translators",
+    "word_content_probe.english-french": "word_content_probe",
     "norm_placement.sequences": "norm_placement",
     "language_models": "language_models",
     "bilstm-attention.imdb": "classifiers --epochs 6 --learning-rate 2e-3 --precision"

@@ -14,6 +14,7 @@ from coursekit.text.vocabulary import BOS, EOS, WordVocabulary, until_eos
 from coursekit.widgets.live.weight_packing import as_packed, pack
 from experiments import five_translators
 from experiments.everyday_sentences import Languages
+from experiments.word_content_probe import LinearProbe, sentence_vectors
 from tests.helpers.browser_engine import close, made, open_engine
 
 pytestmark = pytest.mark.browser
@@ -102,6 +103,17 @@ def test_models_with_one_vector_have_no_weights(engine):
         _, languages = build(engine, name)
         source, target = languages.encode(PAIRS)[0]
         assert all(step["weights"] is None for step in follow(engine, source, target))
+
+
+@pytest.mark.parametrize("name", FIVE[:2])
+def test_a_probe_computes_the_same_as_torch(engine, name):
+    model, languages = build(engine, name)
+    sources = [source for source, _ in languages.encode(PAIRS[:10])]
+    vectors = sentence_vectors(model, sources)
+    probe = made(5, lambda: LinearProbe(vectors, 7))
+    for source, logits in zip(sources, as_packed(probe)(vectors), strict=True):
+        call = "wordContent(model.encode(ids).vector, unpack(packed))"
+        close(engine(call, ids=source, packed=pack(probe)), logits.sigmoid(), 1e-4)
 
 
 @pytest.mark.parametrize("name", FIVE)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
 from coursekit.models.translation import translate
-from coursekit.widgets import as_packed
+from coursekit.widgets import as_packed, save_translator
 from experiments import five_translators
 from experiments.everyday_sentences import read_stories
 from tests.browser.conftest import explorer_states
@@ -13,6 +14,7 @@ from tests.browser.conftest import explorer_states
 pytestmark = pytest.mark.browser
 
 PAGE = "book/one_sentence.html"
+LABELS = [*five_translators.COMPARISON.rows.values()][:5]
 NAMES = ("cho", "sutskever", "bahdanau", "luong", "transformer")
 
 
@@ -141,3 +143,83 @@ def test_the_models_stay_small(site):
         for path in (site.folder / "_static" / "explorers").glob("history-state.*.js")
     ]
     assert min(sizes) < 1.1e6
+
+
+def test_what_the_vector_keeps_is_said(opened, says):
+    explorer = explorer_of(opened)
+    explorer.get_by_role("radio", name="Cho 2014").click()
+    kept = explorer.locator(".hi-kept")
+    assert "A linear probe asks the vector for the" in kept.inner_text()
+    explorer.get_by_role("radio", name="Luong 2015").click()
+    assert not kept.is_visible()
+    assert opened.problems() == {}
+
+
+@pytest.fixture(scope="module")
+def own_file(tmp_path_factory):
+    """Return the file of a translator that is right, and one whose attention lacks its tanh."""
+    models, words = five_translators.read_recorded()
+    source, target = words.apart.source, words.apart.target
+    example = source.encode(["the", "cat", "sleeps"]), target.encode(["le", "chat", "dort"])
+    model, folder = models["bahdanau"], tmp_path_factory.mktemp("own")
+    right = save_translator(folder / "right.json", model, source, target, example)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch, "tanh", lambda x: x)
+        wrong = save_translator(folder / "wrong.json", model, source, target, example)
+    return right, wrong
+
+
+def test_a_translator_of_ones_own_stands_beside_the_others(opened, says, own_file):
+    explorer = explorer_of(opened)
+    right, wrong = own_file
+    chooser = explorer.get_by_label("Add a translator of your own")
+    chooser.set_input_files(right)
+    own = explorer.get_by_role("radio", name="Yours, like Bahdanau 2015")
+    own.wait_for()
+    assert own.get_attribute("aria-checked") == "true"
+    assert "your code computes what the paper's equations give" in explorer.inner_text()
+    explorer.get_by_role("combobox", name="English").fill("my mother loves me")
+    for _ in range(100):
+        if written(explorer)[5:] == [says("bahdanau", "my mother loves me")]:
+            break
+        explorer.page.wait_for_timeout(100)
+    assert written(explorer)[5:] == [says("bahdanau", "my mother loves me")]
+    chooser.set_input_files(wrong)
+    explorer.get_by_text("is where they first differ").wait_for()
+    assert explorer.get_by_role("radio", name="Yours").count() == 1
+    chooser.set_input_files({"name": "a.json", "mimeType": "application/json", "buffer": b"[]"})
+    explorer.get_by_text("This is not a translator that").wait_for()
+    assert opened.problems() == {}
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_stops_are_slides(visit, width):
+    opened = visit(PAGE, width=width)
+    page, keys = opened.page, opened.page.keyboard
+    page.get_by_role("button", name="Show the stops as slides").click()
+    slides = page.get_by_role("dialog", name="Show the stops as slides")
+    slides.wait_for()
+    headings = []
+    for i in range(5):
+        assert slides.get_by_text(f"{i + 1} of 5", exact=True).is_visible()
+        headings += slides.get_by_role("heading").all_inner_texts()
+        assert slides.locator(".history-explorer").is_visible()
+        chosen = slides.locator(".hi-models [aria-checked=true] .hi-name")
+        assert chosen.inner_text() == LABELS[i]
+        assert slides.evaluate("e => e.scrollWidth - e.clientWidth") <= 1
+        page.wait_for_function(
+            "document.querySelector('.course-slide-text h3').getBoundingClientRect().top >= 0"
+        )
+        keys.press("ArrowRight" if i % 2 else "PageDown")
+    assert len(set(headings)) == 5
+    assert slides.get_by_role("button", name="Next").is_disabled()
+    keys.press("PageUp")
+    assert slides.get_by_text("4 of 5", exact=True).is_visible()
+    keys.press("Escape")
+    assert not slides.is_visible()
+    assert page.locator(".cell_output .history-explorer").count() == 1
+    assert page.locator("main h3").count() == 5
+    keys.press("Alt+p")
+    slides.wait_for()
+    assert slides.get_by_text("4 of 5", exact=True).is_visible()
+    assert opened.problems() == {}

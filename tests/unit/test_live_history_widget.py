@@ -80,6 +80,45 @@ def test_what_does_not_fit_is_refused_in_one_sentence(changed, message):
         made(**changed)
 
 
+def test_a_probe_is_for_a_translator_with_one_vector():
+    probe = pack(torch.nn.Linear(2, 3))
+    explorer = made(probes={"cho": probe}, content=["sleeps", "cat"])
+    assert [model["probe"] for model in explorer.models] == [probe, None]
+    assert [SOURCE.words[i] for i in explorer.content] == ["sleeps", "cat"]
+    with refused("'unicorn' is not in the vocabulary"):
+        made(content=["unicorn"])
+    for kind in ("transformer", "sutskever"):  # which attends, and which is not there
+        with refused("probes are for cho and sutskever, if these are among the models"):
+            made(probes={kind: probe})
+
+
+def test_what_is_read_back_is_as_many_words_as_were_there():
+    call = "readBack([0.7, 0.5, 0.9, 0.2], [1, 2, 4, 2], [3, 0, 1, 2])"
+    found = javascript(HistoryExplorer, call)
+    assert found == {"found": [1], "missed": [2], "instead": [3], "places": [0.9, 0.2, 0, 0.2]}
+
+
+@pytest.mark.parametrize(
+    ("back", "said"),
+    [
+        (([1], [2, 0], [3, 4]), "It finds 1: “b”. It misses “c”, “a”, and takes “d”, “e” to be "),
+        (([1, 2], [], []), "asks the vector for the 2 nouns, adjectives and verbs of the sent"),
+        (([1, 2], [], []), "It finds all of them: “b”, “c”."),
+        (([1], [], []), "the one noun, adjective or verb of the sentence. It finds it: “b”."),
+        (([], [1], [2]), "It finds none. It misses “b”, and takes “c” to be there."),
+    ],
+)
+def test_what_is_read_back_is_said(back, said):
+    given = dict(zip(("found", "missed", "instead"), back, strict=True))
+    words = list("abcde")
+    assert said in javascript(HistoryExplorer, f"readBackInWords({given}, {words})")
+
+
+def test_nothing_is_said_of_a_sentence_without_such_words():
+    nothing = "{ found: [], missed: [], instead: [] }"
+    assert javascript(HistoryExplorer, f"readBackInWords({nothing}, ['a'])") == ""
+
+
 def test_what_a_word_reads_is_said():
     step = "{ weights: [0.1, 0.86, 0.04], probabilities: [0.25, 0.75], token: 1 }"
     call = f"inWords('chat', ['the', 'cat', 'the end'], {step})"
@@ -131,6 +170,40 @@ def test_unknown_words_become_known_ones():
 
     assert near("the kid sleps") == "the child sleeps"
     assert near("the zebra sleeps") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "near"),
+    [
+        ("the cat is sleeping", "the cat sleeps"),
+        ("cats are sleeping", ""),
+        ("the kid is runing", "the child runs"),
+        ("the kid is running", "the child runs"),
+        ("the cat is driving", "the cat drives"),
+        ("the cat was walking", "the cat walked"),
+        ("the cat is drinking", "the cat eats"),
+        ("the cat is interesting", ""),
+        ("oh the cat really sleeps", "the cat sleeps"),
+        ("sleeping is the cat", ""),
+        ("the ing is ing", ""),
+        ("a lamb sleeps", "an animal sleeps"),
+        ("an ox sleeps", "a cow sleeps"),
+        ("for the cat", ""),
+    ],
+)
+def test_other_forms_and_left_out_words_become_known_ones(text, near):
+    known = ["the", "cat", "child", "sleeps", "runs", "drives", "walked", "eats", "is", "was"]
+    known += ["four", "animal", "cow", "a", "an"]
+    synonyms = {
+        "lamb": "animal",
+        "ox": "cow",
+        "kid": "child",
+        "drinks": "eats",
+        "oh": "",
+        "really": "",
+    }
+    call = f"withKnownWords({text.split()}, new Map({[[w, w] for w in known]}), {synonyms})"
+    assert javascript(HistoryExplorer, call) == near
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,10 @@ function letterDistance(a, b) {
   return row[b.length];
 }
 
-// The known word that an unknown one is a slip or another form of, or "".
+// The known word that an unknown one is a slip of, or "": one letter apart, two from seven letters on.
+// With more, "beach" would be a bear and "daughter" laughed.
 function nearestWord(word, known) {
-  let [nearest, least] = ["", Math.floor((word.length + 1) / 3) + 0.5];
+  let [nearest, least] = ["", word.length < 2 ? 0 : word.length < 7 ? 1.5 : 2.5];
   for (const other of known) {
     const distance = letterDistance(word, other);
     if (distance < least) [nearest, least] = [other, distance];

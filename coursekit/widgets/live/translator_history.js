@@ -1,15 +1,17 @@
 // Five translators from 2014 to 2017 translate the reader's sentence side by side.
-// State: models [{name, label, kind, weights, joint}], source_words, target_words, joint_words (by
-// id), special, synonyms {word: known word}, stories [{label, sentences: [{source, target}]}], longest, bos, eos, shown {words,
+// State: models [{name, label, kind, weights, joint, probe (or null)}], source_words, target_words,
+// joint_words (by id), content (source ids, in the order of
+// the probes' outputs), special, synonyms {word: known word}, stories [{label, sentences: [{source, target}]}], longest, bos, eos, shown {words,
 // model, step, barred, forced, off, hand}. `forced`: step -> word, which every model must write
 // there; `off`: heads of the Transformer's last layer; `hand`: model -> step -> a number per word.
+// A translator from the reader's own file comes last, under the name "own".
 
 const MOST = 40; // words of a sentence
 const CONSIDERED = 5; // words shown for a step
 const HEADS = 4; // of the Transformer
 const WIDEST = 14; // pixels of a ribbon for the weight 1
 const KINDS = {
-  cho, sutskever, bahdanau, luong, transformer: (p, off) => transformerByWord(p, HEADS, { off }),
+  cho, sutskever, bahdanau, luong, transformer: (p, off, heads = HEADS) => transformerByWord(p, heads, { off }),
 };
 
 const SHORT = [[/\b(\w+)n['’]t\b/g, "$1 not"], [/['’]m\b/g, " am"], [/['’]re\b/g, " are"], [/\b(he|she|it)['’]s\b/g, "$1 is"]];
@@ -17,10 +19,30 @@ const SHORT = [[/\b(\w+)n['’]t\b/g, "$1 not"], [/['’]m\b/g, " am"], [/['’]
 // The words of a text, short forms written out: don't - do not, I'm - I am.
 const read = (text) => wordsOf(SHORT.reduce((left, [form, full]) => left.replace(form, full), text.toLowerCase()));
 
-// The text with a known word in place of each unknown one, or "" if one has no known word near it.
+// What stands for a word with -ing after a form of "be": is sleeping - sleeps, are - sleep.
+const ENDINGS = { am: [""], are: [""], is: ["s", "es"], was: ["ed", "d"], were: ["ed", "d"] };
+function simpleForm(be, word, isFamiliar) {
+  const stem = /^(\w{2,})ing$/.exec(word)?.[1];
+  if (!stem) return "";
+  const verbs = [stem, `${stem}e`, stem.replace(/(\w)\1$/, "$1")]; // sleep, drive, run
+  return verbs.flatMap((verb) => ENDINGS[be].map((ending) => verb + ending)).find(isFamiliar) ?? "";
+}
+
+// The text with known words in place of unknown ones, or "" if one has no known word near it. A
+// synonym "" leaves a word out.
 function withKnownWords(words, known, synonyms) {
-  const near = words.map((word) => (known.has(word) ? word : synonyms[word] ?? nearestWord(word, known.keys())));
-  return near.every(Boolean) ? near.join(" ") : "";
+  const isFamiliar = (word) => known.has(word) || word in synonyms;
+  const simple = [];
+  for (const word of words) {
+    const form = simple.at(-1) in ENDINGS && !isFamiliar(word) && simpleForm(simple.at(-1), word, isFamiliar);
+    if (form) simple.pop();
+    simple.push(form || word);
+  }
+  const slip = (word) => (word.length > 4 && nearestWord(word, known.keys())) || null; // "for" is no slip of "four"
+  const near = simple.map((word) => (known.has(word) ? word : synonyms[word] ?? slip(word)));
+  if (near.includes(null)) return "";
+  const left = near.filter(Boolean);
+  return left.map((word, i) => (/^an?$/.test(word) && left[i + 1] ? (/^[aeiou]/.test(left[i + 1]) ? "an" : "a") : word)).join(" ");
 }
 
 const toLink = ({ words, model, step, barred, forced, off, hand }) => ({
@@ -77,6 +99,31 @@ function inWords(word, source, { weights, probabilities, token, forced }, size) 
   return `“${word}” reads ${order.map((j) => `“${source[j]}” (${weights[j].toFixed(2)})`).join(", ")}. ${chance}`;
 }
 
+// What a probe reads back: of the content words, as many as the sentence has, the most probable ones.
+// Ids that are `found` rightly, `missed`, and found `instead`; and the probability of each content
+// word of the source, by place, 0 for other words.
+function readBack(probabilities, ids, content) {
+  const probable = new Map(content.map((id, i) => [id, probabilities[i]]));
+  const there = new Set(ids.filter((id) => probable.has(id)));
+  const likely = [...content].sort((a, b) => probable.get(b) - probable.get(a)).slice(0, there.size);
+  return {
+    found: likely.filter((id) => there.has(id)),
+    missed: [...there].filter((id) => !likely.includes(id)),
+    instead: likely.filter((id) => !there.has(id)),
+    places: ids.map((id) => probable.get(id) ?? 0),
+  };
+}
+
+// The same in words.
+function readBackInWords({ found, missed, instead }, words) {
+  const list = (ids) => ids.map((id) => `“${words[id]}”`).join(", ");
+  const all = found.length + missed.length;
+  if (!all) return "";
+  const head = `A linear probe asks the vector for the ${all === 1 ? "one noun, adjective or verb" : `${all} nouns, adjectives and verbs`} of the sentence. `;
+  if (!missed.length) return `${head}It finds ${all === 1 ? "it" : "all of them"}: ${list(found)}.`;
+  return `${head}It finds ${found.length || "none"}${found.length ? `: ${list(found)}` : ""}. It misses ${list(missed)}, and takes ${list(instead)} to be there.`;
+}
+
 function render({ model, el }) {
   const get = (name) => model.get(name);
   const [bos, eos, stories] = [get("bos"), get("eos"), get("stories")];
@@ -85,17 +132,19 @@ function render({ model, el }) {
     const [source, target] = joint ? [get("joint_words"), get("joint_words")] : [get("source_words"), get("target_words")];
     return {
       ...rest,
+      kind,
       weights,
       make: KINDS[kind],
-      heads: kind === "transformer",
+      heads: kind === "transformer" ? HEADS : 0,
       sourceIds: new Map(source.map((word, i) => [word, i])),
       targetIds: new Map(target.map((word, i) => [word, i])),
       target,
     };
   });
-  const names = translators.map(({ name }) => name);
+  const recorded = translators.length;
+  const names = () => translators.map(({ name }) => name);
   const known = new Map(vocabulary.map((word) => [word, word]));
-  const fresh = (words) => ({ words, model: names.at(-1), step: 0, barred: [], forced: {}, off: [], hand: {} });
+  const fresh = (words) => ({ words, model: translators[recorded - 1].name, step: 0, barred: [], forced: {}, off: [], hand: {} });
   const shown = () => ({ ...fresh(stories[0].sentences[0].source), ...get("shown") });
   const end = "the end";
 
@@ -145,7 +194,11 @@ function render({ model, el }) {
   const hand = make("label", { class: "hi-hand" }, byHand, make("span", { text: "Set this word's weights by hand" }));
   const title = make("p", { class: "hi-title", text: "What this model would write here" });
   const hint = make("p", { class: "hi-hint" });
-  const body = make("div", {}, list, stage, told, hand, heads, title, guesses, reset, hint);
+  const file = make("input", { type: "file", accept: ".json,application/json" });
+  const own = make("label", { class: "hi-own" }, make("span", { text: "Add a translator of your own, which an exercise has saved (the file stays on your computer)" }), file);
+  const ownNote = make("p", { class: "hi-own-note", role: "status" });
+  const kept = make("p", { class: "hi-kept" });
+  const body = make("div", {}, list, stage, told, kept, hand, heads, title, guesses, reset, hint, own, ownNote);
   const root = make("div", { class: "history-explorer", role: "group", "aria-label": "Five translators translate your sentence side by side" },
     field, note, instead, ladder, body);
   el.append(root);
@@ -182,6 +235,10 @@ function render({ model, el }) {
     const ids = [...words.map((word) => one.sourceIds.get(word) ?? 1), eos];
     const same = before && isSame(before.words, words);
     const read = same ? before.read : one.model.encode(ids);
+    if (one.probe && !same) {
+      one.unpackedProbe ??= unpack(one.probe);
+      read.back = readBack(wordContent(read.vector, one.unpackedProbe), ids, get("content"));
+    }
     const options = { bos, eos, most: 2 * ids.length + 10, read };
     const plain = same ? before.plain : translate(one.model, ids, options).steps;
     const numbers = Object.entries(own).filter(([, row]) => row.length === ids.length);
@@ -231,13 +288,28 @@ function render({ model, el }) {
 
   const take = (words) => set({ ...fresh(words), model: shown().model });
 
+  async function addOwn() {
+    if (!file.files.length) return;
+    try {
+      const { verdict, ...read } = readTranslator(await file.files[0].text(), KINDS, { bos });
+      translators.splice(recorded, 1, { name: "own", label: `Yours, like ${translators.find(({ kind }) => kind === read.kind)?.label ?? read.kind}`, verdict, ...read });
+      done.delete("own");
+      set({ model: "own", step: 0 });
+      update();
+    } catch (error) {
+      ownNote.textContent = error.message;
+    }
+    file.value = ""; // the same file can be chosen again
+  }
+
   // ---- drawing
 
   function drawList() {
-    const reference = given()?.target;
+    const whole = given()?.target;
     const focused = list.contains(document.activeElement);
     list.replaceChildren(...translators.map((one) => {
       const found = done.get(one.name);
+      const reference = whole?.every((word) => one.targetIds.has(word)) ? whole : null; // in another language there is none
       const choice = button("", () => change({ model: one.name, step: 0 }, ""), {
         role: "radio", "aria-checked": String(one === chosen()), tabindex: one === chosen() ? "0" : "-1",
       });
@@ -291,10 +363,11 @@ function render({ model, el }) {
       drawStrip(vector.firstChild, found.read.vector);
       vector.lastChild.textContent = `one vector, ${found.read.vector.length} numbers`;
     }
+    kept.textContent = found.read.back ? readBackInWords(found.read.back, get("source_words")) : "";
     buildTarget();
     byHand.checked = Boolean(sliders);
     hand.style.display = attends ? "" : "none";
-    heads.style.display = one.heads ? "" : "none";
+    heads.style.display = one.heads === HEADS ? "" : "none";
     heads.querySelectorAll("input").forEach((box, h) => { box.checked = shown().off.includes(h); });
     refocus(source, inSource);
     refocus(target, inTarget >= 0 ? now() : -1);
@@ -330,7 +403,7 @@ function render({ model, el }) {
     paths.sort((a, b) => (a.getAttribute("class") < b.getAttribute("class") ? -1 : 1));
     svg.setAttribute("viewBox", `0 0 ${origin.width} ${origin.height}`);
     svg.replaceChildren(...paths);
-    [...source.children].forEach((item, j) => item.lastChild.style.setProperty("--share", found.steps[i].weights?.[j]?.toFixed(3) ?? 0));
+    [...source.children].forEach((item, j) => item.lastChild.style.setProperty("--share", (found.steps[i].weights?.[j] ?? found.read.back?.places[j] ?? 0).toFixed(3)));
   }
 
   function drawStep() {
@@ -382,6 +455,11 @@ function render({ model, el }) {
     slider.setAttribute("aria-valuetext", length.textContent);
     ladder.classList.toggle("hi-beyond", beyond);
     const byHandSomewhere = Object.values(set_).some((steps) => Object.keys(steps).length);
+    const mine = translators[recorded];
+    if (mine) {
+      const unknown = words.filter((word) => !mine.sourceIds.has(word));
+      ownNote.textContent = mine.verdict + (unknown.length ? ` It does not know ${unknown.map((word) => `“${word}”`).join(", ")}.` : "");
+    }
     reset.style.display = barred.length || off.length || Object.keys(forced).length || byHandSomewhere ? "" : "none";
     hint.textContent = "Press a translator to see what it reads, a source word to bar it from every model that attends, a word below to force it in all five. "
       + "Orange: differs from the reference. Underlined: changed by what you did. The Transformer's ribbons are the mean of the heads of its last layer; "
@@ -429,10 +507,10 @@ function render({ model, el }) {
     take(stories[example.story].sentences[Number(slider.value)].source);
   });
   list.addEventListener("keydown", (pressed) => {
-    const to = moved(pressed.key, names.indexOf(chosen().name), names.length);
+    const to = moved(pressed.key, names().indexOf(chosen().name), names().length);
     if (to === undefined || pressed.altKey || pressed.ctrlKey || pressed.metaKey) return;
     pressed.preventDefault();
-    change({ model: names[to], step: 0 }, "");
+    change({ model: names()[to], step: 0 }, "");
   });
   target.addEventListener("keydown", (pressed) => {
     const to = moved(pressed.key, now(), current().steps.length);
@@ -440,10 +518,11 @@ function render({ model, el }) {
     pressed.preventDefault();
     change({ step: to }, "");
   });
+  file.addEventListener("change", addOwn);
   keepArrows(root);
 
   const link = address("history", () => toLink(shown()), (asked) => {
-    const wanted = fromLink(asked, names);
+    const wanted = fromLink(asked, names());
     if (complaint(wanted.words, known, MOST)) return typed(wanted.words.join(" "));
     input.value = wanted.words.join(" ");
     model.set("shown", wanted);

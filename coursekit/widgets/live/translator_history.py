@@ -11,17 +11,11 @@ import traitlets
 from coursekit.corpora import SentencePair
 from coursekit.text.vocabulary import BOS, EOS, SPECIAL, WordVocabulary
 from coursekit.widgets.assets import script, stylesheet
+from coursekit.widgets.live.saved_translator import TOLD_BY
 from coursekit.widgets.live.transformer_model import require_known
 from coursekit.widgets.live.weight_packing import Packed
 
-# For each kind of translator a parameter that it alone has among them.
-_NEEDED = {
-    "cho": "decoder.first_state.weight",
-    "sutskever": "model.target_embedding.weight",
-    "bahdanau": "decoder.attention.U",
-    "luong": "decoder.attention.score.W",
-    "transformer": "decoder_layers.0.memory_attention.query.weight",
-}
+_ONE_VECTOR = ("cho", "sutskever")
 
 
 class HistoryExplorer(anywidget.AnyWidget):
@@ -30,8 +24,9 @@ class HistoryExplorer(anywidget.AnyWidget):
     The reader types a sentence, or makes one longer with a slider. Each translator's output stands
     in a line; of the chosen one, ribbons show what each word reads: one vector, or the source words
     by their attention weights. Source words can be barred, and a target word can be forced in all
-    translators at once; what changes is marked. It works in the published page without a kernel,
-    and the URL stores the view.
+    translators at once; what changes is marked. A translator of the reader's own, from the file
+    that `save_translator` writes, takes its place beside the others. It works in the published page
+    without a kernel, and the URL stores the view.
 
     Args:
         models: for each kind of translator, "cho", "sutskever", "bahdanau", "luong" and
@@ -40,14 +35,25 @@ class HistoryExplorer(anywidget.AnyWidget):
         words: the source and target vocabularies, and the joint one, which the Transformer has.
         stories: label -> sentences with their translations, each longer than the one before.
         longest: words in the longest sentence that the models were trained on.
-        synonyms: words that readers may try -> a source word to offer in place of each.
+        synonyms: words that readers may try -> a source word to offer in place of each, or "" to
+            leave it out.
+        probes: for a kind of translator with one vector, the packed state of a linear probe for the
+            words of its sentence: "mean" and "deviation" (d,), "weight" (C, d) and "bias" (C,).
+        content: the C source words.
         options: further traits, such as `shown`.
 
     Raises:
-        ValueError: a model is of another kind, there is no story, or it has an unknown word.
+        ValueError: a model is of another kind, there is no story, or it has an unknown word, or a
+            probe is for a model that is not there or that attends.
     """
 
-    _esm = script("live/engine", "live/translators", "live/shared", "live/translator_history")
+    _esm = script(
+        "live/engine",
+        "live/translators",
+        "live/own_translator",
+        "live/shared",
+        "live/translator_history",
+    )
     _css = stylesheet("live/translator_history", "history")
 
     models = traitlets.List(traitlets.Dict()).tag(sync=True)
@@ -59,6 +65,7 @@ class HistoryExplorer(anywidget.AnyWidget):
     longest = traitlets.Int(0).tag(sync=True)
     bos = traitlets.Int(BOS).tag(sync=True)
     eos = traitlets.Int(EOS).tag(sync=True)
+    content = traitlets.List(traitlets.Int()).tag(sync=True)  # source ids
     special = traitlets.Int(len(SPECIAL)).tag(sync=True)  # ids below this are not words
     # The reader's choices: words, model, step, barred (positions), forced (step -> word).
     shown = traitlets.Dict().tag(sync=True)
@@ -70,20 +77,26 @@ class HistoryExplorer(anywidget.AnyWidget):
         stories: Mapping[str, Sequence[SentencePair]],
         longest: int,
         synonyms: Mapping[str, str] | None = None,
+        probes: Mapping[str, Packed] | None = None,
+        content: Sequence[str] = (),
         **options: Any,
     ) -> None:
         source, target, joint = words
         for kind, (_, packed) in models.items():
-            if _NEEDED.get(kind, "") not in packed:
+            if TOLD_BY.get(kind, "") not in packed:
                 raise ValueError(
-                    f"{kind} must be a packed translator, one of {', '.join(_NEEDED)}."
+                    f"{kind} must be a packed translator, one of {', '.join(TOLD_BY)}."
                 )
         if not models or not any(stories.values()):
             raise ValueError("There must be at least one model and one story.")
         for pair in (pair for pairs in stories.values() for pair in pairs):
             require_known(pair.source, source)
             require_known(pair.target, target)
-        require_known((synonyms or {}).values(), source)
+        require_known([*filter(None, (synonyms or {}).values()), *content], source)
+        if not {*(probes or {})} <= {*models} & {*_ONE_VECTOR}:
+            raise ValueError(
+                f"probes are for {' and '.join(_ONE_VECTOR)}, if these are among the models."
+            )
         super().__init__(
             models=[
                 {
@@ -92,6 +105,7 @@ class HistoryExplorer(anywidget.AnyWidget):
                     "label": label,
                     "weights": packed,
                     "joint": kind == "transformer",
+                    "probe": (probes or {}).get(kind),
                 }
                 for kind, (label, packed) in models.items()
             ],
@@ -107,5 +121,6 @@ class HistoryExplorer(anywidget.AnyWidget):
             ],
             longest=longest,
             synonyms=dict(synonyms or {}),
+            content=[source.ids[word] for word in content],
             **options,
         )

@@ -11,6 +11,11 @@ function oneDirection(inputs, cell, start) {
 const zeros = (n) => new Float32Array(n);
 const outcome = (logits, found) => ({ ...found, logits, probabilities: softmax(logits) });
 
+// The probability of each content word that it occurs in the sentence of a vector, as a linear probe
+// gives it: sigma(W (v - m) / s + b)
+const wordContent = (vector, { mean, deviation, weight, bias }) =>
+  linear(vector.map((value, i) => (value - mean[i]) / deviation[i]), weight, bias).map(sigmoid);
+
 // Cho's: the last state of a GRU is the context of every step.
 function cho(p) {
   const [rnn, cell] = [inside(p, "encoder.rnn"), inside(p, "decoder.cell")];
