@@ -185,7 +185,7 @@ def test_a_translator_of_ones_own_stands_beside_the_others(opened, says, own_fil
         explorer.page.wait_for_timeout(100)
     assert written(explorer)[5:] == [says("bahdanau", "my mother loves me")]
     chooser.set_input_files(wrong)
-    explorer.get_by_text("is where they first differ").wait_for()
+    explorer.get_by_text("first differ in").wait_for()
     assert explorer.get_by_role("radio", name="Yours").count() == 1
     chooser.set_input_files({"name": "a.json", "mimeType": "application/json", "buffer": b"[]"})
     explorer.get_by_text("This is not a translator that").wait_for()

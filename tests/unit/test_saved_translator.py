@@ -117,9 +117,7 @@ def test_the_first_stage_that_differs_is_named(
     )
     for parameter in model.parameters():
         nn.init.normal_(parameter, std=0.5)
-    assert f", {stage} is where they first differ" in verdict(
-        explorer, save(tmp_path / "mine.json", model)
-    )
+    assert f"first differ in {stage}." in verdict(explorer, save(tmp_path / "mine.json", model))
 
 
 def test_what_a_reader_adds_to_a_model_does_not_hinder(tmp_path, explorer):
@@ -127,6 +125,19 @@ def test_what_a_reader_adds_to_a_model_does_not_hinder(tmp_path, explorer):
     model.register_buffer("seen", torch.ones(2, 3, dtype=torch.long))
     model.encoder.last = model.encoder(torch.tensor([[4]]), torch.tensor([1]))[0]  # with a graph
     assert "your code computes" in verdict(explorer, save(tmp_path / "mine.json", model))
+
+
+class WithNan(AdditiveAttention):
+    def forward(self, query, keys, mask, projected_keys=None):
+        context, weights = super().forward(query, keys, mask, projected_keys)
+        return context, weights * torch.nan
+
+
+def test_nan_is_a_difference(tmp_path, explorer):
+    decoder = AttentionDecoder(len(TARGET), 6, 8, 16, WithNan(8, 16, 8), 0.0)
+    model = AttentionTranslator(BidirectionalEncoder(len(SOURCE), 6, 8, 0.0), decoder)
+    told = verdict(explorer, save(tmp_path / "mine.json", model))
+    assert "first differ in the attention weights for “le”." in told
 
 
 def test_a_model_that_is_no_translator_is_refused(tmp_path):

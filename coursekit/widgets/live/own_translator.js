@@ -13,7 +13,9 @@ const STAGES = {
   logits: { of: ({ steps }) => steps.map(({ logits }) => logits), name: (t, { target }) => `the logits of “${target[t]}”` },
 };
 
-const isClose = (a, b) => a.length === b.length && b.every((value, i) => Math.abs(a[i] - value) <= CLOSE * (1 + Math.abs(value)));
+// `b` is traced: null stands for NaN and infinity, which the equations never give.
+const isClose = (a, b) => a.length === b.length
+  && b.every((value, i) => value !== null && Math.abs(a[i] - value) <= CLOSE * (1 + Math.abs(value)));
 
 // The first stage in which a traced model differs from one with the same parameters, in words; "".
 // The weights and logits of a step come before those of the next one.
@@ -60,7 +62,7 @@ function readTranslator(text, kinds, { bos }) {
       targetIds: new Map(target_words.map((word, i) => [word, i])),
       target: target_words,
       verdict: difference
-        ? `Your code and the paper's equations give the same up to a point; with your parameters, ${difference} is where they first differ. Here the equations translate.`
+        ? `With your parameters, your code and the paper's equations first differ in ${difference}. The translations here are those of the equations.`
         : `For the sentence “${words.source.slice(0, -1).join(" ")}”, your code computes what the paper's equations give with your parameters.`,
     };
   } catch {

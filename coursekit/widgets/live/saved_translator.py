@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,8 +24,8 @@ from coursekit.text.vocabulary import WordVocabulary
 from coursekit.widgets.live.weight_packing import pack_tensors, unpack
 
 FORMAT = "attention course, translator, 1"
-# The parameter that tells the kinds of translators apart.
-TOLD_BY = {
+# For each kind of translator a parameter that no other kind has.
+IDENTIFYING_PARAMETERS = {
     "cho": "decoder.first_state.weight",
     "sutskever": "model.target_embedding.weight",
     "bahdanau": "decoder.attention.U",
@@ -62,7 +63,7 @@ def save_translator(
     """
     inner: nn.Module = model.model if isinstance(model, TransformerTranslator) else model
     packed = pack_tensors(dict(inner.named_parameters(remove_duplicate=False)))
-    kinds = [kind for kind, name in TOLD_BY.items() if name in packed]
+    kinds = [kind for kind, name in IDENTIFYING_PARAMETERS.items() if name in packed]
     if len(kinds) != 1:
         raise ValueError(
             "This model cannot be saved for the page: it must be a translator like Cho's, "
@@ -100,7 +101,7 @@ def _rounded(model: nn.Module, parameters: Mapping[str, Tensor]) -> Iterator[Non
 
 @torch.no_grad()
 def _trace(model: Any, example: EncodedPair) -> dict[str, Any]:
-    """Return what a model computes for a pair, stage by stage, as lists."""
+    """Return what a model computes for a pair, stage by stage, as lists; None for NaN."""
     batch = translation_batch([example]).to(next(model.parameters()).device)
     stages: dict[str, Tensor] = {}
     if isinstance(model, TransformerTranslator):
@@ -127,6 +128,9 @@ def _trace(model: Any, example: EncodedPair) -> dict[str, Any]:
         stages["weights"] = weights[0]
     stages["logits"] = logits[0]
     return traced | {
-        name: [[round(x, 5) for x in row] for row in torch.atleast_2d(values).tolist()]
+        name: [
+            [round(x, 5) if math.isfinite(x) else None for x in row]
+            for row in torch.atleast_2d(values).tolist()
+        ]
         for name, values in stages.items()
     }

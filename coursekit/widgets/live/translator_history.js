@@ -290,16 +290,19 @@ function render({ model, el }) {
 
   async function addOwn() {
     if (!file.files.length) return;
+    const saved = await file.files[0].text();
+    let mine;
     try {
-      const { verdict, ...read } = readTranslator(await file.files[0].text(), KINDS, { bos });
-      translators.splice(recorded, 1, { name: "own", label: `Yours, like ${translators.find(({ kind }) => kind === read.kind)?.label ?? read.kind}`, verdict, ...read });
-      done.delete("own");
-      set({ model: "own", step: 0 });
-      update();
+      mine = readTranslator(saved, KINDS, { bos });
     } catch (error) {
       ownNote.textContent = error.message;
+      return;
     }
-    file.value = ""; // the same file can be chosen again
+    const { label } = translators.find(({ kind }) => kind === mine.kind) ?? { label: mine.kind };
+    translators.splice(recorded, 1, { name: "own", label: `Yours, like ${label}`, ...mine });
+    done.delete("own");
+    set({ model: "own", step: 0 });
+    update();
   }
 
   // ---- drawing
@@ -518,6 +521,7 @@ function render({ model, el }) {
     pressed.preventDefault();
     change({ step: to }, "");
   });
+  file.addEventListener("click", () => { file.value = ""; }); // the same file can be chosen again
   file.addEventListener("change", addOwn);
   keepArrows(root);
 

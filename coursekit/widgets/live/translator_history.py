@@ -11,7 +11,7 @@ import traitlets
 from coursekit.corpora import SentencePair
 from coursekit.text.vocabulary import BOS, EOS, SPECIAL, WordVocabulary
 from coursekit.widgets.assets import script, stylesheet
-from coursekit.widgets.live.saved_translator import TOLD_BY
+from coursekit.widgets.live.saved_translator import IDENTIFYING_PARAMETERS
 from coursekit.widgets.live.transformer_model import require_known
 from coursekit.widgets.live.weight_packing import Packed
 
@@ -83,10 +83,9 @@ class HistoryExplorer(anywidget.AnyWidget):
     ) -> None:
         source, target, joint = words
         for kind, (_, packed) in models.items():
-            if TOLD_BY.get(kind, "") not in packed:
-                raise ValueError(
-                    f"{kind} must be a packed translator, one of {', '.join(TOLD_BY)}."
-                )
+            if IDENTIFYING_PARAMETERS.get(kind, "") not in packed:
+                kinds = ", ".join(IDENTIFYING_PARAMETERS)
+                raise ValueError(f"{kind} must be a packed translator, one of {kinds}.")
         if not models or not any(stories.values()):
             raise ValueError("There must be at least one model and one story.")
         for pair in (pair for pairs in stories.values() for pair in pairs):

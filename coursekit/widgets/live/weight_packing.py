@@ -45,7 +45,14 @@ def pack(module: nn.Module, levels: int | None = None) -> Packed:
 
 
 def pack_tensors(tensors: Mapping[str, Tensor], levels: int | None = None) -> Packed:
-    """Return named tensors as JSON that engine.js reads; see `pack`.
+    """Return named tensors as JSON that engine.js reads.
+
+    Args:
+        tensors: name -> float vector or matrix, on any device.
+        levels: as in `pack`.
+
+    Returns:
+        as `pack`.
 
     Raises:
         ValueError: as in `pack`.
