@@ -5,6 +5,7 @@ The colours are those of the site, else Jupyter's, else those of style.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from coursekit.plots import style
@@ -25,7 +26,7 @@ def script(*names: str) -> str:
     return "\n".join(_read(f"{name}.js") for name in ("common", *names))
 
 
-def stylesheet(name: str, block: str = "") -> str:
+def stylesheet(name: str, block: str = "", parts: Sequence[str] = ()) -> str:
     """Return an explorer's CSS, for the class of its outermost element, <block>-explorer.
 
     It consists of the colours as variables such as `--ink`, the rules shared by all explorers, and
@@ -35,6 +36,8 @@ def stylesheet(name: str, block: str = "") -> str:
     Args:
         name: name of the file, without its extension.
         block: beginning of the class; by default the name without its folder.
+        parts: files of rules for parts that several explorers have; `.explorer` stands for the
+            explorer's class there.
     """
     folder, _, last = name.rpartition("/")
     block = f".{block or last}-explorer"
@@ -44,7 +47,11 @@ def stylesheet(name: str, block: str = "") -> str:
         if colour in _JUPYTER:
             value = f"var({_JUPYTER[colour]}, {value})"
         lines.append(f"  --{colour}: var(--course-{colour}, {value});")
-    common = ["common.css", *([f"{folder}/shared.css"] if folder else [])]
+    common = [
+        "common.css",
+        *([f"{folder}/shared.css"] if folder else []),
+        *(f"{part}.css" for part in parts),
+    ]
     shared = "".join(map(_read, common)).replace(".explorer", block)
     return f"{block} {{\n" + "\n".join(lines) + "\n}\n" + shared + _read(f"{name}.css")
 

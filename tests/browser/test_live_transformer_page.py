@@ -148,3 +148,55 @@ def test_a_sentence_of_one_s_own_and_a_link_to_it(visit, state, model):
         explorer.locator("input[role=combobox]").fill(text)
         assert said in explorer.locator(".live-note").inner_text()
         expect(explorer, state, model, words)
+
+
+def open_microscope(explorer: Any) -> Any:
+    panel = explorer.locator(".microscope")
+    panel.locator("summary").click()
+    panel.locator(".ms-key").first.wait_for()
+    return panel
+
+
+def key_weights(panel: Any) -> list[float]:
+    return [float(text) for text in panel.locator(".ms-key small").all_inner_texts()]
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_microscope_shows_the_weights_of_the_chosen_head(visit, state, model, width):
+    opened = visit(PAGE, width=width)
+    explorer = opened.page.locator(".transformer-explorer")
+    words = state["examples"][0]["source"]
+    parts = rows(state, model, words, expect(explorer, state, model, words))
+    explorer.get_by_role("radio", name="target to source, layer 1, head 2").click()
+    panel = open_microscope(explorer)
+    expected = parts["memory"][0][1]  # (target, source)
+    panel.locator(".ms-cell[data-row='2'][data-key='1']").click()
+    assert key_weights(panel) == pytest.approx(expected[2].tolist(), abs=6e-3)
+    chosen = panel.locator(".ms-key[aria-checked=true]")
+    assert words[1] in chosen.inner_text()
+    chosen.press("ArrowRight")
+    focused = opened.page.evaluate("document.activeElement.innerText")
+    assert words[2] in focused and words[2] in panel.locator("summary").inner_text()
+    component = panel.get_by_label("Component")
+    before = panel.locator(".ms-product").inner_text()
+    component.press("ArrowRight")
+    assert panel.locator(".ms-product").inner_text() != before
+    wider = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert opened.page.evaluate(wider) <= 0
+    opened.page.wait_for_function("location.hash.includes('key=3')")
+    panel.locator("summary").click()
+    opened.page.wait_for_function("!location.hash.includes('key=')")
+    assert opened.problems() == {}
+
+
+def test_the_microscope_shows_what_the_causal_mask_hides(visit):
+    opened = visit(PAGE)
+    explorer = opened.page.locator(".transformer-explorer")
+    explorer.get_by_role("radio", name="target to target, layer 1, head 1").click()
+    panel = open_microscope(explorer)
+    panel.locator(".ms-cell[data-row='1'][data-key='3']").click()
+    assert "The mask bars this word" in panel.locator(".ms-lines").inner_text()
+    explorer.get_by_label("without the causal mask").check()
+    assert "The mask bars this word" not in panel.locator(".ms-lines").inner_text()
+    explorer.get_by_role("button", name="Switch this head off").click()
+    assert "the head is off" in panel.inner_text()

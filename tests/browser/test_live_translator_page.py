@@ -233,3 +233,24 @@ def test_steps_go_with_keys_and_buttons(visit, state):
     explorer.get_by_role("button", name="Play").click()
     explorer.get_by_role("button", name="Stop").click()
     assert opened.problems() == {}
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_microscope_follows_the_step_and_what_is_done_to_it(visit, width):
+    opened = visit(PAGE, width=width)
+    explorer = opened.page.locator(".translator-explorer")
+    panel = explorer.locator(".microscope")
+    panel.locator("summary").click()
+    panel.locator(".ms-cell[data-row='1'][data-key='2']").click()
+    explorer.get_by_text("word 2 of").wait_for()
+    shown = explorer.locator(".tr-source .tr-weight").all_inner_texts()
+    assert panel.locator(".ms-key small").all_inner_texts() == shown
+    score = explorer.locator(".tr-source .tr-score").all_inner_texts()[2]
+    assert f"products sum to {score}." in panel.locator(".ms-lines").inner_text()
+    explorer.locator(".tr-source button").nth(2).click()
+    assert "The mask bars this word" in panel.locator(".ms-lines").inner_text()
+    explorer.get_by_label("Set this step's weights by hand").check()
+    assert "set by hand" in panel.locator(".ms-lines").inner_text()
+    wider = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert opened.page.evaluate(wider) <= 0
+    assert opened.problems() == {}

@@ -60,7 +60,7 @@ def test_what_does_not_fit_is_refused_in_one_sentence(changed, message):
 def test_a_link_keeps_what_is_shown(positions, causal):
     shown = {
         "words": ["the", "cat"], "head": "memory.1.2", "source": 1, "target": 0,
-        "off": ["encoder.1.1", "memory.1.2"], "positions": positions, "causal": causal,
+        "key": 3, "off": ["encoder.1.1", "memory.1.2"], "positions": positions, "causal": causal,
     }  # fmt: skip
     assert javascript(TransformerExplorer, f"fromLink(toLink({json.dumps(shown)}))") == shown
 
@@ -70,7 +70,7 @@ def test_a_broken_link_is_read_as_far_as_it_goes():
         TransformerExplorer, "fromLink({ s: 'The cat!', head: 'x', word: 'a', off: 'y' })"
     )
     assert found == {
-        "words": ["the", "cat"], "head": "", "source": 0, "target": 0, "off": [],
+        "words": ["the", "cat"], "head": "", "source": 0, "target": 0, "key": -1, "off": [],
         "positions": True, "causal": True,
     }  # fmt: skip
 

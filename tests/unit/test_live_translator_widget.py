@@ -69,6 +69,7 @@ SHOWN = {
     "barred": [0, 2],
     "forced": {"1": "은", "3": "<eos>"},
     "hand": {"0": [100, 0, 25]},
+    "key": 1,
 }
 
 
@@ -77,6 +78,7 @@ def test_a_link_opens_what_was_seen():
     assert javascript(TranslatorExplorer, there) == SHOWN
     assert javascript(TranslatorExplorer, "fromLink({ s: 'The queen!' })") == {
         "words": ["the", "queen"], "step": 0, "barred": [], "forced": {}, "hand": {},
+            "key": -1,
     }  # fmt: skip
     broken = "fromLink({ at: 'x', bar: 'y', force: 'z', hand: '1:a,-3' })"
     assert javascript(TranslatorExplorer, broken)["hand"] == {"0": [0, 0]}

@@ -175,7 +175,7 @@ function additiveScores(query, projected, W, v) {
 }
 
 // queries (T vectors), keys (N vectors); mask(i, j) or nothing; heads in `off` add nothing.
-// Returns the outputs (T vectors) and the weights, [head][i] -> (N,)
+// Returns the outputs (T vectors), the weights, [head][i] -> (N,), and what they were made of
 function multiHeadAttention(queries, keys, p, heads, mask, off = new Set()) {
   const size = p["query.weight"].rows / heads;
   const project = (name, rows) => rows.map((x) => linear(x, p[`${name}.weight`], p[`${name}.bias`]));
@@ -191,7 +191,7 @@ function multiHeadAttention(queries, keys, p, heads, mask, off = new Set()) {
       off.has(h) ? new Float32Array(size) : weighted(rows[i], v, h * size, (h + 1) * size));
     return linear(joined(...found), p["output.weight"], p["output.bias"]);
   });
-  return { outputs, weights };
+  return { outputs, weights, inside: { queries, keys, q, k, v } };
 }
 
 // The parameters below a name: inside(p, "rnn") has weight_ih_l0 for rnn.weight_ih_l0
@@ -235,7 +235,8 @@ function bahdanau(p) {
     return { scores, weights, context, query: state, state: next, logits, probabilities: softmax(logits) };
   }
 
-  return { attends, encode, step };
+  const score = { W: p["decoder.attention.W"], U: p["decoder.attention.U"], v: p["decoder.attention.v"] };
+  return { attends, encode, step, score };
 }
 
 // The most probable word at each step until `eos`, or the one in `forced` (step -> id).
@@ -348,41 +349,52 @@ function transformer(p, heads, { eps = 1e-5 } = {}) {
   // x + what is found, normed
   const attend = (name, own, x, keys, mask, off) => {
     const found = multiHeadAttention(x, keys, inside(own, name), heads, mask, off);
-    return [x.map((row, i) => norm(`${name}_norm`, own, added(row, found.outputs[i]))), found.weights];
+    return [x.map((row, i) => norm(`${name}_norm`, own, added(row, found.outputs[i]))), found];
   };
   const think = (own, x) => x.map((row) => {
     const inner = relu(linear(row, own["feed_forward.inner.weight"], own["feed_forward.inner.bias"]));
     return norm("feed_forward_norm", own, added(row, linear(inner, own["feed_forward.outer.weight"], own["feed_forward.outer.bias"])));
   });
 
-  // ids (S,) -> the memory, stages and weights {encoder: [layer][head][i]}
+  // What the attentions found, {part: [layer]}, as weights {part: [layer][head][i]} and inside {part: [layer]}
+  const apart = (found) => Object.fromEntries(["weights", "inside"].map((what) => [what,
+    Object.fromEntries(Object.entries(found).map(([part, layers]) => [part, layers.map((layer) => layer[what])]))]));
+
+  // ids (S,) -> the memory, stages, and weights and inside of the encoder
   function encode(ids, { off = {}, positions = true } = {}) {
     const stages = embed(ids, positions);
     let x = stages[1];
-    const weights = { encoder: [] };
+    const found = { encoder: [] };
     encoder.forEach((own, l) => {
-      [x, weights.encoder[l]] = attend("attention", own, x, x, undefined, off.encoder?.[l]);
+      [x, found.encoder[l]] = attend("attention", own, x, x, undefined, off.encoder?.[l]);
       x = think(own, x);
       stages.push(x);
     });
-    return { memory: x, stages, weights };
+    return { memory: x, stages, ...apart(found) };
   }
 
-  // ids (T,), from <bos> on -> the logits at each place, stages and weights of both attentions
+  // ids (T,), from <bos> on -> the logits at each place, stages, and weights and inside of both attentions
   function decode(ids, memory, { off = {}, positions = true, causal = true } = {}) {
     const stages = embed(ids, positions);
     let y = stages[1];
-    const weights = { decoder: [], memory: [] };
+    const found = { decoder: [], memory: [] };
     decoder.forEach((own, l) => {
-      [y, weights.decoder[l]] = attend("attention", own, y, y, causal ? (i, j) => j <= i : undefined, off.decoder?.[l]);
-      [y, weights.memory[l]] = attend("memory_attention", own, y, memory, undefined, off.memory?.[l]);
+      [y, found.decoder[l]] = attend("attention", own, y, y, causal ? (i, j) => j <= i : undefined, off.decoder?.[l]);
+      [y, found.memory[l]] = attend("memory_attention", own, y, memory, undefined, off.memory?.[l]);
       y = think(own, y);
       stages.push(y);
     });
-    return { logits: y.map((row) => linear(row, table)), stages, weights };
+    return { logits: y.map((row) => linear(row, table)), stages, ...apart(found) };
   }
 
-  return { layers: encoder.length, encode, decode };
+  // The matrix W^O of an attention
+  const outputOf = (part, layer) => ({
+    encoder: encoder[layer]["attention.output.weight"],
+    decoder: decoder[layer]["attention.output.weight"],
+    memory: decoder[layer]["memory_attention.output.weight"],
+  })[part];
+
+  return { layers: encoder.length, encode, decode, outputOf };
 }
 
 // The most probable word at each step until `eos`. Returns what was read, the words written with

@@ -159,6 +159,9 @@ const placesFromLink = (link) => Object.fromEntries(link.split(" ").filter(Boole
   return [Number(i) - 1, text.join(":")];
 }));
 
+// A place as it stands in a link, from 1; -1 for none.
+const placeFromLink = (link) => Math.max(0, Math.floor(Number(link)) || 0) - 1;
+
 // Numbers as shares of their sum; all 0 if that is 0.
 const shares = (row) => {
   const sum = row.reduce((a, b) => a + b, 0);

@@ -1,21 +1,21 @@
 // The reader writes a sentence; the Transformer translates it here, and shows the path of a word.
 // State: weights (packed model), heads, words (by id), source_words, bos, eos, examples [{source,
-// target}], longest, shown {words, head ("encoder.1.2"), source, target (places), off (heads),
-// positions, causal}.
+// target}], longest, shown {words, head ("encoder.1.2"), source, target (places), key (the place that
+// is under the microscope, -1: closed), off (heads), positions, causal}.
 
 const MOST = 24; // words of a sentence
 const PARTS = { encoder: "source to source", decoder: "target to target", memory: "target to source" };
 
-const toLink = ({ words, head, source, target, off, positions, causal }) => ({
-  s: words.join(" "), head, word: `${source + 1} ${target + 1}`, off: off.join(" "),
+const toLink = ({ words, head, source, target, key, off, positions, causal }) => ({
+  s: words.join(" "), head, word: `${source + 1} ${target + 1}`, key: key < 0 ? "" : String(key + 1), off: off.join(" "),
   without: [positions ? "" : "positions", causal ? "" : "mask"].join(" ").trim(),
 });
 
-function fromLink({ s = "", head = "", word = "", off = "", without = "" }) {
+function fromLink({ s = "", head = "", word = "", key = "", off = "", without = "" }) {
   const isHead = (name) => /^(encoder|decoder|memory)\.\d+\.\d+$/.test(name);
   const [source, target] = [0, 1].map((k) => Math.max(0, (Number(word.split(" ")[k]) || 1) - 1));
   return {
-    words: wordsOf(s), head: isHead(head) ? head : "", source, target, off: off.split(" ").filter(isHead),
+    words: wordsOf(s), head: isHead(head) ? head : "", source, target, key: placeFromLink(key), off: off.split(" ").filter(isHead),
     positions: !without.includes("positions"), causal: !without.includes("mask"),
   };
 }
@@ -41,7 +41,7 @@ function render({ model, el }) {
   const network = transformer(unpack(get("weights")), get("heads"));
   const names = Object.keys(PARTS).flatMap((part) => Array.from({ length: network.layers * get("heads") }, (_, i) =>
     `${part}.${Math.floor(i / get("heads")) + 1}.${(i % get("heads")) + 1}`));
-  const fresh = (given) => ({ words: given, head: names[0], source: 0, target: 0, off: [], positions: true, causal: true });
+  const fresh = (given) => ({ words: given, head: names[0], source: 0, target: 0, key: -1, off: [], positions: true, causal: true });
   const shown = () => {
     const all = { ...fresh(get("examples")[0].source), ...get("examples")[0].look, ...get("shown") };
     return { ...all, head: names.includes(all.head) ? all.head : names[0], off: all.off.filter((name) => names.includes(name)) };
@@ -90,6 +90,13 @@ function render({ model, el }) {
   const path = make("div", { class: "tf-path", "aria-hidden": "true" });
   const pathTitle = make("p", { class: "tf-title" });
   const told = make("p", { class: "tf-told", "aria-live": "polite" });
+  const scope = microscope({
+    opened: (open) => set({ key: open ? argmax(lookFrom().weights) : -1 }),
+    chosen: (row, key) => {
+      event = "";
+      set({ [lookFrom().inSource ? "source" : "target"]: row, key });
+    },
+  });
   const hint = make("p", {
     class: "tf-hint",
     text: "Press a word to see where a head looks from it, and its vector on the way. Strips: blue is above 0, orange below. " +
@@ -97,7 +104,7 @@ function render({ model, el }) {
   });
   const stage = make("div", {}, source.block, target.block, reference, grid,
     make("div", { class: "tf-bar" }, switchOff, switchLayer, reset),
-    make("div", { class: "tf-bar" }, noPositions.label, noMask.label), pathTitle, path);
+    make("div", { class: "tf-bar" }, noPositions.label, noMask.label), scope.panel, pathTitle, path);
   const root = make(
     "div",
     { class: "transformer-explorer", role: "group", "aria-label": "Transformer: the chapter's model translates your sentence" },
@@ -158,8 +165,29 @@ function render({ model, el }) {
     const inSource = part === "encoder";
     const place = Math.min(inSource ? s : t, (inSource ? found.source : found.tokens).length - 1);
     const weights = (inSource ? found.read : found.last).weights[part][layer - 1][number - 1][place];
-    return { part, place, inSource, weights };
+    return { part, layer: layer - 1, number: number - 1, place, inSource, weights };
   };
+
+  // The weight of the place under the microscope: `texts` are the words that are looked at.
+  function lookInside(texts, from) {
+    const { head, key, off, causal } = shown();
+    const { part, layer, number, place, inSource, weights } = lookFrom();
+    const { inside, weights: all } = inSource ? found.read : found.last;
+    const said = found.tokens.map((id) => words[id]);
+    const isOpen = (i, j) => part !== "decoder" || !causal || j <= i;
+    const keys = texts.slice(0, weights.length);
+    const at = Math.min(key, keys.length - 1);
+    scope.show({
+      open: key >= 0,
+      title: `Under the microscope: the weight of “${from}” on “${keys[at]}”, ${named(head)}`,
+      rows: inSource ? found.source : said, keys, weights: all[part][layer][number], masks: isOpen, row: place, key: at,
+      stages: () => dotProductStages(inside[part][layer], {
+        heads: get("heads"), head: number, row: place, key: at, weights, mask: keys.map((_, j) => isOpen(place, j)),
+        output: network.outputOf(part, layer), to: keys[at], isOff: off.includes(head),
+        from: inSource ? from : [words[bos], ...said][place],
+      }),
+    });
+  }
 
   function build({ row }, texts, chosen, side, probabilities) {
     const at = [...row.children].indexOf(document.activeElement);
@@ -229,6 +257,7 @@ function render({ model, el }) {
       return [make("span", { text: titles[k] }), canvas];
     }));
     const from = inSource ? first : said[place];
+    lookInside(texts, from);
     const effect = !event ? "" : text === before ? `${event}: the translation stays the same. ` : `${event}: the translation is now “${text}”. `;
     told.textContent = effect + inWords(head, from, texts, weights, off.includes(head));
     before = text;

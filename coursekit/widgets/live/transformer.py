@@ -18,7 +18,8 @@ class TransformerExplorer(TransformerWidget):
 
     The colours are one head's weights, in one of the three attentions, for the chosen word. Single
     heads, whole attentions, the positions and the causal mask can be switched off; the translation
-    is recomputed. Strips show the chosen word's vector from the embedding to the last layer. It
+    is recomputed. Strips show the chosen word's vector from the embedding to the last layer. A
+    microscope shows one weight step by step, from the two vectors to the product with the value. It
     works in the published page without a kernel, and the URL stores the view.
 
     Args:
@@ -36,13 +37,14 @@ class TransformerExplorer(TransformerWidget):
             kind.
     """
 
-    _esm = script("live/engine", "live/shared", "live/transformer")
-    _css = stylesheet("live/transformer")
+    _esm = script("live/engine", "live/shared", "live/microscope", "live/transformer")
+    _css = stylesheet("live/transformer", parts=["live/microscope"])
 
     longest = traitlets.Int(0).tag(sync=True)
     examples = traitlets.List(traitlets.Dict()).tag(sync=True)
     # The reader's choices: words, head ("encoder.1.2": the second of the first layer), source,
-    # target (positions), off (heads), positions, causal (whether the model has them).
+    # target (positions), key (position under the microscope; -1: closed), off (heads), positions,
+    # causal (whether the model has them).
     shown = traitlets.Dict().tag(sync=True)
 
     def __init__(

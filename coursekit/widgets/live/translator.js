@@ -1,21 +1,23 @@
 // The reader writes a sentence; the model translates it here, and shows every stage of one step.
 // State: attention and fixed (packed models), source_words, target_words, examples [{source,
-// target, links}], glosses, longest, bos, eos, special, shown {words, step, barred, forced, hand}.
+// target, links}], glosses, longest, bos, eos, special, shown {words, step, barred, forced, hand,
+// key (the source place under the microscope, -1: closed)}.
 
 const PLAY_MS = 1300;
 const MOST = 40; // words of a sentence
 const CONSIDERED = 5; // words shown for a step
 
 // What a link holds, and back: words and places are separated so that a person can read it.
-const toLink = ({ words, step, barred, forced, hand }) => ({
+const toLink = ({ words, step, barred, forced, hand, key = -1 }) => ({
   s: words.join(" "),
   at: step ? String(step + 1) : "",
   bar: barred.map((j) => j + 1).join(" "),
   force: placesToLink(forced),
   hand: placesToLink(hand), // a row as numbers with commas
+  key: key < 0 ? "" : String(key + 1),
 });
 
-function fromLink({ s = "", at = "1", bar = "", force = "", hand = "" }) {
+function fromLink({ s = "", at = "1", bar = "", force = "", hand = "", key = "" }) {
   const parts = (text) => text.split(" ").filter(Boolean);
   const numbers = (row) => row.split(",").map((value) => Math.max(0, Number(value) || 0));
   return {
@@ -24,6 +26,7 @@ function fromLink({ s = "", at = "1", bar = "", force = "", hand = "" }) {
     barred: parts(bar).map((j) => Number(j) - 1),
     forced: placesFromLink(force),
     hand: Object.fromEntries(Object.entries(placesFromLink(hand)).map(([i, row]) => [i, numbers(row)])),
+    key: placeFromLink(key),
   };
 }
 
@@ -46,7 +49,7 @@ function render({ model, el }) {
   const [bos, eos] = [get("bos"), get("eos")];
   const attention = bahdanau(unpack(get("attention")));
   const fixed = Object.keys(get("fixed")).length ? bahdanau(unpack(get("fixed"))) : null;
-  const fresh = (words) => ({ words, step: 0, barred: [], forced: {}, hand: {} });
+  const fresh = (words) => ({ words, step: 0, barred: [], forced: {}, hand: {}, key: -1 });
   const shown = () => ({ ...fresh(get("examples")[0].source), ...get("shown") });
   const gloss = (word) => get("glosses")[word] ?? "";
   const glossed = (word) => (gloss(word) ? `${word} (${gloss(word)})` : word);
@@ -96,8 +99,16 @@ function render({ model, el }) {
   const choose = make("label", { class: "tr-other" }, make("span", { text: "Force another word" }), other);
   const told = make("p", { class: "tr-told", "aria-live": "polite" });
   const hint = make("p", { class: "tr-hint" });
+  const scope = microscope({
+    opened: (open) => set({ key: open ? argmax(found.steps[now()].weights) : -1 }),
+    chosen: (step, key) => {
+      stop();
+      event = "";
+      set({ step, key });
+    },
+  });
   const stage = make("div", { class: "tr-stage" }, outputs, bar, head, grid, hand, strips,
-    make("p", { class: "tr-title", text: "What the model would write in this step" }), guesses, choose);
+    make("p", { class: "tr-title", text: "What the model would write in this step" }), guesses, choose, scope.panel);
   const root = make(
     "div",
     { class: "translator-explorer", role: "group", "aria-label": "Translator: the chapter's model translates your sentence" },
@@ -176,7 +187,7 @@ function render({ model, el }) {
   }
 
   function compute() {
-    const { step, ...choices } = shown();
+    const { step, key: _, ...choices } = shown();
     const key = JSON.stringify(choices);
     if (found?.key === key) return; // only another step is looked at
     const { words, barred, forced, hand: set_ } = choices;
@@ -191,7 +202,7 @@ function render({ model, el }) {
     const same = found && found.words.slice(0, -1).join(" ") === words.join(" ");
     const result = translate(attention, source, same ? { ...options, read: found.read } : options);
     const other = same ? found.plain : fixed && translate(fixed, source, { bos, eos, most: options.most }).steps;
-    found = { ...result, key, plain: other, words: [...words, targetWords[eos]] };
+    found = { ...result, key, mask, plain: other, words: [...words, targetWords[eos]] };
   }
 
   function buildSource() {
@@ -238,6 +249,23 @@ function render({ model, el }) {
     return makeSvg("path", {
       d: `M0 ${from} C50 ${from} 50 ${to} 100 ${to}`, class: kind, "vector-effect": "non-scaling-stroke",
       ...(width ? { "stroke-width": width } : {}),
+    });
+  }
+
+  // The weight of the source word under the microscope, in this step.
+  function lookInside(said) {
+    const { key, hand: set_ } = shown();
+    const { scores, weights, query } = found.steps[now()];
+    const { annotations } = found.read;
+    const at = Math.min(key, found.words.length - 1);
+    const [from, to] = [said[now()], found.words[at]];
+    scope.show({
+      open: key >= 0, title: `Under the microscope: the weight of “${glossed(from)}” on “${to}”`,
+      rows: said, keys: found.words, weights: found.steps.map((step) => step.weights), row: now(), key: at,
+      masks: (_, j) => found.mask[j],
+      stages: () => additiveStages({ query, key: annotations[at], ...attention.score }, {
+        at, scores, weights, mask: found.mask, values: annotations, byHand: Boolean(set_[now()]), from: glossed(from), to,
+      }),
     });
   }
 
@@ -314,6 +342,7 @@ function render({ model, el }) {
       return make("li", {}, choice);
     }));
     if (focused >= 0) guesses.querySelectorAll("button")[Math.min(focused, order.length - 1)].focus();
+    lookInside(said);
     other.value = "";
     const changed = barred.length || Object.keys(forced).length || Object.keys(set_).length;
     // Not "disabled": that would take the focus away from who uses the keyboard.

@@ -41,8 +41,8 @@ class TranslatorExplorer(anywidget.AnyWidget):
             kind.
     """
 
-    _esm = script("live/engine", "live/shared", "live/translator")
-    _css = stylesheet("live/translator")
+    _esm = script("live/engine", "live/shared", "live/microscope", "live/translator")
+    _css = stylesheet("live/translator", parts=["live/microscope"])
 
     attention = traitlets.Dict().tag(sync=True)
     fixed = traitlets.Dict().tag(sync=True)
