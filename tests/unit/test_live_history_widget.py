@@ -165,7 +165,7 @@ def test_unknown_words_become_known_ones():
     known = "new Map([['the', 1], ['child', 2], ['sleeps', 3]])"
 
     def near(text):
-        call = f"withKnownWords({text.split()}, {known}, {{ kid: 'child' }})"
+        call = f"withKnownWords(nearWords({text.split()}, {known}, {{ kid: 'child' }}))"
         return javascript(HistoryExplorer, call)
 
     assert near("the kid sleps") == "the child sleeps"
@@ -202,8 +202,29 @@ def test_other_forms_and_left_out_words_become_known_ones(text, near):
         "oh": "",
         "really": "",
     }
-    call = f"withKnownWords({text.split()}, new Map({[[w, w] for w in known]}), {synonyms})"
+    words = f"nearWords({text.split()}, new Map({[[w, w] for w in known]}), {synonyms})"
+    call = f"withKnownWords({words})"
     assert javascript(HistoryExplorer, call) == near
+
+
+NOUNS = ["cat", "dog", "king", "queen", "horse", "baby", "singer", "farmer"]
+VERBS = ["runs", "sleeps", "waits", "falls", "reads", "sings", "cries", "walks", "swims"]
+SHORT = [f"the {noun} {verb}" for noun in NOUNS for verb in VERBS] + ["we love the cat"]
+
+
+@pytest.mark.parametrize(
+    ("near", "offered"),
+    [
+        (["the", None, "cat", "sleeps", None], "the cat sleeps"),
+        (["love", None, "we"], "we love the cat"),
+        (["we", "love", None], "we love the cat"),
+        (["the", None], ""),
+        ([None], ""),
+    ],
+)
+def test_the_nearest_sentence_shares_rare_words_and_their_order(near, offered):
+    call = f"nearestSentence({json.dumps(near)}, {SHORT})"
+    assert javascript(HistoryExplorer, call) == offered
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 // Five translators from 2014 to 2017 translate the reader's sentence side by side.
 // State: models [{name, label, kind, weights, joint, probe (or null)}], source_words, target_words,
 // joint_words (by id), content (source ids, in the order of
-// the probes' outputs), special, synonyms {word: known word}, stories [{label, sentences: [{source, target}]}], longest, bos, eos, shown {words,
+// the probes' outputs), special, synonyms {word: known word}, short (sentences), stories [{label, sentences: [{source, target}]}], longest, bos, eos, shown {words,
 // model, step, barred, forced, off, hand}. `forced`: step -> word, which every model must write
 // there; `off`: heads of the Transformer's last layer; `hand`: model -> step -> a number per word.
 // A translator from the reader's own file comes last, under the name "own".
@@ -13,37 +13,6 @@ const WIDEST = 14; // pixels of a ribbon for the weight 1
 const KINDS = {
   cho, sutskever, bahdanau, luong, transformer: (p, off, heads = HEADS) => transformerByWord(p, heads, { off }),
 };
-
-const SHORT = [[/\b(\w+)n['’]t\b/g, "$1 not"], [/['’]m\b/g, " am"], [/['’]re\b/g, " are"], [/\b(he|she|it)['’]s\b/g, "$1 is"]];
-
-// The words of a text, short forms written out: don't - do not, I'm - I am.
-const read = (text) => wordsOf(SHORT.reduce((left, [form, full]) => left.replace(form, full), text.toLowerCase()));
-
-// What stands for a word with -ing after a form of "be": is sleeping - sleeps, are - sleep.
-const ENDINGS = { am: [""], are: [""], is: ["s", "es"], was: ["ed", "d"], were: ["ed", "d"] };
-function simpleForm(be, word, isFamiliar) {
-  const stem = /^(\w{2,})ing$/.exec(word)?.[1];
-  if (!stem) return "";
-  const verbs = [stem, `${stem}e`, stem.replace(/(\w)\1$/, "$1")]; // sleep, drive, run
-  return verbs.flatMap((verb) => ENDINGS[be].map((ending) => verb + ending)).find(isFamiliar) ?? "";
-}
-
-// The text with known words in place of unknown ones, or "" if one has no known word near it. A
-// synonym "" leaves a word out.
-function withKnownWords(words, known, synonyms) {
-  const isFamiliar = (word) => known.has(word) || word in synonyms;
-  const simple = [];
-  for (const word of words) {
-    const form = simple.at(-1) in ENDINGS && !isFamiliar(word) && simpleForm(simple.at(-1), word, isFamiliar);
-    if (form) simple.pop();
-    simple.push(form || word);
-  }
-  const slip = (word) => (word.length > 4 && nearestWord(word, known.keys())) || null; // "for" is no slip of "four"
-  const near = simple.map((word) => (known.has(word) ? word : synonyms[word] ?? slip(word)));
-  if (near.includes(null)) return "";
-  const left = near.filter(Boolean);
-  return left.map((word, i) => (/^an?$/.test(word) && left[i + 1] ? (/^[aeiou]/.test(left[i + 1]) ? "an" : "a") : word)).join(" ");
-}
 
 const toLink = ({ words, model, step, barred, forced, off, hand }) => ({
   s: words.join(" "),
@@ -271,9 +240,10 @@ function render({ model, el }) {
     const wrong = complaint(words, known, MOST);
     const unfinished = wrong && words.length <= MOST && isUnfinished(value, words, known, vocabulary);
     note.textContent = unfinished ? goOn(words) : wrong;
-    const other = wrong && !unfinished && words.length <= MOST ? withKnownWords(words, known, get("synonyms")) : "";
+    const near = wrong && !unfinished && words.length <= MOST ? nearWords(words, known, get("synonyms")) : [];
+    const other = withKnownWords(near) || nearestSentence(near, get("short"));
     instead.dataset.text = other;
-    instead.textContent = `Write “${other}”`;
+    instead.textContent = near.includes(null) ? `Nearest that it can: “${other}”` : `Write “${other}”`;
     instead.style.display = other ? "" : "none";
     body.classList.toggle("live-old", Boolean(wrong));
     if (!wrong && !isSame(words, shown().words)) take(words);

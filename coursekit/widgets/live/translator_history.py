@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import anywidget
@@ -37,6 +37,7 @@ class HistoryExplorer(anywidget.AnyWidget):
         longest: words in the longest sentence that the models were trained on.
         synonyms: words that readers may try -> a source word to offer in place of each, or "" to
             leave it out.
+        short: sentences to offer, the nearest one, where a word has no near word.
         probes: for a kind of translator with one vector, the packed state of a linear probe for the
             words of its sentence: "mean" and "deviation" (d,), "weight" (C, d) and "bias" (C,).
         content: the C source words.
@@ -52,6 +53,7 @@ class HistoryExplorer(anywidget.AnyWidget):
         "live/translators",
         "live/own_translator",
         "live/shared",
+        "live/nearest_sentence",
         "live/translator_history",
     )
     _css = stylesheet("live/translator_history", "history")
@@ -62,6 +64,7 @@ class HistoryExplorer(anywidget.AnyWidget):
     joint_words = traitlets.List(traitlets.Unicode()).tag(sync=True)
     stories = traitlets.List(traitlets.Dict()).tag(sync=True)
     synonyms = traitlets.Dict().tag(sync=True)
+    short = traitlets.List(traitlets.Unicode()).tag(sync=True)
     longest = traitlets.Int(0).tag(sync=True)
     bos = traitlets.Int(BOS).tag(sync=True)
     eos = traitlets.Int(EOS).tag(sync=True)
@@ -77,6 +80,7 @@ class HistoryExplorer(anywidget.AnyWidget):
         stories: Mapping[str, Sequence[SentencePair]],
         longest: int,
         synonyms: Mapping[str, str] | None = None,
+        short: Iterable[Sequence[str]] = (),
         probes: Mapping[str, Packed] | None = None,
         content: Sequence[str] = (),
         **options: Any,
@@ -91,7 +95,9 @@ class HistoryExplorer(anywidget.AnyWidget):
         for pair in (pair for pairs in stories.values() for pair in pairs):
             require_known(pair.source, source)
             require_known(pair.target, target)
-        require_known([*filter(None, (synonyms or {}).values()), *content], source)
+        short = [*short]
+        offered = [word for sentence in short for word in sentence]
+        require_known([*filter(None, (synonyms or {}).values()), *content, *offered], source)
         if not {*(probes or {})} <= {*models} & {*_ONE_VECTOR}:
             raise ValueError(
                 f"probes are for {' and '.join(_ONE_VECTOR)}, if these are among the models."
@@ -120,6 +126,7 @@ class HistoryExplorer(anywidget.AnyWidget):
             ],
             longest=longest,
             synonyms=dict(synonyms or {}),
+            short=[" ".join(sentence) for sentence in short],
             content=[source.ids[word] for word in content],
             **options,
         )
