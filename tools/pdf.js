@@ -60,9 +60,14 @@ async ({ slug, number, pages, site, stills, code }) => {
     const url = new URL(link.getAttribute("href"), location.href);
     const page = pages[url.pathname];
     const target = decodeURIComponent(url.hash.slice(1));
+    const toExplorer = target.startsWith("live="); // a state that only the site can show
     if (url.origin !== location.origin) {
       link.setAttribute("href", url.href);
-    } else if (page) {
+    } else if (toExplorer && !site) {
+      const line = link.closest(".course-try-link");
+      if (line) line.remove();
+      else link.removeAttribute("href");
+    } else if (page && !toExplorer) {
       link.setAttribute("href", `#${target ? `${page}--${target}` : page}`);
     } else if (site) {
       link.setAttribute("href", new URL(url.pathname.slice(1) + url.hash, site).href);

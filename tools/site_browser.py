@@ -43,12 +43,14 @@ def serve(folder: Path) -> Iterator[str]:
         thread.join()
 
 
-def open_page(page: Any, url: str) -> None:
-    """Open a page of the site and wait until its equations and explorers are rendered."""
+def open_page(page: Any, url: str, draw: bool = True) -> None:
+    """Open a page of the site and wait until its equations and (draw) explorers are rendered."""
     page.goto(url, wait_until="load")
     if page.locator(".math").count():
         page.wait_for_function("window.MathJax?.startup?.promise !== undefined")
         page.evaluate("MathJax.startup.promise.then(() => null)")
+    if not draw:
+        return
     page.evaluate("window.drawExplorers?.()")
     views = page.locator("script[type='application/vnd.jupyter.widget-view+json']").count()
     page.wait_for_function(

@@ -93,16 +93,22 @@ def compute_width(width: int, dpi: float | None) -> int:
 
 
 def size_pictures(html: str, folder: Path) -> str:
-    """Add sizes and containers to the pictures of a page; sized pictures are left unchanged."""
+    """Add sizes and containers to the pictures of a page; sized pictures are left unchanged.
+
+    All pictures after the first are loaded when the reader comes near.
+    """
+    sized = 0
 
     def size(tag: re.Match[str]) -> str:
+        nonlocal sized
+        sized += 1
         if "width=" in tag["rest"]:
             return tag[0]
         with Image.open(folder / tag["src"]) as picture:
             width, height = picture.size
             dpi = picture.info.get("dpi", (None,))[0]
         style = f'style="--true-width: {compute_width(width, dpi)}px"'
-        pixels = f'width="{width}" height="{height}"'
+        pixels = f'width="{width}" height="{height}"' + (' loading="lazy"' if sized > 1 else "")
         return f'<div class="picture" {style}><img {tag["rest"].strip()} {pixels} /></div>'
 
     return _PICTURE.sub(size, html)

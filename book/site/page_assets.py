@@ -1,4 +1,4 @@
-"""Sphinx extension that keeps a page's scripts few: ours only, MathJax and icons where used."""
+"""Sphinx extension that keeps a page's scripts few: MathJax, icons and search only where used."""
 
 from __future__ import annotations
 
@@ -60,8 +60,26 @@ def keep_icons_in_use(app: Sphinx, error: Exception | None) -> None:
     (out / "_static" / "scripts" / original.name).write_text(small, encoding="utf-8")
 
 
+# The theme puts these on every page for a search as one types, which is off; search.html has them.
+_SEARCH_TOOLS = re.compile(
+    r'[ \t]*<script src="[^"]*(?:_static/searchtools|_static/language_data|searchindex)\.js[^"]*">'
+    r"</script>\n"
+)
+
+
+def drop_search_index(app: Sphinx, error: Exception | None) -> None:
+    """Remove the search index, 70 kB, from all pages except the one that searches."""
+    if error is not None or app.builder.format != "html":
+        return
+    for path in Path(app.outdir).rglob("*.html"):
+        page = path.read_text(encoding="utf-8")
+        if path.name != "search.html" and _SEARCH_TOOLS.search(page):
+            path.write_text(_SEARCH_TOOLS.sub("", page), encoding="utf-8")
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the build steps."""
     app.connect("html-page-context", keep_scripts_our_own, priority=900)
     app.connect("build-finished", keep_icons_in_use)
+    app.connect("build-finished", drop_search_index)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

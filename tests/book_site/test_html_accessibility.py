@@ -80,6 +80,13 @@ def test_a_picture_gets_the_size_of_its_file_and_a_box(folder):
     )
 
 
+def test_pictures_after_the_first_wait_for_the_reader(folder):
+    page = '<img alt="" src="../_images/plot.png" />' * 3
+    sized = size_pictures(page, folder)
+    assert [part.count('loading="lazy"') for part in sized.split("<img")] == [0, 0, 1, 1]
+    assert size_pictures(sized, folder) == sized
+
+
 def test_only_pictures_of_the_site_are_read(folder):
     page = '<img src="https://a.b/_images/plot.png" alt="" /><img src="_static/favicon.svg" />'
     assert size_pictures(page, folder) == page

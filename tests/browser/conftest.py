@@ -123,10 +123,13 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture
 def visit(site: Site, chromium: Any) -> Iterator[Any]:
-    """Open pages of the site: visit("book/intro.html", scheme="dark", width=390) -> Visit."""
+    """Open pages of the site: visit("book/intro.html", scheme="dark", width=390) -> Visit.
+
+    With draw=False, only those explorers are drawn that are near the top, as for a reader.
+    """
     contexts: list[Any] = []
 
-    def open_page(path: str, scheme: str = "light", width: int = 1280) -> Visit:
+    def open_page(path: str, scheme: str = "light", width: int = 1280, draw: bool = True) -> Visit:
         context = chromium.new_context(
             color_scheme=scheme, viewport={"width": width, "height": 844}
         )
@@ -153,7 +156,7 @@ def visit(site: Site, chromium: Any) -> Iterator[Any]:
         )
         page.on("pageerror", lambda error: visit.errors.append(str(error)))
         page.on("console", lambda m: visit.errors.append(m.text) if m.type == "error" else None)
-        go_to(visit, site.address + path)
+        go_to(visit, site.address + path, draw)
         return visit
 
     yield open_page
@@ -167,7 +170,7 @@ def _note_failure(visit: Visit, request: Any) -> None:
         visit.failed.append(request.url)
 
 
-def go_to(visit: Visit, url: str) -> None:
-    """Open a page and wait until its equations and explorers are rendered."""
-    open_page(visit.page, url)
+def go_to(visit: Visit, url: str, draw: bool = True) -> None:
+    """Open a page and wait until its equations and (draw) explorers are rendered."""
+    open_page(visit.page, url, draw)
     visit.page.wait_for_load_state("networkidle")

@@ -1,8 +1,8 @@
 // Five translators from 2014 to 2017 translate the reader's sentence side by side.
 // State: models [{name, label, kind, weights, joint, probe (or null)}], source_words, target_words,
-// joint_words (by id), content (source ids, in the order of
-// the probes' outputs), special, synonyms {word: known word}, short (sentences), stories [{label, sentences: [{source, target}]}], longest, bos, eos, shown {words,
-// model, step, barred, forced, off, hand}. `forced`: step -> word, which every model must write
+// joint_words (by id), content (source ids, in the order of the probes' outputs), special, synonyms
+// {word: known word}, short (sentences), stories [{label, sentences: [{source, target}]}], longest,
+// bos, eos, shown {words, model, step, barred, forced, off, hand}. `forced`: step -> word, which every model must write
 // there; `off`: heads of the Transformer's last layer; `hand`: model -> step -> a number per word.
 // A translator from the reader's own file comes last, under the name "own".
 
