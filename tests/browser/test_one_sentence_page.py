@@ -210,7 +210,7 @@ def test_the_stops_are_slides(visit, width):
         headings += slides.get_by_role("heading").all_inner_texts()
         assert slides.locator(".history-explorer").is_visible()
         chosen = slides.locator(".hi-models [aria-checked=true] .hi-name")
-        assert chosen.inner_text() == LABELS[i]
+        chosen.get_by_text(LABELS[i], exact=True).wait_for()
         assert slides.evaluate("e => e.scrollWidth - e.clientWidth") <= 1
         page.wait_for_function(
             "document.querySelector('.course-slide-text h3').getBoundingClientRect().top >= 0"
