@@ -16,7 +16,7 @@ from coursekit.text.vocabulary import WordVocabulary
 
 LONGEST, LONGEST_TEST = 20, 28  # words of a source
 PAIRS, TEST, BEYOND, TWINS, VALIDATION = 60_000, 1_300, 400, 200, 300
-DRAWN, LONGEST_SHORT, NEW_PAIRS = 3_000, 8, 0.5  # sentences that are offered to a reader
+DRAWN, LONGEST_SUGGESTED, NEW_PAIRS = 3_000, 8, 0.5  # sentences that are offered to a reader
 BATCH = 64
 
 
@@ -100,17 +100,17 @@ def read_synonyms() -> dict[str, str]:
     return {row["word"]: row["known"] for row in rows}
 
 
-def choose_short_sentences() -> list[tuple[str, ...]]:
+def choose_suggestions() -> list[tuple[str, ...]]:
     """Return sentences of up to 8 words to offer in place of one that the models cannot read.
 
     They are all those drawn of up to 4 words, and of the longer ones those where at least
     `NEW_PAIRS` of the pairs of words occur together for the first time.
     """
     drawn = [
-        pair.source for pair in everyday_english_french(DRAWN, seed=5, max_length=LONGEST_SHORT)
+        pair.source for pair in everyday_english_french(DRAWN, seed=5, max_length=LONGEST_SUGGESTED)
     ]
     stories = [pair.source for pairs in read_stories().values() for pair in pairs]
-    candidates = {source for source in (*drawn, *stories) if len(source) <= LONGEST_SHORT}
+    candidates = {source for source in (*drawn, *stories) if len(source) <= LONGEST_SUGGESTED}
     seen: set[frozenset[str]] = set()
     chosen = []
     for source in sorted(candidates, key=lambda source: (len(source), source)):

@@ -67,7 +67,7 @@ def test_stages_of_a_head_are_those_of_multi_head_attention(is_off):
         assert found[name] == pytest.approx(expected.tolist(), abs=1e-5), name
     score = products.sum() / size**0.5
     assert f"{score:.2f}.".replace("-", "−") in lines[0]
-    assert lines[-1].endswith(f"= {row[KEY]:.2f}.")
+    assert lines[-1].endswith(f"≈ {row[KEY]:.2f}.")
 
 
 @torch.no_grad()
@@ -93,7 +93,7 @@ def test_stages_of_bahdanaus_score_are_those_of_additive_attention():
     assert found["tanh(W s + U h)"] == pytest.approx(bent[KEY].tolist(), abs=1e-5)
     assert found["c, the context"] == pytest.approx(context[0].tolist(), abs=1e-5)
     assert f"sum to {expected[KEY]:.2f}.".replace("-", "−") in lines[0]
-    assert lines[-1].endswith(f"= {weights[0, KEY]:.2f}.")
+    assert lines[-1].endswith(f"≈ {weights[0, KEY]:.2f}.")
 
 
 def told(scores, mask, weights, key):
@@ -109,15 +109,15 @@ def test_a_masked_word_has_no_score():
 
 def test_one_open_word_has_the_whole_weight():
     softmax, weight = told([1, 2], [True, False], [1, 0], 0)
-    assert softmax == "Softmax: e^{1.00} = 2.72. No other word may be looked at."
-    assert weight == "Weight: 2.72 ÷ 2.72 = 1.00."
+    assert softmax == "Softmax: e^{1.00} ≈ 2.72. No other word may be looked at."
+    assert weight == "Weight: 2.72 ÷ 2.72 ≈ 1.00."
 
 
 def test_large_scores_are_told_without_large_powers():
     softmax, weight = told([30.0, 29.0], None, [0.7311, 0.2689], 1)
-    assert "e^{29.00 − 30.00} = 0.37 (the largest score is subtracted" in softmax
-    assert "sum to 1.37" in softmax and weight == "Weight: 0.37 ÷ 1.37 = 0.27."
+    assert "e^{29.00 − 30.00} ≈ 0.37 (the largest score is subtracted" in softmax
+    assert "sum to 1.37" in softmax and weight == "Weight: 0.37 ÷ 1.37 ≈ 0.27."
 
 
 def test_small_numbers_keep_a_digit():
-    assert told([0, 7.0], None, [0.00091, 0.99909], 0)[1].endswith("= 9e−4.")
+    assert told([0, 7.0], None, [0.00091, 0.99909], 0)[1].endswith("≈ 0.0009.")

@@ -127,13 +127,9 @@ function render({ model, el }) {
     }
   }
 
-  target.addEventListener("keydown", (pressed) => {
-    const to = moved(pressed.key, at, found.said.length);
-    if (to === undefined || pressed.altKey || pressed.ctrlKey || pressed.metaKey) return;
-    pressed.preventDefault();
+  arrowKeys(target, (to) => {
     stop();
     choose(to);
-    target.querySelectorAll("button")[to].focus();
   });
   keepArrows(root);
 

@@ -3,11 +3,11 @@
 
 const STRIP_ROOM = 1.05; // how far beyond its largest number a strip's scale reaches
 
+// A positive number, short.
 const number = (value) => {
-  const size = Math.abs(value);
-  if (size && size < 0.005) return value.toExponential(0).replaceAll("-", "−");
-  if (size >= 1e6) return value.toExponential(2).replaceAll("-", "−");
-  return size >= 100 ? Math.round(value).toLocaleString("en").replace("-", "−") : signed(value);
+  if (value && value < 1e-4) return "below 0.0001";
+  if (value && value < 0.005) return String(Number(value.toPrecision(1)));
+  return value >= 100 ? Math.round(value).toLocaleString("en") : value.toFixed(2);
 };
 
 // "W^{Q}" with the Q raised
@@ -26,14 +26,14 @@ function softmaxInWords(scores, mask, weights, key) {
   const own = Math.exp(scores[key] - shift);
   const exponent = shift ? `${signed(scores[key])} − ${signed(shift)}` : signed(scores[key]);
   return [
-    `Softmax: e^{${exponent}} = ${number(own)}${shift ? " (the largest score is subtracted from all, which changes no weight)" : ""}. ` +
+    `Softmax: e^{${exponent}} ≈ ${number(own)}${shift ? " (the largest score is subtracted from all, which changes no weight)" : ""}. ` +
       `${open.length === 1 ? "No other word may be looked at" : `Over the ${open.length} words that may be looked at, these powers sum to ${number(total(powers))}`}.`,
-    `Weight: ${number(own)} ÷ ${number(total(powers))} = ${number(weights[key])}.`,
+    `Weight: ${number(own)} ÷ ${number(total(powers))} ≈ ${number(weights[key])}.`,
   ];
 }
 
 // The stages of a head: softmax(q k^T / sqrt(d_k)) v W^O. `inside` is what multiHeadAttention returns.
-function dotProductStages({ queries, keys, q, k, v }, { heads, head, row, key, weights, mask, output, from, to, isOff }) {
+function dotProductStages({ queries, keys, q, k, v }, { heads, head, row, key, weights, mask, output, from, about, to, isOff }) {
   const size = q[row].length / heads;
   const part = (vector) => vector.subarray(head * size, (head + 1) * size);
   const [query, other, value] = [part(q[row]), part(k[key]), part(v[key])];
@@ -43,7 +43,7 @@ function dotProductStages({ queries, keys, q, k, v }, { heads, head, row, key, w
   const padded = new Float32Array(q[row].length);
   padded.set(found, head * size);
   return [
-    { name: `vector of “${from}”`, vector: queries[row] },
+    { name: `vector of “${from}”`, vector: queries[row], note: about },
     { name: "q, its query", kind: "query", vector: query, component: true, note: "W^{Q} times this vector, plus a bias" },
     { name: `vector of “${to}”`, vector: keys[key] },
     { name: "k, its key", kind: "key", vector: other, component: true, note: "W^{K} times that vector, plus a bias" },
@@ -56,7 +56,7 @@ function dotProductStages({ queries, keys, q, k, v }, { heads, head, row, key, w
     },
     { name: `v, the value of “${to}”`, kind: "value", vector: value, note: "W^{V} times that vector, plus a bias" },
     { name: `${number(weights[key])} × v`, kind: "value", vector: value.map((one) => weights[key] * one), like: value },
-    { name: "sum over all words", kind: "found", vector: found, note: isOff ? "the head is off: zeros are passed on in its place" : "the head's result" },
+    { name: "sum over all words", kind: "found", vector: found, note: isOff ? "not passed on: the head is off" : "the head’s result" },
     {
       name: `added to “${from}”`, kind: "found", vector: isOff ? new Float32Array(output.rows) : linear(padded, output),
       note: isOff ? "nothing, since the head is off" : "W^{O} times the result; the other heads add theirs, and a bias",
@@ -71,7 +71,7 @@ function additiveStages({ query, key, W, U, v }, { at, scores, weights, mask, va
   const multiplied = products(v, bent);
   const largest = added(asked.map(Math.abs), offered.map(Math.abs));
   return [
-    { name: "s, the query", kind: "query", vector: query, note: `the decoder's state before it writes “${from}”` },
+    { name: "s, the query", kind: "query", vector: query, note: `the decoder’s state before it writes “${from}”` },
     { name: "W s", kind: "query", vector: asked, component: true, like: largest },
     { name: `h, annotation of “${to}”`, kind: "key", vector: key },
     { name: "U h", kind: "key", vector: offered, component: true, like: largest },
@@ -110,14 +110,7 @@ function microscope({ opened, chosen }) {
   matrix.addEventListener("click", ({ target }) => {
     if (target.dataset.key) chosen(Number(target.dataset.row), Number(target.dataset.key));
   });
-  row.addEventListener("keydown", (pressed) => {
-    const buttons = [...row.children];
-    const to = moved(pressed.key, buttons.indexOf(document.activeElement), buttons.length);
-    if (to === undefined || pressed.altKey || pressed.ctrlKey || pressed.metaKey) return;
-    pressed.preventDefault();
-    chosen(view.row, to);
-    row.children[to].focus();
-  });
+  arrowKeys(row, (to) => chosen(view.row, to));
   slider.addEventListener("input", mark);
   stages.addEventListener("click", ({ target, offsetX }) => {
     if (!target.closest(".ms-marked")) return;
@@ -152,7 +145,7 @@ function microscope({ opened, chosen }) {
   function drawKeys({ keys, weights }) {
     const at = [...row.children].indexOf(document.activeElement);
     row.replaceChildren(...keys.map((word, j) => {
-      const made = make("button", { type: "button", role: "radio", class: "ms-key", "aria-checked": String(j === view.key) }, spoken(make("span", { text: word })), make("small", { text: weights[view.row][j].toFixed(2) }));
+      const made = make("button", { type: "button", role: "radio", class: "live-word ms-key", "aria-checked": String(j === view.key) }, spoken(make("span", { text: word })), make("small", { text: weights[view.row][j].toFixed(2) }));
       made.style.setProperty("--share", weights[view.row][j].toFixed(3));
       made.tabIndex = j === view.key ? 0 : -1;
       made.addEventListener("click", () => {

@@ -185,6 +185,7 @@ function render({ model, el }) {
         heads: get("heads"), head: number, row: place, key: at, weights, mask: keys.map((_, j) => isOpen(place, j)),
         output: network.outputOf(part, layer), to: keys[at], isOff: off.includes(head),
         from: inSource ? from : [words[bos], ...said][place],
+        about: inSource ? "" : `the last word so far; “${from}” is written from it`,
       }),
     });
   }
@@ -192,7 +193,7 @@ function render({ model, el }) {
   function build({ row }, texts, chosen, side, probabilities) {
     const at = [...row.children].indexOf(document.activeElement);
     row.replaceChildren(...texts.map((text, i) => {
-      const made = button("", () => choose(side, i), { role: "radio", class: "tf-word", "aria-checked": String(i === chosen) });
+      const made = button("", () => choose(side, i), { role: "radio", class: "live-word", "aria-checked": String(i === chosen) });
       made.append(make("span", { text }), make("small", { text: probabilities ? percent(probabilities[i]) : "" }));
       made.tabIndex = i === chosen ? 0 : -1;
       return made;
@@ -265,19 +266,9 @@ function render({ model, el }) {
   }
 
   // Arrow keys go from word to word, and from head to head.
-  function arrows(row, go) {
-    row.addEventListener("keydown", (pressed) => {
-      const buttons = [...row.querySelectorAll("button")];
-      const to = moved(pressed.key, buttons.indexOf(document.activeElement), buttons.length);
-      if (to === undefined || pressed.altKey || pressed.ctrlKey || pressed.metaKey) return;
-      pressed.preventDefault();
-      go(to);
-      row.querySelectorAll("button")[to].focus();
-    });
-  }
-  arrows(source.row, (i) => choose("source", i));
-  arrows(target.row, (i) => choose("target", i));
-  arrows(grid, (i) => { event = ""; set({ head: names[i] }); });
+  arrowKeys(source.row, (i) => choose("source", i));
+  arrowKeys(target.row, (i) => choose("target", i));
+  arrowKeys(grid, (i) => { event = ""; set({ head: names[i] }); });
 
   select.addEventListener("change", () => {
     if (!select.value) return;

@@ -161,10 +161,9 @@ function render({ model, el }) {
     stage.classList.toggle("live-old", Boolean(wrong));
   }
 
-  function go(step, focus = false) {
+  function go(step) {
     event = "";
     set({ step: Math.max(0, Math.min(found.steps.length - 1, step)) });
-    if (focus) targets.querySelectorAll("button")[now()].focus();
   }
 
   function stop() {
@@ -378,15 +377,9 @@ function render({ model, el }) {
     const row = [...found.steps[now()].weights].map((weight) => Math.round(100 * weight));
     change({ hand: byHand.checked ? { ...rest, [now()]: row } : rest }, byHand.checked ? "The weights are yours" : "The model sets the weights again");
   });
-  targets.addEventListener("keydown", (event_) => {
-    const last = found.steps.length - 1;
-    const moves = {
-      ArrowUp: now() - 1, ArrowLeft: now() - 1, ArrowDown: now() + 1, ArrowRight: now() + 1, Home: 0, End: last,
-    };
-    if (!(event_.key in moves) || event_.altKey || event_.ctrlKey || event_.metaKey) return;
-    event_.preventDefault();
+  arrowKeys(targets, (to) => {
     stop();
-    go(moves[event_.key], true);
+    go(to);
   });
   keepArrows(root);
 

@@ -21,7 +21,8 @@ class TranslatorExplorer(anywidget.AnyWidget):
     The reader types a sentence from the vocabulary. The explorer shows the annotations, scores and
     weights of one step, the resulting vectors and the model's candidate words. Source words can be
     excluded, another target word can be forced, and a step's weights can be set by hand; the
-    translation is recomputed. It works in the published page without a kernel, and the URL stores
+    translation is recomputed. A microscope shows one weight step by step, from the state and the
+    annotation to the context. It works in the published page without a kernel, and the URL stores
     the view.
 
     Args:

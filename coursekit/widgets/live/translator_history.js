@@ -1,7 +1,7 @@
 // Five translators from 2014 to 2017 translate the reader's sentence side by side.
 // State: models [{name, label, kind, weights, joint, probe (or null)}], source_words, target_words,
 // joint_words (by id), content (source ids, in the order of the probes' outputs), special, synonyms
-// {word: known word}, short (sentences), stories [{label, sentences: [{source, target}]}], longest,
+// {word: known word}, suggestions (sentences), stories [{label, sentences: [{source, target}]}], longest,
 // bos, eos, shown {words, model, step, barred, forced, off, hand}. `forced`: step -> word, which every model must write
 // there; `off`: heads of the Transformer's last layer; `hand`: model -> step -> a number per word.
 // A translator from the reader's own file comes last, under the name "own".
@@ -241,9 +241,9 @@ function render({ model, el }) {
     const unfinished = wrong && words.length <= MOST && isUnfinished(value, words, known, vocabulary);
     note.textContent = unfinished ? goOn(words) : wrong;
     const near = wrong && !unfinished && words.length <= MOST ? nearWords(words, known, get("synonyms")) : [];
-    const other = withKnownWords(near) || nearestSentence(near, get("short"));
+    const other = withKnownWords(near) || nearestSentence(near, get("suggestions"));
     instead.dataset.text = other;
-    instead.textContent = near.includes(null) ? `Nearest that it can: “${other}”` : `Write “${other}”`;
+    instead.textContent = near.includes(null) ? `The nearest sentence they can read: “${other}”` : `Write “${other}”`;
     instead.style.display = other ? "" : "none";
     body.classList.toggle("live-old", Boolean(wrong));
     if (!wrong && !isSame(words, shown().words)) take(words);
@@ -434,7 +434,7 @@ function render({ model, el }) {
       ownNote.textContent = mine.verdict + (unknown.length ? ` It does not know ${unknown.map((word) => `“${word}”`).join(", ")}.` : "");
     }
     reset.style.display = barred.length || off.length || Object.keys(forced).length || byHandSomewhere ? "" : "none";
-    hint.textContent = "Press a translator to see what it reads, a source word to bar it from every model that attends, a word below to force it in all five. "
+    hint.textContent = "Press a translator to see what it reads, a source word to bar it from every model that attends, one of the words under “What this model would write here” to force it in all five. "
       + "Orange: differs from the reference. Underlined: changed by what you did. The Transformer's ribbons are the mean of the heads of its last layer; "
       + "weights set by hand take the place of all of them. Copy the page's address to share this view.";
   }
@@ -479,18 +479,8 @@ function render({ model, el }) {
     input.value = stories[example.story].sentences[Number(slider.value)].source.join(" ");
     take(stories[example.story].sentences[Number(slider.value)].source);
   });
-  list.addEventListener("keydown", (pressed) => {
-    const to = moved(pressed.key, names().indexOf(chosen().name), names().length);
-    if (to === undefined || pressed.altKey || pressed.ctrlKey || pressed.metaKey) return;
-    pressed.preventDefault();
-    change({ model: names()[to], step: 0 }, "");
-  });
-  target.addEventListener("keydown", (pressed) => {
-    const to = moved(pressed.key, now(), current().steps.length);
-    if (to === undefined || pressed.altKey || pressed.ctrlKey || pressed.metaKey) return;
-    pressed.preventDefault();
-    change({ step: to }, "");
-  });
+  arrowKeys(list, (to) => change({ model: names()[to], step: 0 }, ""));
+  arrowKeys(target, (to) => change({ step: to }, ""));
   file.addEventListener("click", () => { file.value = ""; }); // the same file can be chosen again
   file.addEventListener("change", addOwn);
   keepArrows(root);

@@ -37,7 +37,8 @@ class HistoryExplorer(anywidget.AnyWidget):
         longest: words in the longest sentence that the models were trained on.
         synonyms: words that readers may try -> a source word to offer in place of each, or "" to
             leave it out.
-        short: sentences to offer, the nearest one, where a word has no near word.
+        suggestions: sentences of known words, the nearest of which is offered for a text that has a
+            word without a known one near it.
         probes: for a kind of translator with one vector, the packed state of a linear probe for the
             words of its sentence: "mean" and "deviation" (d,), "weight" (C, d) and "bias" (C,).
         content: the C source words.
@@ -64,7 +65,7 @@ class HistoryExplorer(anywidget.AnyWidget):
     joint_words = traitlets.List(traitlets.Unicode()).tag(sync=True)
     stories = traitlets.List(traitlets.Dict()).tag(sync=True)
     synonyms = traitlets.Dict().tag(sync=True)
-    short = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    suggestions = traitlets.List(traitlets.Unicode()).tag(sync=True)
     longest = traitlets.Int(0).tag(sync=True)
     bos = traitlets.Int(BOS).tag(sync=True)
     eos = traitlets.Int(EOS).tag(sync=True)
@@ -80,7 +81,7 @@ class HistoryExplorer(anywidget.AnyWidget):
         stories: Mapping[str, Sequence[SentencePair]],
         longest: int,
         synonyms: Mapping[str, str] | None = None,
-        short: Iterable[Sequence[str]] = (),
+        suggestions: Iterable[Sequence[str]] = (),
         probes: Mapping[str, Packed] | None = None,
         content: Sequence[str] = (),
         **options: Any,
@@ -95,8 +96,8 @@ class HistoryExplorer(anywidget.AnyWidget):
         for pair in (pair for pairs in stories.values() for pair in pairs):
             require_known(pair.source, source)
             require_known(pair.target, target)
-        short = [*short]
-        offered = [word for sentence in short for word in sentence]
+        suggestions = [*suggestions]
+        offered = [word for sentence in suggestions for word in sentence]
         require_known([*filter(None, (synonyms or {}).values()), *content, *offered], source)
         if not {*(probes or {})} <= {*models} & {*_ONE_VECTOR}:
             raise ValueError(
@@ -126,7 +127,7 @@ class HistoryExplorer(anywidget.AnyWidget):
             ],
             longest=longest,
             synonyms=dict(synonyms or {}),
-            short=[" ".join(sentence) for sentence in short],
+            suggestions=[" ".join(sentence) for sentence in suggestions],
             content=[source.ids[word] for word in content],
             **options,
         )
