@@ -6,8 +6,8 @@ Each page is opened in Chromium, which renders its equations and explorers. The 
 into one document, so that links between pages work, the outline is complete and the PDF is tagged.
 The page numbers in the contents come from a first printing. No other host is contacted.
 
-Needs the built site, Chromium, and the extra "pdf" (playwright, pypdf). The variable COURSE_URL is
-the address of the published site, if there is one: links to pages outside the PDF go there.
+Needs the built site, Chromium, and the extra "pdf" (playwright, pikepdf). The variable COURSE_URL
+is the address of the published site, if there is one: links to pages outside the PDF go there.
 """
 
 from __future__ import annotations
@@ -129,58 +129,49 @@ def write_document(
 
 def find_page_numbers(pdf: bytes) -> dict[str, int]:
     """Return the page, counted from 1, of each link target."""
-    from pypdf import PdfReader
+    import pikepdf
 
-    reader = PdfReader(io.BytesIO(pdf))
-    numbers = {}
-    for name, target in reader.named_destinations.items():
-        number = reader.get_destination_page_number(target)
-        if number is not None:
-            numbers[name.lstrip("/")] = number + 1
-    return numbers
+    with pikepdf.open(io.BytesIO(pdf)) as document:
+        number = {page.obj.objgen: i for i, page in enumerate(document.pages, 1)}
+        targets: Any = document.Root.get("/Dests", {})
+        return {name.lstrip("/"): number[target[0].objgen] for name, target in targets.items()}
 
 
-def walk_outline(root: Any) -> Iterator[Any]:
-    """Yield the entries of a PDF's outline in the order of the text."""
-    entry = root.get("/Outlines", root).get_object().get("/First")
-    waiting = [entry] if entry else []
-    while waiting:
-        entry = waiting.pop().get_object()
+def walk_outline(entry: Any) -> Iterator[Any]:
+    """Yield an entry of a PDF's outline, its children and all that follow, in the text's order."""
+    while entry is not None:
         yield entry
-        waiting += [entry[key] for key in ("/Next", "/First") if key in entry]
+        yield from walk_outline(entry.get("/First"))
+        entry = entry.get("/Next")
 
 
 def finish(pdf: bytes, about: dict[str, Any], headings: Sequence[str]) -> bytes:
-    """Return the PDF with metadata and a corrected outline, which is shown on opening.
+    """Return the PDF, compressed, with metadata and a corrected outline, which is shown on opening.
 
     Chromium duplicates the text of a heading at the top of a page, so all entries are rewritten.
+    It also writes each tag as an object of its own, uncompressed, a third of the file.
     """
-    from pypdf import PdfWriter
-    from pypdf.generic import BooleanObject, DictionaryObject, NameObject, create_string_object
+    import pikepdf
+    from pikepdf import Dictionary, Name, ObjectStreamMode
 
-    writer = PdfWriter(io.BytesIO(pdf), incremental=True)
-    authors = ", ".join(str(author["name"]) for author in about["authors"])
-    writer.add_metadata(
-        {
-            "/Title": about["title"],
-            "/Author": authors,
-            "/Subject": "The attention mechanism in Python and PyTorch",
-            "/Keywords": "attention, seq2seq, Transformer, BERT, PyTorch",
-        }
-    )
-    root = writer.root_object
-    entries = list(walk_outline(root))
-    if len(entries) != len(headings):
-        raise CannotPrint(f"The outline has {len(entries)} entries for {len(headings)} headings.")
-    for entry, heading in zip(entries, headings, strict=True):
-        entry[NameObject("/Title")] = create_string_object(heading)
-    root[NameObject("/Lang")] = create_string_object("en")
-    root[NameObject("/PageMode")] = NameObject("/UseOutlines")
-    root[NameObject("/ViewerPreferences")] = DictionaryObject(
-        {NameObject("/DisplayDocTitle"): BooleanObject(True)}
-    )
-    out = io.BytesIO()
-    writer.write(out)
+    with pikepdf.open(io.BytesIO(pdf)) as document:
+        root = document.Root
+        document.docinfo["/Title"] = about["title"]
+        document.docinfo["/Author"] = ", ".join(str(a["name"]) for a in about["authors"])
+        document.docinfo["/Subject"] = "The attention mechanism in Python and PyTorch"
+        document.docinfo["/Keywords"] = "attention, seq2seq, Transformer, BERT, PyTorch"
+        entries = list(walk_outline(root.Outlines.get("/First")))
+        if len(entries) != len(headings):
+            raise CannotPrint(
+                f"The outline has {len(entries)} entries for {len(headings)} headings."
+            )
+        for entry, heading in zip(entries, headings, strict=True):
+            entry.Title = heading
+        root.Lang = "en"
+        root.PageMode = Name.UseOutlines
+        root.ViewerPreferences = Dictionary(DisplayDocTitle=True)
+        out = io.BytesIO()
+        document.save(out, object_stream_mode=ObjectStreamMode.generate, compress_streams=True)
     return out.getvalue()
 
 
@@ -222,7 +213,7 @@ def print_book(site: Path, pages: Sequence[Page], about: dict[str, Any], code: b
     if chromium is None:
         raise CannotPrint("Chromium prints the book; install it, such as: apt install chromium")
     try:
-        import pypdf  # noqa: F401
+        import pikepdf  # noqa: F401
         from playwright.sync_api import sync_playwright
     except ImportError as error:
         raise CannotPrint(f"{error.name} is needed; run: pip install -e '.[pdf]'") from error
@@ -308,9 +299,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     chosen.out.parent.mkdir(parents=True, exist_ok=True)
     chosen.out.write_bytes(pdf)
-    from pypdf import PdfReader
+    import pikepdf
 
-    pages = len(PdfReader(io.BytesIO(pdf)).pages)
+    with pikepdf.open(io.BytesIO(pdf)) as document:
+        pages = len(document.pages)
     print(f"wrote {chosen.out}: {pages} pages, {len(pdf) / 1e6:.1f} MB")
     return 0
 

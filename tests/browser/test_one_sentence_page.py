@@ -154,7 +154,7 @@ def test_what_the_vector_keeps_is_said(opened, says):
     explorer = explorer_of(opened)
     explorer.get_by_role("radio", name="Cho 2014").click()
     kept = explorer.locator(".hi-kept")
-    assert "A linear probe asks the vector for the" in kept.inner_text()
+    assert "A probe, a linear classifier, looks in the vector for the" in kept.inner_text()
     explorer.get_by_role("radio", name="Luong 2015").click()
     assert not kept.is_visible()
     assert opened.problems() == {}

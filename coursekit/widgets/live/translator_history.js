@@ -88,7 +88,7 @@ function readBackInWords({ found, missed, instead }, words) {
   const list = (ids) => ids.map((id) => `“${words[id]}”`).join(", ");
   const all = found.length + missed.length;
   if (!all) return "";
-  const head = `A linear probe asks the vector for the ${all === 1 ? "one noun, adjective or verb" : `${all} nouns, adjectives and verbs`} of the sentence. `;
+  const head = `A probe, a linear classifier, looks in the vector for the ${all === 1 ? "one noun, adjective or verb" : `${all} nouns, adjectives and verbs`} of the sentence. `;
   if (!missed.length) return `${head}It finds ${all === 1 ? "it" : "all of them"}: ${list(found)}.`;
   return `${head}It finds ${found.length || "none"}${found.length ? `: ${list(found)}` : ""}. It misses ${list(missed)}, and takes ${list(instead)} to be there.`;
 }
@@ -131,7 +131,7 @@ function render({ model, el }) {
     typed(input.value);
     input.focus(); // this button is gone
   }, { class: "hi-instead" });
-  const select = make("select", {}, make("option", { value: "", text: "your own" }));
+  const select = make("select", {}, make("option", { value: "", text: "your own, no reference" }));
   stories.forEach(({ label }, i) => select.append(make("option", { value: i, text: label })));
   const slider = make("input", { type: "range", min: "0", step: "1", class: "hi-slider" });
   const length = make("output", { class: "hi-length" });
@@ -150,7 +150,7 @@ function render({ model, el }) {
     change({ barred: [], forced: {}, off: [], hand: {} }, "All changes are undone");
     input.focus(); // this button is gone
   });
-  const heads = make("fieldset", { class: "hi-heads" }, make("legend", { text: "Switch off heads, last layer, target to source" }),
+  const heads = make("fieldset", { class: "hi-heads" }, make("legend", { text: "Switch off heads of the last layer's cross-attention" }),
     ...Array.from({ length: HEADS }, (_, h) => {
       const box = make("input", { type: "checkbox", value: String(h) });
       box.addEventListener("change", () => {
@@ -174,7 +174,7 @@ function render({ model, el }) {
 
   // ---- what is computed: for each model its translation, and the one without the reader's changes
 
-  let event = ""; // what the reader did last
+  let event = ""; // what the reader did last; with a full stop, nothing is expected to change
   let stopComputing = () => {};
   const done = new Map(); // name -> {key, words, read, steps, plain}
 
@@ -406,7 +406,8 @@ function render({ model, el }) {
     if (focused >= 0) guesses.querySelectorAll("button")[Math.min(focused, order.length - 1)].focus();
     const word = token === eos ? end : one.target[token];
     const altered = translators.filter((each) => done.has(each.name) && !isSame(text(each, done.get(each.name).steps), text(each, done.get(each.name).plain)));
-    const effect = event && `${event}: ${altered.length ? `changed ${altered.map(({ label }) => label).join(", ")}` : "no translation changes"}. `;
+    const changes = altered.length ? `changed ${altered.map(({ label }) => label).join(", ")}` : !event.endsWith(".") && "no translation changes";
+    const effect = event && (changes ? `${event.replace(/\.$/, "")}: ${changes}. ` : `${event} `);
     told.textContent = effect + inWords(word, [...shown().words, end], found.steps[i], found.read.vector?.length);
     drawRibbons();
   }
@@ -434,8 +435,8 @@ function render({ model, el }) {
       ownNote.textContent = mine.verdict + (unknown.length ? ` It does not know ${unknown.map((word) => `“${word}”`).join(", ")}.` : "");
     }
     reset.style.display = barred.length || off.length || Object.keys(forced).length || byHandSomewhere ? "" : "none";
-    hint.textContent = "Press a translator to see what it reads, a source word to bar it from every model that attends, one of the words under “What this model would write here” to force it in all five. "
-      + "Orange: differs from the reference. Underlined: changed by what you did. The Transformer's ribbons are the mean of the heads of its last layer; "
+    hint.textContent = "Press a translator to see what it reads, a source word to bar it from every model that attends, one of the words under “What this model would write here” to force it there in all five. "
+      + "Orange: differs from the reference, which the stories have and your own sentences do not. Underlined: changed by what you did. The Transformer's ribbons are the mean of the heads of its last layer; "
       + "weights set by hand take the place of all of them. Copy the page's address to share this view.";
   }
 
@@ -465,7 +466,7 @@ function render({ model, el }) {
 
   byHand.addEventListener("change", () => {
     const row = [...current().steps[now()].weights].map((weight) => Math.round(100 * weight));
-    setHand(byHand.checked ? row : null, byHand.checked ? "The weights are yours" : "The model sets the weights again");
+    setHand(byHand.checked ? row : null, byHand.checked ? "Drag the sliders to set this word's weights." : "The model sets the weights again");
   });
   select.addEventListener("change", () => {
     if (!select.value) return;
