@@ -21,7 +21,6 @@ import torch
 
 from coursekit.corpora import SentencePair
 from coursekit.data.batching import translation_batch
-from coursekit.models.attention_hooks import recorded_weights
 from coursekit.models.translation import (
     AttentionTranslator,
     ContextTranslator,
@@ -29,6 +28,7 @@ from coursekit.models.translation import (
     SequenceTranslator,
     TransformerTranslator,
     Translator,
+    predict_references,
     translate,
 )
 from coursekit.text.vocabulary import WordVocabulary
@@ -231,11 +231,7 @@ def share_on_linked(model: Any, pairs: Sequence[SentencePair], languages: Any) -
     The Transformer's weights are the mean of the heads of the last layer.
     """
     batch = translation_batch(languages.encode(pairs)).to(next(model.parameters()).device)
-    with recorded_weights(model) as recorded:
-        _, weights = model(batch.source, batch.lengths, batch.previous)  # (N, T, S)
-    if weights is None:
-        last = max(name for name in recorded if "memory_attention" in name)
-        weights = recorded[last][-1].mean(dim=1)  # (N, T, S)
+    _, weights = predict_references(model, batch)  # (N, T, S)
     chosen = weights.argmax(dim=-1).tolist()  # (N, T)
     right = []
     for row, pair in zip(chosen, pairs, strict=True):

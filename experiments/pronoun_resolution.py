@@ -109,8 +109,9 @@ def train_translator(
         data: the sentences.
         seed: of the training sentences and of the order of the batches.
         train: the training loop.
-        settings: further arguments of the training loop, in place of the defaults.
+        settings: further arguments of the training loop, in place of the defaults; also its `loss`.
     """
+    loss = settings.pop("loss", smoothed_loss)
     pairs = data.encode(data.training_pairs(seed))
     defaults: dict[str, Any]
     if isinstance(model, TransformerTranslator):
@@ -120,7 +121,7 @@ def train_translator(
     return train(
         model,
         lambda epoch: batches_by_length(pairs, BATCH, seed=1000 * seed + epoch),
-        smoothed_loss,
+        loss,
         **({"epochs": EPOCHS, "progress": False} | defaults | settings),
     )
 

@@ -37,6 +37,7 @@ RUNS = {
     "faithfulness.reviews": "faithfulness",
     "head_alignment.english-korean": "head_alignment",
     "pronoun_resolution.english-french": "pronoun_resolution",
+    "training_snapshots.english-french-korean": "training_snapshots",
     "five_translators.english-french": "five_translators",
     "word_content_probe.english-french": "word_content_probe",
     "norm_placement.sequences": "norm_placement",

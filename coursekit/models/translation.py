@@ -16,7 +16,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from coursekit.data.batching import length_mask, source_batch, translation_batch
+from coursekit.data.batching import TranslationBatch, length_mask, source_batch, translation_batch
+from coursekit.models.attention_hooks import recorded_weights
 from coursekit.models.greedy_decoding import greedy_decode
 from coursekit.text.vocabulary import BOS, EOS, until_eos
 
@@ -254,6 +255,25 @@ def translate(
     return translations
 
 
+def predict_references(model: Translator, batch: TranslationBatch) -> tuple[Tensor, Tensor]:
+    """Predict each target word from the true words before it; return where the model looks, too.
+
+    Args:
+        model: a translator with attention.
+        batch: sentences and their references.
+
+    Returns:
+        logits (B, T, V), and the attention weights (B, T, S) from target to source; those of a
+        Transformer are the mean of the heads of the last decoder layer.
+    """
+    with recorded_weights(model) as recorded:
+        logits, weights = model(batch.source, batch.lengths, batch.previous)
+    if weights is None:
+        last = [name for name in recorded if "memory_attention" in name][-1]
+        weights = recorded[last][-1].mean(dim=1)  # (B, T, S)
+    return logits, weights
+
+
 @torch.no_grad()
 def attention_weights(
     model: Translator,
@@ -279,7 +299,7 @@ def attention_weights(
     for start in range(0, len(pairs), batch_size):
         members = pairs[start : start + batch_size]
         batch = translation_batch(members).to(where)
-        _, weights = model(batch.source, batch.lengths, batch.previous)  # (B, T, S)
+        _, weights = predict_references(model, batch)  # (B, T, S)
         weights_of_pairs += [
             row[: len(target), : len(source)].cpu()  # (T, S)
             for row, (source, target) in zip(weights, members, strict=True)

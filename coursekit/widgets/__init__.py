@@ -18,6 +18,7 @@ from coursekit.widgets.local_attention import WindowExplorer
 from coursekit.widgets.positional_encoding import PositionsExplorer
 from coursekit.widgets.recurrent_state import StateExplorer
 from coursekit.widgets.softmax_scaling import TemperatureExplorer
+from coursekit.widgets.training_snapshots import TrainingExplorer
 from coursekit.widgets.word_weights import WordsExplorer
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "SearchRecorder",
     "StateExplorer",
     "TemperatureExplorer",
+    "TrainingExplorer",
     "TransformerExplorer",
     "TranslatorExplorer",
     "WindowExplorer",

@@ -26,6 +26,13 @@ function inWords(words, weights) {
   return `Most weight: ${parts.join(", ")}.`;
 }
 
+// The sentence that stands for one word: its weight, and how many have more.
+function ofWord(words, weights, i) {
+  const larger = weights.filter((weight) => weight > weights[i]).length;
+  const place = larger ? `${larger} of ${words.length} words ${larger === 1 ? "has" : "have"} more` : "no word has more";
+  return `“${words[i]}” has the weight ${weights[i].toFixed(3)}; ${place}.`;
+}
+
 function render({ model, el }) {
   const texts = model.get("texts");
   const views = model.get("views");
@@ -54,7 +61,7 @@ function render({ model, el }) {
     scale,
     make("span", { text: "full colour at weight 1, not at the strongest word" }),
   );
-  const page = make("div", { class: "wo-text" });
+  const page = make("div", { class: "wo-text", role: "group", "aria-label": "Text; press a word to read its weight" });
   const said = make("p", { class: "wo-said" });
   const told = make("p", { class: "wo-told", "aria-live": "polite" });
   const hint = make("p", { class: "wo-hint" });
@@ -77,6 +84,7 @@ function render({ model, el }) {
 
   let spans = [];
   let margins = [];
+  let chosen = -1; // the word that the reader has pressed
 
   const current = () => texts[model.get("text")] ?? texts[0];
 
@@ -92,6 +100,7 @@ function render({ model, el }) {
     let position = 0;
     spans = [];
     margins = [];
+    chosen = -1;
     const lines = sentences.map((sentence) => {
       const line = make("p", { class: "wo-line" });
       if (hierarchical) {
@@ -101,7 +110,9 @@ function render({ model, el }) {
       }
       const body = make("span", { class: "wo-words" });
       for (const word of sentence) {
-        const span = make("span", { class: "wo-word", text: word });
+        const span = make("button", { type: "button", class: "wo-word", text: word });
+        const i = position;
+        span.addEventListener("click", () => choose(i));
         if (underlined.has(position)) span.classList.add("wo-marked");
         body.append(span, " ");
         spans.push(span);
@@ -115,7 +126,12 @@ function render({ model, el }) {
     if (!position) page.replaceChildren(make("p", { class: "wo-line", text: "(no words)" }));
     const underline = underlined.size && model.get("marked") ? ` Underlined: ${model.get("marked")}.` : "";
     const edge = hierarchical ? " The bar at the margin is the weight of the sentence." : "";
-    hint.textContent = `The stronger the colour, the more weight; point at a word to read it.${edge}${underline}`;
+    hint.textContent = `The stronger the colour, the more weight; press a word to read it.${edge}${underline}`;
+    update();
+  }
+
+  function choose(i) {
+    chosen = i;
     update();
   }
 
@@ -129,6 +145,8 @@ function render({ model, el }) {
     spans.forEach((span, i) => {
       span.style.setProperty("--weight", strength[i].toFixed(3));
       span.title = `${words[i]}: ${shown[i].toFixed(3)}`;
+      span.tabIndex = i === Math.max(chosen, 0) ? 0 : -1; // the arrow keys lead to the others
+      span.setAttribute("aria-pressed", String(i === chosen));
       span.dataset.weight = shown[i].toFixed(3);
     });
     const rows = sentence_weights[view] ?? [];
@@ -145,12 +163,20 @@ function render({ model, el }) {
     said.style.display = said.textContent ? "" : "none";
     const lead = rows.length ? strongest(rows, 1)[0] : undefined;
     const line = lead === undefined ? "" : ` Strongest sentence: number ${lead + 1}, ${rows[lead].toFixed(2)}.`;
-    told.textContent = inWords(words, shown) + line;
+    const one = chosen < 0 ? "" : `${ofWord(words, shown, chosen)} `;
+    told.textContent = one + inWords(words, shown) + line;
   }
 
   select.addEventListener("change", () => set("text", Number(select.value)));
   radios.forEach(({ input }) => input.addEventListener("change", () => set("view", input.value)));
   scale.addEventListener("change", () => set("absolute", scale.checked));
+  page.addEventListener("keydown", (event) => {
+    const to = moved(event.key, spans.indexOf(document.activeElement), spans.length);
+    if (to === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    choose(to);
+    spans[to].focus();
+  });
   keepArrows(root);
 
   model.on("change:text", build);

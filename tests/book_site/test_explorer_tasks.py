@@ -21,7 +21,7 @@ def test_a_state_becomes_a_link_that_the_explorer_reads():
 @pytest.mark.parametrize("argument", ["translators s=a", "translator", "translator s=a&b", ""])
 def test_a_state_that_no_explorer_reads_is_refused(argument):
     with pytest.raises(
-        ValueError, match="write one of cloze, history, review, transformer, translator"
+        ValueError, match="write one of cloze, history, review, training, transformer, translator"
     ):
         link_to(argument)
 

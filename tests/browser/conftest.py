@@ -125,13 +125,16 @@ def chromium() -> Iterator[Any]:
 def visit(site: Site, chromium: Any) -> Iterator[Any]:
     """Open pages of the site: visit("book/intro.html", scheme="dark", width=390) -> Visit.
 
-    With draw=False, only those explorers are drawn that are near the top, as for a reader.
+    With draw=False, only those explorers are drawn that are near the top, as for a reader. With
+    touch=True, the page can be tapped.
     """
     contexts: list[Any] = []
 
-    def open_page(path: str, scheme: str = "light", width: int = 1280, draw: bool = True) -> Visit:
+    def open_page(
+        path: str, scheme: str = "light", width: int = 1280, draw: bool = True, touch: bool = False
+    ) -> Visit:
         context = chromium.new_context(
-            color_scheme=scheme, viewport={"width": width, "height": 844}
+            color_scheme=scheme, viewport={"width": width, "height": 844}, has_touch=touch
         )
         contexts.append(context)
         visit = Visit(context.new_page())

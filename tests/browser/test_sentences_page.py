@@ -65,6 +65,34 @@ def test_the_reader_picks_the_review_and_who_looks(visit, states, width):
     assert opened.problems() == {}
 
 
+def test_a_word_is_read_by_mouse_touch_and_keyboard(visit, states):
+    state = next(state for state in states if "texts" in state)
+    text, view = state["texts"][0], state["view"]
+    words, weights = [word for s in text["sentences"] for word in s], text["weights"][view]
+    opened = visit(PAGE, width=390, touch=True)
+    explorer = opened.page.locator(".words-explorer").first
+    told = explorer.locator(".wo-told")
+
+    def expect_told(i):
+        more = sum(weight > weights[i] for weight in weights)
+        assert told.inner_text().startswith(f"“{words[i]}” has the weight {weights[i]:.3f}; ")
+        assert (
+            f"{more} of {len(words)} words" if more else "no word has more"
+        ) in told.inner_text()
+
+    explorer.locator(".wo-word").nth(3).tap()
+    expect_told(3)
+    opened.page.keyboard.press("ArrowRight")
+    expect_told(4)
+    opened.page.keyboard.press("End")
+    expect_told(len(words) - 1)
+    assert opened.page.evaluate("document.activeElement.textContent") == words[-1]
+    explorer.get_by_role("radio").last.check()
+    weights = text["weights"][state["views"][-1]]
+    expect_told(len(words) - 1)
+    assert opened.problems() == {}
+
+
 def test_colours_on_a_scale_from_nought_to_one(visit, states):
     state = next(state for state in states if "texts" in state)
     opened = visit(PAGE)

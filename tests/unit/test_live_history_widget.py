@@ -102,7 +102,7 @@ def test_what_is_read_back_is_as_many_words_as_were_there():
     ("back", "said"),
     [
         (([1], [2, 0], [3, 4]), "It finds 1: “b”. It misses “c”, “a”, and takes “d”, “e” to be "),
-        (([1, 2], [], []), "asks the vector for the 2 nouns, adjectives and verbs of the sent"),
+        (([1, 2], [], []), "looks in the vector for the 2 nouns, adjectives and verbs of the sent"),
         (([1, 2], [], []), "It finds all of them: “b”, “c”."),
         (([1], [], []), "the one noun, adjective or verb of the sentence. It finds it: “b”."),
         (([], [1], [2]), "It finds none. It misses “b”, and takes “c” to be there."),

@@ -118,3 +118,16 @@ def test_the_views_keep_their_order_when_a_notebook_is_saved():
     weights = {"later first": [1.0, 0.0], "a second": [0.0, 1.0]}
     explorer = WordsExplorer([{"words": ["fine", "bad"], "weights": weights}])
     assert explorer.get_state()["views"] == ["later first", "a second"]
+
+
+@pytest.mark.parametrize(
+    ("i", "said"),
+    [
+        (0, "“so” has the weight 0.250; 1 of 3 words has more."),
+        (1, "“good” has the weight 0.700; no word has more."),
+        (2, "“it” has the weight 0.050; 2 of 3 words have more."),
+    ],
+)
+def test_a_word_that_is_pressed_tells_its_weight(i, said):
+    call = f"ofWord(['so', 'good', 'it'], [0.25, 0.7, 0.05], {i})"
+    assert javascript(WordsExplorer, call) == said
