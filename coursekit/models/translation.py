@@ -265,12 +265,17 @@ def predict_references(model: Translator, batch: TranslationBatch) -> tuple[Tens
     Returns:
         logits (B, T, V), and the attention weights (B, T, S) from target to source; those of a
         Transformer are the mean of the heads of the last decoder layer.
+
+    Raises:
+        ValueError: the model has no attention.
     """
     with recorded_weights(model) as recorded:
         logits, weights = model(batch.source, batch.lengths, batch.previous)
     if weights is None:
-        last = [name for name in recorded if "memory_attention" in name][-1]
-        weights = recorded[last][-1].mean(dim=1)  # (B, T, S)
+        layers = [calls for name, calls in recorded.items() if "memory_attention" in name]
+        if not layers:
+            raise ValueError("the model has no attention from its target to its source.")
+        weights = layers[-1][-1].mean(dim=1)  # (B, T, S)
     return logits, weights
 
 

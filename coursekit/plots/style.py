@@ -9,7 +9,7 @@ must be legible on a light page, on a dark page and in a notebook with any theme
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -189,11 +189,9 @@ def css() -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the CSS variables to the file named on the command line."""
-    paths = list(sys.argv[1:] if arguments is None else arguments)
-    if len(paths) != 1:
-        print("usage: python -m coursekit.plots.style book/_static/colours.css", file=sys.stderr)
-        return 2
-    Path(paths[0]).write_text(css(), encoding="utf-8")
+    parser = argparse.ArgumentParser(prog="python -m coursekit.plots.style")
+    parser.add_argument("file", type=Path, help="such as book/_static/colours.css")
+    parser.parse_args(arguments).file.write_text(css(), encoding="utf-8")
     return 0
 
 

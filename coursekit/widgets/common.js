@@ -34,4 +34,16 @@ function moved(key, place, count) {
   return Math.min(Math.max(place + steps[key], 0), count - 1);
 }
 
+// Arrow keys, Home and End in a row of buttons: `go` to the place that a key leads to, which gets the focus.
+function arrowKeys(row, go) {
+  row.addEventListener("keydown", (pressed) => {
+    const buttons = [...row.querySelectorAll("button")];
+    const to = moved(pressed.key, buttons.indexOf(document.activeElement), buttons.length);
+    if (to === undefined || pressed.altKey || pressed.ctrlKey || pressed.metaKey) return;
+    pressed.preventDefault();
+    go(to);
+    row.querySelectorAll("button")[to]?.focus();
+  });
+}
+
 const signed = (value) => value.toFixed(2).replace("-", "−");

@@ -170,13 +170,7 @@ function render({ model, el }) {
   select.addEventListener("change", () => set("text", Number(select.value)));
   radios.forEach(({ input }) => input.addEventListener("change", () => set("view", input.value)));
   scale.addEventListener("change", () => set("absolute", scale.checked));
-  page.addEventListener("keydown", (event) => {
-    const to = moved(event.key, spans.indexOf(document.activeElement), spans.length);
-    if (to === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
-    event.preventDefault();
-    choose(to);
-    spans[to].focus();
-  });
+  arrowKeys(page, choose);
   keepArrows(root);
 
   model.on("change:text", build);

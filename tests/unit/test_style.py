@@ -35,9 +35,13 @@ def test_the_sites_colours_are_those_of_the_module(tmp_path):
     )
 
 
-def test_the_command_names_its_use(capsys):
-    assert style.main([]) == 2
-    assert "usage" in capsys.readouterr().err
+@pytest.mark.parametrize("arguments", [[], ["--help"]])
+def test_the_command_tells_its_use_and_writes_nothing(arguments, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        style.main(arguments)
+    assert "usage" in "".join(capsys.readouterr())
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("colours", [style.LIGHT, style.DARK], ids=["light", "dark"])

@@ -10,7 +10,12 @@ import torch
 from coursekit.data.batching import translation_batch
 from coursekit.data.lesson_data import translation_data
 from coursekit.models.attention_hooks import recorded_weights
-from coursekit.models.translation import attention_weights, predict_references, translate
+from coursekit.models.translation import (
+    SequenceTranslator,
+    attention_weights,
+    predict_references,
+    translate,
+)
 from coursekit.training import seed_everything
 from experiments import bottleneck, pronoun_resolution
 from experiments.training_snapshots import (
@@ -22,6 +27,8 @@ from experiments.training_snapshots import (
     read_runs,
 )
 from experiments.winograd_sentences import load_sentences
+from solutions.seq2seq.encoder_decoder import Seq2Seq
+from tests.helpers.one_line_errors import refused
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +53,14 @@ def test_a_transformer_looks_with_the_mean_of_its_last_layer(transformer):
     last = weights["model.decoder_layers.1.memory_attention"][-1]  # (B, h, T, S)
     assert torch.equal(mean, last.mean(dim=1))
     assert torch.allclose(logits, model(batch.source, batch.lengths, batch.previous)[0])
+
+
+def test_a_model_without_attention_is_refused(recurrent):
+    _, data = recurrent
+    seed_everything(3)
+    model = SequenceTranslator(Seq2Seq(len(data.source_words), len(data.target_words), 8, 8))
+    with refused("no attention"):
+        predict_references(model, translation_batch(data.test[:2]))
 
 
 def test_a_followed_sentence_has_the_models_own_numbers(recurrent):

@@ -127,18 +127,6 @@ function textField(label, vocabulary, changed) {
   return { field, input };
 }
 
-// Arrow keys, Home and End in a row of buttons: `go` to the place that a key leads to, which gets the focus.
-function arrowKeys(row, go) {
-  row.addEventListener("keydown", (pressed) => {
-    const buttons = [...row.querySelectorAll("button")];
-    const to = moved(pressed.key, buttons.indexOf(document.activeElement), buttons.length);
-    if (to === undefined || pressed.altKey || pressed.ctrlKey || pressed.metaKey) return;
-    pressed.preventDefault();
-    go(to);
-    row.querySelectorAll("button")[to]?.focus();
-  });
-}
-
 // A vector as a strip of cells: blue above 0, orange below, the stronger the further from 0.
 function drawStrip(canvas, vector, largest = 1) {
   canvas.width = vector.length;
