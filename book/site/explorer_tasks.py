@@ -33,7 +33,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from book.site.generated_markdown import parse_markdown
 
-EXPLORERS = ("cloze", "history", "review", "training", "transformer", "translator")
+EXPLORERS = ("cloze", "history", "nextword", "review", "training", "transformer", "translator")
 
 
 def link_to(argument: str) -> str:

@@ -58,6 +58,9 @@ class NgramModel:
         vocabulary_size: V, the number of ids.
         discounts: D_1 ... D_order, each from 0 to 1, or one for all.
 
+    Attributes:
+        sentences: the ids that it was fitted to.
+
     Raises:
         ValueError: an argument is out of range.
 
@@ -74,6 +77,7 @@ class NgramModel:
         self.discounts = list(discounts) if isinstance(discounts, Sequence) else [discounts] * order
         if len(self.discounts) != order or not all(0 <= d <= 1 for d in self.discounts):
             raise ValueError(f"give {order} discounts from 0 to 1, not {discounts}.")
+        self.sentences: Sentences = []
         self._counts: list[dict[tuple[int, ...], int]] = []  # of n-grams of 1, 2, ... words
         self._totals: list[dict[tuple[int, ...], int]] = []  # c(h) by history
         self._types: list[dict[tuple[int, ...], int]] = []  # t(h) by history
@@ -87,6 +91,7 @@ class NgramModel:
         Returns:
             the model itself.
         """
+        self.sentences = sentences
         seen = [Counter(_ngrams(sentences, k)) for k in range(1, self.order + 1)]
         self._counts = []
         for k, often in enumerate(seen, start=1):

@@ -8,6 +8,7 @@ from coursekit.widgets.caption_attention import GazeExplorer, Look
 from coursekit.widgets.cloze_comparison import FillExplorer
 from coursekit.widgets.live.alignment import AlignmentExplorer
 from coursekit.widgets.live.cloze import ClozeExplorer
+from coursekit.widgets.live.next_word import NextWordExplorer, pack_decoder
 from coursekit.widgets.live.review_classifier import ReviewExplorer
 from coursekit.widgets.live.saved_translator import save_translator
 from coursekit.widgets.live.transformer import TransformerExplorer
@@ -31,6 +32,7 @@ __all__ = [
     "HistoryExplorer",
     "Look",
     "MasksExplorer",
+    "NextWordExplorer",
     "PositionsExplorer",
     "ReviewExplorer",
     "ScoresExplorer",
@@ -44,6 +46,7 @@ __all__ = [
     "WordsExplorer",
     "as_packed",
     "pack",
+    "pack_decoder",
     "record_searches",
     "save_translator",
 ]

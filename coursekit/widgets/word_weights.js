@@ -110,7 +110,7 @@ function render({ model, el }) {
       }
       const body = make("span", { class: "wo-words" });
       for (const word of sentence) {
-        const span = make("button", { type: "button", class: "wo-word", text: word });
+        const span = make("button", { type: "button", class: "wo-word in-text", text: word });
         const i = position;
         span.addEventListener("click", () => choose(i));
         if (underlined.has(position)) span.classList.add("wo-marked");

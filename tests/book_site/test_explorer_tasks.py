@@ -6,11 +6,17 @@ import re
 
 import pytest
 
-from book.site.explorer_tasks import link_to, split_answer
+from book.site.explorer_tasks import EXPLORERS, link_to, split_answer
+from coursekit import widgets
 from tests.conftest import ROOT
 from tools.myst_to_markdown import PlainMarkdown
 
 TASK = ":::{try} translator s=the king&bar=2\n:shows: 왕\n\nWhat *now*?\n\n---\n\nThis.\n:::"
+
+
+def test_an_explorer_is_called_as_its_class_in_python():
+    kinds = {name.removesuffix("Explorer").lower() for name in vars(widgets)}
+    assert {*EXPLORERS} <= kinds
 
 
 def test_a_state_becomes_a_link_that_the_explorer_reads():
@@ -20,9 +26,7 @@ def test_a_state_becomes_a_link_that_the_explorer_reads():
 
 @pytest.mark.parametrize("argument", ["translators s=a", "translator", "translator s=a&b", ""])
 def test_a_state_that_no_explorer_reads_is_refused(argument):
-    with pytest.raises(
-        ValueError, match="write one of cloze, history, review, training, transformer, translator"
-    ):
+    with pytest.raises(ValueError, match=f"write one of {', '.join(EXPLORERS)}"):
         link_to(argument)
 
 

@@ -221,3 +221,17 @@ def test_every_picture_is_described(path):
         assert told, tag[:200]
         assert len(told[1]) >= 30, told[1]
         assert not re.search(r"\.(png|svg|jpe?g)\b|^_|^(image|figure|picture)\b", told[1], re.I)
+
+
+# Words of a running text are as high as their line (WCAG 2.5.8 excepts them).
+LOW_TARGETS = """[...document.querySelectorAll("[class$='-explorer'] :is(button, select, input)")]
+    .filter(e => e.offsetParent && !e.classList.contains("in-text"))
+    .map(e => ["checkbox", "radio"].includes(e.type) ? e.closest("label") : e)
+    .filter(e => e.getBoundingClientRect().height < 43.5)
+    .map(e => e.closest("[class$='-explorer']").className + ": " + e.outerHTML.slice(0, 120))"""
+
+
+@pytest.mark.parametrize("path", [*CHAPTERS, "book/intro.html", "book/one_sentence.html"])
+def test_a_finger_finds_the_controls_of_explorers_on_a_phone(visit, path):
+    opened = visit(path, width=390, touch=True)
+    assert opened.page.evaluate(LOW_TARGETS) == []

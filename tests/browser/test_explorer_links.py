@@ -13,6 +13,7 @@ pytestmark = pytest.mark.browser
 
 LINKS = {
     "book/03_bahdanau.html#live=translator&s=the+cat+sleeps": "translator",
+    "book/01_why_attention.html#live=nextword&s=the+fox+chases+the": "nextword",
     "book/06_sentences.html#live=review&s=the+story+was+good": "review",
     "book/08_transformer.html#live=transformer&s=the+cat+sleeps": "transformer",
     "book/09_bert.html#live=cloze&a=anna+has+a+kite&b=she+flies+it&gap=5": "cloze",

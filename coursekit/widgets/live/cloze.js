@@ -57,9 +57,11 @@ function render({ model, el }) {
   const fields = ["first", "second"].map((name, k) => ({
     name, ...textField(k ? "Second text" : "First text", vocabulary, (text) => typed(k, text)),
   }));
-  const select = make("select", {}, make("option", { value: "", text: "your own" }));
-  get("examples").forEach(({ first, second }, i) => select.append(make("option", { value: i, text: [...first, ...second].join(" ") })));
-  const chooser = make("label", {}, make("span", { text: "Example" }), select);
+  const { chooser, select } = exampleList(get("examples").map(({ first, second }) => [...first, ...second].join(" ")), (i) => {
+    const example = get("examples")[i];
+    fields.forEach(({ name, input }) => { input.value = example[name].join(" "); });
+    set({ ...example });
+  });
   const note = make("p", { class: "live-note", role: "status" });
   const page = make("div", { class: "cl-text", role: "group", "aria-label": "Words; press one to hide it" });
   const under = make("select", {}, make("option", { value: "", text: "what the guess rests on" }));
@@ -82,7 +84,7 @@ function render({ model, el }) {
   const hint = make("p", {
     class: "cl-hint",
     text: "Coloured: how much probability the true word loses when a word is hidden as well, or a head's weights. " +
-      "Framed in the list: the word that stands there in truth. The page's address holds what you see; send it as a link.",
+      "Framed in the list: the word that stands there in truth. Copy the page's address to share this view.",
   });
   const stage = make("div", {}, page,
     make("label", {}, make("span", { text: "Colour shows" }), under), guesses, leftTitle, lefts, next, switches);
@@ -232,12 +234,6 @@ function render({ model, el }) {
     );
   }
 
-  select.addEventListener("change", () => {
-    if (!select.value) return;
-    const example = get("examples")[Number(select.value)];
-    fields.forEach(({ name, input }) => { input.value = example[name].join(" "); });
-    set({ ...example });
-  });
   under.addEventListener("change", () => set({ show: under.value }));
   keepArrows(root);
 

@@ -44,9 +44,11 @@ function render({ model, el }) {
   const shown = () => ({ ...fresh(get("examples")[0].words), ...get("shown") });
 
   const { field, input } = textField("Review", vocabulary, typed);
-  const select = make("select", {}, make("option", { value: "", text: "your own" }));
-  get("examples").forEach((one, i) => select.append(make("option", { value: i, text: one.words.join(" ") })));
-  const chooser = make("label", {}, make("span", { text: "Example" }), select);
+  const { chooser, select } = exampleList(get("examples").map(({ words: text }) => text.join(" ")), (i) => {
+    const { words: given } = get("examples")[i];
+    input.value = given.join(" ");
+    set({ words: given, barred: [] });
+  });
   const note = make("p", { class: "live-note", role: "status" });
   const bar = make("div", { class: "rv-verdict", "aria-hidden": "true" }, make("span"), make("span"));
   const page = make("div", { class: "rv-text", role: "group", "aria-label": "Words; press one to bar it from attention" });
@@ -57,7 +59,7 @@ function render({ model, el }) {
   const hint = make("p", {
     class: "rv-hint",
     text: `Press a word to bar it: it is read, but gets no weight. Blue speaks for ${classes[1]}, orange for ${classes[0]}. ` +
-      "The page's address holds what you see; send it as a link.",
+      "Copy the page's address to share this view.",
   });
   const stage = make("div", {}, bar, page,
     make("label", {}, make("span", { text: "Colour shows" }), mode),
@@ -151,12 +153,6 @@ function render({ model, el }) {
     );
   }
 
-  select.addEventListener("change", () => {
-    if (!select.value) return;
-    const { words: given } = get("examples")[Number(select.value)];
-    input.value = given.join(" ");
-    set({ words: given, barred: [] });
-  });
   mode.addEventListener("change", () => set({ show: mode.value }));
   asks.addEventListener("change", () => set({ asks: asks.checked }));
   keepArrows(root);

@@ -102,7 +102,8 @@ function textField(label, vocabulary, changed) {
   }
 
   function take(word) {
-    input.value = `${input.value.replace(/[^\s]*$/, "")}${word} `;
+    const begun = word.startsWith(/[^\s]*$/.exec(input.value.toLowerCase())[0]);
+    input.value = `${begun ? input.value.replace(/[^\s]*$/, "") : `${input.value} `}${word} `;
     offer([]);
     input.focus();
     changed(input.value);
@@ -111,6 +112,11 @@ function textField(label, vocabulary, changed) {
   input.addEventListener("input", () => {
     offer(/[^\s]$/.test(input.value) ? completions(input.value, vocabulary).slice(0, 8) : []);
     changed(input.value);
+  });
+  input.addEventListener("click", () => {
+    if (offered.length) return;
+    const fitting = completions(input.value, vocabulary);
+    offer(fitting.length ? fitting : vocabulary);
   });
   input.addEventListener("blur", () => offer([]));
   input.addEventListener("keydown", (event) => {
@@ -125,6 +131,22 @@ function textField(label, vocabulary, changed) {
   });
   list.hidden = true;
   return { field, input };
+}
+
+// A list of examples, with a button that takes another one by chance; `chosen(i)` after each choice.
+function exampleList(texts, chosen) {
+  const select = make("select", {}, make("option", { value: "", text: "your own" }),
+    ...texts.map((text, i) => make("option", { value: i, text })));
+  const dots = [[6, 6], [18, 6], [12, 12], [6, 18], [18, 18]].map(([cx, cy]) => makeSvg("circle", { cx, cy, r: 2.4 }));
+  const dice = make("button", { type: "button", class: "live-dice", title: "Choose at random", "aria-label": "Choose at random" },
+    makeSvg("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, makeSvg("rect", { x: 1, y: 1, width: 22, height: 22, rx: 5 }), ...dots));
+  select.addEventListener("change", () => { if (select.value) chosen(Number(select.value)); });
+  dice.addEventListener("click", () => {
+    const others = texts.map((_, i) => i).filter((i) => String(i) !== select.value);
+    if (others.length) chosen(others[Math.floor(Math.random() * others.length)]);
+  });
+  const chooser = make("div", { class: "live-chooser" }, make("label", {}, make("span", { text: "Example" }), select), dice);
+  return { chooser, select };
 }
 
 // A vector as a strip of cells: blue above 0, orange below, the stronger the further from 0.

@@ -48,9 +48,13 @@ function render({ model, el }) {
   };
 
   const { field, input } = textField("English", vocabulary, typed);
-  const select = make("select", {}, make("option", { value: "", text: "your own" }));
-  get("examples").forEach(({ source }, i) => select.append(make("option", { value: i, text: source.join(" ") })));
-  const chooser = make("label", {}, make("span", { text: "Example" }), select);
+  const { chooser, select } = exampleList(get("examples").map(({ source }) => source.join(" ")), (i) => {
+    const example = get("examples")[i];
+    input.value = example.source.join(" ");
+    event = "";
+    const { off, positions, causal } = shown();
+    set({ ...fresh(example.source), ...example.look, off, positions, causal });
+  });
   const note = make("p", { class: "live-note", role: "status" });
   const line = (name, label) => {
     const row = make("div", { class: "tf-words", role: "radiogroup", "aria-label": label });
@@ -99,8 +103,8 @@ function render({ model, el }) {
   });
   const hint = make("p", {
     class: "tf-hint",
-    text: "Press a word to see where a head looks from it, and its vector on the way. Strips: blue is above 0, orange below. " +
-      "The page's address holds what you see; send it as a link.",
+    text: "Head 2.1 is the first of layer 2. Press a word to see where a head looks from it, and its vector on the way. Strips: blue is above 0, orange below. " +
+      "Copy the page's address to share this view.",
   });
   const stage = make("div", {}, source.block, target.block, reference, grid,
     make("div", { class: "tf-bar" }, switchOff, switchLayer, reset),
@@ -270,14 +274,6 @@ function render({ model, el }) {
   arrowKeys(target.row, (i) => choose("target", i));
   arrowKeys(grid, (i) => { event = ""; set({ head: names[i] }); });
 
-  select.addEventListener("change", () => {
-    if (!select.value) return;
-    const example = get("examples")[Number(select.value)];
-    input.value = example.source.join(" ");
-    event = "";
-    const { off, positions, causal } = shown();
-    set({ ...fresh(example.source), ...example.look, off, positions, causal });
-  });
   keepArrows(root);
 
   const link = address("transformer", () => toLink(shown()), (given) => {

@@ -55,9 +55,12 @@ function render({ model, el }) {
   const glossed = (word) => (gloss(word) ? `${word} (${gloss(word)})` : word);
 
   const { field, input } = textField("English", vocabulary, typed);
-  const select = make("select", {}, make("option", { value: "", text: "your own" }));
-  get("examples").forEach(({ source }, i) => select.append(make("option", { value: i, text: source.join(" ") })));
-  const chooser = make("label", {}, make("span", { text: "Example" }), select);
+  const { chooser, select } = exampleList(get("examples").map(({ source }) => source.join(" ")), (i) => {
+    stop();
+    event = "";
+    input.value = get("examples")[i].source.join(" ");
+    set(fresh(get("examples")[i].source));
+  });
   const note = make("p", { class: "live-note", role: "status" });
   const outputs = make("dl", { class: "tr-outputs" });
   const button = (text, action, options = {}) => {
@@ -354,7 +357,7 @@ function render({ model, el }) {
     told.textContent = effect + inWords(found.words, weights, glossed(targetWords[token]), probabilities[token], i in forced);
     hint.replaceChildren(
       "Press a source word to bar it, a target word to see its step, a word below to force it. " +
-      "Strips: blue is above 0, orange below. The page's address holds what you see; send it as a link. " +
+      "Strips: blue is above 0, orange below. Copy the page's address to share this view. " +
       (fixed ? "The model with one fixed vector has no weights: only the sentence changes what it writes." : ""),
     );
     if (gold.length) hint.append(make("b", { text: " Dashed: gold links." }));
@@ -362,13 +365,6 @@ function render({ model, el }) {
     event = "";
   }
 
-  select.addEventListener("change", () => {
-    if (!select.value) return;
-    stop();
-    event = "";
-    input.value = get("examples")[Number(select.value)].source.join(" ");
-    set(fresh(get("examples")[Number(select.value)].source));
-  });
   other.addEventListener("change", () => {
     if (other.value) change({ forced: { ...shown().forced, [now()]: other.value } }, `“${other.value}” is forced as word ${now() + 1}`);
   });

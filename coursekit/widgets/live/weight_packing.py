@@ -1,10 +1,10 @@
-"""Packing of a model's weights as quantized text, which engine.js unpacks in the page."""
+"""Packing of a model's weights, and of ids, as text, which the explorers unpack in the page."""
 
 from __future__ import annotations
 
 import base64
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import torch
@@ -14,6 +14,7 @@ from torch import Tensor, nn
 ALPHABET = "".join(chr(i) for i in range(33, 127) if chr(i) not in "\"&'<>\\`")
 MOST = len(ALPHABET)  # 87 levels
 _MIDDLE = MOST // 2
+_FIRST = 0x100  # the character of id 0; from here on none is a control character
 
 Packed = dict[str, dict[str, Any]]
 AnyModule = TypeVar("AnyModule", bound=nn.Module)
@@ -85,6 +86,23 @@ def pack_tensors(tensors: Mapping[str, Tensor], levels: int | None = None) -> Pa
             "scales": _halves(scales),
         }
     return packed
+
+
+def pack_ids(sentences: Iterable[Sequence[int]]) -> str:
+    """Return the ids of sentences as a text for language_models.js, one character for each id.
+
+    Sorted sentences compress better, and their order does not matter to a model that counts.
+
+    Args:
+        sentences: ids from 0 to 50,000, each sentence with the mark that ends it.
+
+    Raises:
+        ValueError: an id is out of range.
+    """
+    ids = [i for sentence in sorted(map(list, sentences)) for i in sentence]
+    if ids and not 0 <= min(ids) <= max(ids) <= 50_000:
+        raise ValueError("ids must be from 0 to 50,000.")
+    return "".join(chr(_FIRST + i) for i in ids)
 
 
 def unpack(packed: Mapping[str, Mapping[str, Any]]) -> dict[str, Tensor]:
