@@ -11,7 +11,7 @@ from coursekit.models.ngrams import NgramModel
 from coursekit.text.vocabulary import until_eos
 from coursekit.widgets.live.weight_packing import unpack
 from solutions.embeddings.vectors import NeuralLanguageModel
-from tests.browser.conftest import explorer_states
+from tests.browser.conftest import LIGHT, explorer_states
 
 pytestmark = pytest.mark.browser
 
@@ -185,4 +185,24 @@ def test_a_link_opens_text_place_and_settings(visit):
         assert explorer.get_by_label(label).input_value() == value
     explorer.get_by_role("radio").nth(3).click()
     opened.page.wait_for_url("**#live=nextword&s=anna+is+a+cook.+she&at=4&t=0.5&k=3&p=0.7")
+    assert opened.problems() == {}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_and_numbers_can_be_read_on_their_colours(visit, scheme):
+    """The contrast of a word of the strongest colour, and of its number, is that of WCAG AA."""
+    opened = visit(WRITER, scheme=scheme)
+    ratios = opened.page.locator(".nextword-explorer").evaluate(
+        "explorer => {"
+        + LIGHT
+        + """
+          return [...explorer.querySelectorAll(".live-word :is(span, small)")].map((text) => {
+            const word = text.closest(".live-word");
+            const pair = [getComputedStyle(text).color, getComputedStyle(word).backgroundColor];
+            const [high, low] = pair.map(light).sort((a, b) => b - a);
+            return (high + 0.05) / (low + 0.05);
+          });
+        }"""
+    )
+    assert len(ratios) > 10 and min(ratios) >= 4.5
     assert opened.problems() == {}

@@ -194,6 +194,20 @@ def test_the_context_is_told_in_words(found, only, said):
     assert javascript(NextWordExplorer, call) == said
 
 
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("a b . c", "a b. c"),
+        ("a b c d e f", "a b c d e f"),
+        ("a b c d e f g", "… c d e f g"),
+        ("a b . c d e f", "… c d e f"),
+        ("a . c d e . g", "… c d e. g"),
+    ],
+)
+def test_the_end_of_a_text(text, end):
+    assert javascript(NextWordExplorer, f"endOf({json.dumps(text.split())})") == end
+
+
 def test_a_link_keeps_what_is_shown():
     shown = {
         "text": ["the", "cat", ".", "it", "runs"],

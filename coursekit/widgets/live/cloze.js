@@ -237,23 +237,14 @@ function render({ model, el }) {
   under.addEventListener("change", () => set({ show: under.value }));
   keepArrows(root);
 
-  const link = address("cloze", () => toLink(shown()), (given) => {
-    const asked = fromLink(given);
-    const wrong = wrongIn(asked.first, asked.second);
-    if (wrong) return tell(wrong);
-    fields.forEach(({ name, input }) => { input.value = asked[name].join(" "); });
-    model.set("shown", asked);
-    model.save_changes();
-    root.scrollIntoView();
+  const link = linkedState("cloze", {
+    model, root, fromLink, tell, update,
+    toLink: () => toLink(shown()),
+    wrongIn: ({ first, second }) => wrongIn(first, second),
+    fill: (asked) => fields.forEach(({ name, input }) => { input.value = asked[name].join(" "); }),
+    ended: () => stop(),
   });
-  model.on("change:shown", update);
-  update();
-  link.look();
-  return () => {
-    stop();
-    link.close();
-    model.off("change:shown", update);
-  };
+  return link.start();
 }
 
 export default { render };

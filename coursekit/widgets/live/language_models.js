@@ -76,7 +76,7 @@ function ngramModel({ text, discounts, size, bos, eos }) {
     };
   }
 
-  return { order, recall, read: (ids) => ids.map((_, i) => predict(ids.slice(0, i + 1))) };
+  return { recall, read: (ids) => ids.map((_, i) => predict(ids.slice(0, i + 1))) };
 }
 
 // y = b + W x + U tanh(d + H x), x = [C(w_{t-n}); ...; C(w_{t-1})] (Bengio et al., 2003)
@@ -99,7 +99,7 @@ function neuralLanguageModel(p, { bos }) {
     return others.filter((other) => other !== id).sort((a, b) => cosine.get(b) - cosine.get(a)).slice(0, count);
   }
 
-  return { window, nearest, read: (ids) => ids.map((_, i) => predict(ids.slice(0, i + 1))) };
+  return { nearest, read: (ids) => ids.map((_, i) => predict(ids.slice(0, i + 1))) };
 }
 
 const silu = (z) => z * sigmoid(z);

@@ -10,6 +10,8 @@ const KINDS = { ngram: ngramModel, neural: neuralLanguageModel, decoder: decoder
 
 const splitText = (text) => text.toLowerCase().match(/[^\s.,;:!?"“”]+|[.!?]/g)?.map((word) => (/[.!?]/.test(word) ? STOP : word)) ?? [];
 const joinText = (words) => words.join(" ").replaceAll(" .", ".");
+// The end of a text, with "…" for what is left out
+const endOf = (words, count = 5) => (words.length <= count + 1 ? joinText(words) : `… ${joinText(words.slice(-count)).replace(/^\. /, "")}`);
 const isOver = (text, sentences) => text.filter((word) => word === STOP).length >= sentences;
 // A probability, with more digits where it is small
 function chance(p) {
@@ -82,7 +84,7 @@ function render({ model, el }) {
     write.addEventListener("click", () => continueWith(m, Infinity));
     const box = make("section", { class: "nw-model", "aria-label": name },
       make("p", { class: "nw-title", text: name }), list, why, make("div", { class: "nw-buttons" }, draw, write));
-    return { box, list, why, buttons: [draw, write] };
+    return { box, list, why };
   });
 
   const choose = (label, values, key, text) => {
@@ -170,7 +172,7 @@ function render({ model, el }) {
     if (wrong) return tell(wrong);
     const next = at === text.length && !isOver(changed, limits().sentences) ? changed.length : at;
     set({ text: changed, at: next });
-    line.querySelectorAll("button")[next].focus(); // the button that was pressed is gone
+    line.querySelectorAll("button")[next].focus({ preventScroll: true }); // the button that was pressed is gone
   }
 
   function buildLine(text, at, chances) {
@@ -247,8 +249,7 @@ function render({ model, el }) {
     panels.forEach(({ why }, m) => { why.textContent = reason(models[m], before); });
     perplexities.textContent = text.length
       ? `Perplexity of ${text.length === 1 ? "this word" : `these ${text.length} words`}${text.includes(STOP) ? ", full stops included" : ""}: ${models.map(({ name }, m) => `${name} ${perplexityOf(chances[m]).toFixed(1)}`).join(", ")}.` : "";
-    const end = before.length > 6 ? ["…", ...before.slice(-5)] : before;
-    const after = before.length ? `After “${joinText(end)}”` : "At the beginning";
+    const after = before.length ? `After “${endOf(before)}”` : "At the beginning";
     const firsts = found.map(({ best, p }, m) => `${m ? "that" : "the first choice"} of the ${models[m].name} is ${called(nameOf(best))} (${chance(p[best])})`);
     const truth = given[at] === undefined ? "" : ` In your text, ${called(text[at])} has ${found.map(({ p }) => chance(p[given[at]])).join(" and ")}.`;
     const rest = controls ? ` With these settings ${found[0].drawable === 1 ? "one word" : `${found[0].drawable} words`} can be drawn here.` : "";
@@ -258,22 +259,13 @@ function render({ model, el }) {
   arrowKeys(line, (to) => set({ at: to }));
   keepArrows(root);
 
-  const link = address("nextword", () => toLink(shown(), controls), (given) => {
-    const asked = fromLink(given);
-    const wrong = wrongIn(asked.text);
-    if (wrong) return tell(wrong);
-    input.value = joinText(asked.text);
-    model.set("shown", asked);
-    model.save_changes();
-    root.scrollIntoView();
+  const link = linkedState("nextword", {
+    model, root, fromLink, tell, update,
+    toLink: () => toLink(shown(), controls),
+    wrongIn: ({ text }) => wrongIn(text),
+    fill: ({ text }) => { input.value = joinText(text); },
   });
-  model.on("change:shown", update);
-  update();
-  link.look();
-  return () => {
-    link.close();
-    model.off("change:shown", update);
-  };
+  return link.start();
 }
 
 export default { render };

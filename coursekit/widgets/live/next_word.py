@@ -108,6 +108,12 @@ def pack_decoder(decoder: nn.Module, heads: int, levels: int | None = None) -> d
             grouped queries, SwiGLU, no biases.
         heads: the number of heads of queries.
         levels: as in `pack`.
+
+    Returns:
+        its kind, its packed weights and the number of heads.
+
+    Raises:
+        ValueError: as in `pack`.
     """
     return {"kind": "decoder", "weights": pack(decoder, levels), "heads": heads}
 

@@ -157,23 +157,14 @@ function render({ model, el }) {
   asks.addEventListener("change", () => set({ asks: asks.checked }));
   keepArrows(root);
 
-  const link = address("review", () => toLink(shown()), (given) => {
-    const asked = fromLink(given);
-    const wrong = complaint(asked.words, known, get("most"));
-    if (wrong) return tell(wrong);
-    input.value = asked.words.join(" ");
-    model.set("shown", asked);
-    model.save_changes();
-    root.scrollIntoView();
+  const link = linkedState("review", {
+    model, root, fromLink, tell, update,
+    toLink: () => toLink(shown()),
+    wrongIn: ({ words: given }) => complaint(given, known, get("most")),
+    fill: ({ words: given }) => { input.value = given.join(" "); },
+    ended: () => stop(),
   });
-  model.on("change:shown", update);
-  update();
-  link.look();
-  return () => {
-    stop();
-    link.close();
-    model.off("change:shown", update);
-  };
+  return link.start();
 }
 
 export default { render };

@@ -226,6 +226,34 @@ function address(name, values, open) {
   };
 }
 
+// The state of a live explorer, drawn now and after each change, and kept in the address. A link is
+// opened if `wrongIn(asked)` has no complaint about what `fromLink` reads; `fill(asked)` writes its text
+// into the fields. Returns `keep`, after a change, and `start`, which returns what ends it.
+function linkedState(name, { model, root, toLink, fromLink, wrongIn, fill, tell, update, ended = () => {} }) {
+  const link = address(name, toLink, (given) => {
+    const asked = fromLink(given);
+    const wrong = wrongIn(asked);
+    if (wrong) return tell(wrong);
+    fill(asked);
+    model.set("shown", asked);
+    model.save_changes();
+    root.scrollIntoView();
+  });
+
+  function start() {
+    model.on("change:shown", update);
+    update();
+    link.look();
+    return () => {
+      ended();
+      link.close();
+      model.off("change:shown", update);
+    };
+  }
+
+  return { keep: link.keep, start };
+}
+
 const SLICE_MS = 12; // of computing, before the page may do something else
 
 // Does `each` for all items, some at a time; `shown` after every slice, `done` at the end. Returns

@@ -276,22 +276,13 @@ function render({ model, el }) {
 
   keepArrows(root);
 
-  const link = address("transformer", () => toLink(shown()), (given) => {
-    const asked = fromLink(given);
-    const wrong = complaint(asked.words, known, MOST);
-    if (wrong) return tell(wrong);
-    input.value = asked.words.join(" ");
-    model.set("shown", asked);
-    model.save_changes();
-    root.scrollIntoView();
+  const link = linkedState("transformer", {
+    model, root, fromLink, tell, update,
+    toLink: () => toLink(shown()),
+    wrongIn: ({ words: given }) => complaint(given, known, MOST),
+    fill: ({ words: given }) => { input.value = given.join(" "); },
   });
-  model.on("change:shown", update);
-  update();
-  link.look();
-  return () => {
-    link.close();
-    model.off("change:shown", update);
-  };
+  return link.start();
 }
 
 export default { render };

@@ -379,23 +379,14 @@ function render({ model, el }) {
   });
   keepArrows(root);
 
-  const link = address("translator", () => toLink(shown()), (given) => {
-    const asked = fromLink(given);
-    const wrong = complaint(asked.words, known, MOST);
-    if (wrong) return tell(wrong);
-    input.value = asked.words.join(" ");
-    model.set("shown", asked);
-    model.save_changes();
-    root.scrollIntoView();
+  const link = linkedState("translator", {
+    model, root, fromLink, tell, update,
+    toLink: () => toLink(shown()),
+    wrongIn: ({ words }) => complaint(words, known, MOST),
+    fill: ({ words }) => { input.value = words.join(" "); },
+    ended: () => clearInterval(timer),
   });
-  model.on("change:shown", update);
-  update();
-  link.look();
-  return () => {
-    clearInterval(timer);
-    link.close();
-    model.off("change:shown", update);
-  };
+  return link.start();
 }
 
 export default { render };
