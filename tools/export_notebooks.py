@@ -18,7 +18,14 @@ from typing import Any
 import jupytext
 import nbformat
 
-from book.site.launch_links import BRANCH, ROOT, clone_address, find_repository, list_chapters
+from book.site.launch_links import (
+    BRANCH,
+    ROOT,
+    clone_address,
+    find_repository,
+    list_chapters,
+    site_address,
+)
 from tools.myst_to_markdown import PlainMarkdown
 
 FOLDERS = (
@@ -29,11 +36,12 @@ FILES = (
     "CITATION.cff", "README.md",
 )  # fmt: skip
 FIRST_CELL = """\
-# In Colab: run this first; it downloads the course and missing packages. Elsewhere it does nothing.
-import sys
+# Run this first. In Colab it downloads the course and missing packages.
+import os, sys
 
+os.environ.setdefault("COURSE_SITE", "{site}")  # where a green card links to
 if "google.colab" in sys.modules:
-    import os, subprocess
+    import subprocess
 
     folder = "/content/course"
     fetch = ["git", "clone", "--quiet", "--depth=1", "--branch={branch}", "{address}", folder]
@@ -70,7 +78,9 @@ METADATA = {
 def make_first_cell(path: str, address: str | None) -> Any:
     """Return the first cell of a notebook, given the notebook's path in the tree."""
     text = NO_ADDRESS if address is None else FIRST_CELL
-    source = text.format(branch=BRANCH, address=address, working=Path(path).parent.as_posix())
+    site = site_address(address.removeprefix(clone_address(""))) if address else ""
+    working = Path(path).parent.as_posix()
+    source = text.format(branch=BRANCH, address=address, working=working, site=site)
     cell = nbformat.v4.new_code_cell(source.rstrip(), id="colab")
     cell.metadata["jupyter"] = {"source_hidden": True}
     return cell
@@ -137,10 +147,8 @@ def _links_out(text: str, address: str | None) -> str:
 
     if address is None:
         return strip_answers(text)
-    owner, name = address.removeprefix("https://github.com/").split("/")
-    return re.sub(
-        r"\]\((?:\.\./)*(book/[\w/]+)\.md\)", rf"](https://{owner}.github.io/{name}/\1.html)", text
-    )
+    site = site_address(address.removeprefix(clone_address("")))
+    return re.sub(r"\]\((?:\.\./)*(book/[\w/]+)\.md\)", rf"]({site}\1.html)", text)
 
 
 def write_notebooks(folder: Path, root: Path = ROOT, address: str | None = None) -> list[Path]:

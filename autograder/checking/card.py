@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import html
+import os
+from urllib.parse import quote, urljoin, urlparse
 
+from autograder.diagnose.marked_line import MarkedLine
 from autograder.diagnose.verdict import Verdict
 
 _STYLE = (
@@ -31,8 +34,13 @@ def format_card_text(verdict: Verdict) -> str:
     return "\n".join(lines)
 
 
-def format_card_html(verdict: Verdict) -> str:
-    """Return the card as HTML, in colours that work on light and dark pages."""
+def format_card_html(verdict: Verdict, extra: str = "") -> str:
+    """Return the card as HTML, in colours that work on light and dark pages.
+
+    Args:
+        verdict: the verdict.
+        extra: HTML to put below the details.
+    """
     colour = PASSED if verdict.passed else FAILED
     mark = "✓" if verdict.passed else "✗"
     first, *rest = _titled(verdict).split("\n")
@@ -49,6 +57,7 @@ def format_card_html(verdict: Verdict) -> str:
         parts.append(f'<div style="margin-top:.4em">{html.escape(verdict.hint)}</div>')
     if verdict.details:
         parts.append(_pre(verdict.details))
+    parts.append(extra)
     for line in (*verdict.trace, *verdict.remarks):
         parts.append(f'<div style="margin-top:.4em">{html.escape(line)}</div>')
     if verdict.printed and not verdict.passed:
@@ -69,17 +78,59 @@ def _printed(verdict: Verdict) -> list[str]:
 
 
 def _pre(lines: list[str] | tuple[str, ...]) -> str:
-    return f'<pre style="{_PRE}">{html.escape(chr(10).join(lines))}</pre>'
+    return f'<pre style="{_PRE}">{chr(10).join(map(_format_line, lines))}</pre>'
 
 
-def display_card(verdict: Verdict) -> None:
-    """Display the card in a notebook, or print it elsewhere."""
+def _format_line(line: str) -> str:
+    """Return a line as HTML, with its wrong numbers coloured and those that do not count faded."""
+    if not isinstance(line, MarkedLine):
+        return html.escape(line)
+    parts, done = [], 0
+    for mark in line.marks:
+        if mark.error == 0:
+            style = "opacity:.6"
+        elif line.is_expected:
+            style = "font-weight:bold;background:rgba(0,158,115,.25)"
+        else:
+            style = f"font-weight:bold;background:rgba(213,94,0,{0.2 + 0.45 * mark.error:.2f})"
+        number = html.escape(line[mark.start : mark.end])
+        parts += [html.escape(line[done : mark.start]), f'<span style="{style}">{number}</span>']
+        done = mark.end
+    return "".join([*parts, html.escape(line[done:])])
+
+
+def link_to_progress_page(name: str) -> str:
+    """Return a link that ticks an exercise on the site's page "Your progress", as HTML.
+
+    The variable COURSE_SITE holds the address of the site; without it there is no link.
+    """
+    site = os.environ.get("COURSE_SITE", "").strip()
+    if urlparse(site).scheme not in ("http", "https"):
+        return ""
+    address = f"{urljoin(site.rstrip('/') + '/', 'book/progress.html')}#passed={quote(name)}"
+    return (
+        f'<div style="margin-top:.4em"><a href="{html.escape(address, quote=True)}" '
+        'style="color:inherit;text-decoration:underline" target="_blank" rel="noopener">'
+        "Tick it on your progress page</a></div>"
+    )
+
+
+def display_card(verdict: Verdict, extra: str = "") -> None:
+    """Display the card in a notebook, or print it elsewhere.
+
+    Args:
+        verdict: the verdict.
+        extra: HTML to put below the details, in a notebook only.
+    """
     if is_in_notebook():
         from IPython.display import display
 
         # Send both forms: logs and front ends that cannot show HTML use the text.
         display(
-            {"text/html": format_card_html(verdict), "text/plain": format_card_text(verdict)},
+            {
+                "text/html": format_card_html(verdict, extra),
+                "text/plain": format_card_text(verdict),
+            },
             raw=True,
         )
     else:

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from autograder import expected_values
 from autograder.checking import card
 from autograder.checking.answer_trace import trace_answer
+from autograder.checking.difference_map import draw_difference_map
 from autograder.checking.failed_case import FailedCase
 from autograder.checking.timeout import CASE_TIMEOUT_SECONDS, Watchdog
 from autograder.diagnose.compare import Difference
@@ -32,6 +33,7 @@ from autograder.spec.exercise import Case, Exercise
 from autograder.spec.outcome import Outcome
 from autograder.trace.comparison import Trace
 from autograder.trace.formatting import format_summary, format_values
+from coursekit.notebook.settings import is_grading
 
 
 class CheckFailed(AssertionError):
@@ -39,8 +41,10 @@ class CheckFailed(AssertionError):
 
     def _render_traceback_(self) -> list[str]:
         # IPython shows this line below the card in place of a traceback. nbgrader's Validate, which
-        # shows only errors, shows this line alone.
-        return [f"CheckFailed: {str(self).splitlines()[0]}"]
+        # shows only errors, shows this line alone, so there it is the card's first line.
+        if is_grading():
+            return [f"CheckFailed: {str(self).splitlines()[0]}"]
+        return ["CheckFailed: see the card above."]
 
 
 _failed: list[FailedCase] = []
@@ -73,8 +77,11 @@ def check(
     _traces.clear()
     exercise = find_exercise(answer, exercises, variables)
     verdict, trials, trace = _run_all_cases(answer, exercise, trace=True)
+    extra = card.link_to_progress_page(exercise.name) if verdict.passed else ""
     if trials and verdict.details:
-        _failed.append(FailedCase(answer, exercise, choose_failure(exercise, trials)))
+        trial = choose_failure(exercise, trials)
+        _failed.append(FailedCase(answer, exercise, trial))
+        extra = draw_difference_map(exercise, trials, trial)
         _traces.append(trace)
         lines = [*format_summary(trace[0]), _TRACE_HINT] if trace else []
         if verdict.misconception:  # its hint says more
@@ -83,7 +90,7 @@ def check(
         verdict = replace(verdict, details=details, trace=tuple(lines))
     if not (verdict.passed or verdict.misconception or verdict.kind in _KINDS_OF_THE_ANSWER_ALONE):
         verdict = _blame_wrong_helper(verdict, answer, exercises)
-    card.display_card(verdict)
+    card.display_card(verdict, extra)
     if not verdict.passed:
         raise CheckFailed(card.format_card_text(verdict))
 

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from autograder.diagnose.compare import Difference
+from autograder.diagnose.marked_line import NOT_COUNTED, RIGHT, Mark, MarkedLine, measure_errors
 from autograder.diagnose.trial import Trial
 from autograder.spec import plain_codec
 from autograder.spec.exercise import (
@@ -24,7 +25,7 @@ _MAX_INPUTS = 12  # whose shapes are shown
 _MAX_NUMBERS = 24  # in all inputs together; if there are more, only shapes are shown
 _MAX_CALLS = 4
 _MAX_CALL_CHARS = 200
-_MAX_ROWS = 6
+_MAX_ROWS, _MAX_COLUMNS = 6, 8  # of a tensor's numbers
 
 
 def format_failing_case(
@@ -41,6 +42,7 @@ def format_failing_case(
         tried: number of trials.
     """
     case = trial.case
+    errors = measure_errors(fault) if fault.name not in case.random_outputs else None
     if fault.kind in ("unwritten", "signature", "weights", "forbidden", "protocol", "time"):
         return []
 
@@ -48,7 +50,8 @@ def format_failing_case(
         if name in case.non_tensors:
             return [f"{label} {name}:", f"  {plain_codec.show(tensor)}"]
         what = f"gradient of {name}" if "gradient" in fault.kind else name
-        return [f"{label} {what} {exercise.shape(name, tensor)}:", *format_rows(tensor, start)]
+        rows = format_rows(tensor, start, errors=errors, is_expected=label == "expected")
+        return [f"{label} {what} {exercise.shape(name, tensor)}:", *rows]
 
     # Only float32 is named: float64 is tried first, and a dtype means nothing for text.
     title = case.name.rstrip(".")  # some names end in a full stop, such as "bert."
@@ -165,13 +168,21 @@ def _find_first_wrong_row(trial: Trial, fault: Difference) -> int:
     return int(rows.int().argmax()) if len(rows) > _MAX_ROWS and rows.any() else 0
 
 
-def format_rows(tensor: Tensor, start: int = 0, columns: int = 8) -> list[str]:
+def format_rows(
+    tensor: Tensor,
+    start: int = 0,
+    columns: int = _MAX_COLUMNS,
+    errors: Tensor | None = None,
+    is_expected: bool = False,
+) -> list[str]:
     """Return some rows of a tensor as text, with four decimals and one row per line.
 
     Args:
         tensor: the tensor, whose last axis is written from left to right.
         start: index of the first row to write; the rows before it are right.
         columns: number of entries of a row to write.
+        errors: how wrong the numbers are, see `measure_errors`; None leaves the lines unmarked.
+        is_expected: whether the numbers are the expected ones.
     """
     if tensor.numel() == 0:
         return ["  (no numbers)"]
@@ -179,9 +190,17 @@ def format_rows(tensor: Tensor, start: int = 0, columns: int = 8) -> list[str]:
         return [f"  {_format_number(tensor.item()).strip()}"]
     flat = tensor.detach().reshape(-1, tensor.shape[-1])
     lines = [f"  ... ({_format_row_index(start, tensor)} is the first wrong row)"] if start else []
-    for row in flat[start : start + _MAX_ROWS].tolist():
-        numbers = map(_format_number, row[:columns])
-        lines.append("  " + " ".join(numbers) + (" ..." if len(row) > columns else ""))
+    for i in range(start, min(start + _MAX_ROWS, len(flat))):
+        row = flat[i].tolist()
+        line, marks = " ", []
+        for k, number in enumerate(map(_format_number, row[:columns])):
+            error = RIGHT if errors is None else errors.reshape(flat.shape)[i, k].item()
+            line += f" {number}"
+            if error != RIGHT:
+                begin = len(line) - len(number.lstrip())
+                marks.append(Mark(begin, len(line), 0.0 if error == NOT_COUNTED else error))
+        line += " ..." if len(row) > columns else ""
+        lines.append(MarkedLine(line, marks, is_expected) if marks else line)
     if len(flat) > start + _MAX_ROWS:
         lines.append(f"  ... ({len(flat)} rows)")
     return lines

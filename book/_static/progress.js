@@ -90,6 +90,19 @@
     box.addEventListener("change", () => store.set(`passed:${box.value}`, box.checked));
     box.disabled = false;
   }
+  // The green card of a notebook links to #passed=AttentionPooling: another origin, so it can't write here.
+  function tickFromAddress() {
+    const name = new URLSearchParams(location.hash.slice(1)).get("passed");
+    const box = [...board.querySelectorAll("input")].find((each) => each.value === name);
+    if (!box) return;
+    history.replaceState(null, "", location.pathname + location.search);
+    store.set(`passed:${name}`, true);
+    box.closest("li").classList.add("cp-new");
+    box.scrollIntoView({ block: "center" });
+    box.focus({ preventScroll: true });
+  }
+  window.addEventListener("hashchange", tickFromAddress);
+
   board.querySelector("button").addEventListener("click", () => {
     if (!window.confirm("Forget all chapters, questions and exercises in this browser?")) return;
     try {
@@ -103,4 +116,5 @@
   });
   for (const part of board.querySelectorAll("[hidden]")) part.hidden = false;
   store.watch(draw);
+  tickFromAddress();
 })();

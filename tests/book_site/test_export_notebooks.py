@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import re
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from tools.myst_to_markdown import PlainMarkdown
 
 pytestmark = pytest.mark.book
 
-ADDRESS = "https://github.com/example/course"
+ADDRESS, SITE_ADDRESS = "https://github.com/example/course", "https://example.github.io/course/"
 BIBLIOGRAPHY = ROOT / "book" / "references.bib"
 
 
@@ -190,13 +191,16 @@ def test_exercises_in_the_branch_are_those_of_the_students(tree, notebook):
 
 
 @pytest.mark.parametrize("notebook", launch_links.list_notebooks())
-def test_the_first_cell_does_nothing_elsewhere(tree, notebook, monkeypatch):
+def test_elsewhere_the_first_cell_only_tells_where_the_site_is(tree, notebook, monkeypatch):
     cell = nbformat.read(tree / notebook, 4).cells[0]
     assert cell.cell_type == "code" and "nbgrader" not in cell.metadata
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("it started something"))
+    monkeypatch.setenv("COURSE_SITE", "")
+    monkeypatch.delenv("COURSE_SITE")
     before = list(sys.path), Path.cwd()
     exec(compile(cell.source, notebook, "exec"), {"__name__": "__main__"})
     assert (list(sys.path), Path.cwd()) == before
+    assert os.environ["COURSE_SITE"] == SITE_ADDRESS  # where green cards link to
 
 
 @pytest.mark.parametrize("name", ["book/07_han.ipynb", "exercises/han/attention.ipynb"])

@@ -189,6 +189,18 @@ def test_a_chapter_is_marked_as_read_and_the_page_of_progress_shows_it(visit, si
     assert opened.problems() == {}
 
 
+def test_the_link_of_a_green_card_ticks_its_exercise(visit, site):
+    opened = visit(f"{BOARD}#passed={SECOND}")
+    page = opened.page
+    assert passed(page) == {SECOND}
+    assert page.get_by_label(f"{SECOND} passed").evaluate("box => box === document.activeElement")
+    assert page.url == site.address + BOARD  # a page that is loaded again ticks nothing again
+    page.goto(f"{site.address}{BOARD}#passed={FIRST}")  # the page is open already
+    page.goto(f"{site.address}{BOARD}#passed=Nothing")
+    assert passed(page) == {FIRST, SECOND}
+    assert opened.problems() == {}
+
+
 def test_exercises_are_ticked_and_cleared(visit):
     opened = visit(BOARD, width=390)
     page = opened.page

@@ -114,6 +114,17 @@ def test_right_answer_returns_none_and_prints_one_card(capsys):
     assert err == ""
 
 
+def test_validate_shows_the_first_line_of_the_card(monkeypatch):
+    """nbgrader's Validate shows errors only, no cards."""
+    with pytest.raises(CheckFailed) as failed:
+        check(named(lambda scores, mask: scores.softmax(-1) * mask))
+    monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
+    (line,) = failed.value._render_traceback_()
+    assert line.startswith("CheckFailed: ✗ masked_softmax: Your mask comes after the softmax")
+    monkeypatch.delenv("NBGRADER_EXECUTION")
+    assert failed.value._render_traceback_() == ["CheckFailed: see the card above."]
+
+
 def test_wrong_answer_raises_an_assertion_error_with_the_text_of_the_card(capsys):
     with pytest.raises(CheckFailed) as caught:
         check(named(lambda scores, mask: scores))
