@@ -16,8 +16,9 @@ from typing import Any
 from book.site.toc import read_toc
 
 AT_ONCE = 2  # each page may need up to 2 GB of memory
-# Several pages share the cores. With one thread each, a machine always builds the same page.
-ONE_THREAD = {"OMP_NUM_THREADS": "1"}
+# Several pages share the cores. With one thread each, a machine always builds the same page. A
+# progress bar would leave its last state on the page.
+ENVIRONMENT = {"OMP_NUM_THREADS": "1", "TQDM_DISABLE": "1"}
 
 
 def list_pages(root: Path) -> list[Path]:
@@ -85,7 +86,7 @@ def execute(root: Path, cache_folder: Path, timeout: int) -> int:
     if not missing:
         return 0
     count = 0
-    for name, value in ONE_THREAD.items():
+    for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     at_once = min(AT_ONCE, os.cpu_count() or 1)
     with ProcessPoolExecutor(at_once, mp_context=get_context("spawn")) as pool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor
@@ -25,6 +25,30 @@ class Batch:
         """Return the same batch on another device."""
         tensors = vars(self).items()
         return type(self)(**{name: tensor.to(device) for name, tensor in tensors})
+
+
+T = TypeVar("T")
+
+
+class Batches(Iterator[T], Generic[T]):
+    """An iterator over batches, made one by one, that knows how many it has.
+
+    `operator.length_hint` returns the number of batches that are left, for a progress bar.
+    """
+
+    def __init__(self, count: int, batches: Iterator[T]):
+        """Wrap an iterator over `count` batches."""
+        self._left, self._batches = count, batches
+
+    def __next__(self) -> T:
+        """Return the next batch."""
+        batch = next(self._batches)
+        self._left -= 1
+        return batch
+
+    def __length_hint__(self) -> int:
+        """Return the number of batches that are left."""
+        return self._left
 
 
 @dataclass(frozen=True)
@@ -77,8 +101,8 @@ def translation_batch(pairs: Sequence[EncodedPair]) -> TranslationBatch:
 
 def batches_by_length(
     pairs: Sequence[EncodedPair], batch_size: int, seed: int
-) -> Iterator[TranslationBatch]:
-    """Yield all pairs once, in random batches of similar length.
+) -> Batches[TranslationBatch]:
+    """Return an iterator over all pairs, in random batches of similar length.
 
     Pairs are shuffled, sorted by length within pools of fifty batches, and the batches shuffled.
     This needs little padding and still composes different batches for each seed.
@@ -89,8 +113,8 @@ def batches_by_length(
         seed: determines the order; pass a different one in each epoch.
     """
     keys = [(len(source), len(target)) for source, target in pairs]
-    for batch in order_by_length(keys, batch_size, seed):
-        yield translation_batch([pairs[i] for i in batch])
+    order = order_by_length(keys, batch_size, seed)
+    return Batches(len(order), (translation_batch([pairs[i] for i in batch]) for batch in order))
 
 
 def order_by_length(keys: Sequence[Any], batch_size: int, seed: int) -> list[list[int]]:

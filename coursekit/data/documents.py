@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from coursekit.data.batching import Batch, order_by_length, pad
+from coursekit.data.batching import Batch, Batches, order_by_length, pad
 from coursekit.text.vocabulary import PAD, WordVocabulary
 
 EncodedText = tuple[Sequence[int], int]  # ids, label
@@ -143,8 +143,8 @@ def document_batch(items: Sequence[EncodedDocument]) -> DocumentBatch:
 
 def text_batches(
     items: Sequence[EncodedText], batch_size: int, seed: int, length: int = 1
-) -> Iterator[TextBatch]:
-    """Yield all texts once, in random batches of similar length.
+) -> Batches[TextBatch]:
+    """Return an iterator over all texts, in random batches of similar length.
 
     Args:
         items: (ids, label) of each text.
@@ -152,19 +152,19 @@ def text_batches(
         seed: determines the order; pass a different one in each epoch.
         length: minimum length after padding (for a comparison, that of the longest text).
     """
-    for batch in order_by_length([len(ids) for ids, _ in items], batch_size, seed):
-        yield text_batch([items[i] for i in batch], length)
+    order = order_by_length([len(ids) for ids, _ in items], batch_size, seed)
+    return Batches(len(order), (text_batch([items[i] for i in batch], length) for batch in order))
 
 
 def document_batches(
     items: Sequence[EncodedDocument], batch_size: int, seed: int
-) -> Iterator[DocumentBatch]:
-    """Yield all documents once, in random batches of a similar number of sentences.
+) -> Batches[DocumentBatch]:
+    """Return an iterator over all documents, in random batches with similar numbers of sentences.
 
     Args:
         items: (ids of each sentence, label) of each document.
         batch_size: documents in a batch.
         seed: determines the order; pass a different one in each epoch.
     """
-    for batch in order_by_length([len(document) for document, _ in items], batch_size, seed):
-        yield document_batch([items[i] for i in batch])
+    order = order_by_length([len(document) for document, _ in items], batch_size, seed)
+    return Batches(len(order), (document_batch([items[i] for i in batch]) for batch in order))

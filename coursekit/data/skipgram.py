@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from coursekit.data.batching import Batch
+from coursekit.data.batching import Batch, Batches
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ def noise_distribution(
 
 def skipgram_batches(
     pairs: Tensor, noise: Tensor, negatives: int, batch_size: int, seed: int
-) -> Iterator[SkipGramBatch]:
-    """Yield all pairs once, in random order, each with freshly drawn negatives.
+) -> Batches[SkipGramBatch]:
+    """Return an iterator over all pairs in random order, each with freshly drawn negatives.
 
     A negative may by chance be the neighbour itself; the authors' word2vec.c skips such a draw.
 
@@ -95,12 +95,16 @@ def skipgram_batches(
         seed: determines order and negatives; pass a different one in each epoch.
     """
     generator = torch.Generator().manual_seed(seed)
-    for rows in torch.randperm(len(pairs), generator=generator).split(batch_size):
+
+    def draw(rows: Tensor) -> SkipGramBatch:
         drawn = torch.multinomial(
             noise, len(rows) * negatives, replacement=True, generator=generator
         )
         center, context = pairs[rows].unbind(1)  # (B,), (B,)
-        yield SkipGramBatch(center, context, drawn.reshape(len(rows), negatives))
+        return SkipGramBatch(center, context, drawn.reshape(len(rows), negatives))
+
+    parts = torch.randperm(len(pairs), generator=generator).split(batch_size)
+    return Batches(len(parts), map(draw, parts))
 
 
 def nearest(vectors: Tensor, word: int, count: int) -> list[tuple[int, float]]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
-from coursekit.data.batching import Batch, order_by_length
+from coursekit.data.batching import Batch, Batches, order_by_length
 
 EncodedPair = tuple[Sequence[int], Sequence[int], int]  # ids, segments, label
 Mask = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
@@ -86,8 +86,8 @@ def pad_items(items: Sequence[EncodedPair], pad_id: int = 0) -> tuple[Tensor, Te
 
 def pretraining_batches(
     items: Sequence[EncodedPair], batch_size: int, seed: int, mask: Mask, special: Sequence[int]
-) -> Iterator[BertBatch]:
-    """Yield all pairs once, in random batches of similar length, freshly masked.
+) -> Batches[BertBatch]:
+    """Return an iterator over all pairs, in random batches of similar length, freshly masked.
 
     Args:
         items: (ids, segments, 1 if the second text is the next one else 0).
@@ -97,27 +97,39 @@ def pretraining_batches(
         special: the ids that are never masked.
     """
     never = torch.tensor(list(special))
-    for tokens, segments, labels in _padded_batches(items, batch_size, seed):
+
+    def masked(tokens: Tensor, segments: Tensor, labels: Tensor) -> BertBatch:
         inputs, wanted = mask(tokens, torch.isin(tokens, never))
-        yield BertBatch(inputs, segments, wanted, labels == 1)
+        return BertBatch(inputs, segments, wanted, labels == 1)
+
+    return _padded_batches(items, batch_size, seed, masked)
 
 
 def labelled_batches(
     items: Sequence[EncodedPair], batch_size: int, seed: int
-) -> Iterator[BertBatch]:
-    """Yield all texts or pairs once, in random batches of similar length, for fine-tuning.
+) -> Batches[BertBatch]:
+    """Return an iterator over all texts or pairs, in random batches of similar length.
+
+    They are for fine-tuning.
 
     Args:
         items: (ids, segments, class).
         batch_size: texts in a batch.
         seed: determines the order; pass a different one in each epoch.
     """
-    for tokens, segments, labels in _padded_batches(items, batch_size, seed):
-        yield BertBatch(tokens, segments, labels, torch.zeros(len(labels), dtype=torch.bool))
+
+    def labelled(tokens: Tensor, segments: Tensor, labels: Tensor) -> BertBatch:
+        return BertBatch(tokens, segments, labels, torch.zeros(len(labels), dtype=torch.bool))
+
+    return _padded_batches(items, batch_size, seed, labelled)
 
 
 def _padded_batches(
-    items: Sequence[EncodedPair], batch_size: int, seed: int
-) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-    for batch in order_by_length([len(ids) for ids, _, _ in items], batch_size, seed):
-        yield pad_items([items[i] for i in batch])
+    items: Sequence[EncodedPair],
+    batch_size: int,
+    seed: int,
+    make_batch: Callable[[Tensor, Tensor, Tensor], BertBatch],
+) -> Batches[BertBatch]:
+    order = order_by_length([len(ids) for ids, _, _ in items], batch_size, seed)
+    padded = (pad_items([items[i] for i in batch]) for batch in order)
+    return Batches(len(order), (make_batch(*item) for item in padded))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from coursekit.corpora.scenes import CANVAS, COLOURS, SHAPES, SIZES, Scene, kind
-from coursekit.data.batching import Batch, pad
+from coursekit.data.batching import Batch, Batches, pad
 from coursekit.text.vocabulary import BOS, EOS, PAD
 
 GRID = 8
@@ -106,8 +106,11 @@ def pictures_of(scenes: Sequence[Scene]) -> Tensor:
     return stacked.permute(0, 3, 1, 2).float() / 255
 
 
-def class_batches(scenes: Sequence[Scene], batch_size: int, seed: int) -> Iterator[ClassBatch]:
-    """Yield one-object scenes in random order, with size, colour and shape as labels."""
+def class_batches(scenes: Sequence[Scene], batch_size: int, seed: int) -> Batches[ClassBatch]:
+    """Return an iterator over one-object scenes in random order.
+
+    The labels are size, colour and shape.
+    """
     names = [tuple(SIZES), tuple(COLOURS), SHAPES]
     labels = torch.tensor(
         [
@@ -117,8 +120,8 @@ def class_batches(scenes: Sequence[Scene], batch_size: int, seed: int) -> Iterat
     )  # (n, 3)
     pictures = pictures_of(scenes)
     order = torch.randperm(len(scenes), generator=torch.Generator().manual_seed(seed))
-    for chosen in order.split(batch_size):
-        yield ClassBatch(pictures[chosen], labels[chosen])
+    parts = order.split(batch_size)
+    return Batches(len(parts), (ClassBatch(pictures[part], labels[part]) for part in parts))
 
 
 @torch.no_grad()
@@ -164,8 +167,8 @@ def caption_batch(annotations: Tensor, captions: Sequence[Sequence[int]]) -> Cap
 
 def caption_batches(
     annotations: Tensor, captions: Sequence[Sequence[int]], batch_size: int, seed: int
-) -> Iterator[CaptionBatch]:
-    """Yield all captions once, in random batches of equal length as far as possible.
+) -> Batches[CaptionBatch]:
+    """Return an iterator over all captions, in random batches of equal length where possible.
 
     Args:
         annotations: (n, N, d_k), of the pictures.
@@ -179,8 +182,11 @@ def caption_batches(
     order.sort(key=lambda i: len(captions[i]))  # stable: random within a length
     batches = [order[i : i + batch_size] for i in range(0, len(order), batch_size)]
     generator.shuffle(batches)
-    for batch in batches:
-        yield caption_batch(annotations[torch.tensor(batch)], [captions[i] for i in batch])
+    made = (
+        caption_batch(annotations[torch.tensor(batch)], [captions[i] for i in batch])
+        for batch in batches
+    )
+    return Batches(len(batches), made)
 
 
 @dataclass(frozen=True)

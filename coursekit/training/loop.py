@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 import os
 import random
 import time
@@ -13,9 +14,9 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from tqdm.auto import tqdm
 
 from .checkpoints import Checkpoint
+from .progress_bar import ProgressBar
 
 
 def device() -> torch.device:
@@ -101,7 +102,7 @@ def train(
         patience: stop after this many epochs without a better `select`.
         precision: torch.bfloat16 computes the loss with autocast: about twice as fast on GPUs and
             CPUs that have it; weights and optimiser stay in float32.
-        progress: show a progress bar.
+        progress: show a progress bar, unless the variable TQDM_DISABLE is 1.
         schedule: `schedule(step)` returns the learning rate of each step, counted from 1; it
             replaces `learning_rate` and `decay`.
         optimizer: `optimizer(parameters)` returns an optimiser to use in place of Adam with its
@@ -153,21 +154,22 @@ def train(
         state.step += 1
         return value.item()
 
-    bar = tqdm(total=epochs, unit="epoch", disable=not progress, leave=True)
-    bar.update(len(state.history))
+    bar = ProgressBar(epochs, state.step, state.steps_per_epoch, progress)
     while not state.ended and len(state.history) < epochs:
         epoch = len(state.history) + 1
         started = time.perf_counter()
         model.train()
         total, count = 0.0, 0
-        for batch in batches(epoch):
+        given = batches(epoch)
+        bar.start_epoch(epoch, operator.length_hint(given))
+        for batch in given:
             value = update(batch)
             if not np.isfinite(value):
                 raise FloatingPointError(
                     f"The loss became {value} in epoch {epoch}; use a smaller learning rate."
                 )
             total, count = total + value, count + 1
-            bar.set_postfix(loss=f"{total / count:.3f}")
+            bar.add_step(value)
         state.steps_per_epoch = state.steps_per_epoch or count
         row: dict[str, Any] = {"epoch": epoch, "loss": total / max(count, 1)}
         if validate is not None:
@@ -178,7 +180,7 @@ def train(
         state.record(row, model, select, keep_last)
         state.ended = patience is not None and epoch - state.best_epoch >= max(patience, 1)
         checkpoint.save(**vars(state))
-        bar.update()
+        bar.end_epoch(epoch, count)
     bar.close()
     if state.best_weights is not None:
         model.load_state_dict(state.best_weights)

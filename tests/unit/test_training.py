@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 import random
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -16,6 +18,8 @@ from torch import Tensor, nn
 
 from coursekit import training
 from coursekit.training import History, seed_everything, train
+from coursekit.training.checkpoints import save_checkpoints_to
+from coursekit.training.progress_bar import ProgressBar, draw_curve
 
 TRUE = torch.tensor([[2.0, -1.0, 0.5]])
 
@@ -283,6 +287,83 @@ def test_progress_is_silent_when_not_wanted(capfd):
     assert capfd.readouterr().err == ""
     fit(line(), epochs=1, progress=True)
     assert "epoch" in capfd.readouterr().err
+
+
+def read_bar(capfd):
+    """Return the last state of a progress bar."""
+    return re.split(r"[\r\n]", capfd.readouterr().err.strip())[-1]
+
+
+@pytest.mark.parametrize("sized", [True, False])
+def test_the_bar_counts_the_steps_and_draws_the_loss(sized, capfd):
+    def given(epoch):
+        return list(batches(epoch, 4)) if sized else batches(epoch, 4)
+
+    train(line(), given, squared_error, epochs=3)
+    bar = read_bar(capfd)
+    assert "epoch 3 of 3: 100%" in bar and "12/12" in bar
+    assert re.search(r"loss \d+\.\d{3} [▁▂▃▄▅▆▇█]{12}\]", bar)
+
+
+def test_a_bar_with_a_known_total_moves_before_the_first_epoch_has_ended(capfd):
+    bar = ProgressBar(epochs=2, done=0, steps_per_epoch=0, shown=True)
+    bar.start_epoch(1, 5)
+    bar.add_step(1.0)
+    bar.end_epoch(1, 1)
+    bar.close()
+    assert "epoch 1 of 2:   0%" in capfd.readouterr().err
+
+
+def test_the_bar_of_a_resumed_training_goes_on(tmp_path, capfd):
+    with save_checkpoints_to(tmp_path):
+        fit(line(), epochs=1)
+    with save_checkpoints_to(tmp_path):
+        fit(line(), epochs=3, progress=True)
+    shown = capfd.readouterr().err
+    counts = re.findall(r"(\d+)/(\d+)", shown)
+    assert counts[0] == ("8", "24") and counts[-1] == ("24", "24")
+
+
+def test_the_bar_of_a_training_that_stops_early_ends_full(capfd):
+    scores = iter([1.0, 0.5, 0.4, 0.3])
+    fit(
+        line(),
+        epochs=9,
+        progress=True,
+        validate=lambda model: {"score": next(scores)},
+        select="score",
+        patience=2,
+    )
+    assert "100%" in read_bar(capfd)
+
+
+def test_the_bar_can_be_switched_off_from_outside():
+    script = (
+        "from coursekit.training.progress_bar import ProgressBar\n"
+        "bar = ProgressBar(1, 0, 1, shown=True); bar.start_epoch(1, 1); bar.add_step(1.0); "
+        "bar.end_epoch(1, 1); bar.close()"
+    )
+    plain = {name: value for name, value in os.environ.items() if name != "TQDM_DISABLE"}
+    for extra, is_shown in (({}, True), ({"TQDM_DISABLE": "1"}, False)):
+        ran = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, env=plain | extra
+        )
+        assert ran.returncode == 0 and ("epoch" in ran.stderr) == is_shown, ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("values", "curve"),
+    [
+        ([], ""),
+        ([3.0], "▁"),
+        ([2.0, 2.0], "▁▁"),
+        ([7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0, 0.0], "█▇▆▅▄▃▂▁"),
+        ([7.0] * 50 + [0.0] * 50, "████▁▁▁▁"),
+        ([0.0] * 7 + [8.0, 8.0] + [4.0] * 7, "▁▁▁▆█▆▆▆"),
+    ],
+)
+def test_the_curve_of_the_loss(values, curve):
+    assert draw_curve(values, width=8) == curve
 
 
 def test_the_device_is_one_of_the_three():
