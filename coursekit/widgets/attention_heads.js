@@ -8,6 +8,7 @@ const PARTS = {
   memory: "target to source",
 };
 const NAMED = 4; // words named in the sentence below
+const SHADES = 8; // of the small pictures
 
 // Words that ask and words that are looked at.
 function sides(sentence, part) {
@@ -59,11 +60,11 @@ function render({ model, el }) {
   const thumbs = [];
   for (let layer = 0; layer < layers; layer += 1) {
     for (let head = 0; head < heads; head += 1) {
-      const canvas = make("canvas", { "aria-hidden": "true" });
+      const picture = makeSvg("svg", { "aria-hidden": "true", preserveAspectRatio: "none" });
       const name = `layer ${layer + 1}, head ${head + 1}`;
-      const button = make("button", { type: "button", role: "radio", "aria-label": name, title: name }, canvas);
+      const button = make("button", { type: "button", role: "radio", "aria-label": name, title: name }, picture);
       button.addEventListener("click", () => set({ layer, head }));
-      thumbs.push({ layer, head, button, canvas });
+      thumbs.push({ layer, head, button, picture });
       grid.append(button);
     }
   }
@@ -78,7 +79,7 @@ function render({ model, el }) {
     "p",
     { class: "he-hint" },
     "Each small picture is a head: rows are the words that look, columns those that are looked at, " +
-      "darker is more weight. Pick a head and a word; the colours below show where it looks.",
+      "the stronger the colour, the more weight. Pick a head and a word; the colours below show where it looks.",
   );
   const root = make(
     "div",
@@ -109,18 +110,17 @@ function render({ model, el }) {
     model.save_changes();
   }
 
-  function paint(canvas, matrix) {
-    canvas.width = matrix[0].length;
-    canvas.height = matrix.length;
-    const context = canvas.getContext("2d");
-    const image = context.createImageData(canvas.width, canvas.height);
-    matrix.flat().forEach((value, i) => {
-      const share = Math.sqrt(value / 1000); // small weights are to be seen too
-      [251 - 244 * share, 252 - 205 * share, 253 - 168 * share, 255].forEach((byte, c) => {
-        image.data[4 * i + c] = byte;
-      });
-    });
-    context.putImageData(image, 0, 0);
+  // In the page's accent colour, so that the pictures follow its theme.
+  function paint(svg, matrix) {
+    svg.setAttribute("viewBox", `0 0 ${matrix[0].length} ${matrix.length}`);
+    const squares = Array.from({ length: SHADES + 1 }, () => []);
+    matrix.forEach((weights, y) => weights.forEach((weight, x) => {
+      const share = Math.sqrt(weight / 1000); // small weights are to be seen too
+      squares[Math.round(SHADES * share)].push(`M${x} ${y}h1v1h-1z`);
+    }));
+    svg.replaceChildren(...squares.slice(1).map((path, i) =>
+      makeSvg("path", { d: path.join(""), "fill-opacity": (i + 1) / SHADES }),
+    ));
   }
 
   function build() {
@@ -129,7 +129,7 @@ function render({ model, el }) {
     const { queries } = sides(sentence, part);
     select.value = String(model.get("sentence"));
     radios.forEach(({ input }) => { input.checked = input.value === part; });
-    thumbs.forEach(({ layer, head, canvas }) => paint(canvas, sentence.weights[part][layer][head]));
+    thumbs.forEach(({ layer, head, picture }) => paint(picture, sentence.weights[part][layer][head]));
     buttons = queries.map((text, i) => {
       const button = make("button", { type: "button", role: "radio", text });
       button.addEventListener("click", () => set({ word: i }));

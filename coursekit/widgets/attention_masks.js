@@ -1,5 +1,6 @@
 // The reader picks one of three attentions and a query; the table shows what it may look at.
-// State: source, target, pad, use ("encoder", "decoder" or "memory"), row.
+// State: source, target, pad, use ("encoder", "decoder" or "memory"), row, scores ({use: rows}, may be
+// empty), masked (whether the mask is applied to the scores).
 
 const USES = {
   encoder: {
@@ -40,13 +41,29 @@ function inWords(use, source, target, pad, row) {
   return `${USES[use].from} ${USES[use].mask} “${queries[row]}” may look at ${seen.length} of ${keys.length}: ${list}.${padding}`;
 }
 
+// The weights of a query: the softmax of its scores, with a score of -infinity where it may not look.
+function weigh(scores, open) {
+  const greatest = Math.max(...scores.filter((_, s) => open[s]));
+  const powers = scores.map((score, s) => (open[s] ? Math.exp(score - greatest) : 0));
+  const sum = powers.reduce((a, b) => a + b, 0);
+  return powers.map((power) => power / sum);
+}
+
+// The sentence about a query without the mask: what it gives to keys that it may not see.
+function leakInWords(weights, open, query) {
+  const leaked = weights.filter((_, s) => !open[s]).reduce((a, b) => a + b, 0);
+  if (leaked === 0) return `For “${query}” the mask makes no difference.`;
+  return `Without the mask “${query}” gives ${Math.round(100 * leaked)} % of its weight to what it may not see.`;
+}
+
+const inCell = (weight) => weight.toFixed(2).replace(/^0/, "");
+
 function render({ model, el }) {
   const [source, target, pad] = ["source", "target", "pad"].map((name) => model.get(name));
   const group = `ma-${Math.random().toString(36).slice(2)}`;
   const radios = Object.entries(USES).map(([use, { label }]) => {
     const input = make("input", { type: "radio", name: group, value: use });
     input.addEventListener("change", () => {
-      model.set("row", 0);
       model.set("use", use);
       model.save_changes();
     });
@@ -64,7 +81,16 @@ function render({ model, el }) {
   const table = make("table");
   const frame = make("div", { class: "ma-frame" }, table);
   const told = make("p", { class: "ma-told", "aria-live": "polite" });
-  const hint = make("p", { class: "ma-hint" }, "Rows are queries, columns are keys. ● may be attended to, · may not.");
+  const hasScores = Object.keys(model.get("scores")).length > 0;
+  const hint = make("p", {
+    class: "ma-hint",
+    text: hasScores
+      ? "Rows are queries, columns are keys, numbers are weights: the softmax of random scores, as in an untrained model. · may not be attended to: its weight is exactly 0."
+      : "Rows are queries, columns are keys. ● may be attended to, · may not.",
+  });
+  const lift = make("input", { type: "checkbox" });
+  const lifter = make("label", { class: "ma-lift" }, lift, make("span", { text: "without the mask" }));
+  lifter.hidden = !hasScores;
   const root = make(
     "div",
     {
@@ -74,6 +100,7 @@ function render({ model, el }) {
     },
     picker,
     chooser,
+    lifter,
     frame,
     told,
     hint,
@@ -88,10 +115,16 @@ function render({ model, el }) {
     const head = make("tr", {}, make("td"), ...keys.map((text) =>
       make("th", { scope: "col" }, make("span", { text })),
     ));
+    const masked = model.get("masked");
     rows = queries.map((text, t) => {
-      const cells = mask[t].map((open) =>
-        make("td", { class: open ? "ma-open" : "ma-shut", text: open ? "●" : "·" }),
-      );
+      const weights = hasScores && weigh(model.get("scores")[use][t], masked ? mask[t] : mask[t].map(() => true));
+      const cells = mask[t].map((open, s) => {
+        const leaks = !open && !masked;
+        const said = open || leaks ? (weights ? inCell(weights[s]) : "●") : "·";
+        const cell = make("td", { class: leaks ? "ma-leak" : open ? "ma-open" : "ma-shut", text: said });
+        if (weights) cell.style.setProperty("--weight", weights[s].toFixed(3));
+        return cell;
+      });
       const row = make("tr", {}, make("th", { scope: "row", text }), ...cells);
       row.addEventListener("click", () => go(t));
       return row;
@@ -99,6 +132,8 @@ function render({ model, el }) {
     table.replaceChildren(make("thead", {}, head), make("tbody", {}, ...rows));
     slider.max = queries.length - 1;
     radios.forEach(({ input }) => { input.checked = input.value === use; });
+    lift.checked = !masked;
+    root.classList.toggle("ma-weighed", hasScores);
     update();
   }
 
@@ -115,16 +150,25 @@ function render({ model, el }) {
     slider.setAttribute("aria-valuetext", `${row + 1}: ${queries[row]}`);
     value.textContent = queries[row];
     rows.forEach((line, t) => line.classList.toggle("ma-chosen", t === row));
-    told.textContent = inWords(use, source, target, pad, row);
+    const open = maskOf(use, source, target, pad)[row];
+    told.textContent = model.get("masked")
+      ? inWords(use, source, target, pad, row)
+      : leakInWords(weigh(model.get("scores")[use][row], open.map(() => true)), open, queries[row]);
   }
 
   slider.addEventListener("input", () => go(Number(slider.value)));
+  lift.addEventListener("change", () => {
+    model.set("masked", !lift.checked);
+    model.save_changes();
+  });
   keepArrows(root);
   model.on("change:use", build);
+  model.on("change:masked", build);
   model.on("change:row", update);
   build();
   return () => {
     model.off("change:use", build);
+    model.off("change:masked", build);
     model.off("change:row", update);
   };
 }

@@ -152,7 +152,7 @@ function render({ model, el }) {
     canvas.replaceChildren(lines, ...boxes);
     view.scrollLeft = Math.max(0, x(position - 1) + WIDTH + 12 - view.clientWidth);
     previous.setAttribute("aria-disabled", String(position === 0));
-    next.setAttribute("aria-disabled", String(position === steps().length));
+    next.textContent = position === steps().length ? "Again ↺" : "Next ▶";
     count.textContent = `step ${position} of ${steps().length}`;
     told.textContent = inWords(position);
   }
@@ -174,9 +174,8 @@ function render({ model, el }) {
   chooser.style.display = model.get("searches").length < 2 ? "none" : "";
 
   sentences.addEventListener("change", () => {
-    model.set("position", 0);
     model.set("search", Number(sentences.value));
-    model.save_changes();
+    go(steps().length); // the whole tree; "Again" steps through it
   });
   sizes.addEventListener("change", () => {
     const ended = now() === steps().length; // compare results: stay at the end
@@ -185,7 +184,7 @@ function render({ model, el }) {
     model.save_changes();
   });
   previous.addEventListener("click", () => go(now() - 1));
-  next.addEventListener("click", () => go(now() + 1));
+  next.addEventListener("click", () => go(now() === steps().length ? 0 : now() + 1));
   // The theme turns pages on arrow keys; here they scroll the tree and change the selection.
   root.addEventListener("keydown", (event) => event.stopPropagation());
 

@@ -186,6 +186,10 @@ class BeamExplorer(anywidget.AnyWidget):
                     ],
                 }
             )
+        # Open at the end of a search with a beam: only there can hypotheses be compared.
+        beams = members[options.get("search", 0)]["beams"]
+        beam = options.setdefault("beam", min(1, len(beams) - 1))
+        options.setdefault("position", len(beams[beam]["steps"]))
         super().__init__(searches=members, **options)
 
 

@@ -147,8 +147,9 @@ function render({ model, el }) {
   }
 
   select.addEventListener("change", () => {
-    model.set("word", 0);
-    model.set("scene", Number(select.value));
+    const scene = Number(select.value);
+    model.set("word", Math.max(0, scenes[scene].regions.findIndex((region) => region.length)));
+    model.set("scene", scene);
     model.save_changes();
   });
   plain.addEventListener("change", update);

@@ -61,7 +61,11 @@ class GazeExplorer(anywidget.AnyWidget):
     def __init__(self, looks: Sequence[Look], **options: Any) -> None:
         if not looks:
             raise ValueError("looks must hold at least one picture with its caption.")
-        super().__init__(scenes=[_scene(i, look) for i, look in enumerate(looks)], **options)
+        scenes = [_scene(i, look) for i, look in enumerate(looks)]
+        # Open on a word that is about a place: "a" shows nothing.
+        about = [t for t, region in enumerate(scenes[options.get("scene", 0)]["regions"]) if region]
+        options.setdefault("word", about[0] if about else 0)
+        super().__init__(scenes=scenes, **options)
 
 
 def _scene(number: int, look: Look) -> dict[str, Any]:

@@ -52,17 +52,9 @@ function render({ model, el }) {
   const canvas = make("canvas", { width: size, height: length, "aria-hidden": "true" });
   const context = canvas.getContext("2d");
   const image = context.createImageData(size, length);
-  const [low, middle, high] = [[213, 94, 0], [251, 252, 253], [0, 114, 178]];
-  vectors.forEach((vector, p) =>
-    vector.forEach((value, j) => {
-      const end = value < 0 ? low : high;
-      const share = Math.abs(value);
-      for (let c = 0; c < 3; c += 1) {
-        image.data[4 * (p * size + j) + c] = (1 - share) * middle[c] + share * end[c];
-      }
-      image.data[4 * (p * size + j) + 3] = 255;
-    }),
-  );
+  vectors.flat().forEach((value, i) => { // 0 is transparent: the paper is that of the page's theme
+    image.data.set([...(value > 0 ? [38, 139, 210] : [222, 120, 20]), 255 * Math.abs(value)], 4 * i);
+  });
   context.putImageData(image, 0, 0);
   const marks = makeSvg("svg", {
     viewBox: `0 0 ${size} ${length}`, preserveAspectRatio: "none", class: "po-marks",

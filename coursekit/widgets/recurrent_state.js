@@ -128,8 +128,9 @@ function render({ model, el }) {
 
   select.addEventListener("change", () => {
     stop();
-    model.set("position", 0);
-    model.set("example", Number(select.value));
+    const example = Number(select.value);
+    model.set("position", model.get("examples")[example].words.length - 1);
+    model.set("example", example);
     model.save_changes();
   });
   previous.addEventListener("click", () => { stop(); go(now() - 1); });

@@ -58,6 +58,8 @@ class StateExplorer(anywidget.AnyWidget):
                 _example(sentence, table, f" of sentence {i}")
                 for i, (sentence, table) in enumerate(zip(words, left, strict=True))
             ]
+        # Open after the last word: the picture of what is left of each is the point.
+        options.setdefault("position", len(examples[options.get("example", 0)]["words"]) - 1)
         super().__init__(examples=examples, what=what, **options)
 
 

@@ -87,8 +87,8 @@ def test_positions_follow_the_sliders(visit, states, width):
         "c => [...c.getContext('2d').getImageData(0, 0, c.width, c.height).data]"
     )
     assert len(drawn) == 4 * state["length"] * state["size"]
-    assert drawn[:3] == [251, 252, 253], "the sine of position 0 is 0"
-    assert drawn[4:7] == [0, 114, 178], "its cosine is 1"
+    assert drawn[3] == 0, "the sine of position 0 is 0"
+    assert drawn[7] == 255 and drawn[6] > drawn[4], "its cosine is 1, and blue"
     assert page.url.endswith(PAGE)
     assert opened.problems() == {}
 
@@ -115,12 +115,26 @@ def test_masks_are_those_of_the_exercises(visit, states, width):
         assert rows.count() == len(mask)
         for t, row in enumerate(mask.tolist()):
             marks = rows.nth(t).locator("td").all_inner_texts()
-            assert [mark == "●" for mark in marks] == row, (use, t)
+            assert [mark != "·" for mark in marks] == row, (use, t)
+            scores = torch.tensor(state["scores"][use][t])
+            weights = scores.masked_fill(~mask[t], float("-inf")).softmax(-1)
+            shown = torch.tensor([0.0 if mark == "·" else float(mark) for mark in marks])
+            assert (shown - weights).abs().max() <= 0.006, (use, t)
     explorer.locator("input[value=decoder]").check()
+    explorer.locator("[data-name=row]").fill("0")
     explorer.locator("[data-name=row]").focus()
     page.keyboard.press("ArrowRight")
     told = explorer.locator(".ma-told").inner_text()
     assert told.endswith(f"“{target[1]}” may look at 2 of {len(target)}: {target[0]}, {target[1]}.")
+    explorer.get_by_label("without the mask").check()
+    assert "·" not in explorer.locator("tbody").inner_text()
+    weights = torch.tensor(state["scores"]["decoder"][1]).softmax(-1)
+    leaked = round(100 * weights[2:].sum().item())
+    assert (
+        f"“{target[1]}” gives {leaked} % of its weight" in explorer.locator(".ma-told").inner_text()
+    )
+    explorer.get_by_label("without the mask").uncheck()
+    assert "·" in explorer.locator("tbody").inner_text()
     assert page.url.endswith(PAGE)
     assert opened.problems() == {}
 

@@ -118,3 +118,9 @@ def test_at_least_one_look_is_needed():
 
 def test_the_shade_has_the_colour_of_the_one_master():
     assert f"var(--course-series-5, {style.SERIES[4]})" in GazeExplorer._css
+
+
+def test_it_opens_on_a_word_that_is_about_a_place():
+    assert GazeExplorer([look()]).word == next(t for t in range(T) if REGIONS[t] is not None)
+    assert GazeExplorer([look(regions=[None] * T)]).word == 0
+    assert GazeExplorer([look()], word=2).word == 2

@@ -49,7 +49,11 @@ def test_state_holds_words_and_the_lower_triangle():
     assert explorer.examples == [{"words": WORDS, "left": [[1.0], [0.5, 1.0], [0.25, 1.2, 1.0]]}]
     state = explorer.get_state()
     assert json.loads(json.dumps(state["examples"])) == explorer.examples
-    assert (state["example"], state["position"], state["what"]) == (0, 0, "Measured.")
+    assert (state["example"], state["position"], state["what"]) == (
+        0,
+        2,
+        "Measured.",
+    )  # after the last word
 
 
 @pytest.mark.parametrize("convert", [np.array, torch.tensor, lambda rows: rows])
@@ -172,3 +176,13 @@ def test_a_search_that_does_not_fit_is_refused(change, message):
 def test_as_many_searches_as_sentences():
     with pytest.raises(ValueError, match="1 sentences and 0 searches"):
         BeamExplorer([WORDS], [])
+
+
+def test_explorers_open_where_there_is_something_to_see():
+    first = {size: recorded(size)[0] for size in (1, 2)}
+    explorer = BeamExplorer([WORDS], [first])
+    assert (explorer.beam, explorer.position) == (1, len(first[2]))  # the whole search with a beam
+    greedy = BeamExplorer([WORDS], [{1: first[1]}])
+    assert (greedy.beam, greedy.position) == (0, len(first[1]))
+    assert BeamExplorer([WORDS], [first], position=1, beam=0).position == 1
+    assert StateExplorer([WORDS, ["yes"]], [LEFT, [[1.0]]], example=1).position == 0

@@ -9,6 +9,7 @@ import torch
 
 from coursekit.training.metrics import entropy
 from coursekit.widgets import HeadsExplorer, MasksExplorer, PositionsExplorer, TemperatureExplorer
+from solutions.bahdanau.scores import masked_softmax
 from solutions.transformer.layers import sinusoidal_positions
 from solutions.transformer.model import causal_mask, padding_mask
 from tests.helpers.javascript import javascript
@@ -114,6 +115,21 @@ def test_a_row_of_the_mask_in_words():
     assert "3 of 4: the, cat, <eos>." in said and "nobody looks at it" in said
 
 
+def test_the_mask_acts_before_the_softmax():
+    scores = torch.randn(3, 4, generator=torch.Generator().manual_seed(0))
+    drawn = {"encoder": torch.zeros(4, 4), "decoder": torch.zeros(3, 3), "memory": scores}
+    explorer = MasksExplorer(SOURCE, TARGET, scores=drawn)
+    for t, row in enumerate(explorer.scores["memory"]):
+        weights = javascript(explorer, f"weigh({json.dumps(row)}, [true, true, true, false])")
+        expected = masked_softmax(scores[t], torch.tensor([True, True, True, False]))
+        assert weights == pytest.approx(expected.tolist(), abs=1e-3)
+        assert weights[3] == 0
+    said = javascript(explorer, 'leakInWords([0.2, 0.3, 0.5], [true, false, false], "le")')
+    assert said == "Without the mask “le” gives 80 % of its weight to what it may not see."
+    said = javascript(explorer, 'leakInWords([0.2, 0.8], [true, true], "le")')
+    assert said == "For “le” the mask makes no difference."
+
+
 # --- heads ---------------------------------------------------------------------------------------
 
 
@@ -162,6 +178,14 @@ def test_where_a_head_looks_in_words():
         (lambda: MasksExplorer("the cat", TARGET), "source must be a list"),
         (lambda: MasksExplorer(SOURCE, []), "target must be a list"),
         (lambda: MasksExplorer(SOURCE, TARGET, use="all"), "one of encoder, decoder, memory"),
+        (
+            lambda: MasksExplorer(SOURCE, TARGET, scores={"memory": torch.zeros(4, 3)}),
+            "the scores of 'memory' must be a table",
+        ),
+        (
+            lambda: MasksExplorer(SOURCE, TARGET, scores={"memory": torch.zeros(3, 4)}),
+            "scores must hold a table for each of encoder, decoder, memory",
+        ),
         (lambda: HeadsExplorer([]), "at least one sentence"),
         (lambda: HeadsExplorer([sentence(source="a b")]), "source of sentence 0 must be a list"),
         (lambda: HeadsExplorer([sentence(memory=weights(4, 3))]), r"layers, heads, 3, 4\)"),
