@@ -30,7 +30,7 @@ def draw() -> Figure:
     axes.axis("off")
     axes.set_aspect("equal")
     (scene,) = scenes(1, seed=74, objects=(2, 2))
-    _image(axes, scene.picture, 0.6, 10.6, 2.9, lines=True)
+    _image(axes, _lighten(scene.picture), 0.6, 10.6, 2.9, lines=True)
     axes.text(2.05, 13.75, "image", ha="center", fontsize=12)
     arrow(axes, (3.65, 12.05), (5.05, 12.05), MUTED)
     axes.text(4.35, 12.25, "CNN", ha="center", fontsize=12)
@@ -104,6 +104,19 @@ def _step(
     axes.text(
         left, 0.9, f"$y_{t - 1}$: {written.split()[-1]}", fontsize=11, ha="center", va="center"
     )
+
+
+def _lighten(picture: np.ndarray) -> np.ndarray:
+    """Return a picture whose darker colours are mixed with white.
+
+    The site turns the lightness of drawings round in its dark theme, where a pure red would become
+    pink. Colours of middle lightness stay as they are.
+    """
+    rgb = picture / 255
+    luminance = rgb @ np.array([0.2126, 0.7152, 0.0722])
+    share = np.clip((0.42 - luminance) / (1 - luminance), 0, 1)[..., None]
+    mixed: np.ndarray = rgb + share * (1 - rgb)
+    return mixed
 
 
 def _blur(inside: np.ndarray) -> np.ndarray:

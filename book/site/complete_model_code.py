@@ -11,14 +11,17 @@ without answers: `COURSE_ANSWERS=no`.
 
 from __future__ import annotations
 
+import ast
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
-from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective
+
+from book.site.exercise_lists import read_notebook_title
+from book.site.generated_markdown import GeneratedMarkdown
 
 ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = "The answers are left out of this edition, which was made for a class."
@@ -46,23 +49,38 @@ def leave_out(app: Sphinx, page: str, source: list[str]) -> None:
         source[0] = json.dumps(notebook)
 
 
-class WholeModel(SphinxDirective):
+class WholeModel(GeneratedMarkdown):
     """``{whole-model}``: the code named by imports from `solutions`."""
 
     has_content = True
 
-    def run(self) -> list[nodes.Node]:
-        """Return one block of code."""
+    def write(self) -> str:
+        """Return the code as Markdown, with a heading that links to each notebook it is from."""
         # Imported late: these modules import torch, which Sphinx need not inspect.
         from autograder.instructor.authoring.inline_imports import inline_solution_imports
         from autograder.instructor.authoring.solution_pages import shorten_docstrings
 
         if not answers_shown():
-            return [nodes.paragraph(LEFT_OUT, LEFT_OUT)]
+            return LEFT_OUT
         for master in sorted((ROOT / "solutions").glob("*/*/notebook.py")):
             self.env.note_dependency(str(master))
-        code = shorten_docstrings(inline_solution_imports("\n".join(self.content)))
-        return [nodes.literal_block(code, code, language="python")]
+        return divide(shorten_docstrings(inline_solution_imports("\n".join(self.content))))
+
+
+def divide(code: str) -> str:
+    """Return code as Markdown, divided where it says from which notebook it is."""
+    imports, *parts = re.split(r"^# From the notebook (\S+)\n", code, flags=re.MULTILINE)
+    lines = ["```python", imports.strip(), "```", ""]
+    for notebook, part in zip(parts[::2], parts[1::2], strict=True):
+        defined = [node.name for node in ast.parse(part).body if isinstance(node, _DEFINITIONS)]
+        names = ", ".join(f"`{name}`" for name in defined if not name.startswith("_"))
+        title = read_notebook_title(notebook)
+        lines += [f"### {title}", "", f"{names}: [the exercises](../exercises/{notebook}.ipynb)."]
+        lines += ["", "```python", part.strip(), "```", ""]
+    return "\n".join(lines)
+
+
+_DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

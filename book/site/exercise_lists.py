@@ -4,11 +4,12 @@
     ```
 
 lists an assignment's notebooks with their exercises; `{catalogue}` shows the stubs of all
-exercises.
+exercises, `{solution-pages}` lists the pages with their solutions.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ import nbformat
 from sphinx.application import Sphinx
 
 from book.site.generated_markdown import GeneratedMarkdown
+from book.site.launch_links import list_chapters
 
 # The exercises import torch, which must not happen before Sphinx has inspected all objects.
 if TYPE_CHECKING:
@@ -57,17 +59,47 @@ def list_notebooks(assignment: str) -> str:
     return "\n".join(lines)
 
 
+def read_chapter_titles() -> dict[str, str]:
+    """Return the number and title of each chapter with exercises, by assignment, in order."""
+    titles = {}
+    for chapter in list_chapters(ROOT):
+        title = _read_title((ROOT / f"{chapter.page}.md").read_text(encoding="utf-8"))
+        for notebook in chapter.exercises:
+            titles[Path(notebook).parent.name] = f"{chapter.number}. {title}"
+    return titles
+
+
+def read_notebook_title(notebook: str) -> str:
+    """Return the title of an exercise notebook, such as bahdanau/scores."""
+    page = nbformat.read(ROOT / "exercises" / f"{notebook}.ipynb", as_version=4)
+    return _read_title(next(cell.source for cell in page.cells if cell.cell_type == "markdown"))
+
+
+def _read_title(text: str) -> str:
+    """Return the first heading of a text."""
+    title = re.search(r"^# (.+)$", text, re.MULTILINE)
+    if title is None:
+        raise ValueError(f"no heading in a text that begins: {text[:80]}")
+    return title[1]
+
+
+def list_solution_pages() -> str:
+    """Return links from a page in book/solved to the solutions of each chapter as Markdown."""
+    return "\n".join(f"- [{title}]({name}.md)" for name, title in read_chapter_titles().items())
+
+
 def show_catalogue() -> str:
     """Return the stubs of all exercises as Markdown."""
     from autograder.instructor.authoring.notebook_builder import format_difficulty
     from autograder.instructor.formatting import format_point_count
 
     lines: list[str] = []
-    for assignment in dict.fromkeys(exercise.assignment for exercise in read_exercises()):
-        lines += [f"## {assignment}", ""]
+    for assignment, chapter in read_chapter_titles().items():
+        lines += [f"## {chapter}", ""]
         for name, exercises in group_by_notebook(assignment).items():
             place = f"exercises/{assignment}/{name}.ipynb"
-            lines += [f"### Notebook [`{name}`](../{place})", ""]
+            title = read_notebook_title(f"{assignment}/{name}")
+            lines += [f"### {title}", "", f"[Open the notebook `{name}`](../{place}).", ""]
             page = nbformat.read(ROOT / place, as_version=4)
             stubs = {cell.id: cell.source for cell in page.cells}
             for exercise in exercises:
@@ -100,8 +132,17 @@ class Catalogue(GeneratedMarkdown):
         return show_catalogue()
 
 
+class SolutionPages(GeneratedMarkdown):
+    """``{solution-pages}``: the pages with the solutions of each chapter."""
+
+    def write(self) -> str:
+        """Return the list."""
+        return list_solution_pages()
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Add the directives."""
     app.add_directive("exercises", Exercises)
     app.add_directive("catalogue", Catalogue)
+    app.add_directive("solution-pages", SolutionPages)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -77,9 +77,19 @@ def drop_search_index(app: Sphinx, error: Exception | None) -> None:
             path.write_text(_SEARCH_TOOLS.sub("", page), encoding="utf-8")
 
 
+def write_formulas_in_results(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any
+) -> None:
+    """Load the script that makes plain text of the formulas in a search's results."""
+    if page == "search":
+        # "defer" runs before the search, which waits for the page to be read.
+        app.add_js_file("search_snippets.js", loading_method="defer")
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the build steps."""
     app.connect("html-page-context", keep_scripts_our_own, priority=900)
+    app.connect("html-page-context", write_formulas_in_results)
     app.connect("build-finished", keep_icons_in_use)
     app.connect("build-finished", drop_search_index)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -11,6 +11,7 @@ import torch
 
 from autograder.instructor.authoring.inline_imports import inline_solution_imports
 from autograder.instructor.authoring.solution_pages import shorten_docstrings
+from book.site.complete_model_code import divide
 from solutions.transformer.attention import MultiHeadAttention
 
 PAGE = Path(__file__).parents[2] / "book" / "whole_models.md"
@@ -56,3 +57,16 @@ def test_what_is_imported_above_is_not_imported_again():
     assert inline_solution_imports(text, "import torch\nfrom torch import Tensor, nn").startswith(
         "# From the notebook"
     )
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_the_page_shows_all_of_the_code_with_a_link_to_each_notebook(block):
+    code = shorten_docstrings(inline_solution_imports(block))
+    page = divide(code)
+    shown = "\n".join(re.findall(r"```python\n(.*?)\n```", page, re.S))
+    lines = [line for line in code.split("\n") if line and not line.startswith("# From the")]
+    assert [line for line in shown.split("\n") if line] == lines
+    notebooks = re.findall(r"^# From the notebook (\S+)$", code, re.M)
+    assert re.findall(r"\]\(\.\./exercises/(\S+)\.ipynb\)", page) == notebooks
+    for notebook in notebooks:
+        assert (PAGE.parents[1] / "exercises" / f"{notebook}.ipynb").is_file()

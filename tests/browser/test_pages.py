@@ -99,6 +99,31 @@ def test_search_finds_a_page(visit):
     assert opened.problems() == {}
 
 
+@pytest.mark.parametrize(
+    ("tex", "text"),
+    [
+        (r"the size \(d_k\) of a key", "the size d_k of a key"),
+        (r"\(\tilde h_t = \tanh(W_c [c_t; h_t])\)", "h\u0303_t = tanh(W_c [c_t; h_t])"),
+        (
+            r"\[\text{Attention}(Q, K, V) = \sum_j \alpha_j v_j\]",
+            "Attention(Q, K, V) = Σ_j α_j v_j",
+        ),
+        (r"costs 5 \$ (or less)", r"costs 5 \$ (or less)"),
+    ],
+)
+def test_formulas_in_results_of_a_search_are_plain_text(visit, tex, text):
+    page = visit("search.html").page
+    assert page.evaluate("text => plainSearchText(text)", tex) == text
+
+
+def test_a_result_of_a_search_quotes_no_tex(visit):
+    page = visit("search.html?q=softmax").page
+    page.wait_for_selector("ul.search li p.context")
+    page.wait_for_timeout(1000)
+    told = " ".join(page.locator("ul.search p.context").all_inner_texts())
+    assert "softmax" in told and "\\(" not in told
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 def test_timeline_links_to_the_chapters_that_exist(visit, site, width):
     page = visit("book/intro.html", width=width).page
