@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 from tqdm.auto import tqdm
 
@@ -26,14 +26,14 @@ class ProgressBar:
             epochs: number of epochs of the training.
             done: number of steps done before, if a training is resumed.
             steps_per_epoch: number of steps in an epoch, 0 if unknown.
-            shown: whether to show a bar at all.
+            shown: whether to show a bar at all; the variable TQDM_DISABLE=1 hides all.
         """
         self._epochs = epochs
         self._losses: list[float] = []
         total = epochs * steps_per_epoch or None
-        # Without the argument, tqdm obeys the variable TQDM_DISABLE.
-        hidden: dict[str, Any] = {} if shown else {"disable": True}
-        self._bar = tqdm(total=total, initial=done, unit="step", leave=True, **hidden)
+        # In a notebook, tqdm itself ignores this variable.
+        hidden = not shown or os.environ.get("TQDM_DISABLE", "0") != "0"
+        self._bar = tqdm(total=total, initial=done, unit="step", leave=True, disable=hidden)
 
     def start_epoch(self, epoch: int, steps: int) -> None:
         """Name the epoch, counted from 1, and set the total if its number of steps is known."""

@@ -365,6 +365,34 @@ class AttentionDecoder(nn.Module):
 # )
 
 # %% [markdown]
+# ## Your translator, live
+#
+# The explorer of [chapter 3](../../book/03_bahdanau.md), with your parameters. Write a sentence from the words of the corpus, bar a source word,
+# force a target word, or set the weights of a step by hand. The microscope at its lower end computes one of your weights before your eyes.
+
+# %% demo explorer
+# from coursekit.widgets import TranslatorExplorer, pack
+#
+# if size == "quick":
+#     examples = [
+#         (
+#             data.source_words.tokens(source[:-1]),  # without <eos>
+#             data.target_words.tokens(target[:-1]),
+#             data.links[i],
+#         )
+#         for i, (source, target) in enumerate(data.test[:5])
+#     ]
+#     explorer = TranslatorExplorer(
+#         pack(model, levels=87),
+#         data.source_words,
+#         data.target_words,
+#         examples,
+#         glosses=data.meanings,
+#         longest=max(len(source) for source, _ in data.train) - 1,
+#     )
+#     display(explorer)
+
+# %% [markdown]
 # ## Beside the five translators
 #
 # The page [One sentence through the history](../../book/one_sentence.md) runs five translators side by side, and yours can join them. The next cell

@@ -312,6 +312,26 @@ class NeuralLanguageModel(nn.Module):
 #     yours = perplexity(model, torch.column_stack(context_windows(unseen, n)))
 #     print(f"{n:>12}    {counts.perplexity(unseen):>20.1f}    {yours:>13.1f}")
 
+# %% [markdown]
+# The explorer of [chapter 1](../../book/01_why_attention.md), with your model and the counts of the last line. Which of the two is sure of a word,
+# and which of them could know it from words that are only similar?
+
+# %% demo explorer
+# from coursekit.text.vocabulary import BOS, EOS, SPECIAL
+# from coursekit.widgets import NextWordExplorer
+#
+# if size == "quick":
+#     explorer = NextWordExplorer(
+#         {"counts": counts, "your model": model},
+#         vocabulary.words,
+#         [(vocabulary.tokens(ids[:-1]), len(ids) // 2) for ids in unseen[:5]],
+#         begin=BOS,
+#         end=EOS,
+#         special=len(SPECIAL),
+#         most=max(map(len, known)) - 1,
+#     )
+#     display(explorer)
+
 # %% [markdown] questions
 # On the made-up sentences both models gain from a second word of context. From two more the counts
 # gain next to nothing, since so long a sequence is hardly ever met again; your model need not have

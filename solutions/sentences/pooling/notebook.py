@@ -379,6 +379,19 @@ class AttentionClassifier(nn.Module):
 # for word, weight in zip(review.split(), weights[0].tolist()):
 #     print(f"{weight:5.0%} {'#' * round(40 * weight):<40} {word}")
 
+# %% [markdown]
+# Or see it word by word: the explorer of [chapter 6](../../book/06_sentences.md), with your attention. Each change is judged at once; a word can be
+# shut out of the attention, and the colours can show the weights, or how much the verdict changes without a word.
+
+# %% demo explorer
+# from coursekit.widgets import ReviewExplorer, pack
+#
+# begun = [
+#     (review.words, f"In truth it has {review.rating} of 5 stars.") for review in reviews.test[:6]
+# ]
+# most = max(len(review.words) for review in reviews.train)
+# display(ReviewExplorer(pack(models["attention"]), vocabulary, begun, most=most))
+
 # %% [markdown] questions
 # **To think about.** To change a given cell, which is locked, copy it (*Edit*, *Copy Cells*, *Paste*).
 #

@@ -554,6 +554,27 @@ def noam_learning_rate(step: int, model_size: int, warmup: int) -> float:
 # print("word by word ", corpora.gloss(said.split(), english) if english else "")
 
 # %% [markdown]
+# ## Your Transformer, live
+#
+# The explorer of [chapter 8](../../book/08_transformer.md), with your parameters. Press a word to see where a head looks from it. Switch heads off, or
+# take the positions or the causal mask away: what does your translation lose? The microscope shows how one weight of a head comes about.
+
+# %% demo explorer
+# from coursekit.widgets import TransformerExplorer, pack
+#
+# if size == "quick":
+#     source_words = {word for source, _ in pairs for word in words.tokens(source[:-1])}
+#     explorer = TransformerExplorer(
+#         pack(model.model, levels=87),
+#         words,
+#         source_words,
+#         heads,
+#         [(source.split(), target.split(), {}) for source, target in test[:5]],
+#         longest=max(len(source) for source, _ in pairs) - 1,
+#     )
+#     display(explorer)
+
+# %% [markdown]
 # ## Beside the five translators
 #
 # The page [One sentence through the history](../../book/one_sentence.md) runs five translators side by side, and yours can join them. The next cell
