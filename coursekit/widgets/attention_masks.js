@@ -133,7 +133,7 @@ function render({ model, el }) {
     slider.max = queries.length - 1;
     radios.forEach(({ input }) => { input.checked = input.value === use; });
     lift.checked = !masked;
-    root.classList.toggle("ma-weighed", hasScores);
+    frame.classList.toggle("ma-weighed", hasScores);
     update();
   }
 
