@@ -16,9 +16,9 @@ from typing import Any
 from book.site.toc import read_toc
 
 AT_ONCE = 2  # each page may need up to 2 GB of memory
-# Several pages share the cores. With one thread each, a machine always builds the same page. A
-# progress bar would leave its last state on the page.
-ENVIRONMENT = {"OMP_NUM_THREADS": "1", "TQDM_DISABLE": "1"}
+# Several pages share the cores. With one thread each, a machine always builds the same page. The
+# other variable leaves out what only an open notebook needs, such as progress bars.
+ENVIRONMENT = {"OMP_NUM_THREADS": "1", "COURSEKIT_PAGE_BUILD": "1"}
 
 
 def list_pages(root: Path) -> list[Path]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,7 @@ def _write(static: Path, name: str, suffix: str, text: str) -> str:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the build step."""
+    """Register the build step, and leave out of pages what only an open notebook needs."""
+    os.environ.setdefault("COURSEKIT_PAGE_BUILD", "1")
     app.connect("html-page-context", take_from_the_manager, priority=800)  # after myst-nb's
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

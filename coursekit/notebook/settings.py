@@ -23,6 +23,15 @@ def size() -> str:
     return chosen
 
 
+def is_page_build() -> bool:
+    """Return whether the cells of the site's pages are being run, to be shown there.
+
+    The site's builder sets the environment variable COURSEKIT_PAGE_BUILD. Progress bars and what
+    only an open notebook needs are left out then.
+    """
+    return os.environ.get("COURSEKIT_PAGE_BUILD", "") == "1"
+
+
 def is_grading() -> bool:
     """Return whether the notebook is being graded, in which case cells that train do nothing.
 

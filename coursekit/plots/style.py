@@ -1,8 +1,8 @@
 """Colours and fonts of plots, widgets and the site's CSS.
 
 The series colours are those of Okabe and Ito, which colour-blind readers can distinguish; plots
-also vary marker and line style. Figures have an opaque light background, because the same image
-must be legible on a light page, on a dark page and in a notebook with any theme.
+also vary marker and line style. Figures are made once, on a light background; dark pages and dark
+notebooks turn their lightness round.
 
 ``python -m coursekit.plots.style book/_static/colours.css`` writes the CSS variables.
 """
@@ -10,6 +10,7 @@ must be legible on a light page, on a dark page and in a notebook with any theme
 from __future__ import annotations
 
 import argparse
+import builtins
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,8 @@ import matplotlib
 from cycler import cycler
 from matplotlib import font_manager
 from matplotlib.colors import LinearSegmentedColormap
+
+from coursekit.notebook.settings import is_grading, is_page_build
 
 LIGHT = {
     "paper": "#ffffff",
@@ -83,8 +86,27 @@ def hangul_font() -> str | None:
     return next((name for name in HANGUL_FONTS if name in installed), None)
 
 
-def use() -> None:
-    """Set matplotlib's defaults to the course's style, and register the colour map "attention"."""
+# JupyterLab's dark theme: lightness is turned round and hues stay, as on the site.
+_IN_DARK_NOTEBOOKS = """\
+<style>
+body[data-jp-theme-light="false"] .jp-RenderedImage img {
+  filter: invert(1) hue-rotate(180deg);
+  mix-blend-mode: screen;
+}
+</style>"""
+
+
+def use(photographs: bool = False) -> None:
+    """Set matplotlib's defaults to the course's style, and register the colour map "attention".
+
+    In a notebook it also makes figures dark when JupyterLab is.
+
+    Args:
+        photographs: whether the notebook has figures of photographs or scenes, whose colours must
+            stay; then figures stay light.
+    """
+    if not (photographs or is_page_build() or is_grading()):
+        _display_in_notebook(_IN_DARK_NOTEBOOKS)
     if "attention" not in matplotlib.colormaps:
         matplotlib.colormaps.register(ATTENTION)
     hangul = hangul_font()
@@ -121,6 +143,15 @@ def use() -> None:
             "ytick.labelcolor": LIGHT["ink"],
         }
     )
+
+
+def _display_in_notebook(page: str) -> None:
+    """Display HTML if this code runs in a Jupyter kernel."""
+    shell = getattr(builtins, "get_ipython", lambda: None)()
+    if shell is not None and shell.__class__.__name__ == "ZMQInteractiveShell":
+        from IPython.display import display
+
+        display({"text/html": page, "text/plain": ""}, raw=True)
 
 
 # Revised Romanisation (2000): initial consonants, vowels, and finals as they sound at a word's end.

@@ -102,7 +102,7 @@ def train(
         patience: stop after this many epochs without a better `select`.
         precision: torch.bfloat16 computes the loss with autocast: about twice as fast on GPUs and
             CPUs that have it; weights and optimiser stay in float32.
-        progress: show a progress bar, unless the variable TQDM_DISABLE is 1.
+        progress: show a progress bar, unless the site's pages are being built.
         schedule: `schedule(step)` returns the learning rate of each step, counted from 1; it
             replaces `learning_rate` and `decay`.
         optimizer: `optimizer(parameters)` returns an optimiser to use in place of Adam with its

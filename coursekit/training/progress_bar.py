@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from itertools import pairwise
 
 from tqdm.auto import tqdm
 
+from coursekit.notebook.settings import is_page_build
+
 _HEIGHTS = "▁▂▃▄▅▆▇█"
 _WIDTH = 16  # characters of the curve
+_FORMAT = "{desc}{percentage:3.0f}% |{bar}| step {n_fmt} of {total_fmt}, {remaining} left{postfix}"
 
 
 class ProgressBar:
@@ -26,14 +28,13 @@ class ProgressBar:
             epochs: number of epochs of the training.
             done: number of steps done before, if a training is resumed.
             steps_per_epoch: number of steps in an epoch, 0 if unknown.
-            shown: whether to show a bar at all; the variable TQDM_DISABLE=1 hides all.
+            shown: whether to show a bar at all; the pages of the site have none.
         """
         self._epochs = epochs
         self._losses: list[float] = []
         total = epochs * steps_per_epoch or None
-        # In a notebook, tqdm itself ignores this variable.
-        hidden = not shown or os.environ.get("TQDM_DISABLE", "0") != "0"
-        self._bar = tqdm(total=total, initial=done, unit="step", leave=True, disable=hidden)
+        hidden = not shown or is_page_build()
+        self._bar = tqdm(total=total, initial=done, leave=True, disable=hidden, bar_format=_FORMAT)
 
     def start_epoch(self, epoch: int, steps: int) -> None:
         """Name the epoch, counted from 1, and set the total if its number of steps is known."""

@@ -129,3 +129,21 @@ def test_series_colours_differ_in_lightness_or_hue():
     for i, one in enumerate(colours):
         for other in colours[:i]:
             assert math.dist(one, other) > 0.2
+
+
+@pytest.mark.parametrize(
+    ("variable", "photographs", "shown"),
+    [(None, False, True), (None, True, False), ("COURSEKIT_PAGE_BUILD", False, False)],
+)
+def test_figures_follow_the_theme_of_an_open_notebook_only(
+    monkeypatch, variable, photographs, shown
+):
+    for name in ("COURSEKIT_PAGE_BUILD", "NBGRADER_EXECUTION"):
+        monkeypatch.delenv(name, raising=False)
+    if variable:
+        monkeypatch.setenv(variable, "1")
+    outputs = []
+    monkeypatch.setattr(style, "_display_in_notebook", outputs.append)
+    style.use(photographs=photographs)
+    assert bool(outputs) == shown
+    assert all("data-jp-theme-light" in page for page in outputs)

@@ -336,7 +336,7 @@ def reinforce_loss(
 #
 # from coursekit.plots import style
 #
-# style.use()
+# style.use(photographs=True)
 # figure, panels = plt.subplots(1, 2, sharey=True, figsize=(7.0, 2.8), layout="constrained")
 # for panel, with_baseline in zip(panels, (True, False)):
 #     for seed in range(10):

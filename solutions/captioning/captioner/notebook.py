@@ -283,7 +283,7 @@ class CaptionDecoder(nn.Module):
 # from coursekit.plots import style
 # from coursekit.models.captioning import attention_weights, measure_region_attention
 #
-# style.use()
+# style.use(photographs=True)
 # scene, caption = data.test[0], found[0]
 # shown = words.tokens(caption.ids)
 # columns = 5
