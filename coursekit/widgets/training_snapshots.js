@@ -105,7 +105,8 @@ function render({ model, el }) {
     const chance = (t) => frames.map(({ probabilities }) => probabilities[t] / 1000);
     const others = current().target.map((_, t) => t).filter((t) => t !== word);
     chances.svg.replaceChildren(...others.map((t) => curve(chance(t), "tr-faint")), curve(chance(word), "tr-strong"), marker());
-    chances.range.textContent = `“${current().target[word]}”: ${Math.round(frames[shown().snapshot].probabilities[word] / 10)} %`;
+    const named = make("span", { text: current().target[word], lang: get("language") });
+    chances.range.replaceChildren("“", named, `”: ${Math.round(frames[shown().snapshot].probabilities[word] / 10)} %`);
   }
 
   // The words and the cells; their values follow in `update`.

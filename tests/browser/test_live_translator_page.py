@@ -120,6 +120,10 @@ def test_words_are_completed_with_the_keyboard_and_what_cannot_be_read_is_said(v
     assert options.count() == len(state["source_words"]) - state["special"]
     field.press("Escape")
     assert options.count() == 0
+    field.type("qu")
+    assert options.count() > 0
+    field.press("Enter")
+    assert options.count() == 0
     field.fill("the xylophone reads")
     assert "it does not know “xylophone”" in note.inner_text()
     field.fill(" ".join(["the"] * 50))

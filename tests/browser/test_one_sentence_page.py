@@ -85,8 +85,11 @@ def test_the_slider_leads_through_a_story_and_says_what_is_beyond(opened, says):
     settle(explorer, " ".join(pairs[0].source), says)
     slider = explorer.get_by_role("slider", name="Length")
     for i in (1, len(pairs) - 1):
+        explorer.get_by_role("combobox", name="English").fill("the computer is tired")
+        assert "“computer”" in explorer.locator(".live-note").inner_text()
         slider.fill(str(i))
         settle(explorer, " ".join(pairs[i].source), says)
+        assert explorer.locator(".live-note").inner_text() == ""  # of the text that is gone
     assert "more than any in training (20)" in explorer.locator(".hi-length").inner_text()
     right = [mark.inner_text() for mark in explorer.locator(".hi-mark").all()]
     assert right.count("exact") == 1

@@ -125,7 +125,7 @@ function textField(label, vocabulary, changed) {
       if (!offered.length) offer(completions(input.value, vocabulary));
       mark((at + step + offered.length + (at < 0 && step < 0 ? 1 : 0)) % offered.length);
     } else if ((event.key === "Enter" || event.key === "Tab") && at >= 0) take(offered[at]);
-    else if (event.key === "Escape" && offered.length) offer([]);
+    else if (["Escape", "Enter"].includes(event.key) && offered.length) offer([]);
     else return;
     event.preventDefault();
   });

@@ -258,6 +258,12 @@ function render({ model, el }) {
 
   const take = (words) => set({ ...fresh(words), model: shown().model });
 
+  // Take a sentence that the reader has not typed.
+  function choose(words) {
+    input.value = words.join(" ");
+    typed(input.value);
+  }
+
   async function addOwn() {
     if (!file.files.length) return;
     const saved = await file.files[0].text();
@@ -471,14 +477,12 @@ function render({ model, el }) {
   select.addEventListener("change", () => {
     if (!select.value) return;
     event = "";
-    input.value = stories[Number(select.value)].sentences[0].source.join(" ");
-    take(stories[Number(select.value)].sentences[0].source);
+    choose(stories[Number(select.value)].sentences[0].source);
   });
   slider.addEventListener("input", () => {
     event = "";
     const example = given();
-    input.value = stories[example.story].sentences[Number(slider.value)].source.join(" ");
-    take(stories[example.story].sentences[Number(slider.value)].source);
+    choose(stories[example.story].sentences[Number(slider.value)].source);
   });
   arrowKeys(list, (to) => change({ model: names()[to], step: 0 }, ""));
   arrowKeys(target, (to) => change({ step: to }, ""));
@@ -492,6 +496,7 @@ function render({ model, el }) {
     input.value = wanted.words.join(" ");
     model.set("shown", wanted);
     model.save_changes();
+    typed(input.value); // takes a complaint about an earlier text away
     root.scrollIntoView();
   });
   const fit = new ResizeObserver(() => current() && drawRibbons());
