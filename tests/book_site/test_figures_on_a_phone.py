@@ -100,6 +100,6 @@ def test_a_page_sets_the_style_before_it_draws(page):
     """Without the style a figure has matplotlib's own size, which is cut on a phone."""
     cells = re.findall(r"^```\{code-cell\}.*?^```", page.read_text("utf-8"), re.M | re.S)
     drawing = [i for i, cell in enumerate(cells) if re.search(r"\bplt\.|charts\.\w+\(", cell)]
-    styled = [i for i, cell in enumerate(cells) if "style.use()" in cell]
+    styled = [i for i, cell in enumerate(cells) if "style.use(" in cell]
     assert not drawing or (styled and styled[0] <= drawing[0])
     assert matplotlib.rcParams["figure.figsize"][0] <= style.WIDTH
