@@ -38,13 +38,13 @@ def format_failing_case(
         trial: the failing trial.
         fault: how its outcome differs from the expected one.
         known: whether the mistake was recognised; if not, the mask is also shown.
-        failed: number of trials that fail.
-        tried: number of trials.
+        failed: number of cases that fail.
+        tried: number of cases.
     """
     case = trial.case
-    errors = measure_errors(fault) if fault.name not in case.random_outputs else None
     if fault.kind in ("unwritten", "signature", "weights", "forbidden", "protocol", "time"):
         return []
+    errors = measure_errors(fault) if fault.name not in case.random_outputs else None
 
     def show(label: str, name: str, tensor: Tensor, start: int = 0) -> list[str]:
         if name in case.non_tensors:

@@ -79,9 +79,9 @@ def judge(
         return Verdict(
             exercise,
             True,
-            f"{exercise.name}: right in all {len({id(trial.case) for trial in trials})} cases.",
+            f"{exercise.name}: right in all {_count_cases(trials)} cases.",
             remarks=tuple(_list_remarks(trials)),
-            cases=len(trials),
+            cases=_count_cases(trials),
         )
     trial = choose_failure(exercise, trials)
     fault = trial.difference
@@ -122,11 +122,18 @@ def judge(
         hint=hint,
         misconception=known.slug if known else "",
         details=tuple(
-            format_failing_case(exercise, trial, fault, bool(known), len(failed), len(trials))
+            format_failing_case(
+                exercise, trial, fault, bool(known), _count_cases(failed), _count_cases(trials)
+            )
         ),
-        cases=len(trials),
+        cases=_count_cases(trials),
         printed=next((t.outcome.printed for t in trials if t.outcome.printed), ""),
     )
+
+
+def _count_cases(trials: Sequence[Trial]) -> int:
+    """Return the number of different cases: each is tried in two dtypes."""
+    return len({id(trial.case) for trial in trials})
 
 
 def _find_note(trial: Trial, failed: Sequence[Trial]) -> str:

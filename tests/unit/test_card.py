@@ -8,9 +8,9 @@ import re
 import torch
 
 from autograder.checking import checker
-from autograder.checking.card import format_card_html, link_to_progress_page
+from autograder.checking.card import FAILED, format_card_html, link_to_progress_page
 from autograder.checking.checker import verify
-from autograder.checking.difference_map import DIFFERS, draw_difference_map
+from autograder.checking.difference_map import draw_difference_map
 from autograder.diagnose.compare import Difference
 from autograder.diagnose.marked_line import NOT_COUNTED, RIGHT, MarkedLine, measure_errors
 from autograder.diagnose.verdict import choose_failure
@@ -95,7 +95,7 @@ def test_a_map_has_a_square_for_each_number_of_a_large_case():
     sizes = [int(size.split("=")[-1]) for size in told[3].split(", ")]
     squares = re.findall("M[^z]*z", page)
     assert len(squares) == len(set(squares)) == int(told[2]) == math.prod(sizes)
-    orange = re.findall(f'<path fill="{DIFFERS}"[^>]* d="([^"]*)"', page)
+    orange = re.findall(f'<path fill="{FAILED}"[^>]* d="([^"]*)"', page)
     assert "".join(orange).count("M") == int(told[1]) > 0
 
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
+from dataclasses import replace
 
 import pytest
 import torch
 from torch import nn
 
 from autograder import CheckFailed, check
+from autograder.checking import checker
 from autograder.checking.card import format_card_text
 from autograder.checking.checker import find_exercise, verify
+from autograder.diagnose.verdict import judge
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.reference_solution import load_solution
 from tests.answers.bahdanau.scores import masked_softmax as softmax_bank
@@ -466,10 +470,18 @@ def test_float32_is_tried_only_where_float64_is_right():
         return right(scores, mask) * 0.5
 
     verdict = verify(masked_softmax, SOFTMAX)
-    assert verdict.kind == "value" and verdict.cases == len(SOFTMAX.draw(1)) * 2
+    assert verdict.kind == "value" and verdict.cases == len(SOFTMAX.draw(1)) * 2  # of two seeds
     assert set(dtypes) == {torch.float64}
-    assert verify(right, SOFTMAX).cases == len(SOFTMAX.draw(1)) * 4
+    assert verify(right, SOFTMAX).cases == len(SOFTMAX.draw(1)) * 2
     assert verify(right, SOFTMAX).kind == ""
+
+
+def test_a_case_that_fails_in_both_dtypes_is_one_case():
+    """A grader tries both dtypes in any case."""
+    _, trials, _ = checker._run_all_cases(lambda scores, mask: scores.softmax(-1) * mask, SOFTMAX)
+    twice = [*trials, *(replace(trial, dtype=torch.float32) for trial in trials)]
+    once, doubled = (judge(SOFTMAX, some, []).details[0] for some in (trials, twice))
+    assert re.search(r"\(\d+ of \d+ fail\)", once)[0] in doubled
 
 
 TWO_ANSWERS = """
