@@ -3,8 +3,8 @@
     python -m tools.export_notebooks [FOLDER]      # by default _build/notebooks
 
 The publish workflow pushes the tree to the branch `notebooks`. It also holds what the notebooks
-import and read. The first cell of each notebook downloads the course in Colab; elsewhere it does
-nothing.
+import and read. The first cell of each notebook says where the site is, and downloads the course in
+Colab.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from urllib.parse import quote, urljoin, urlparse
 
 from autograder.diagnose.marked_line import MarkedLine
 from autograder.diagnose.verdict import Verdict
+from coursekit.notebook.settings import is_in_notebook
 
 _STYLE = (
     "border-left:4px solid {colour};padding:.6em .9em;margin:.4em 0;max-width:60em;"
@@ -90,13 +91,18 @@ def _format_line(line: str) -> str:
         if mark.error == 0:
             style = "opacity:.6"
         elif line.is_expected:
-            style = "font-weight:bold;background:rgba(0,158,115,.25)"
+            style = f"font-weight:bold;background:{PASSED}{_to_hex(0.25)}"
         else:
-            style = f"font-weight:bold;background:rgba(213,94,0,{0.2 + 0.45 * mark.error:.2f})"
+            style = f"font-weight:bold;background:{FAILED}{_to_hex(0.2 + 0.45 * mark.error)}"
         number = html.escape(line[mark.start : mark.end])
         parts += [html.escape(line[done : mark.start]), f'<span style="{style}">{number}</span>']
         done = mark.end
     return "".join([*parts, html.escape(line[done:])])
+
+
+def _to_hex(opacity: float) -> str:
+    """Return an opacity from 0 to 1 as the last two digits of a CSS colour."""
+    return f"{round(255 * opacity):02x}"
 
 
 def link_to_progress_page(name: str) -> str:
@@ -147,13 +153,3 @@ def display_lines(lines: list[str]) -> None:
         display({"text/html": page, "text/plain": plain}, raw=True)
     else:
         print(chr(10).join(lines))
-
-
-def is_in_notebook() -> bool:
-    """Return whether this code runs in a Jupyter kernel."""
-    try:
-        from IPython import get_ipython
-    except ImportError:
-        return False
-    shell = get_ipython()
-    return shell is not None and shell.__class__.__name__ == "ZMQInteractiveShell"

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from autograder.checking.card import FAILED, PASSED
 from autograder.diagnose.marked_line import NOT_COUNTED, RIGHT, measure_errors
 from autograder.diagnose.trial import Trial
 from autograder.spec.exercise import Exercise
 
-AGREES, DIFFERS = "#009E73", "#D55E00"  # Okabe and Ito's palette, as in the card
 _SQUARE, _GAP = 9, 10  # pixels
 _MAX_ROWS, _MAX_COLUMNS = 48, 72  # columns of all grids together
 _FEWEST = 12  # numbers; fewer show no pattern
@@ -94,5 +94,5 @@ def _choose_paint(error: float) -> str:
     if error == NOT_COUNTED:
         return 'fill="none" stroke="currentColor" stroke-opacity=".35" stroke-width=".5"'
     if error == RIGHT:
-        return f'fill="{AGREES}" fill-opacity=".35"'
-    return f'fill="{DIFFERS}" fill-opacity="{0.35 + 0.65 * math.sqrt(error):.1f}"'
+        return f'fill="{PASSED}" fill-opacity=".35"'
+    return f'fill="{FAILED}" fill-opacity="{0.35 + 0.65 * math.sqrt(error):.1f}"'

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any
 
-from autograder.checking.card import is_in_notebook
+from coursekit.notebook.settings import is_in_notebook
 
 
 def install_name_error_hints(exercises: Container[str]) -> None:

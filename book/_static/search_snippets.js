@@ -14,7 +14,8 @@
     return tex
       .replace(/\\(?:text|mathrm|mathbf|mathcal|operatorname)\*?\{([^{}]*)\}/g, "$1")
       .replace(/\\(tilde|hat|bar|vec|overrightarrow|overleftarrow)\s*\{?\s*(\w)\s*\}?/g, (_, accent, letter) => letter + ACCENTS[accent])
-      .replace(/\\([A-Za-z]+)\s*/g, (_, name) => SYMBOLS[name] ?? name)
+      .replace(/\\(?!frac)([A-Za-z]+)\s*/g, (_, name) => SYMBOLS[name] ?? name)
+      .replace(/\\frac\{((?:[^{}]|\{[^{}]*\})*)\}\{((?:[^{}]|\{[^{}]*\})*)\}/g, "$1 / $2")
       .replace(/\\[,;:! ]/g, " ")
       .replace(/\\\\|[{}&]/g, "")
       .replace(/\s+/g, " ")
@@ -28,5 +29,9 @@
   window.plainSearchText = withoutTex;
   if (typeof Search === "undefined") return;
   const asText = Search.htmlToText;
-  Search.htmlToText = (...given) => withoutTex(asText(...given));
+  Search.htmlToText = (html, anchor) => {
+    const page = new DOMParser().parseFromString(html, "text/html");
+    page.querySelectorAll("#jb-print-docs-body").forEach((contents) => contents.remove()); // the list of sections
+    return withoutTex(asText(page.documentElement.outerHTML, anchor));
+  };
 })();

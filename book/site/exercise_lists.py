@@ -132,6 +132,15 @@ class Catalogue(GeneratedMarkdown):
         return show_catalogue()
 
 
+def name_chapter(app: Sphinx, page: str, source: list[str]) -> None:
+    """Write a chapter's number and title into the title of its page of solutions."""
+    folder, _, assignment = page.rpartition("/")
+    if folder == "book/solved" and assignment in (titles := read_chapter_titles()):
+        source[0] = source[0].replace(
+            f"# Solutions: {assignment}\n", f"# Solutions: {titles[assignment]}\n", 1
+        )
+
+
 class SolutionPages(GeneratedMarkdown):
     """``{solution-pages}``: the pages with the solutions of each chapter."""
 
@@ -145,4 +154,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("exercises", Exercises)
     app.add_directive("catalogue", Catalogue)
     app.add_directive("solution-pages", SolutionPages)
+    app.connect("source-read", name_chapter)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

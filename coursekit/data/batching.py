@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -30,7 +30,7 @@ class Batch:
 T = TypeVar("T")
 
 
-class Batches(Iterator[T], Generic[T]):
+class Batches(Iterator[T]):
     """An iterator over batches, made one by one, that knows how many it has.
 
     `operator.length_hint` returns the number of batches that are left, for a progress bar.

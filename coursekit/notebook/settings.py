@@ -1,4 +1,4 @@
-"""Settings from the environment: training size (quick or full), and whether grading is on."""
+"""Where and how the code runs: training size, notebook, build of the pages, grading."""
 
 import os
 
@@ -21,6 +21,16 @@ def size() -> str:
             "or 'full' (real data)."
         )
     return chosen
+
+
+def is_in_notebook() -> bool:
+    """Return whether this code runs in a Jupyter kernel."""
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        return False
+    shell = get_ipython()
+    return shell is not None and shell.__class__.__name__ == "ZMQInteractiveShell"
 
 
 def is_page_build() -> bool:

@@ -10,7 +10,6 @@ notebooks turn their lightness round.
 from __future__ import annotations
 
 import argparse
-import builtins
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -20,7 +19,7 @@ from cycler import cycler
 from matplotlib import font_manager
 from matplotlib.colors import LinearSegmentedColormap
 
-from coursekit.notebook.settings import is_grading, is_page_build
+from coursekit.notebook.settings import is_grading, is_in_notebook, is_page_build
 
 LIGHT = {
     "paper": "#ffffff",
@@ -147,8 +146,7 @@ def use(photographs: bool = False) -> None:
 
 def _display_in_notebook(page: str) -> None:
     """Display HTML if this code runs in a Jupyter kernel."""
-    shell = getattr(builtins, "get_ipython", lambda: None)()
-    if shell is not None and shell.__class__.__name__ == "ZMQInteractiveShell":
+    if is_in_notebook():
         from IPython.display import display
 
         display({"text/html": page, "text/plain": ""}, raw=True)

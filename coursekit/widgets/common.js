@@ -46,4 +46,7 @@ function arrowKeys(row, go) {
   });
 }
 
+// A number from -1 to 1 as the four bytes of a pixel: blue above 0, orange below, 0 transparent.
+const signedColour = (value) => [...(value > 0 ? [38, 139, 210] : [222, 120, 20]), 255 * Math.abs(value)];
+
 const signed = (value) => value.toFixed(2).replace("-", "−");

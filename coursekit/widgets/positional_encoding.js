@@ -53,7 +53,7 @@ function render({ model, el }) {
   const context = canvas.getContext("2d");
   const image = context.createImageData(size, length);
   vectors.flat().forEach((value, i) => { // 0 is transparent: the paper is that of the page's theme
-    image.data.set([...(value > 0 ? [38, 139, 210] : [222, 120, 20]), 255 * Math.abs(value)], 4 * i);
+    image.data.set(signedColour(value), 4 * i);
   });
   context.putImageData(image, 0, 0);
   const marks = makeSvg("svg", {

@@ -108,6 +108,7 @@ def test_search_finds_a_page(visit):
             r"\[\text{Attention}(Q, K, V) = \sum_j \alpha_j v_j\]",
             "Attention(Q, K, V) = Σ_j α_j v_j",
         ),
+        (r"\(\text{softmax}(\frac{Q K^\top}{\sqrt{d_k}}) V\)", "softmax(Q K^⊤ / √d_k) V"),
         (r"costs 5 \$ (or less)", r"costs 5 \$ (or less)"),
     ],
 )

@@ -157,7 +157,7 @@ function drawStrip(canvas, vector, largest = 1) {
   const image = context.createImageData(vector.length, 1);
   vector.forEach((value, i) => {
     const share = Math.min(1, Math.abs(value) / largest);
-    image.data.set([...(value > 0 ? [38, 139, 210] : [222, 120, 20]), 255 * share], 4 * i);
+    image.data.set(signedColour(Math.sign(value) * share), 4 * i);
   });
   context.putImageData(image, 0, 0);
 }

@@ -486,6 +486,16 @@ def pretraining_loss(
 # fill(model, vocabulary, first, second, best=5)
 # print(f"follows with p = {follows(model, vocabulary, first, second):.0%}")
 
+# %% [markdown]
+# The explorer of [chapter 9](../../book/09_bert.md) with your BERT: hide any word of the two texts, see what the guess rests on, and switch
+# heads off.
+
+# %% demo explorer
+# from coursekit.widgets import ClozeExplorer, pack
+#
+# texts = [(list(first), list(second), len(first) // 2) for first, second in pairs[:6]]
+# display(ClozeExplorer(pack(model, levels=87), vocabulary, heads=4, examples=texts))
+
 # %% [markdown] questions
 # **To think about.** Given cells are locked: copy one (*Edit*, *Copy Cells*, *Paste*), change
 # one thing in the copy, and train again:
