@@ -179,6 +179,36 @@ def most_used_words(
     return p[0], sorted(lost, key=lambda pair: -pair[1])
 
 
+@torch.no_grad()
+def find_two_sided_gap(
+    both: Filler, left: Filler, stories: StoryPretraining, story: Story
+) -> tuple[float, tuple[list[str], list[str], int]]:
+    """Find the noun or verb that a model of both sides predicts better than one of the left side.
+
+    Args:
+        both: sees both sides.
+        left: sees the words before the gap only.
+        stories: with the vocabulary.
+        story: whose first two texts are read.
+
+    Returns:
+        the smaller of the gain and of what the most used other word contributes; and the first
+        text, the second and the gap's place, counted over both texts.
+    """
+    first, second = (list(text) for text in texts_of(story)[:2])
+    one, other = stories.documents([story])[0][:2]
+    ids, segments = stories.words.join(one, other)
+    wanted = torch.tensor([tag in ("NOUN", "VERB") for tag in sum(tags_of(story)[:2], ())])
+    chances = []
+    for model in (both, left):
+        places, found = predict_hidden_words(model, ids, segments, stories.words)  # (M, V)
+        chances.append(found[range(len(places)), [ids[place] for place in places]])  # (M,)
+    gain = wanted * (chances[0] - chances[1])  # (M,)
+    gap = int(gain.argmax())
+    _, ((_, loss), *_) = most_used_words(both, stories, story, gap)
+    return min(gain[gap].item(), loss), (first, second, gap)
+
+
 def measure_reading(
     model: Filler, stories: StoryPretraining, test: Sequence[Story]
 ) -> dict[str, float]:

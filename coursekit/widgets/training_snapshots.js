@@ -1,6 +1,6 @@
 // The reader moves through a training: the loss, and what the model knows about one sentence.
 // State: sentences [{source, target, title, frames [{probabilities, weights, written}]}] with numbers
-// in thousandths, updates and losses by snapshot, language, shown {sentence, snapshot, word}.
+// in thousandths, updates and losses by snapshot, language, glosses {target word: meaning}, shown {sentence, snapshot, word}.
 
 const FRAME_MS = 300;
 const [WIDE, HIGH, EDGE] = [600, 90, 6]; // of a curve, in units of its own
@@ -20,6 +20,7 @@ function render({ model, el }) {
   const get = (name) => model.get(name);
   const updates = get("updates");
   const last = updates.length - 1;
+  const gloss = (word) => get("glosses")[word] ?? "";
   const across = (i) => EDGE + (WIDE - 2 * EDGE) * Math.sqrt(updates[i] / updates[last]);
 
   const shown = () => {
@@ -115,7 +116,8 @@ function render({ model, el }) {
     map.style.setProperty("--columns", source.length);
     heads.replaceChildren(make("span"), ...source.map((word) => make("span", { class: "tr-head", text: word })), make("span"));
     rows.replaceChildren(...target.map((word, t) => {
-      const name = make("button", { type: "button", role: "radio", text: word, lang: get("language") });
+      const name = make("button", { type: "button", role: "radio" }, make("span", { text: word, lang: get("language") }));
+      if (gloss(word)) name.append(make("small", { text: gloss(word) }));
       name.addEventListener("click", () => set({ word: t }));
       const cells = source.map(() => make("span", { class: "tr-cell", "aria-hidden": "true" }));
       return make("li", { class: "tr-row", role: "presentation" }, name, ...cells, make("span", { class: "tr-chance", "aria-hidden": "true" }));
@@ -144,7 +146,7 @@ function render({ model, el }) {
     slider.value = String(snapshot);
     slider.setAttribute("aria-valuetext", `${count(updates[snapshot])} of ${count(updates[last])} updates`);
     where.textContent = `${count(updates[snapshot])} of ${count(updates[last])} updates`;
-    written.textContent = text || "nothing";
+    written.replaceChildren(text ? withGlosses(text.split(" "), gloss) : "nothing");
     written.lang = text ? get("language") : "en";
     told.textContent = inWords(current(), shown(), updates);
     drawCurves();

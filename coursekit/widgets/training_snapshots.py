@@ -30,6 +30,7 @@ class TrainingExplorer(anywidget.AnyWidget):
                 true words before it, the "weights" (T, S) with which they look at the source, and
                 what the model has "written" by itself. Numbers are rounded to 3 decimals.
         language: of the target words, such as fr.
+        glosses: the meaning of target words, where known.
         snapshot: which one is shown at first; -1 for the last.
         word: place of the target word that is chosen at first, from 0.
 
@@ -45,6 +46,7 @@ class TrainingExplorer(anywidget.AnyWidget):
     updates = traitlets.List(traitlets.Int()).tag(sync=True)
     losses = traitlets.List(traitlets.Float()).tag(sync=True)
     language = traitlets.Unicode("").tag(sync=True)
+    glosses = traitlets.Dict().tag(sync=True)
     shown = traitlets.Dict().tag(sync=True)
 
     def __init__(
@@ -53,6 +55,7 @@ class TrainingExplorer(anywidget.AnyWidget):
         snapshots: Sequence[Mapping[str, Any]],
         *,
         language: str = "",
+        glosses: Mapping[str, str] | None = None,
         snapshot: int = -1,
         word: int = 0,
         **options: Any,
@@ -73,6 +76,7 @@ class TrainingExplorer(anywidget.AnyWidget):
             updates=updates,
             losses=[round(float(one["loss"]), 3) for one in snapshots],
             language=language,
+            glosses=dict(glosses or {}),
             shown={"sentence": 0, "snapshot": snapshot % len(updates), "word": word},
             **options,
         )

@@ -32,6 +32,13 @@ LIGHT = """
 """
 # JavaScript: light(colour) is the relative luminance of a CSS colour, as defined by WCAG.
 
+WITHOUT_GLOSSES = """(element) => {
+  const copy = element.cloneNode(true);
+  copy.querySelectorAll("rt").forEach((gloss) => gloss.remove());
+  return copy.textContent;
+}"""
+# JavaScript: the text of an element without the meanings above its words.
+
 
 def site_folder() -> Path:
     """Return the folder of the built site: COURSEKIT_SITE, or _build/html."""

@@ -18,7 +18,7 @@ from coursekit.text.vocabulary import EOS
 from coursekit.widgets.live.weight_packing import unpack
 from solutions.bahdanau.scores import AdditiveAttention
 from solutions.bahdanau.translator import AttentionDecoder, BidirectionalEncoder
-from tests.browser.conftest import explorer_states, go_to
+from tests.browser.conftest import WITHOUT_GLOSSES, explorer_states, go_to
 
 pytestmark = pytest.mark.browser
 
@@ -58,7 +58,8 @@ def ids(state: dict, words: list[str]) -> list[int]:
 def expect(explorer: Any, state: dict, models: dict, words: list[str]) -> list[str]:
     """Expect torch's translations and some steps' weights; return the translation."""
     source = ids(state, words)
-    shown = explorer.locator(".tr-outputs dd > span").all_inner_texts()
+    lines = explorer.locator(".tr-outputs dd > span").all()
+    shown = [line.evaluate(WITHOUT_GLOSSES) for line in lines]
     for k, name in enumerate(models):
         (found,) = translate(models[name], [source])
         assert shown[k] == " ".join(state["target_words"][i] for i in found)

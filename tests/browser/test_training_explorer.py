@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser.conftest import explorer_states
+from tests.browser.conftest import WITHOUT_GLOSSES, explorer_states
 
 pytestmark = pytest.mark.browser
 
@@ -21,7 +21,7 @@ def expect_shown(explorer, state, sentence, snapshot, word):
     one = state["sentences"][sentence]
     frame = one["frames"][snapshot]
     names = explorer.get_by_role("radio")
-    assert names.all_inner_texts() == one["target"]
+    assert names.locator("span").all_inner_texts() == one["target"]
     assert names.nth(word).get_attribute("aria-checked") == "true"
     chances = [f"{int(p / 10 + 0.5)} %" for p in frame["probabilities"]]
     assert explorer.locator(".tr-chance").all_inner_texts() == chances
@@ -32,7 +32,8 @@ def expect_shown(explorer, state, sentence, snapshot, word):
     told = explorer.locator(".tr-told").inner_text()
     assert told.startswith(f"After {state['updates'][snapshot]:,} of {state['updates'][-1]:,} ")
     assert f"“{one['target'][word]}” has a probability of {chances[word]}" in told
-    assert explorer.locator(".tr-written span").last.inner_text() == (frame["written"] or "nothing")
+    written = explorer.locator(".tr-written > span").last
+    assert written.evaluate(WITHOUT_GLOSSES) == (frame["written"] or "nothing")
 
 
 @pytest.mark.parametrize("page", PAGES)

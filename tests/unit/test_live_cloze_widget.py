@@ -89,14 +89,14 @@ def test_a_link_keeps_what_is_shown():
         (
             {"word": "she", "p": 0.9},
             [0.6, 0.04, 0, 0.2],
-            "Hidden: she. The model says so too, with 90 %. Hide one more word, and the "
-            "probability of she falls: without anna by 0.60, without sleeps by 0.20.",
+            "Hidden: “she”. The model says so too, with 90 %. Hide one more word, and the "
+            "probability of “she” falls: without “anna” by 0.60, without “sleeps” by 0.20.",
         ),
         (
             {"word": "he", "p": 0.7},
             [0, 0, 0, 0],
-            "Hidden: she. The model says he with 70 %, and gives she 20 %. Hide any one word more, "
-            "and the probability of she falls by less than 0.05.",
+            "Hidden: “she”. The model says “he” with 70 %, and gives “she” 20 %. Hide any one word "
+            "more, and the probability of “she” falls by less than 0.05: no single word decides.",
         ),
     ],
 )

@@ -71,8 +71,8 @@ def test_a_link_keeps_what_is_shown():
             "rests",
             0.9,
             [0.01, -0.2, 0.6],
-            "Leave one word out, and the probability of good changes most without good by −0.60, "
-            "without was by 0.20.",
+            "Compared with the review without the word, the probability of good changes most here: "
+            "“good” raises it by 0.60, “was” lowers it by 0.20.",
         ),
         ("growing", 0.9, [-0.2, -0.1, 0.4], "As the review grows, the verdict turns at: good."),
         ("growing", 0.9, [0.2, 0.1, 0.4], "The verdict is the same from the first word on."),

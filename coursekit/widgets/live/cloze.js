@@ -34,14 +34,14 @@ function inputOf(first, second, ids, { cls, sep }) {
 // The sentence that stands for the bars. `lost`: of each word, how much the true one loses without it.
 function inWords(word, best, truth, lost, words) {
   const guess = best.word === word
-    ? `The model says so too, with ${percent(best.p)}.`
-    : `The model says ${best.word} with ${percent(best.p)}, and gives ${word} ${percent(truth)}.`;
+    ? `The model says so too, with ${chance(best.p)}.`
+    : `The model says “${best.word}” with ${chance(best.p)}, and gives “${word}” ${chance(truth)}.`;
   const order = [...lost.keys()].sort((i, j) => lost[j] - lost[i]).filter((i) => lost[i] >= 0.05).slice(0, 3);
-  const rests = order.map((i) => `without ${words[i]} by ${lost[i].toFixed(2)}`).join(", ");
+  const rests = order.map((i) => `without “${words[i]}” by ${lost[i].toFixed(2)}`).join(", ");
   const why = rests
-    ? `Hide one more word, and the probability of ${word} falls: ${rests}.`
-    : `Hide any one word more, and the probability of ${word} falls by less than 0.05.`;
-  return `Hidden: ${word}. ${guess} ${why}`;
+    ? `Hide one more word, and the probability of “${word}” falls: ${rests}.`
+    : `Hide any one word more, and the probability of “${word}” falls by less than 0.05: no single word decides.`;
+  return `Hidden: “${word}”. ${guess} ${why}`;
 }
 
 function render({ model, el }) {
@@ -135,7 +135,7 @@ function render({ model, el }) {
     const order = [...probabilities.keys()].sort((a, b) => probabilities[b] - probabilities[a]).slice(0, GUESSES);
     const shownIds = order.includes(truth) ? order : [...order, truth];
     element.replaceChildren(...shownIds.map((id) => {
-      const row = make("li", { class: id === truth ? "cl-true" : "" }, make("span", { text: words[id] }), make("span", { class: "cl-value", text: percent(probabilities[id]) }));
+      const row = make("li", { class: id === truth ? "cl-true" : "" }, make("span", { text: words[id] }), make("span", { class: "cl-value", text: chance(probabilities[id]) }));
       row.style.setProperty("--share", probabilities[id].toFixed(3));
       row.dataset.probability = probabilities[id].toFixed(4);
       return row;

@@ -5,7 +5,7 @@ const STRIP_ROOM = 1.05; // how far beyond its largest number a strip's scale re
 
 // A positive number, short.
 const number = (value) => {
-  if (value && value < 1e-4) return "below 0.0001";
+  if (value && value < 1e-4) return value.toExponential(0).replace(/e-(\d+)/, (_, power) => ` × 10⁻${[...power].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("")}`);
   if (value && value < 0.005) return String(Number(value.toPrecision(1)));
   return value >= 100 ? Math.round(value).toLocaleString("en") : value.toFixed(2);
 };

@@ -13,12 +13,6 @@ const joinText = (words) => words.join(" ").replaceAll(" .", ".");
 // The end of a text, with "…" for what is left out
 const endOf = (words, count = 5) => (words.length <= count + 1 ? joinText(words) : `… ${joinText(words.slice(-count)).replace(/^\. /, "")}`);
 const isOver = (text, sentences) => text.filter((word) => word === STOP).length >= sentences;
-// A probability, with more digits where it is small
-function chance(p) {
-  if (p === 0 || p >= 0.0095) return percent(p);
-  return p < 0.00005 ? "< 0.01 %" : `${(100 * p).toFixed(p < 0.00095 ? 2 : 1)} %`;
-}
-
 const between = (value, low, high, otherwise) => (value >= low && value <= high ? value : otherwise);
 
 const toLink = ({ text, at, temperature, topK, topP }, controls) => ({
@@ -106,7 +100,8 @@ function render({ model, el }) {
       + "Under each word: its probability, given the words before it"
       + (models.length > 1 ? `; the upper number is that of the ${models[0].name}, the lower that of the ${models[1].name}. ` : ", at temperature 1. ")
       + "Drawing discards the text from the chosen place on; “Write on” goes on to the end of "
-      + (get("sentences") === 1 ? "the sentence. " : `${get("sentences")} sentences. `)
+      + (get("sentences") === 1 ? "the sentence, " : `${get("sentences")} sentences, `) + `but not beyond ${get("most")} words. `
+      + (models.some(({ recall }) => recall) ? "The n-gram model (interpolated Kneser–Ney) mixes the longest context that it has seen with the shorter ones, so a word that has always followed is not certain. " : "")
       + "Copy the page's address to share this view.",
   });
   const stage = make("div", {}, line, perplexities, make("div", { class: "nw-settings" }, ...settings.map(({ label }) => label)),

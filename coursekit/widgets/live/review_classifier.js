@@ -4,7 +4,7 @@
 
 const MODES = {
   weight: "the attention weights",
-  rests: "what the verdict rests on",
+  rests: "what each word adds to the verdict",
   growing: "the verdict after the words so far",
 };
 
@@ -27,8 +27,8 @@ function inWords(words, classes, p, show, values) {
     return `The model says ${verdict}. ${said ? `Most weight: ${said}.` : "No word has any weight."}`;
   }
   if (show === "rests") {
-    const said = top.map((i) => `without ${words[i]} by ${signed(-values[i])}`).join(", ");
-    return `The model says ${verdict}. Leave one word out, and the probability of ${classes[1]} changes most ${said || "by less than 0.05"}.`;
+    const said = top.map((i) => `“${words[i]}” ${values[i] > 0 ? "raises" : "lowers"} it by ${Math.abs(values[i]).toFixed(2)}`).join(", ");
+    return `The model says ${verdict}. Compared with the review without the word, ${said ? `the probability of ${classes[1]} changes most here: ${said}` : `no word changes the probability of ${classes[1]} by 0.05`}.`;
   }
   const turns = [...words.keys()].filter((i) => i && (values[i] >= 0) !== (values[i - 1] >= 0)).map((i) => words[i]);
   return `The model says ${verdict}. ${turns.length ? `As the review grows, the verdict turns at: ${turns.join(", ")}.` : "The verdict is the same from the first word on."}`;
@@ -63,7 +63,7 @@ function render({ model, el }) {
   });
   const stage = make("div", {}, bar, page,
     make("label", {}, make("span", { text: "Colour shows" }), mode),
-    make("label", {}, asks, make("span", { text: "The review's last states ask (off: every review asks the same)" })));
+    make("label", {}, asks, make("span", { text: "Each review asks with its own query, its last states (off: all ask with the query 0)" })));
   const root = make(
     "div",
     { class: "review-explorer", role: "group", "aria-label": "Review classifier: the chapter's model judges your review" },

@@ -2,10 +2,33 @@
 
 const percent = (p) => (p > 0.995 && p < 1 ? "> 99 %" : p > 0 && p < 0.005 ? "< 1 %" : `${Math.round(100 * p)} %`);
 
+// A probability, with more digits where it is small
+function chance(p) {
+  if (p === 0 || p >= 0.0095) return percent(p);
+  return p < 0.00005 ? "< 0.01 %" : `${(100 * p).toFixed(p < 0.00095 ? 2 : 1)} %`;
+}
+
+// Words as a sentence: none stands apart from an apostrophe before it, as in "qu'elle".
+const joinWords = (words) => words.join(" ").replaceAll("' ", "'");
+
+// What became of a translation, for a sentence about what the reader did.
+function inComparison(text, before) {
+  if (text === before) return "the translation stays the same";
+  return text ? `the translation is now “${text}”` : "the model ends at once and translates nothing";
+}
+
 // An element with a word in it; Korean is named, so that it is read out as such.
 function spoken(element) {
   if (/\p{Script=Hangul}/u.test(element.textContent)) element.lang = "ko";
   return element;
+}
+
+// Words of another language with the meaning of each above it, where it is known.
+function withGlosses(words, gloss) {
+  return spoken(make("span", {}, ...words.flatMap((word, i) => [
+    i ? " " : "",
+    gloss(word) ? make("ruby", { text: word }, make("rt", { text: gloss(word), lang: "en" })) : word,
+  ])));
 }
 
 const wordsOf = (text) => text.toLowerCase().match(/[^\s.,;:!?"“”]+/g) ?? [];

@@ -205,6 +205,11 @@ function render({ model, el }) {
     row.children[at]?.focus();
   }
 
+  // An open microscope goes to the largest weight of the new row.
+  function followWeight() {
+    if (shown().key >= 0) set({ key: argmax(lookFrom().weights) });
+  }
+
   // A word of the other language is looked from with a head of its own attention.
   function choose(side, i) {
     event = "";
@@ -212,6 +217,7 @@ function render({ model, el }) {
     const fits = (head.startsWith("encoder") ? "source" : "target") === side;
     const tail = head.split(".").slice(1).join(".");
     set({ [side]: i, ...(fits ? {} : { head: `${side === "source" ? "encoder" : "memory"}.${tail}` }) });
+    followWeight();
   }
 
   function update() {
@@ -219,7 +225,7 @@ function render({ model, el }) {
     const { words: given, head, off, positions, causal } = shown();
     const { part, place, inSource, weights } = lookFrom();
     const said = found.tokens.map((id) => words[id]);
-    const text = said.filter((word) => word !== words[eos]).join(" ");
+    const text = joinWords(said.filter((word) => word !== words[eos]));
     if (document.activeElement !== input) input.value = given.join(" ");
     const example = get("examples").findIndex((one) => one.source.join(" ") === given.join(" "));
     select.value = example < 0 ? "" : String(example);
@@ -234,19 +240,20 @@ function render({ model, el }) {
       const buttons = [...row.children];
       if (!buttons.some((element) => element.tabIndex === 0) && buttons.length) buttons[0].tabIndex = 0;
     });
-    const wanted = example < 0 ? "" : get("examples")[example].target.join(" ");
+    const wanted = example < 0 ? "" : joinWords(get("examples")[example].target);
     reference.textContent = !wanted ? "" : wanted === text ? "This is the reference, word for word." : `reference: ${wanted}`;
     grid.replaceChildren(...Object.entries(PARTS).flatMap(([name, label]) => [
       make("span", { text: label }),
       make("div", {}, ...names.filter((one) => one.startsWith(name)).map((one) => {
-        const made = button(one.split(".").slice(1).join("."), () => { event = ""; set({ head: one }); grid.querySelector("[aria-checked=true]").focus(); }, { role: "radio", "aria-checked": String(one === head), class: off.includes(one) ? "tf-off" : "", "aria-label": `${named(one)}${off.includes(one) ? ", off" : ""}` });
+        const made = button(one.split(".").slice(1).join("."), () => { event = ""; set({ head: one }); followWeight(); grid.querySelector("[aria-checked=true]").focus(); }, { role: "radio", "aria-checked": String(one === head), class: off.includes(one) ? "tf-off" : "", "aria-label": `${named(one)}${off.includes(one) ? ", off" : ""}` });
         made.tabIndex = one === head ? 0 : -1;
         return made;
       })),
     ]));
-    switchOff.textContent = off.includes(head) ? "Switch this head on" : "Switch this head off";
     const mates = names.filter((name) => name.startsWith(head.slice(0, head.lastIndexOf(".") + 1)));
-    switchLayer.textContent = `Switch this layer’s whole attention ${mates.every((name) => off.includes(name)) ? "on" : "off"}`;
+    const isLayerOff = mates.every((name) => off.includes(name));
+    switchOff.textContent = !off.includes(head) ? "Switch this head off" : isLayerOff ? "Switch only this head on" : "Switch this head on";
+    switchLayer.textContent = `Switch this layer’s whole attention ${isLayerOff ? "on" : "off"}`;
     reset.style.display = off.length || !positions || !causal ? "" : "none";
     noPositions.box.checked = !positions;
     noMask.box.checked = !causal;
@@ -263,7 +270,7 @@ function render({ model, el }) {
     }));
     const from = inSource ? first : said[place];
     lookInside(texts, from);
-    const effect = !event ? "" : text === before ? `${event}: the translation stays the same. ` : `${event}: the translation is now “${text}”. `;
+    const effect = event && `${event}: ${inComparison(text, before)}. `;
     told.textContent = effect + inWords(head, from, texts, weights, off.includes(head));
     before = text;
     event = "";
@@ -272,7 +279,7 @@ function render({ model, el }) {
   // Arrow keys go from word to word, and from head to head.
   arrowKeys(source.row, (i) => choose("source", i));
   arrowKeys(target.row, (i) => choose("target", i));
-  arrowKeys(grid, (i) => { event = ""; set({ head: names[i] }); });
+  arrowKeys(grid, (i) => { event = ""; set({ head: names[i] }); followWeight(); });
 
   keepArrows(root);
 

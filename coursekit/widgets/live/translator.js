@@ -129,7 +129,8 @@ function render({ model, el }) {
 
   const now = () => Math.min(shown().step, found.steps.length - 1);
   const example = () => get("examples").find(({ source }) => source.join(" ") === shown().words.join(" "));
-  const plain = (words) => words.filter((word) => word !== targetWords[eos]).join(" ");
+  const isWord = (word) => word !== targetWords[eos];
+  const plain = (words) => words.filter(isWord).join(" ");
   const texts = (steps) => steps.map(({ token }) => targetWords[token]);
 
   function set(values) {
@@ -167,6 +168,7 @@ function render({ model, el }) {
   function go(step) {
     event = "";
     set({ step: Math.max(0, Math.min(found.steps.length - 1, step)) });
+    if (shown().key >= 0) set({ key: argmax(found.steps[now()].weights) }); // an open microscope goes along
   }
 
   function stop() {
@@ -219,15 +221,14 @@ function render({ model, el }) {
       }, { class: "tr-word", "aria-pressed": String(off), title: off ? "Barred; press to let it in" : "Press to bar this word" });
       const canvas = make("canvas", { class: "tr-strip", "aria-hidden": "true" });
       drawStrip(canvas, found.read.annotations[j]);
-      const weight = byHandNow
-        ? make("input", { type: "range", min: "0", max: "100", value: String(Math.round(byHandNow[j])), "aria-label": `Weight of ${word}` })
-        : make("span", { class: "tr-weight" });
-      if (byHandNow) weight.addEventListener("input", () => {
+      const weight = make("span", { class: "tr-weight" });
+      const slider = byHandNow && make("input", { type: "range", min: "0", max: "100", value: String(Math.round(byHandNow[j])), "aria-label": `Weight of ${word}` });
+      if (slider) slider.addEventListener("input", () => {
         const row = [...shown().hand[now()]];
-        row[j] = Number(weight.value);
-        change({ hand: { ...shown().hand, [now()]: row } }, `${word} is set to ${shares(row)[j].toFixed(2)}`);
+        row[j] = Number(slider.value);
+        change({ hand: { ...shown().hand, [now()]: row } }, `“${word}” is set to ${shares(row)[j].toFixed(2)} of the sum`);
       });
-      return make("li", { class: off ? "tr-off" : "" }, name, canvas, make("span", { class: "tr-score" }), weight);
+      return make("li", { class: off ? "tr-off" : "" }, name, canvas, slider || make("span", { class: "tr-score" }), weight);
     }));
   }
 
@@ -263,7 +264,7 @@ function render({ model, el }) {
     const [from, to] = [said[now()], found.words[at]];
     scope.show({
       open: key >= 0, title: `Under the microscope: the weight of “${glossed(from)}” on “${to}”`,
-      rows: said, keys: found.words, weights: found.steps.map((step) => step.weights), row: now(), key: at,
+      rows: said.map(glossed), keys: found.words, weights: found.steps.map((step) => step.weights), row: now(), key: at,
       masks: (_, j) => found.mask[j],
       stages: () => additiveStages({ query, key: annotations[at], ...attention.score }, {
         at, scores, weights, mask: found.mask, values: annotations, byHand: Boolean(set_[now()]), from: glossed(from), to,
@@ -278,14 +279,14 @@ function render({ model, el }) {
     const { scores, weights, query, context, state, probabilities, token } = found.steps[i];
     const said = texts(found.steps);
     const given = example();
-    const text = said.join(" ");
+    const text = plain(said);
     if (document.activeElement !== input) input.value = words.join(" ");
     select.value = given ? String(get("examples").indexOf(given)) : "";
     tell("");
     const wrong = (words) => given && [...given.target, targetWords[eos]].join(" ") !== words.join(" ");
     const line = (name, words) => [
       make("dt", { text: name }),
-      make("dd", {}, spoken(make("span", { text: plain(words) })), wrong(words) ? make("small", { text: " not the reference" }) : ""),
+      make("dd", {}, plain(words) ? withGlosses(words.filter(isWord), gloss) : "(nothing)", wrong(words) ? make("small", { text: " not the reference" }) : ""),
     ];
     outputs.replaceChildren(
       ...line("with attention", said),
@@ -314,10 +315,9 @@ function render({ model, el }) {
     [...rows.children].forEach((row, j) => {
       row.style.setProperty("--weight", weights[j]);
       row.classList.toggle("tr-high", weights[j] >= 0.1);
-      row.querySelector(".tr-score").textContent = signed(scores[j]);
-      const shownWeight = row.querySelector(".tr-weight");
-      if (shownWeight) shownWeight.textContent = weights[j].toFixed(2);
-      else row.querySelector("input").setAttribute("aria-valuetext", weights[j].toFixed(2));
+      row.querySelector("input")?.setAttribute("aria-valuetext", weights[j].toFixed(2));
+      row.querySelector(".tr-score")?.replaceChildren(signed(scores[j]));
+      row.querySelector(".tr-weight").textContent = weights[j].toFixed(2);
     });
     targets.querySelectorAll("button").forEach((choice, t) => {
       choice.setAttribute("aria-checked", String(t === i));
@@ -353,11 +353,11 @@ function render({ model, el }) {
     reset.style.display = changed ? "" : "none";
     follow.style.display = given && !same ? "" : "none";
     count.textContent = `word ${i + 1} of ${found.steps.length}`;
-    const effect = !event ? "" : text === before ? `${event}: the translation stays the same. ` : `${event}: the translation is now “${plain(said)}”. `;
+    const effect = event && `${event}: ${inComparison(text, before)}. `;
     told.textContent = effect + inWords(found.words, weights, glossed(targetWords[token]), probabilities[token], i in forced);
     hint.replaceChildren(
       "Press a source word to bar it, a target word to see its step, a word below to force it. " +
-      "Strips: blue is above 0, orange below. Copy the page's address to share this view. " +
+      "Strips: blue is above 0, orange below; on a narrow screen those of the annotations are left out. Copy the page's address to share this view. " +
       (fixed ? "The model with one fixed vector has no weights: only the sentence changes what it writes." : ""),
     );
     if (gold.length) hint.append(make("b", { text: " Dashed: gold links." }));
@@ -371,7 +371,7 @@ function render({ model, el }) {
   byHand.addEventListener("change", () => {
     const { [now()]: _, ...rest } = shown().hand;
     const row = [...found.steps[now()].weights].map((weight) => Math.round(100 * weight));
-    change({ hand: byHand.checked ? { ...rest, [now()]: row } : rest }, byHand.checked ? "The weights are yours" : "The model sets the weights again");
+    change({ hand: byHand.checked ? { ...rest, [now()]: row } : rest }, byHand.checked ? "The weights are yours, divided by their sum so that they stay weights" : "The model sets the weights again");
   });
   arrowKeys(targets, (to) => {
     stop();

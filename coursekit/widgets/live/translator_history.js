@@ -139,6 +139,7 @@ function render({ model, el }) {
     make("label", {}, make("span", { text: "Story" }), select),
     make("label", { class: "hi-longer" }, make("span", { text: "Length" }), slider, length));
   const list = make("ol", { class: "hi-models", role: "radiogroup", "aria-label": "Translators; press one to see what it reads" });
+  const reference = make("p", { class: "hi-reference" });
   const source = make("ol", { class: "hi-source" });
   const svg = makeSvg("svg", { "aria-hidden": "true" });
   const vector = make("div", { class: "hi-vector", "aria-hidden": "true" }, make("canvas"), make("span"));
@@ -167,7 +168,7 @@ function render({ model, el }) {
   const own = make("label", { class: "hi-own" }, make("span", { text: "Add a translator of your own, which an exercise has saved (the file stays on your computer)" }), file);
   const ownNote = make("p", { class: "hi-own-note", role: "status" });
   const kept = make("p", { class: "hi-kept" });
-  const body = make("div", {}, list, stage, told, kept, hand, heads, title, guesses, reset, hint, own, ownNote);
+  const body = make("div", {}, list, reference, stage, told, kept, hand, heads, title, guesses, reset, hint, own, ownNote);
   const root = make("div", { class: "history-explorer", role: "group", "aria-label": "Five translators translate your sentence side by side" },
     field, note, instead, ladder, body);
   el.append(root);
@@ -297,6 +298,7 @@ function render({ model, el }) {
       const line = make("span", { class: "hi-line", lang: "fr" });
       const apart = differing(words ?? [], reference ?? []);
       const changed = differing(words ?? [], plain ?? []);
+      if (words && !words.length) line.append("(nothing)");
       words?.forEach((word, i) => {
         const gap = i && !words[i - 1].endsWith("'") ? " " : "";
         const wrong = reference && apart.has(i);
@@ -309,6 +311,7 @@ function render({ model, el }) {
       return make("li", { role: "presentation" }, choice);
     }));
     if (focused) list.querySelector("[aria-checked=true]").focus();
+    reference.textContent = whole ? `Reference: ${joinWords(whole)}` : "";
   }
 
   function buildStage() {
@@ -472,7 +475,7 @@ function render({ model, el }) {
 
   byHand.addEventListener("change", () => {
     const row = [...current().steps[now()].weights].map((weight) => Math.round(100 * weight));
-    setHand(byHand.checked ? row : null, byHand.checked ? "Drag the sliders to set this word's weights." : "The model sets the weights again");
+    setHand(byHand.checked ? row : null, byHand.checked ? "Drag the sliders to set this word's weights; they are divided by their sum." : "The model sets the weights again");
   });
   select.addEventListener("change", () => {
     if (!select.value) return;
