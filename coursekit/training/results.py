@@ -279,7 +279,11 @@ def format_metric(result: dict[str, Any], metric: str, digits: int = 2, scale: f
         digits: digits after the decimal point.
         scale: factor for the values, such as 100 for a percentage.
     """
-    values = [scale * value for value in metric_values(result, metric)]
+    return format_values([scale * value for value in metric_values(result, metric)], digits)
+
+
+def format_values(values: Sequence[float], digits: int = 2) -> str:
+    """Return the mean of values and their range, such as "37.19 (36.74–37.70)"."""
     mean, low, high = (f"{x:.{digits}f}" for x in (fmean(values), min(values), max(values)))
     return mean if low == high else f"{mean} ({low}–{high})"
 

@@ -29,7 +29,13 @@ def read_sections(path):
     return texts
 
 
-APPENDICES = ("attention_and_alignment", "text_classification_in_practice")
+APPENDICES = (
+    "attention_as_explanation",
+    "attention_and_alignment",
+    "pronouns_in_a_transformer",
+    "published_weights",
+    "text_classification_in_practice",
+)
 OTHERS = [ROOT / "book" / f"{name}.md" for name in (*APPENDICES, "how_to_use")]
 PAGES = {path.stem: read_sections(path) for path in [*CHAPTERS, *OTHERS]}
 

@@ -11,7 +11,13 @@ import jupytext
 import pytest
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
-APPENDICES = ("attention_and_alignment", "text_classification_in_practice")
+APPENDICES = (
+    "attention_as_explanation",
+    "attention_and_alignment",
+    "pronouns_in_a_transformer",
+    "published_weights",
+    "text_classification_in_practice",
+)
 CHAPTERS = [*sorted(BOOK.glob("[0-9][0-9]_*.md")), *(BOOK / f"{name}.md" for name in APPENDICES)]
 
 
