@@ -44,7 +44,7 @@ from .synthetic_translation import (
     weights_for,
 )
 
-EPOCHS = {"short": 3, "attention": 12, "fixed": 12, "french": 8}
+EPOCHS = {"short": 2, "attention": 12, "fixed": 12, "french": 8}
 CORPORA = {"korean": (14_000, 26), "french": (6_000, 12)}  # pairs of an epoch, longest source
 GROUPS = {"korean": (bottleneck.EDGES, bottleneck.LONG), "french": ((4, 8, 13), 8)}  # by length
 LEVELS = {"attention": 13, "fixed": 31}  # of each parameter in the browser: a page must stay small

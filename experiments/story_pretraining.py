@@ -83,6 +83,16 @@ class StoryPretraining:
             for story in stories
         ]
 
+    def encode_whole(self, stories: Iterable[Story]) -> Tensor:
+        """Return the ids of whole stories, (M, N): [CLS], and [SEP] at the end of each sentence."""
+        rows = []
+        for story in stories:
+            ids = [self.words.cls_id]
+            for sentence in story.sentences:
+                ids += [*(self.words.id(word) for word in sentence), self.words.sep_id]
+            rows.append(torch.tensor(ids))
+        return nn.utils.rnn.pad_sequence(rows, True, self.words.pad_id)
+
     def neighbours(self, stories: Iterable[Story]) -> list[Item]:
         """Return all pairs of consecutive texts, for both ways of splitting the stories."""
         return [

@@ -13,7 +13,7 @@ from coursekit.corpora.sentence_pair import SentencePair
 from coursekit.data.batching import source_batch
 from coursekit.models.attention_hooks import recorded_weights
 from coursekit.models.translation import TransformerTranslator, translate
-from coursekit.text.vocabulary import BOS, EOS
+from coursekit.text.vocabulary import BOS, EOS, WordVocabulary, until_eos
 from coursekit.training import results
 from solutions.transformer.model import Transformer
 
@@ -57,10 +57,10 @@ def choose_sentences(model: TransformerTranslator, data: PronounSentences) -> li
 
 
 @torch.no_grad()
-def find_weights(model: TransformerTranslator, data: PronounSentences, text: str) -> Tensor:
+def find_weights(model: TransformerTranslator, vocabulary: WordVocabulary, text: str) -> Tensor:
     """Return the weights of `it` in all heads of the encoder, the first layer's first, (L h, S)."""
     words = text.split()
-    source, lengths = source_batch([data.vocabulary.encode(words)])
+    source, lengths = source_batch([vocabulary.encode(words)])
     with recorded_weights(model) as weights:
         model.encode(source, lengths)
     every = torch.cat([found[-1][0] for found in weights.values()])  # (L h, S, S)
@@ -82,7 +82,7 @@ def switch_off(model: Transformer, heads: Heads) -> Transformer:
 @torch.no_grad()
 def translate_with(
     model: Transformer,
-    data: PronounSentences,
+    vocabulary: WordVocabulary,
     text: str,
     off: Heads = (),
     positions: bool = True,
@@ -92,10 +92,10 @@ def translate_with(
     model = switch_off(model, off)
     if not positions:
         model.positions = no_positions
-    ids = data.vocabulary.encode(text.split())
+    ids = vocabulary.encode(text.split())
     if causal:
         (written,) = translate(TransformerTranslator(model), [ids])
-        return " ".join(data.vocabulary.tokens(written))
+        return " ".join(vocabulary.tokens(written))
     memory, memory_mask = model.encode(torch.tensor([ids]))
     previous = [BOS]
     while previous[-1] != EOS and len(previous) < 2 * len(ids) + 10:
@@ -103,12 +103,12 @@ def translate_with(
         everything = torch.ones(1, t, t, dtype=torch.bool)
         logits = read_written(model, torch.tensor([previous]), memory, memory_mask, everything)
         previous.append(int(logits.argmax()))
-    return " ".join(data.vocabulary.tokens([i for i in previous[1:] if i != EOS]))
+    return " ".join(vocabulary.tokens(until_eos(previous[1:])))
 
 
 @torch.no_grad()
 def compare_with_keys(
-    model: Transformer, data: PronounSentences, text: str, layer: int, head: int
+    model: Transformer, vocabulary: WordVocabulary, text: str, layer: int, head: int
 ) -> tuple[Tensor, Tensor]:
     """Compare the query of `it` in a head of the encoder with the keys of all words.
 
@@ -124,7 +124,7 @@ def compare_with_keys(
         )
         for name in parts
     ]
-    model.encode(torch.tensor([data.vocabulary.encode(text.split())]))
+    model.encode(torch.tensor([vocabulary.encode(text.split())]))
     for hook in hooks:
         hook.remove()
     size = kept["key"].shape[1] // attention.heads

@@ -19,6 +19,8 @@ import sys
 import time
 import warnings
 from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import yaml
@@ -152,11 +154,13 @@ def main(root: Path = ROOT) -> int:
             )
         print("The book was not built: see the warnings above.", file=sys.stderr)
         return 1
-    shrink_pictures(build / "html" / "_images")
-    try:
-        add_openings(build / "html")
-    except RuntimeError as error:
-        print(f"Explorers leave their place empty until they are drawn: {error}.")
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        shrinking = pool.submit(shrink_pictures, build / "html" / "_images")
+        try:
+            add_openings(build / "html")  # which needs no pictures
+        except RuntimeError as error:
+            print(f"Explorers leave their place empty until they are drawn: {error}.")
+        shrinking.result()
     known = find_repository(root)
     write_notebooks(build / "html" / "notebooks", root, known and clone_address(known))
     if known is None:

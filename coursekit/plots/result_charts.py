@@ -30,6 +30,24 @@ def by_epoch(rows: Rows, column: str, scale: float = 1.0, **chart: Any) -> Axes:
     return charts.curves(_seeds(rows, "history", column, scale), **chart)
 
 
+def columns_by_epoch(
+    result: dict[str, Any], columns: Mapping[str, str], scale: float = 1.0, **chart: Any
+) -> Axes:
+    """Draw several columns of one result's training history after each epoch.
+
+    Args:
+        result: a result, or a row of one.
+        columns: label -> a column of the history.
+        scale: factor for the values, such as 100 for a percentage.
+        chart: further arguments of `charts.curves`.
+    """
+    curves = {
+        label: scale * np.array(results.rows_by_seed(result, "history", column))
+        for label, column in columns.items()
+    }
+    return charts.curves(curves, **chart)
+
+
 def by_length(rows: Rows, column: str = "bleu", scale: float = 1.0, **chart: Any) -> Axes:
     """Draw a column of the results by source length.
 

@@ -194,6 +194,13 @@ def test_recorded_curves_are_scaled():
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("epoch", "exact, %")
 
 
+def test_columns_of_one_result_are_curves_of_one_figure():
+    row = result([10, 20])
+    ax = result_charts.columns_by_epoch(row, {"right": "exact", "again": "exact"}, 50)
+    assert [list(line.get_ydata()) for line in ax.lines[:2]] == [[5, 10], [5, 10]]
+    assert words(ax.get_legend().get_texts()) == ["right", "again"]
+
+
 def test_gradients_are_drawn_before_and_after_with_the_longest_training_sentence():
     result_charts.gradients({"a": result([10, 20])}, (1e-3, 2), trained_up_to=8)
     before, after = plt.gcf().axes
