@@ -29,6 +29,7 @@ RUNS = {
     "word_vectors.english": "word_vectors",
     "encoder_decoder.english-french": "encoder_decoder",
     "source_reversal.english-french-korean": "source_reversal",
+    "sentence_vectors.english-french": "sentence_vectors",
     "bottleneck.english-korean": "bottleneck",
     "attention_interventions.english-korean": "attention_interventions",
     "luong_scores.english-korean": "luong_scores",

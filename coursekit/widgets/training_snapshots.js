@@ -116,8 +116,7 @@ function render({ model, el }) {
     map.style.setProperty("--columns", source.length);
     heads.replaceChildren(make("span"), ...source.map((word) => make("span", { class: "tr-head", text: word })), make("span"));
     rows.replaceChildren(...target.map((word, t) => {
-      const name = make("button", { type: "button", role: "radio" }, make("span", { text: word, lang: get("language") }));
-      if (gloss(word)) name.append(make("small", { text: gloss(word) }));
+      const name = make("button", { type: "button", role: "radio", text: word, lang: get("language") });
       name.addEventListener("click", () => set({ word: t }));
       const cells = source.map(() => make("span", { class: "tr-cell", "aria-hidden": "true" }));
       return make("li", { class: "tr-row", role: "presentation" }, name, ...cells, make("span", { class: "tr-chance", "aria-hidden": "true" }));

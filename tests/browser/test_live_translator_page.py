@@ -96,6 +96,34 @@ def test_both_models_translate_as_in_torch(visit, state, models, width):
     assert opened.problems() == {}
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_strongest_ribbon_joins_the_middles_of_its_rows(visit, width):
+    page = visit(PAGE, width=width).page
+    explorer = page.locator(".translator-explorer")
+    for step in (0, 4):
+        explorer.get_by_role("radio").nth(step).click()
+        apart = explorer.evaluate(
+            """(explorer) => {
+              const middle = (element) => {
+                const { top, bottom } = element.getBoundingClientRect();
+                return (top + bottom) / 2;
+              };
+              const all = [...explorer.querySelectorAll(".tr-weight")];
+              const weights = all.map((element) => Number(element.textContent));
+              const largest = weights.indexOf(Math.max(...weights));
+              const source = explorer.querySelectorAll(".tr-source li")[largest];
+              const target = explorer.querySelector(".tr-target [aria-checked=true]");
+              const widths = [...explorer.querySelectorAll(".tr-strong")];
+              const width = (path) => Number(path.getAttribute("stroke-width"));
+              const ribbon = widths.reduce((a, b) => (width(a) > width(b) ? a : b));
+              const top = ribbon.ownerSVGElement.getBoundingClientRect().top;
+              const numbers = ribbon.getAttribute("d").match(/[0-9.]+/g).map(Number);
+              return [numbers[1] + top - middle(source), numbers.at(-1) + top - middle(target)];
+            }"""
+        )
+        assert apart == pytest.approx([0, 0], abs=2)
+
+
 def test_words_are_completed_with_the_keyboard_and_what_cannot_be_read_is_said(visit, state):
     page = visit(PAGE).page
     explorer = page.locator(".translator-explorer")

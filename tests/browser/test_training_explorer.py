@@ -21,7 +21,7 @@ def expect_shown(explorer, state, sentence, snapshot, word):
     one = state["sentences"][sentence]
     frame = one["frames"][snapshot]
     names = explorer.get_by_role("radio")
-    assert names.locator("span").all_inner_texts() == one["target"]
+    assert names.all_inner_texts() == one["target"]
     assert names.nth(word).get_attribute("aria-checked") == "true"
     chances = [f"{int(p / 10 + 0.5)} %" for p in frame["probabilities"]]
     assert explorer.locator(".tr-chance").all_inner_texts() == chances

@@ -6,6 +6,7 @@
 const PLAY_MS = 1300;
 const MOST = 40; // words of a sentence
 const CONSIDERED = 5; // words shown for a step
+const ROW = 30; // pixels, before there is a layout
 
 // What a link holds, and back: words and places are separated so that a person can read it.
 const toLink = ({ words, step, barred, forced, hand, key = -1 }) => ({
@@ -244,11 +245,17 @@ function render({ model, el }) {
     }));
   }
 
-  function ribbon(j, i, kind, width) {
-    const rowHeight = 30;
-    const longest = Math.max(found.words.length, found.steps.length);
-    const place = (k, of) => ((longest - of) / 2 + k + 0.5) * rowHeight;
-    const [from, to] = [place(j, found.words.length), place(i, found.steps.length)];
+  // Where the rows of a list are, which stands in the middle of the field: its height in pixels,
+  // and `at(k)`, from the middle. On a phone the target's rows are higher than the source's.
+  function measureRows(list) {
+    const count = list.children.length;
+    const tops = [list.firstElementChild, list.lastElementChild].map((row) => row.getBoundingClientRect().top);
+    const each = (tops[1] - tops[0]) / (count - 1) || ROW;
+    return { height: count * each, at: (k) => (k + 0.5 - count / 2) * each };
+  }
+
+  function ribbon({ source, target, height }, j, i, kind, width) {
+    const [from, to] = [height / 2 + source.at(j), height / 2 + target.at(i)];
     return makeSvg("path", {
       d: `M0 ${from} C50 ${from} 50 ${to} 100 ${to}`, class: kind, "vector-effect": "non-scaling-stroke",
       ...(width ? { "stroke-width": width } : {}),
@@ -300,17 +307,18 @@ function render({ model, el }) {
     buildTarget();
     const same = given && !wrong(said);
     const gold = same ? given.links : [];
-    const longest = Math.max(found.words.length, found.steps.length);
-    ribbons.style.height = `${longest * 30}px`;
-    ribbons.setAttribute("viewBox", `0 0 100 ${longest * 30}`);
+    const [source, target] = [rows, targets].map(measureRows);
+    const layout = { source, target, height: Math.max(source.height, target.height) };
+    ribbons.style.height = `${layout.height}px`;
+    ribbons.setAttribute("viewBox", `0 0 100 ${layout.height}`);
     const paths = [];
     found.steps.forEach((step, t) => step.weights.forEach((weight, j) => {
-      if (t !== i && weight >= 0.05) paths.push(ribbon(j, t, "tr-faint", weight * 24));
+      if (t !== i && weight >= 0.05) paths.push(ribbon(layout, j, t, "tr-faint", weight * 24));
     }));
     weights.forEach((weight, j) => {
-      if (weight >= 0.005) paths.push(ribbon(j, i, "tr-strong", Math.max(1, weight * 24)));
+      if (weight >= 0.005) paths.push(ribbon(layout, j, i, "tr-strong", Math.max(1, weight * 24)));
     });
-    gold.filter(([, t]) => t === i).forEach(([j]) => paths.push(ribbon(j, i, "tr-gold")));
+    gold.filter(([, t]) => t === i).forEach(([j]) => paths.push(ribbon(layout, j, i, "tr-gold")));
     ribbons.replaceChildren(...paths);
     [...rows.children].forEach((row, j) => {
       row.style.setProperty("--weight", weights[j]);
