@@ -2,11 +2,11 @@
 
     python -m experiments training_snapshots --jobs 2
 
-The row "bahdanau" is trained as chapter 3 does it in its page, the row "transformer" as in
-`pronoun_resolution`. Each snapshot measures the test sentences, every word after the true words
-before it, and looks at a few single sentences: how probable the words of their references are,
-where the model looks, and what it writes by itself. The probabilities of these are recorded for
-every seed, the weights for the first.
+The row "bahdanau" has the model and the data that chapter 3 trains in its page, and three epochs;
+the row "transformer" is that of `pronoun_resolution`. Each snapshot measures the test sentences,
+every word after the true words before it, and looks at a few single sentences: how probable the
+words of their references are, where the model looks, and what it writes by itself. The
+probabilities of these are recorded for every seed, the weights for the first.
 
 Writes book/results/training_snapshots.english-french-korean.json.
 """
