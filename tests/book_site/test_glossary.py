@@ -8,6 +8,7 @@ from sphinx.search.en import SearchEnglish
 
 from book.site.glossary_page import list_entries, list_symbols, list_terms
 from tests.helpers.built_site import ROOT
+from tools.execute_pages import list_pages
 
 TERMS, SYMBOLS = list_terms(), list_symbols()
 CHAPTERS = sorted((ROOT / "book").glob("[01][0-9]_*.md"))
@@ -29,15 +30,8 @@ def read_sections(path):
     return texts
 
 
-APPENDICES = (
-    "attention_as_explanation",
-    "attention_and_alignment",
-    "pronouns_in_a_transformer",
-    "published_weights",
-    "text_classification_in_practice",
-)
-OTHERS = [ROOT / "book" / f"{name}.md" for name in (*APPENDICES, "how_to_use")]
-PAGES = {path.stem: read_sections(path) for path in [*CHAPTERS, *OTHERS]}
+WITH_SECTIONS = [*list_pages(ROOT), ROOT / "book" / "how_to_use.md"]
+PAGES = {path.stem: read_sections(path) for path in WITH_SECTIONS}
 
 
 def section(at):

@@ -1,4 +1,4 @@
-"""Tests of the chapters' cells: hidden ones check claims, and visible ones run without them."""
+"""Tests of the cells of pages: hidden ones check claims, and visible ones run without them."""
 
 from __future__ import annotations
 
@@ -10,20 +10,14 @@ from pathlib import Path
 import jupytext
 import pytest
 
-BOOK = Path(__file__).resolve().parents[2] / "book"
-APPENDICES = (
-    "attention_as_explanation",
-    "attention_and_alignment",
-    "pronouns_in_a_transformer",
-    "published_weights",
-    "text_classification_in_practice",
-)
-CHAPTERS = [*sorted(BOOK.glob("[0-9][0-9]_*.md")), *(BOOK / f"{name}.md" for name in APPENDICES)]
+from tools.execute_pages import list_pages
+
+PAGES = list_pages(Path(__file__).resolve().parents[2])
 
 
-def hidden_and_source(chapter: Path) -> Iterator[tuple[bool, str]]:
-    """Yield (whether it is hidden, its code) for each code cell of a chapter."""
-    for cell in jupytext.read(chapter, fmt="md:myst").cells:
+def hidden_and_source(page: Path) -> Iterator[tuple[bool, str]]:
+    """Yield (whether it is hidden, its code) for each code cell of a page."""
+    for cell in jupytext.read(page, fmt="md:myst").cells:
         if cell.cell_type == "code":
             yield "remove-cell" in cell.metadata.get("tags", []), cell.source
 
@@ -45,28 +39,28 @@ def names(source: str) -> tuple[set[str], set[str], set[str]]:
     return bound, read, later
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
-def test_a_hidden_cell_asserts_claims_in_words(chapter):
-    sources = [source for hidden, source in hidden_and_source(chapter) if hidden]
-    assert sources, "no claim of this chapter is held to its numbers"
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_a_hidden_cell_asserts_claims_in_words(page):
+    sources = [source for hidden, source in hidden_and_source(page) if hidden]
+    assert sources, "no claim of this page is held to its numbers"
     for source in sources:
         claims = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Assert)]
         assert claims and all(claim.msg is not None for claim in claims), source
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
-def test_a_line_that_is_shown_fits_its_column(chapter):
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_a_line_that_is_shown_fits_its_column(page):
     """custom.css chooses the size of the letters by this length."""
-    shown = [source for hidden, source in hidden_and_source(chapter) if not hidden]
+    shown = [source for hidden, source in hidden_and_source(page) if not hidden]
     assert [line for source in shown for line in source.splitlines() if len(line) > 100] == []
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
-def test_no_shown_cell_reads_what_a_hidden_one_bound(chapter):
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_no_shown_cell_reads_what_a_hidden_one_bound(page):
     """The notebooks of the readers leave the hidden cells out."""
     lent: set[str] = set()  # names last bound by a hidden cell
     awaited: set[str] = set()  # names that functions of visible cells read when called
-    for hidden, source in hidden_and_source(chapter):
+    for hidden, source in hidden_and_source(page):
         bound, read, later = names(source)
         if hidden:
             assert not bound & awaited, source

@@ -33,11 +33,10 @@ LIGHT = """
 # JavaScript: light(colour) is the relative luminance of a CSS colour, as defined by WCAG.
 
 WITHOUT_GLOSSES = """(element) => {
-  const copy = element.cloneNode(true);
-  copy.querySelectorAll("rt").forEach((gloss) => gloss.remove());
-  return copy.textContent;
+  element.querySelectorAll("rt").forEach((gloss) => { gloss.style.display = "none"; });
+  return element.innerText.replaceAll(/\\s+/g, " ").trim();
 }"""
-# JavaScript: the text of an element without the meanings above its words.
+# JavaScript: what an element shows, without the meanings below words of another language.
 
 
 def site_folder() -> Path:

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from book.site.explorer_tasks import link_to
+from tests.browser.conftest import WITHOUT_GLOSSES
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.browser
@@ -28,19 +29,12 @@ TASKS = [
 ]
 
 
-TEXT = """(explorer) => {
-  explorer.querySelectorAll("rt").forEach((gloss) => { gloss.style.display = "none"; });
-  return explorer.innerText.replaceAll(/\\s+/g, " ");
-}"""
-# JavaScript: what an explorer shows, without the meanings below words of another language.
-
-
 @pytest.mark.parametrize(("link", "name", "shows"), TASKS)
 def test_a_task_opens_its_state_and_shows_what_its_answer_says(visit, link, name, shows):
     opened = visit(link)
     explorer = opened.page.locator(f".{name}-explorer")
     assert not any(explorer.locator(".live-note").all_inner_texts())
-    shown = explorer.evaluate(TEXT)
+    shown = explorer.evaluate(WITHOUT_GLOSSES)
     assert [text for text in filter(None, shows.split(", ")) if text not in shown] == []
     assert opened.problems() == {}
 

@@ -220,16 +220,19 @@ function render({ model, el }) {
         change({ barred: places }, `“${word}” is ${off ? "no longer barred" : "barred"}`);
         rows.children[j].querySelector("button").focus();
       }, { class: "tr-word", "aria-pressed": String(off), title: off ? "Barred; press to let it in" : "Press to bar this word" });
-      const canvas = make("canvas", { class: "tr-strip", "aria-hidden": "true" });
-      drawStrip(canvas, found.read.annotations[j]);
       const weight = make("span", { class: "tr-weight" });
-      const slider = byHandNow && make("input", { type: "range", min: "0", max: "100", value: String(Math.round(byHandNow[j])), "aria-label": `Weight of ${word}` });
-      if (slider) slider.addEventListener("input", () => {
+      if (!byHandNow) {
+        const canvas = make("canvas", { class: "tr-strip", "aria-hidden": "true" });
+        drawStrip(canvas, found.read.annotations[j]);
+        return make("li", { class: off ? "tr-off" : "" }, name, canvas, make("span", { class: "tr-score" }), weight);
+      }
+      const slider = make("input", { type: "range", min: "0", max: "100", value: String(Math.round(byHandNow[j])), "aria-label": `Weight of ${word}` });
+      slider.addEventListener("input", () => {
         const row = [...shown().hand[now()]];
         row[j] = Number(slider.value);
         change({ hand: { ...shown().hand, [now()]: row } }, `“${word}” is set to ${shares(row)[j].toFixed(2)} of the sum`);
       });
-      return make("li", { class: off ? "tr-off" : "" }, name, canvas, slider || make("span", { class: "tr-score" }), weight);
+      return make("li", { class: off ? "tr-off" : "" }, name, slider, weight);
     }));
   }
 
@@ -332,6 +335,7 @@ function render({ model, el }) {
       choice.tabIndex = t === i ? 0 : -1;
     });
     byHand.checked = Boolean(set_[i]);
+    stage.classList.toggle("tr-by-hand", byHand.checked);
     [[query, `query, state ${i}`], [context, `context ${i + 1}`], [state, `new state ${i + 1}`]].forEach(([vector, name], k) => {
       drawStrip(vectors[k].canvas, vector);
       vectors[k].name.textContent = name;
