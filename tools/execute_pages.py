@@ -13,7 +13,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from book.site.toc import read_toc
+from book.site.launch_links import list_pages_with_code
 
 AT_ONCE = 2  # each page may need up to 2 GB of memory
 # Several pages share the cores. With one thread each, a machine always builds the same page. The
@@ -22,13 +22,8 @@ ENVIRONMENT = {"OMP_NUM_THREADS": "1", "COURSEKIT_PAGE_BUILD": "1"}
 
 
 def list_pages(root: Path) -> list[Path]:
-    """Return the pages with code in the order of the table of contents."""
-    pages = [root / f"{entry.path}.md" for entry in read_toc(root / "_toc.yml")]
-    return [
-        page
-        for page in pages
-        if page.is_file() and "kernelspec:" in page.read_text(encoding="utf-8")[:1000]
-    ]
+    """Return the files of the pages with code in the order of the table of contents."""
+    return [root / f"{page}.md" for page in list_pages_with_code(root)]
 
 
 def read(page: Path) -> Any:

@@ -1,4 +1,4 @@
-"""Export every chapter and exercise as a notebook, in the tree that Colab and Binder open.
+"""Export chapters, appendices with code and exercises as the notebooks that Colab and Binder open.
 
     python -m tools.export_notebooks [FOLDER]      # by default _build/notebooks
 
@@ -23,7 +23,8 @@ from book.site.launch_links import (
     ROOT,
     clone_address,
     find_repository,
-    list_chapters,
+    is_exercise,
+    list_notebooks,
     site_address,
 )
 from tools.myst_to_markdown import PlainMarkdown
@@ -89,12 +90,14 @@ def make_first_cell(path: str, address: str | None) -> Any:
 def read_titles(root: Path = ROOT) -> dict[str, str]:
     """Return the titles of all pages that become notebooks, by path without extension."""
     titles = {}
-    for chapter in list_chapters(root):
-        text = (root / f"{chapter.page}.md").read_text(encoding="utf-8")
-        titles[chapter.page] = _title(text)
-        for page in chapter.exercises:
-            cells = nbformat.read(root / f"{page}.ipynb", 4).cells
-            titles[page] = _title(next(c.source for c in cells if c.cell_type == "markdown"))
+    for notebook in list_notebooks(root):
+        page = notebook.removesuffix(".ipynb")
+        if is_exercise(page):
+            cells = nbformat.read(root / notebook, 4).cells
+            text = next(c.source for c in cells if c.cell_type == "markdown")
+        else:
+            text = (root / f"{page}.md").read_text(encoding="utf-8")
+        titles[page] = _title(text)
     return titles
 
 
@@ -104,8 +107,8 @@ def _title(text: str) -> str:
     return title[1]
 
 
-def make_chapter_notebook(page: str, root: Path = ROOT, address: str | None = None) -> Any:
-    """Return a chapter as a notebook without outputs, with its text as plain Markdown.
+def make_page_notebook(page: str, root: Path = ROOT, address: str | None = None) -> Any:
+    """Return a page of the book as a notebook without outputs, with its text as plain Markdown.
 
     Hidden cells are left out: they check the text against the numbers of the book's build, but a
     reader may change settings to see other numbers.
@@ -154,15 +157,15 @@ def _links_out(text: str, address: str | None) -> str:
 def write_notebooks(folder: Path, root: Path = ROOT, address: str | None = None) -> list[Path]:
     """Write only the notebooks into a folder; return their paths."""
     written = []
-    for chapter in list_chapters(root):
-        pages = {chapter.page: make_chapter_notebook(chapter.page, root, address)}
-        pages |= {page: make_exercise_notebook(page, root, address) for page in chapter.exercises}
-        for page, notebook in pages.items():
-            target = folder / f"{page}.ipynb"
-            target.parent.mkdir(parents=True, exist_ok=True)
-            nbformat.validate(notebook)
-            nbformat.write(notebook, target)
-            written.append(target)
+    for name in list_notebooks(root):
+        page = name.removesuffix(".ipynb")
+        make = make_exercise_notebook if is_exercise(page) else make_page_notebook
+        notebook = make(page, root, address)
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.validate(notebook)
+        nbformat.write(notebook, target)
+        written.append(target)
     return written
 
 

@@ -91,6 +91,28 @@ def list_chapters(root: Path = ROOT) -> list[Chapter]:
     ]
 
 
+def list_pages_with_code(root: Path = ROOT) -> list[str]:
+    """Return the pages whose cells are executed, in the order of _toc.yml, without an extension."""
+    pages = [entry.path for entry in read_toc(root / "_toc.yml")]
+    return [page for page in pages if _has_code(root / f"{page}.md")]
+
+
+def _has_code(page: Path) -> bool:
+    return page.is_file() and "kernelspec:" in page.read_text(encoding="utf-8")[:1000]
+
+
+def list_appendices(root: Path = ROOT) -> list[str]:
+    """Return the pages of the appendix with code, which open as notebooks like the chapters."""
+    appendix = {entry.path for entry in read_toc(root / "_toc.yml") if entry.part == "Appendix"}
+    return [page for page in list_pages_with_code(root) if page in appendix]
+
+
+def is_exercise(page: str) -> bool:
+    """Say whether a page is a notebook with exercises, and not one of the book."""
+    return page.startswith("exercises/")
+
+
 def list_notebooks(root: Path = ROOT) -> list[str]:
-    """Return the paths of all notebooks of the published branch: chapters and exercises."""
-    return [f"{page}.ipynb" for c in list_chapters(root) for page in (c.page, *c.exercises)]
+    """Return the paths of all notebooks of the published branch."""
+    chapters = [page for c in list_chapters(root) for page in (c.page, *c.exercises)]
+    return [f"{page}.ipynb" for page in (*chapters, *list_appendices(root))]

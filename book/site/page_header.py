@@ -1,4 +1,4 @@
-"""The generated header below the title of a chapter or of its exercises.
+"""The generated header below the title of a chapter, of its exercises or of an appendix with code.
 
 A chapter states what it `needs` (chapters) or `assumes` (words) in its first lines. Everything else
 is computed: the reading time, the exercises with their minutes, the launch links.
@@ -25,6 +25,8 @@ from book.site.launch_links import (
     clone_address,
     colab,
     find_repository,
+    is_exercise,
+    list_appendices,
     list_chapters,
     site_address,
     source,
@@ -81,20 +83,28 @@ def read_exercise_minutes(notebook: Path) -> dict[str, int]:
 
 
 def add_head(app: Sphinx, document: nodes.document) -> None:
-    """Insert the header below the title of a chapter or of a notebook with exercises."""
+    """Insert the header below the title of a page that opens as a notebook."""
     page = app.env.docname
-    for chapter in list_chapters(Path(app.srcdir)):
+    facts = _state_facts(app, document, page)
+    if facts is None:
+        return
+    title = next(document.findall(nodes.title))
+    head = nodes.container(classes=["course-head"])
+    head += [_line(facts, "facts"), _line(list_places(page), "places")]
+    section = title.parent
+    section.insert(section.index(title) + 1, head)
+
+
+def _state_facts(app: Sphinx, document: nodes.document, page: str) -> list[list[Any]] | None:
+    root = Path(app.srcdir)
+    for chapter in list_chapters(root):
         if page == chapter.page:
-            facts = _chapter_facts(app, document, chapter)
-        elif page in chapter.exercises:
-            facts = _exercise_facts(app, page, chapter)
-        else:
-            continue
-        title = next(document.findall(nodes.title))
-        head = nodes.container(classes=["course-head"])
-        head += [_line(facts, "facts"), _line(list_places(page, chapter), "places")]
-        section = title.parent
-        section.insert(section.index(title) + 1, head)
+            return _chapter_facts(app, document, chapter)
+        if page in chapter.exercises:
+            return _exercise_facts(app, page, chapter)
+    if page in list_appendices(root):
+        return [["Appendix"], [f"{count_reading_minutes(document)} minutes to read"]]
+    return None
 
 
 def _chapter_facts(app: Sphinx, document: nodes.document, chapter: Chapter) -> list[list[Any]]:
@@ -137,10 +147,10 @@ def _exercise_facts(app: Sphinx, page: str, chapter: Chapter) -> list[list[Any]]
     ]
 
 
-def list_places(page: str, chapter: Chapter) -> list[list[Any]]:
+def list_places(page: str) -> list[list[Any]]:
     """Return the links that open a page, as parts of a line."""
     notebook, known = f"{page}.ipynb", find_repository(ROOT)
-    master = f"{page}.md" if page == chapter.page else notebook
+    master = notebook if is_exercise(page) else f"{page}.md"
     here = _download(page)
     if known is None:
         where = [_page(WITHOUT_ADDRESS, f"Open in {place}") for place in ("Colab", "Binder")]

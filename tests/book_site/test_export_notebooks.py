@@ -86,9 +86,8 @@ def test_something_else_than_owner_and_name_is_refused(monkeypatch):
 def read_places(page, known, monkeypatch):
     """Return the addresses below a page's title, by the text of the button."""
     monkeypatch.setattr(page_header, "find_repository", lambda _: known)
-    chapter = next(c for c in launch_links.list_chapters() if page in (c.page, *c.exercises))
     addresses = {}
-    for (node,) in page_header.list_places(page, chapter):
+    for (node,) in page_header.list_places(page):
         if isinstance(node, nodes.reference):
             addresses[node.astext()] = node["refuri"]
         elif isinstance(node, nodes.raw):
@@ -157,10 +156,20 @@ def test_the_branch_holds_what_the_notebooks_import_and_read(tree):
     assert not list(tree.rglob("__pycache__"))
 
 
-@pytest.mark.parametrize("chapter", launch_links.list_chapters(), ids=lambda c: c.page)
-def test_a_chapter_keeps_its_code_and_loses_its_markup(tree, chapter):
-    notebook = nbformat.read(tree / f"{chapter.page}.ipynb", 4)
-    page = jupytext.read(ROOT / f"{chapter.page}.md", fmt="md:myst")
+def test_pages_with_measurements_open_as_notebooks_too():
+    appendices = launch_links.list_appendices()
+    assert "book/published_weights" in appendices and "book/glossary" not in appendices
+    pages = {name for name in launch_links.list_notebooks() if name.startswith("book/")}
+    chapters = {f"{chapter.page}.ipynb" for chapter in launch_links.list_chapters()}
+    assert pages == chapters | {f"{page}.ipynb" for page in appendices}
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in launch_links.list_notebooks() if name.startswith("book/")]
+)
+def test_a_page_keeps_its_code_and_loses_its_markup(tree, name):
+    notebook = nbformat.read(tree / name, 4)
+    page = jupytext.read((ROOT / name).with_suffix(".md"), fmt="md:myst")
     code = [c.source for c in notebook.cells if c.cell_type == "code"]
     shown = [c for c in page.cells if "remove-cell" not in c.metadata.get("tags", [])]
     assert code[1:] == [c.source for c in shown if c.cell_type == "code"]
