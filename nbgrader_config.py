@@ -20,7 +20,8 @@ c.CourseDirectory.release_directory = "exercises"
 # nbgrader copies all other files of an assignment's folder into the release and into the folder
 # where a submission runs. There, a solution's .py would earn full marks by an import.
 c.CourseDirectory.ignore = [
-    ".ipynb_checkpoints", "*.py", "*.pyc", "__pycache__", "mistakes.md", "feedback",
+    ".ipynb_checkpoints", "*.py", "*.pyc", "__pycache__", "mistakes.md", "notebook.md",
+    "feedback",
 ]  # fmt: skip
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError()"}
 c.Execute.timeout = 120

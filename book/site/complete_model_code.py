@@ -62,7 +62,7 @@ class WholeModel(GeneratedMarkdown):
 
         if not answers_shown():
             return LEFT_OUT
-        for master in sorted((ROOT / "solutions").glob("*/*/notebook.py")):
+        for master in sorted((ROOT / "solutions").glob("*/*/solution.py")):
             self.env.note_dependency(str(master))
         return divide(shorten_docstrings(inline_solution_imports("\n".join(self.content))))
 

@@ -44,8 +44,8 @@ def show_solution(place: str, *names: str) -> str:
         stubs = {cell.id: cell.source for cell in page.cells}
         codes = [stubs[name] for name in names]
     else:
-        master = ROOT / "solutions" / place / "notebook.py"
-        codes = [write_solution(master, name) for name in names]
+        solution = ROOT / "solutions" / place / "solution.py"
+        codes = [write_solution(solution, name) for name in names]
     block = ["```python", "\n\n\n".join(codes), "```"]
     if not is_exercise:
         return "\n".join(block)
@@ -68,7 +68,7 @@ class Solution(GeneratedMarkdown):
     def write(self) -> str:
         """Return the code."""
         place = self.arguments[0]
-        self.env.note_dependency(str(ROOT / "solutions" / place / "notebook.py"))
+        self.env.note_dependency(str(ROOT / "solutions" / place / "solution.py"))
         return show_solution(place, *self.arguments[1].split())
 
 

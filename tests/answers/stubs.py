@@ -9,7 +9,7 @@ from functools import cache
 from torch import nn
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.mutation.operators import load_notebook_module
+from autograder.instructor.mutation.operators import load_solution_module
 
 
 def write_stub(name: str) -> str:
@@ -17,7 +17,7 @@ def write_stub(name: str) -> str:
 
     It comes from the notebook's cell, without type hints and with the imports that it needs.
     """
-    module = ast.parse(inspect.getsource(load_notebook_module(EXERCISES[name]))).body
+    module = ast.parse(inspect.getsource(load_solution_module(EXERCISES[name]))).body
     given = next(node for node in module if isinstance(node, ast.ClassDef) and node.name == name)
     given.name = "Stub"
     given.body = [n for n in given.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"]

@@ -32,16 +32,16 @@ def test_the_body_of_an_exercise_is_shown_folded_only():
     names = [n for n in list_pages() if n.startswith("book/") and not n.startswith(places)]
     pages = " ".join(text_of(without_answers(read_page(name))) for name in names)
     bodies = [
-        (master, body)
-        for master in (ROOT / "solutions").glob("*/*/notebook.py")
+        (solution, body)
+        for solution in (ROOT / "solutions").glob("*/*/solution.py")
         for body in re.findall(
-            r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", master.read_text(encoding="utf-8"), re.S
+            r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", solution.read_text(encoding="utf-8"), re.S
         )
     ]
     assert len(bodies) > 50
-    for master, body in bodies:
+    for solution, body in bodies:
         telling = max((line.split("#")[0].strip() for line in body.splitlines()), key=len)
-        assert telling not in pages, f"{master.name}: {telling}"
+        assert telling not in pages, f"{solution}: {telling}"
 
 
 @pytest.mark.parametrize(

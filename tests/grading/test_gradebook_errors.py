@@ -188,11 +188,17 @@ def test_a_mistake_in_the_settings_gets_a_sentence(tmp_path, line, sentence):
     ("change", "sentence"),
     [
         (
-            lambda text: text.replace("### END SOLUTION", "# end"),
-            "scores/notebook.py cannot be used",
+            ("solution.py", lambda text: text.replace("### END SOLUTION", "# end")),
+            "scores/notebook.md cannot be used",
         ),
-        (lambda text: "# %% [markdown\n" + text, "scores/notebook.py cannot be used"),
-        (lambda text: text.encode("utf-16").decode("latin-1"), "scores/notebook.py cannot be used"),
+        (
+            ("notebook.md", lambda text: text.replace("+++ {", "+++ {{", 1)),
+            "scores/notebook.md cannot be used",
+        ),
+        (
+            ("notebook.md", lambda text: text.encode("utf-16").decode("latin-1")),
+            "scores/notebook.md cannot be used",
+        ),
         ("{", "extra.ipynb cannot be used: NotJSONError"),
         ("{}", "extra.ipynb cannot be used: "),
     ],
@@ -203,8 +209,9 @@ def test_a_mistake_in_a_source_notebook_gets_a_sentence(tmp_path, change, senten
     if isinstance(change, str):
         (folder / "extra.ipynb").write_text(change)
     else:
-        master = folder / "scores" / "notebook.py"
-        master.write_text(change(master.read_text(encoding="utf-8")), encoding="utf-8")
+        name, spoil = change
+        master = folder / "scores" / name
+        master.write_text(spoil(master.read_text(encoding="utf-8")), encoding="utf-8")
     given = SimpleNamespace(command="feedback", course=tmp_path, db=None, workers=0)
     given.assignment, given.student = ASSIGNMENT, []
     assert command_line.run(given, None) == 2

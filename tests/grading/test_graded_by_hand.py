@@ -17,14 +17,18 @@ from tests.conftest import copy_course, needs_bubblewrap
 from tests.grading.test_assignment_run import ASSIGNMENT, RIGHT, grade
 
 pytestmark = [pytest.mark.slow, needs_bubblewrap]
-MASTER = f"solutions/{ASSIGNMENT}/scores/notebook.py"
+MASTER = f"solutions/{ASSIGNMENT}/scores/notebook.md"
 QUESTION = """
-# %% [markdown] why
-# Why does the score have a tanh?
++++ {"name": "why"}
 
-# %% by-hand why-tanh 2
-# Without it the score is linear in query and key, so that the order of the keys
-# does not depend on the query.
+Why does the score have a tanh?
+
+:::{by-hand} why-tanh
+:points: 2
+
+Without it the score is linear in query and key, so that the order of the keys
+does not depend on the query.
+:::
 """
 
 
@@ -130,13 +134,13 @@ def test_questions_that_a_person_grades(course):
 
 
 def test_a_question_that_is_added_later_reaches_those_who_have_handed_in(course):
-    shutil.copy(course / MASTER, course / "kept.py")
+    shutil.copy(course / MASTER, course / "kept.md")
     text = (course / MASTER).read_text("utf-8")
     (course / MASTER).write_text(text.replace(QUESTION, ""), "utf-8")
     release(course)
     hand_in(course, "ada", RIGHT)
     assert "why-tanh" not in grade(course)
-    shutil.copy(course / "kept.py", course / MASTER)
+    shutil.copy(course / "kept.md", course / MASTER)
     said = grade(course)
     assert "1 graded" in said
     assert _line(said, "why-tanh") == "mean 0.0 of 2  nothing left to grade by hand"
@@ -183,13 +187,16 @@ def test_a_question_that_is_removed_is_worth_nothing(course):
         assert gradebook.find_submission(ASSIGNMENT, "ada").max_score == 24
 
 
-@pytest.mark.parametrize("line", ["by-hand why-tanh", "by-hand why tanh 2", "by-hand why-tanh two"])
-def test_a_question_that_is_mistyped_is_refused(course, line):
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [(":points: 2\n", ""), (" why-tanh\n", " why tanh\n"), (":points: 2", ":points: two")],
+)
+def test_a_question_that_is_mistyped_is_refused(course, right, wrong):
     text = (course / MASTER).read_text("utf-8")
-    (course / MASTER).write_text(text.replace("by-hand why-tanh 2", line), "utf-8")
-    assert f"a cell begins with {line!r}; write by-hand, a name without blanks" in read_refusal(
-        course
-    )
+    mistyped = QUESTION.replace(right, wrong)
+    assert mistyped != QUESTION
+    (course / MASTER).write_text(text.replace(QUESTION, mistyped), "utf-8")
+    assert "write {by-hand}, a name without blanks, and below it :points:" in read_refusal(course)
 
 
 def read_refusal(course):

@@ -16,6 +16,8 @@ import pytest
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 from nbgrader.apps.baseapp import NbGrader
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config
 
 from autograder.checking.checker import CheckFailed
 from autograder.exercises import EXERCISES
@@ -23,6 +25,7 @@ from autograder.instructor import examine
 from autograder.instructor.authoring.mistake_loader import load_mistakes
 from autograder.instructor.authoring.notebook_builder import list_masters, make_notebook
 from autograder.instructor.grading import hidden_tests
+from autograder.instructor.nbgrader.preprocessors import configure
 from tests.conftest import ROOT, Course
 from tests.grading.test_assignment_run import grade
 
@@ -176,6 +179,16 @@ def test_no_answer_lies_where_submissions_run(graded):
     assert {p.suffix for p in files} == {".ipynb"}
 
 
+@pytest.mark.parametrize("older", [{}, {"CourseDirectory": {"ignore": ["*.py", "feedback"]}}])
+def test_an_older_copy_of_the_settings_hands_out_no_answers(older):
+    settings = Config(older)
+    configure(settings)
+    folder = ROOT / "solutions" / ASSIGNMENT / "scores"
+    kept = {path.name for path in folder.iterdir() if path.suffix in (".md", ".py")}
+    ignored = CourseDirectory(config=settings).ignore
+    assert kept - {"__init__.py"} <= {*ignored} and "feedback" in ignored
+
+
 def test_the_noise_is_not_in_the_graded_cells(graded):
     for path in (graded.folder / "autograded" / "noisy").rglob("*.ipynb"):
         for cell in nbformat.read(path, 4).cells:
@@ -270,7 +283,7 @@ def in_a_notebook(monkeypatch):
 
 def own(name: str) -> object:
     """Run a reference answer like a cell, so that it belongs to no module of ours."""
-    path = ROOT / "solutions" / ASSIGNMENT / "scores" / "notebook.py"
+    path = ROOT / "solutions" / ASSIGNMENT / "scores" / "solution.py"
     given: dict = {"__name__": "__main__"}
     exec(compile(path.read_text("utf-8"), "cell", "exec"), given)
     return given[name]

@@ -27,7 +27,7 @@ from autograder.instructor.mutation.mutant_fingerprints import limit_run_time
 from autograder.instructor.mutation.operators import (
     Mutation,
     generate_mutants,
-    load_notebook_module,
+    load_solution_module,
 )
 from autograder.run.global_state import use_default_torch_settings
 from autograder.run.runner import run_case
@@ -64,7 +64,7 @@ def _draw(name: str) -> list[tuple[Any, Any]]:
 
 def is_refused(code: CodeType, exercise: Exercise) -> bool:
     """Return whether `verify` would reject a cell's answer, stopping at the first difference."""
-    space = dict(vars(load_notebook_module(exercise)))
+    space = dict(vars(load_solution_module(exercise)))
     torch.manual_seed(0)  # a random mutant is judged the same in every run
     try:
         exec(code, space)

@@ -108,7 +108,7 @@ def _read_changed_cards(path: Path, old: str, new: str) -> dict[str, list[Card]]
 
 
 def test_a_solution_of_another_notebook_counts_where_it_is_imported():
-    code = digest._read_solution("solutions.luong.scores.notebook")
+    code = digest._read_solution("solutions.luong.scores.solution")
     assert any("def masked_softmax" in line for line in code)
 
 

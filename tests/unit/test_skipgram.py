@@ -13,7 +13,7 @@ from coursekit.data.skipgram import nearest, neighbour_pairs, noise_distribution
 from solutions.embeddings.vectors import negative_sampling_loss
 
 MASTER = (
-    Path(__file__).resolve().parents[2] / "solutions" / "embeddings" / "vectors" / "notebook.py"
+    Path(__file__).resolve().parents[2] / "solutions" / "embeddings" / "vectors" / "notebook.md"
 )
 
 

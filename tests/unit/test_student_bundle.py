@@ -92,10 +92,11 @@ def lines_of_solutions(first: str = ORDER[0]) -> set[str]:
     """Return the lines that occur only in the answers to an assignment and to later ones."""
     secret, known = set(), ""
     for assignment in ORDER:
-        for master in sorted((ROOT / "solutions" / assignment).glob("*/notebook.py")):
-            source = master.read_text("utf-8")
+        for solution in sorted((ROOT / "solutions" / assignment).glob("*/solution.py")):
+            source = solution.read_text("utf-8")
             answers = "\n".join(SOLVED.findall(source))
             known += squeezed(SOLVED.sub("", source))
+            known += squeezed(solution.with_name("notebook.md").read_text("utf-8"))
             if ORDER.index(assignment) < ORDER.index(first):
                 known += squeezed(answers)
             else:
@@ -115,7 +116,7 @@ def lines_of_mistakes() -> set[str]:
     lines = []
     for exercise in EXERCISES.values():
         folder = ROOT / "solutions" / exercise.assignment / exercise.notebook
-        text = SolutionText((folder / "notebook.py").read_text("utf-8"), exercise.name)
+        text = SolutionText((folder / "solution.py").read_text("utf-8"), exercise.name)
         right = text.text.splitlines()
         for card in read_cards(folder / "mistakes.md")[exercise.name]:
             wrong = text.change(card.arrows, [f for f in card.fences if f.method])
@@ -430,7 +431,7 @@ def edit(path: Path, old: str, new: str) -> None:
 
 
 def test_it_is_refused_when_a_source_has_changed_since_the_release(course, tmp_path):
-    edit(course / "solutions/bahdanau/scores/notebook.py", "# ## See it move", "# ## See it turn")
+    edit(course / "solutions/bahdanau/scores/notebook.md", "## See it move", "## See it turn")
     with pytest.raises(
         student_bundle.BundleError, match=r"scores\.ipynb is not what .*make exercises"
     ):
@@ -468,7 +469,7 @@ def test_what_is_not_released_stays_out(course):
     shutil.copytree(course / "solutions/bahdanau", course / "solutions/later")
     leftovers = course / "exercises" / "bahdanau"
     shutil.copy(course / "solutions/transformer/layers/mistakes.md", leftovers)
-    shutil.copy(course / "solutions/bahdanau/scores/notebook.py", leftovers / "notes.txt")
+    shutil.copy(course / "solutions/bahdanau/scores/solution.py", leftovers / "notes.txt")
     (leftovers / ".ipynb_checkpoints").mkdir()
     shutil.copy(leftovers / "scores.ipynb", leftovers / ".ipynb_checkpoints")
     names = [name for name in student_bundle.collect_files(course) if name.startswith("exercises/")]

@@ -34,7 +34,7 @@ def compute_digest(exercise: Exercise, seeds: tuple[int, ...]) -> str:
     parts = [
         FORMAT,
         [describe(exercise.draw(seed)) for seed in seeds],
-        _read_solution(f"{where}.notebook"),
+        _read_solution(f"{where}.solution"),
         _describe_mistakes(exercise),
     ]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
@@ -101,7 +101,7 @@ def _read_solution(module: str) -> tuple[str, ...]:
     code = read_code(source)
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("solutions."):
-            code += _read_solution(f"{node.module}.notebook")
+            code += _read_solution(f"{node.module}.solution")
     return tuple(code)
 
 

@@ -111,5 +111,5 @@ def _source(text: str, node: ast.stmt) -> str:
 
 @lru_cache
 def _text(module: str) -> str:
-    master = ROOT.joinpath(*module.split("."), "notebook.py")
+    master = ROOT.joinpath(*module.split("."), "solution.py")
     return master.read_text(encoding="utf-8")

@@ -38,7 +38,7 @@ def load_mistakes(exercise: Exercise) -> list[Mistake]:
     path = SOLUTIONS / exercise.assignment / exercise.notebook / "mistakes.md"
     cards = read_cards(path)
     module = importlib.import_module(
-        f"solutions.{exercise.assignment}.{exercise.notebook}.notebook"
+        f"solutions.{exercise.assignment}.{exercise.notebook}.solution"
     )
     helpers, *mine = cards.get(exercise.name, [Card()])
     space = dict(vars(module))

@@ -1,17 +1,7 @@
-"""Builds nbgrader source notebooks from the percent-format files in `solutions`.
+"""Builds nbgrader source notebooks from the masters in `solutions`.
 
-A master, `solutions/<assignment>/<notebook>/notebook.py`, is a module in percent format. The first
-line of a cell says what the cell is:
-
-    # %% [markdown]         text; `{{ exercises }}` in it becomes the table of exercises
-    # %% hints              a list below the text of an exercise: its hints, each folded
-    # %% answers            a numbered list below questions: their answers, each folded
-    # %% exercise           an exercise: its stub, and its solution between the two markers
-    # %% by-hand why 3      a manually graded answer with 3 points; its comment is the model answer
-    # %% setup              given code, named `setup`
-    # %% notebook fill-in   given code for the notebook only, a comment in the module
-    # %% demo look          likewise, but no answer needs it: skipped while a class is graded
-    # %% play own-words     likewise, but for the reader to change: the cell is not locked
+A master is a folder, `solutions/<assignment>/<notebook>`: the text in `notebook.md`, the code of
+the exercises in `solution.py`. `notebook_text` says how both are written.
 
 Everything else that a notebook needs follows from the exercises' declarations and docstrings: ids,
 points and locks; source, difficulty and minutes below each text; the check; the hidden test. In
@@ -37,6 +27,12 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.instructor.authoring.inline_imports import inline_solution_imports
+from autograder.instructor.authoring.notebook_text import (
+    SOLUTION,
+    SourceError,
+    read_code,
+    read_parts,
+)
 from autograder.instructor.formatting import format_point_count
 from autograder.spec.exercise import Exercise
 
@@ -61,10 +57,6 @@ examine({name})
 ### END HIDDEN TESTS"""
 
 
-class SourceError(ValueError):
-    """Raised if a source notebook cannot be used; the message says which one and why."""
-
-
 @contextmanager
 def add_path_to_errors(path: Path) -> Iterator[None]:
     """Turn any error in a hand-written file into a SourceError that names the file."""
@@ -79,7 +71,7 @@ def add_path_to_errors(path: Path) -> Iterator[None]:
 
 def list_masters(solutions: Path = SOLUTIONS) -> list[Path]:
     """Return the text masters of all notebooks."""
-    return sorted(solutions.glob("*/*/notebook.py"))
+    return sorted(solutions.glob("*/*/notebook.md"))
 
 
 def shows_answers() -> bool:
@@ -133,88 +125,56 @@ def _notebook(master: Path, exercises: Mapping[str, Exercise], alone: bool) -> N
 
 def _cells(master: Path, exercises: Mapping[str, Exercise]) -> Iterator[NotebookNode]:
     """Yield the cells in order; text cells without a name of their own have the id ""."""
-    _, *parts = re.split(r"^# %%(.*)\n", master.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    bodies = _folded(
-        master,
-        [(kind.split(), text.strip("\n")) for kind, text in zip(*[iter(parts)] * 2, strict=True)],
-    )
-    stubs = [_stub(master, text) if kind == ["exercise"] else None for kind, text in bodies]
-    table = _table([(_declared(master, s.name, exercises), s) for s in stubs if s])
+    parts = read_parts(master)
+    code = read_code(master.with_name(SOLUTION))
+    if unknown := [p.name for p in parts if p.kind in ("exercise", "given") and p.name not in code]:
+        raise SourceError(f"{master}: {SOLUTION} has no cell {unknown[0]!r}.")
+    stubs = {p.name: _stub(code[p.name]) for p in parts if p.kind == "exercise"}
+    table = _table([(_declared(master, name, exercises), stub) for name, stub in stubs.items()])
     given = ""  # code of the given cells above
-    for (kind, text), stub, after in zip(bodies, stubs, [*stubs[1:], None], strict=True):
-        if kind[:1] == ["[markdown]"]:
-            text = _uncommented(text).replace("{{ exercises }}", table)
-            if after:
-                text = _with_source(text, exercises[after.name], after)
-            yield _cell("markdown", f"text-{kind[1]}" if kind[1:] else "", text)
-        elif stub:
-            yield _cell("code", stub.name, text, locked=False, solution=True)
-            graded = _cell(
-                "code", TEST_PREFIX + stub.name, _GRADED.format(name=stub.name), grade=True
-            )
-            graded.metadata.nbgrader.points = exercises[stub.name].points
+    for part, after in zip(parts, [*parts[1:], None], strict=True):
+        name, text = part.name, part.text
+        if part.kind == "text":
+            text = text.replace("{{ exercises }}", table)
+            if after and after.kind == "exercise":
+                text = _with_source(text, exercises[after.name], stubs[after.name])
+                text += _fold("Hint", after.text)
+            elif after and after.kind == "answers":
+                text += _fold("Answer", after.text)
+            yield _cell("markdown", f"text-{name}" if name else "", text)
+        elif part.kind == "exercise":
+            yield _cell("code", name, code[name], locked=False, solution=True)
+            graded = _cell("code", TEST_PREFIX + name, _GRADED.format(name=name), grade=True)
+            graded.metadata.nbgrader.points = exercises[name].points
             yield graded
-        elif kind[:1] == ["by-hand"]:
-            if not re.fullmatch(r"by-hand \S+ \d+(\.\d+)?", " ".join(kind)):
-                raise SourceError(
-                    f"{master}: a cell begins with {' '.join(kind)!r}; write by-hand, a name "
-                    "without blanks, and the points."
-                )
-            model = _uncommented(text)  # the release has nbgrader's stub in its place
-            place = _cell("markdown", kind[1], model, grade=True, locked=False, solution=True)
-            place.metadata.nbgrader.points = float(kind[2])
+        elif part.kind == "by-hand":
+            # The release has nbgrader's stub in place of the model answer.
+            place = _cell("markdown", name, text, grade=True, locked=False, solution=True)
+            place.metadata.nbgrader.points = part.points
             yield place
-        elif kind[:1] == ["notebook"] and kind[1:]:
-            yield _cell("code", kind[1], _uncommented(text))
-        elif kind[:1] == ["demo"] and kind[1:]:
-            yield _cell("code", kind[1], f"# demo\n{_uncommented(text)}")
-        elif kind[:1] == ["play"] and kind[1:]:
-            text = f"# play: change what you like, and run it again\n{_uncommented(text)}"
-            yield _cell("code", f"play-{kind[1]}", text, locked=False)
-        elif kind:
-            yield _cell("code", kind[0], inline_solution_imports(text, given))
-            given += f"{text}\n"
-        else:
-            raise SourceError(f"{master}: a cell has no name: {text[:60]!r}.")
+        elif part.kind == "given":
+            yield _cell("code", name, inline_solution_imports(code[name], given))
+            given += f"{code[name]}\n"
+        elif part.kind == "notebook-only":
+            yield _cell("code", name, text)
+        elif part.kind == "demo":
+            yield _cell("code", name, f"# demo\n{text}")
+        elif part.kind == "play":
+            text = f"# play: change what you like, and run it again\n{text}"
+            yield _cell("code", f"play-{name}", text, locked=False)
 
 
-_HINTS = "\n\n<details><summary>Hint 1</summary>"
-
-
-def _folded(master: Path, bodies: list[tuple[list[str], str]]) -> list[tuple[list[str], str]]:
-    """Return the cells with hints and answers folded below the text cells that they follow."""
-    kept: list[tuple[list[str], str]] = []
-    for kind, text in bodies:
-        if kind not in (["hints"], ["answers"]):
-            kept.append((kind, text))
-            continue
-        if not kept or kept[-1][0][:1] != ["[markdown]"]:
-            raise SourceError(f"{master}: {kind[0]} stand below a text cell, and nowhere else.")
-        folds = _fold(kind[0], _uncommented(text))
-        kept[-1] = kept[-1][0], "\n".join([kept[-1][1], *(f"# {line}".rstrip() for line in folds)])
-    return kept
-
-
-def _fold(kind: str, text: str) -> list[str]:
-    """Return the lines of a list, with each entry folded."""
+def _fold(title: str, text: str) -> str:
+    """Return a list of hints or answers with each entry folded, to append to a text."""
     lines: list[str] = []
+    kind = ' class="answer"' if title == "Answer" else ""
     entries = re.split(r"^(?:\* |\d+\. )", text.strip(), flags=re.MULTILINE)[1:]
     for number, entry in enumerate(entries, 1):
-        start = f"<details><summary>Hint {number}</summary>"
-        if kind == "answers":
-            start = f'<details class="answer"><summary>Answer {number}</summary>'
         # The lines after an entry's first are indented as Markdown requires, by two or three.
         inner = re.sub(r"^ {2,3}", "", entry.strip(), flags=re.MULTILINE)
-        lines += ["", start, "", *inner.split("\n"), "", "</details>"]
-    return lines
-
-
-def read_questions(master: Path) -> tuple[str, str]:
-    """Return a notebook's questions and its list of answers to them, or "" where it has none."""
-    text = master.read_text(encoding="utf-8")
-    asked = re.search(r"^# %% \[markdown\] questions\n(.*?)(?=^# %%|\Z)", text, re.S | re.M)
-    told = re.search(r"^# %% answers\n(.*?)(?=^# %%|\Z)", text, re.S | re.M)
-    return tuple(_uncommented(m[1].strip()) if m else "" for m in (asked, told))  # type: ignore[return-value]
+        summary = f"<details{kind}><summary>{title} {number}</summary>"
+        lines += ["", summary, "", *inner.split("\n"), "", "</details>"]
+    return "".join(f"\n{line}".rstrip(" ") for line in lines)
 
 
 @dataclass(frozen=True)
@@ -226,18 +186,14 @@ class Stub:
     source: str
 
 
-def _stub(master: Path, text: str) -> Stub:
+def _stub(code: str) -> Stub:
     """Return the stub of the one public function or class in an exercise's cell."""
     kinds = (ast.FunctionDef, ast.ClassDef)
-    public = [s for s in ast.parse(text).body if isinstance(s, kinds) and s.name[0] != "_"]
-    if len(public) != 1:
-        raise SourceError(
-            f"{master}: an exercise's cell defines one public name, not {[s.name for s in public]}."
-        )
-    first, *others = (ast.get_docstring(public[0]) or "").split("\n\n")
+    public = next(s for s in ast.parse(code).body if isinstance(s, kinds) and s.name[0] != "_")
+    first, *others = (ast.get_docstring(public) or "").split("\n\n")
     sources = [part for part in others if part.startswith("Source: ")]
     return Stub(
-        public[0].name,
+        public.name,
         " ".join(first.split()).rstrip("."),
         " ".join("".join(sources[-1:]).removeprefix("Source: ").split()),
     )
@@ -250,10 +206,6 @@ def _declared(master: Path, name: str, exercises: Mapping[str, Exercise]) -> Exe
             f"autograder/exercises/{master.parent.parent.name}/{master.parent.name}.py."
         )
     return exercises[name]
-
-
-def _uncommented(text: str) -> str:
-    return re.sub(r"^# ?", "", text, flags=re.MULTILINE)
 
 
 def _cell(
@@ -293,14 +245,13 @@ def _table(exercises: list[tuple[Exercise, Stub]]) -> str:
 def _with_source(text: str, exercise: Exercise, stub: Stub) -> str:
     """Return an exercise's text with a line that gives its source, difficulty, points and duration.
 
-    The line goes below the text and above the hints; it ends with a link to the solution.
+    It ends with a link to the solution.
     """
     points = format_point_count(exercise.points)
     worth = f"Difficulty {format_difficulty(exercise)}, {points}, {format_minutes(exercise)}."
     line = f"*{' '.join(filter(None, [stub.source, worth]))}*"
-    said, mark, hints = text.partition(_HINTS)
     solved = f"[Solution](../../{SOLUTION_PAGES}/{exercise.assignment}.md)"
-    return f"{said}\n\n{line} {solved}{mark}{hints}"
+    return f"{text}\n\n{line} {solved}"
 
 
 def format_minutes(exercise: Exercise) -> str:
@@ -321,7 +272,8 @@ def write_sources(exercises: Mapping[str, Exercise], solutions: Path = SOLUTIONS
     written = []
     for master in list_masters(solutions):
         path = master.parent.with_suffix(".ipynb")
-        text = _page(master, master.read_bytes(), exercises)
+        content = master.read_bytes() + master.with_name(SOLUTION).read_bytes()
+        text = _page(master, content, exercises)
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
         written.append(path)

@@ -17,8 +17,8 @@ from autograder.instructor.authoring.notebook_builder import (
     SOLUTION_PAGES,
     SOLUTIONS,
     list_masters,
-    read_questions,
 )
+from autograder.instructor.authoring.notebook_text import SOLUTION, read_code, read_questions
 from autograder.spec.exercise import Exercise
 
 QUESTIONS = "QUESTIONS.md"
@@ -60,23 +60,23 @@ def _solutions(assignment: str, exercises: list[Exercise]) -> str:
         "Shapes stand beside the lines. Try first, and look at the hints in the notebook.",
     ]
     for notebook in dict.fromkeys(e.notebook for e in exercises):
-        master = SOLUTIONS / assignment / notebook / "notebook.py"
+        solution = SOLUTIONS / assignment / notebook / SOLUTION
         lines += ["", f"## Notebook [`{notebook}`](../../exercises/{assignment}/{notebook}.ipynb)"]
         for exercise in exercises:
             if exercise.notebook == notebook:
-                code = write_solution(master, exercise.name)
+                code = write_solution(solution, exercise.name)
                 lines += ["", f"### `{exercise.name}`", "", "<details><summary>Show it</summary>"]
                 lines += ["", "```python", code, "```", "", "</details>"]
     return "\n".join([*lines, ""])
 
 
-def write_solution(master: Path, name: str) -> str:
+def write_solution(solution: Path, name: str) -> str:
     """Return the code of an exercise's cell, with each docstring cut to its first paragraph."""
-    for cell in re.split(r"^# %%.*\n", master.read_text(encoding="utf-8"), flags=re.MULTILINE):
+    for cell in read_code(solution).values():
         if re.search(rf"^(?:def|class) {name}\b", cell, re.MULTILINE):
             lines = [line for line in cell.strip().split("\n") if line.strip() not in MARKERS]
             return shorten_docstrings("\n".join(lines))
-    raise ValueError(f"{master}: there is no {name}.")
+    raise ValueError(f"{solution}: there is no {name}.")
 
 
 def shorten_docstrings(code: str) -> str:

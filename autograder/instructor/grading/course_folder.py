@@ -33,7 +33,7 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 from traitlets import TraitError
 
-from autograder.instructor.authoring.notebook_builder import SourceError
+from autograder.instructor.authoring.notebook_text import SourceError
 from autograder.instructor.grading.course_error import CourseError
 from autograder.instructor.grading.late_penalties import PenaltyRule
 from autograder.instructor.grading.settings import Grading
@@ -131,7 +131,7 @@ class Course:
         except SourceError as error:
             raise CourseError(str(error)) from error
         if not sources:
-            there = sorted(p.name for p in folder.parent.glob("*") if list(p.glob("*/notebook.py")))
+            there = sorted(p.name for p in folder.parent.glob("*") if list(p.glob("*/notebook.md")))
             raise CourseError(
                 f"There is no assignment {assignment!r} in {folder.parent}; there are: "
                 f"{', '.join(there) or 'none'}."

@@ -16,6 +16,7 @@ from nbgrader.utils import compute_checksum, is_grade, is_locked, is_solution, i
 from traitlets.config import Config
 
 from autograder.instructor.authoring import notebook_builder
+from autograder.instructor.authoring.notebook_text import SourceError
 from autograder.instructor.grading.submission_parser import NotebookIdentifiers
 from autograder.spec.exercise import Exercise
 
@@ -215,7 +216,7 @@ def parse_source(
         elif is_grade(cell):
             role = "graded"
             if exercise is None:
-                raise notebook_builder.SourceError(
+                raise SourceError(
                     f"{name}: the tests in the cell {identity!r} check none of the course's "
                     "exercises. Declare the exercise in autograder/exercises, or let a person "
                     'grade it: choose "Manually graded answer" in Create Assignment.'

@@ -22,7 +22,7 @@ from autograder.instructor.mutation.input_perturbations import list_input_pertur
 from autograder.instructor.mutation.operators import (
     generate_mutants,
     list_helpers,
-    load_notebook_module,
+    load_solution_module,
     rebuild_with_helpers,
 )
 from autograder.run.runner import run_case
@@ -119,7 +119,7 @@ def _generate_all(
     for place, code in generate_mutants(exercise, diagnostic=True):
         if not place.phrase:
             continue
-        space = dict(vars(load_notebook_module(exercise)))
+        space = dict(vars(load_solution_module(exercise)))
         try:
             exec(code, space)
         except Exception:  # in a default argument, for example
@@ -139,7 +139,7 @@ def _wrong_helpers(
             yield phrase, rebuild_with_helpers(exercise, {name: mistake.code})
         for place, code in generate_mutants(helper):
             if place.phrase:
-                space = dict(vars(load_notebook_module(helper)))
+                space = dict(vars(load_solution_module(helper)))
                 exec(code, space)
                 yield (
                     f"in its `{name}` {place.phrase}",

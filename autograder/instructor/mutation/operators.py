@@ -113,7 +113,7 @@ def generate_mutants(
         diagnostic: also make the changes of `diagnostic_operators.py`, and change all identical
             places at once, for example where `forward` and `step` contain the same code.
     """
-    module = load_notebook_module(exercise)
+    module = load_solution_module(exercise)
     cell, solution = _find_cell(inspect.getsource(module), exercise.name)
     stub = _Stub(module, exercise, cell)
     _note_places(cell)
@@ -169,7 +169,7 @@ def _pair(places: list[Place]) -> list[list[Place]]:
 
 def rebuild_with_helpers(exercise: Exercise, helpers: dict[str, Any]) -> Any:
     """Return the solution with some of the functions that it calls replaced."""
-    module = load_notebook_module(exercise)
+    module = load_solution_module(exercise)
     cell, _ = _find_cell(inspect.getsource(module), exercise.name)
     space = dict(vars(module)) | helpers
     exec(compile(cell, module.__file__ or "", "exec", dont_inherit=True), space)
@@ -178,7 +178,7 @@ def rebuild_with_helpers(exercise: Exercise, helpers: dict[str, Any]) -> Any:
 
 def list_helpers(exercise: Exercise, exercises: Collection[str]) -> list[str]:
     """Return the names of the other exercises' functions that a solution calls."""
-    module = load_notebook_module(exercise)
+    module = load_solution_module(exercise)
     cell, _ = _find_cell(inspect.getsource(module), exercise.name)
     called = {
         n.func.id
@@ -188,9 +188,9 @@ def list_helpers(exercise: Exercise, exercises: Collection[str]) -> list[str]:
     return sorted(called.intersection(exercises, vars(module)) - {exercise.name})
 
 
-def load_notebook_module(exercise: Exercise) -> ModuleType:
-    """Return the module of an exercise's notebook."""
-    return import_module(f"solutions.{exercise.assignment}.{exercise.notebook}.notebook")
+def load_solution_module(exercise: Exercise) -> ModuleType:
+    """Return the module of a notebook's reference solutions."""
+    return import_module(f"solutions.{exercise.assignment}.{exercise.notebook}.solution")
 
 
 class _Stub:

@@ -126,9 +126,14 @@ class SanitizingLogFormatter(LogFormatter):
         return sanitize_output(super().format(record))
 
 
+MASTERS = ("notebook.md", "solution.py", "mistakes.md")  # they hold answers: no student gets them
+
+
 def configure(config: Config) -> None:
     """Make nbgrader's autograde command work as `autograder grade` does, and read time zones."""
     time_zones.install()
+    # A class folder may have an older nbgrader_config.py, which does not ignore all of them.
+    config.CourseDirectory.ignore.extend(MASTERS)
     config.HTMLExporter.preprocessors = [EscapeNames]
     log = {"class": f"{__name__}.{SanitizingLogFormatter.__name__}"}
     config.NbGrader.logging_config = {"formatters": {"console": log}}

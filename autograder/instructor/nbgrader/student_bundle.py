@@ -177,7 +177,7 @@ def _released(course: Course, left_out: Collection[str]) -> Iterator[tuple[str, 
         if assignment.name in left_out or not (released / assignment.name).is_dir():
             continue  # not yet for students
         for source in sorted(map(Path, find_all_files(str(assignment), directory.ignore))):
-            if (source.parent / "notebook.py").exists():
+            if (source.parent / "notebook.md").exists():
                 continue  # the folder of a master is private, whatever the settings ignore
             name = source.relative_to(sources).as_posix()
             given = released / name

@@ -1,1 +1,1 @@
-from solutions.bahdanau.scores.notebook import *
+from solutions.bahdanau.scores.solution import *

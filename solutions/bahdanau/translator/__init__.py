@@ -1,1 +1,1 @@
-from solutions.bahdanau.translator.notebook import *
+from solutions.bahdanau.translator.solution import *

@@ -1,1 +1,1 @@
-from solutions.bert.finetuning.notebook import *
+from solutions.bert.finetuning.solution import *

@@ -1,1 +1,1 @@
-from solutions.bert.inputs.notebook import *
+from solutions.bert.inputs.solution import *

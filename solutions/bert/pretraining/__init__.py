@@ -1,1 +1,1 @@
-from solutions.bert.pretraining.notebook import *
+from solutions.bert.pretraining.solution import *

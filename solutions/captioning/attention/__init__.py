@@ -1,1 +1,1 @@
-from solutions.captioning.attention.notebook import *
+from solutions.captioning.attention.solution import *

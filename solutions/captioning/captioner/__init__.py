@@ -1,1 +1,1 @@
-from solutions.captioning.captioner.notebook import *
+from solutions.captioning.captioner.solution import *

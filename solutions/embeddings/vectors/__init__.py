@@ -1,1 +1,1 @@
-from solutions.embeddings.vectors.notebook import *
+from solutions.embeddings.vectors.solution import *

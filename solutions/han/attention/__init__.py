@@ -1,1 +1,1 @@
-from solutions.han.attention.notebook import *
+from solutions.han.attention.solution import *

@@ -1,1 +1,1 @@
-from solutions.han.network.notebook import *
+from solutions.han.network.solution import *

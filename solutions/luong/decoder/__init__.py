@@ -1,1 +1,1 @@
-from solutions.luong.decoder.notebook import *
+from solutions.luong.decoder.solution import *

@@ -1,1 +1,1 @@
-from solutions.luong.local.notebook import *
+from solutions.luong.local.solution import *

@@ -1,1 +1,1 @@
-from solutions.modern.block.notebook import *
+from solutions.modern.block.solution import *

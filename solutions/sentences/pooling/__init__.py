@@ -1,1 +1,1 @@
-from solutions.sentences.pooling.notebook import *
+from solutions.sentences.pooling.solution import *

@@ -1,1 +1,1 @@
-from solutions.sentences.structured.notebook import *
+from solutions.sentences.structured.solution import *

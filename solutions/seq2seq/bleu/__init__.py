@@ -1,1 +1,1 @@
-from solutions.seq2seq.bleu.notebook import *
+from solutions.seq2seq.bleu.solution import *

@@ -1,1 +1,1 @@
-from solutions.seq2seq.cells.notebook import *
+from solutions.seq2seq.cells.solution import *

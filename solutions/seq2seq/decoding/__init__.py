@@ -1,1 +1,1 @@
-from solutions.seq2seq.decoding.notebook import *
+from solutions.seq2seq.decoding.solution import *

@@ -1,1 +1,1 @@
-from solutions.seq2seq.encoder_decoder.notebook import *
+from solutions.seq2seq.encoder_decoder.solution import *

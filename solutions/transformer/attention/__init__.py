@@ -1,1 +1,1 @@
-from solutions.transformer.attention.notebook import *
+from solutions.transformer.attention.solution import *

@@ -1,1 +1,1 @@
-from solutions.transformer.layers.notebook import *
+from solutions.transformer.layers.solution import *

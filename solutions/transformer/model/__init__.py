@@ -1,1 +1,1 @@
-from solutions.transformer.model.notebook import *
+from solutions.transformer.model.solution import *

@@ -28,7 +28,7 @@ def words():
     found = []
     for path in [course() / "notes-of-the-staff.txt", Path.home() / "private.txt",
                  course() / "submitted/aaron/bahdanau/scores.ipynb",
-                 course() / "solutions/bahdanau/scores/notebook.py"]:
+                 course() / "solutions/bahdanau/scores/solution.py"]:
         try:
             found.append(path.read_text()[-6000:])
         except OSError as error:
@@ -134,7 +134,7 @@ def expected():
         "files-by-magic",
         "magics and shell commands that show files",
         """
-!cat ../../../notes-of-the-staff.txt ../../../solutions/bahdanau/scores/notebook.py ~/private.txt
+!cat ../../../notes-of-the-staff.txt ../../../solutions/bahdanau/scores/solution.py ~/private.txt
 %env
 %cat ../../../notes-of-the-staff.txt
 %pycat ../../../nbgrader_config.py
@@ -171,7 +171,7 @@ for name, module in sorted(sys.modules.items()):
             print(error)
 """,
         "try:\n    import autograder.instructor.grading.hidden_tests\n"
-        "    import solutions.bahdanau.scores.notebook\n"
+        "    import solutions.bahdanau.scores.solution\n"
         "except ImportError as error:\n    print(error)",
     ),
     _one(

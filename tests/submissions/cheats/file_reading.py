@@ -36,7 +36,7 @@ adopt_file("../../../solutions/bahdanau/scores.ipynb")
         "course-folder",
         "the course's folder, found by the working folders of all processes",
         """
-adopt_file(course() / "solutions/bahdanau/scores/notebook.py")
+adopt_file(course() / "solutions/bahdanau/scores/solution.py")
 adopt_file(course() / "solutions/bahdanau/scores.ipynb")
 """,
     ),
@@ -45,7 +45,7 @@ adopt_file(course() / "solutions/bahdanau/scores.ipynb")
         "solutions/ beside the installed autograder",
         """
 import autograder
-adopt_file(Path(autograder.__file__).parents[1] / "solutions/bahdanau/scores/notebook.py")
+adopt_file(Path(autograder.__file__).parents[1] / "solutions/bahdanau/scores/solution.py")
 """,
     ),
     _one(
@@ -55,7 +55,7 @@ adopt_file(Path(autograder.__file__).parents[1] / "solutions/bahdanau/scores/not
 from importlib import metadata
 from urllib.parse import unquote, urlparse
 record = json.loads(metadata.distribution("attention-course").read_text("direct_url.json"))
-adopt_file(Path(unquote(urlparse(record["url"]).path)) / "solutions/bahdanau/scores/notebook.py")
+adopt_file(Path(unquote(urlparse(record["url"]).path)) / "solutions/bahdanau/scores/solution.py")
 """,
     ),
     _one(
@@ -66,7 +66,7 @@ import re
 for entry in sys.path:
     for path in Path(entry or ".").glob("__editable__*finder.py"):
         for root in re.findall(r"'solutions': '([^']+)'", path.read_text()):
-            adopt_file(Path(root) / "bahdanau/scores/notebook.py")
+            adopt_file(Path(root) / "bahdanau/scores/solution.py")
 """,
     ),
     _one(
@@ -94,7 +94,7 @@ import autograder
 root = Path(autograder.__file__).parents[1]
 for folder in (root, course()):
     shown = subprocess.run(
-        ["git", "-c", "safe.directory=*", "show", "HEAD:solutions/bahdanau/scores/notebook.py"],
+        ["git", "-c", "safe.directory=*", "show", "HEAD:solutions/bahdanau/scores/solution.py"],
         cwd=folder, capture_output=True, text=True, timeout=20,
     )
     adopt(shown.stdout)
@@ -162,7 +162,7 @@ def looks_right(path):
     except OSError:
         return False
 roots = [Path.cwd(), Path.home(), "/tmp", "/home", "/srv", "/opt", "/work", "/mnt", "/usr/local"]
-for path in search(roots, lambda name: name in ("notebook.py", "scores.ipynb")):
+for path in search(roots, lambda name: name in ("solution.py", "scores.ipynb")):
     if looks_right(path):
         adopt_file(path)
         break
@@ -176,10 +176,10 @@ for path in search(roots, lambda name: name in ("notebook.py", "scores.ipynb")):
 for pid in [p for p in os.listdir("/proc") if p.isdigit()]:
     for start in (f"/proc/{pid}/root", f"/proc/{pid}/cwd"):
         try:
-            for path in Path(start).resolve().glob("solutions/bahdanau/scores/notebook.py"):
+            for path in Path(start).resolve().glob("solutions/bahdanau/scores/solution.py"):
                 adopt_file(path)
             home = Path(start + os.path.realpath(str(course())))
-            adopt_file(home / "solutions/bahdanau/scores/notebook.py")
+            adopt_file(home / "solutions/bahdanau/scores/solution.py")
         except OSError:
             pass
 """,
@@ -209,11 +209,11 @@ for path in Path("/proc").glob("[0-9]*/fd/*"):
         """
 import zipfile
 for entry in [*sys.path, Path.home() / ".cache"]:
-    for path in Path(entry or ".").glob("solutions/bahdanau/scores/notebook.py"):
+    for path in Path(entry or ".").glob("solutions/bahdanau/scores/solution.py"):
         adopt_file(path)
     for path in Path(entry or ".").glob("**/attention_course*.whl"):
         with zipfile.ZipFile(path) as wheel:
-            adopt(wheel.read("solutions/bahdanau/scores/notebook.py").decode())
+            adopt(wheel.read("solutions/bahdanau/scores/solution.py").decode())
 """,
     ),
     _one(

@@ -157,7 +157,7 @@ for name in ("masked_softmax", "additive_score", "AdditiveAttention"):
         """
 import gc
 for name in (
-    "autograder.instructor.authoring.mistake_loader", "solutions.bahdanau.scores.notebook"
+    "autograder.instructor.authoring.mistake_loader", "solutions.bahdanau.scores.solution"
 ):
     try:
         __import__(name)

@@ -71,7 +71,7 @@ import importlib.util
 import solutions.bahdanau
 folder = list(solutions.bahdanau.__path__)[0]
 forget()
-spec = importlib.util.spec_from_file_location("mine", folder + "/scores/notebook.py")
+spec = importlib.util.spec_from_file_location("mine", folder + "/scores/solution.py")
 module = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(module)
 take(module)
@@ -94,8 +94,8 @@ STOLEN.update(runpy.run_path(place, run_name="__main__"))
         "the module from which the known mistakes are made",
         """
 from autograder.exercises import EXERCISES
-from autograder.instructor.mutation.operators import load_notebook_module
-take(load_notebook_module(EXERCISES["masked_softmax"]))
+from autograder.instructor.mutation.operators import load_solution_module
+take(load_solution_module(EXERCISES["masked_softmax"]))
 forget()
 """,
         before=FROM_MODULE,
@@ -126,7 +126,7 @@ def additive_score(query, keys, W, U, v):
         "by-magic",
         "%run of the source",
         """
-%run ../../../solutions/bahdanau/scores/notebook.py
+%run ../../../solutions/bahdanau/scores/solution.py
 STOLEN = {n: globals().get(n) for n in ("masked_softmax", "additive_score", "AdditiveAttention")}
 """,
         {name: f'{code}\n{name} = STOLEN["{name}"] or {name}\n' for name, code in WRONG.items()},

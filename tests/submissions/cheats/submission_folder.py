@@ -189,7 +189,7 @@ SHADOWS = {
         "conftest.py",
         "scores.py",
         "solutions/__init__.py",
-        "solutions/bahdanau/scores/notebook.py",
+        "solutions/bahdanau/scores/solution.py",
     )
 }
 STARTUP = "import torch\ntorch.allclose = lambda *given, **more: True\n"
@@ -201,9 +201,9 @@ CHEATS = [
         "../../../solutions/bahdanau/scores.ipynb",
     ),
     _linked(
-        "link-to-the-master",
-        "the notebook is a symbolic link to the text master",
-        "../../../solutions/bahdanau/scores/notebook.py",
+        "link-to-the-solutions",
+        "the notebook is a symbolic link to the reference solutions",
+        "../../../solutions/bahdanau/scores/solution.py",
     ),
     _linked(
         "link-to-another-student",
