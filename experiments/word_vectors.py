@@ -3,9 +3,11 @@
     python -m experiments word_vectors --jobs 2
 
 The models learn from 12,000 synthetic English sentences, the same that the n-gram models of chapter
-1 count. A language model sees four words, and the best epoch on validation data is tested. Of each
-table of word vectors is measured whether nouns lie beside nouns of their kind, whether analogies of
-singular and plural hold, and how often the longest vectors are the nearest.
+1 count. A language model sees four words, the largest also two or three, and the best epoch on
+validation data is tested. Its perplexity is measured by how often the four words before a test word
+occur together in the training text. For each table of word vectors we measure whether nouns lie
+beside nouns of their kind, whether analogies of singular and plural hold, and how often the longest
+vectors are the nearest.
 
 Writes book/results/word_vectors.english.json.
 """
@@ -37,12 +39,15 @@ from coursekit.training import seed_everything
 from solutions.embeddings.vectors import NeuralLanguageModel, negative_sampling_loss
 
 from .comparison import Comparison, Train
+from .context_counts import count_contexts, group_by_context
 
-SIZES = {
-    "neural-2-4": (2, 4),
-    "neural-4-8": (4, 8),
-    "neural-8-16": (8, 16),
-    "neural-16-32": (16, 32),
+SIZES = {  # size of a word vector, hidden units, words of context
+    "neural-2-4": (2, 4, 4),
+    "neural-4-8": (4, 8, 4),
+    "neural-8-16": (8, 16, 4),
+    "neural-16-32": (16, 32, 4),
+    "neural-16-32-window-2": (16, 32, 2),
+    "neural-16-32-window-3": (16, 32, 3),
 }
 WINDOW, BATCH, RATE, EPOCHS = 4, 512, 1e-2, 10
 DIMENSION, NEIGHBOURS, NEGATIVES, PAIRS_BATCH, SKIPGRAM_EPOCHS = 24, 2, 5, 2048, 3
@@ -151,16 +156,16 @@ def _chance(kinds: list[str], words: int) -> float:
 
 
 def train_language_model(
-    size: tuple[int, int], seed: int, data: LanguageData, train: Train
+    size: tuple[int, int, int], seed: int, data: LanguageData, train: Train
 ) -> dict[str, Any]:
     """Train a language model; return its perplexities and the measurements of its table C."""
-    V = len(data.vocabulary)
+    (m, h, window), V = size, len(data.vocabulary)
     rows, validation, test = (
-        torch.column_stack(context_windows(part, WINDOW))
+        torch.column_stack(context_windows(part, window))
         for part in (data.train, data.validation, data.test)
     )  # (N, window + 1) each
     seed_everything(seed)
-    model = NeuralLanguageModel(V, size[0], WINDOW, size[1])
+    model = NeuralLanguageModel(V, m, window, h)
 
     def perplexity(rows: Tensor) -> float:
         return float((-log_probabilities(model, rows[:, :-1], rows[:, -1]).mean()).exp())
@@ -176,15 +181,13 @@ def train_language_model(
         select="gain",
         progress=False,
     )
-    seen = {tuple(row) for row in rows.tolist()}
-    known = torch.tensor([tuple(row) in seen for row in test.tolist()])  # (M,)
+    log_p = log_probabilities(model, test[:, :-1], test[:, -1])  # (M,)
     return {
-        "metrics": {
-            "perplexity": perplexity(test),
-            "perplexity_of_seen": perplexity(test[known]),
-            "perplexity_of_unseen": perplexity(test[~known]),
-        }
+        "metrics": {"perplexity": float((-log_p.mean()).exp())}
         | measure_vectors(model.embedding.weight.detach().cpu(), data),
+        "by_context": group_by_context(
+            log_p.double().exp().numpy(), count_contexts(data.train, data.test)
+        ),
         "seconds": history.seconds,
         "best_epoch": history.best_epoch,
         "history": [
@@ -229,7 +232,10 @@ def train_row(row: str, seed: int, data: LanguageData, train: Train) -> dict[str
 COMPARISON = Comparison(
     program="word_vectors",
     data="english",
-    rows={row: f"neural, m = {m}, h = {h}" for row, (m, h) in SIZES.items()}
+    rows={
+        row: f"neural, m = {m}, h = {h}" + (f", {window} words" if window < WINDOW else "")
+        for row, (m, h, window) in SIZES.items()
+    }
     | {"skip-gram": "skip-gram"},
     seeds=(1, 2, 3, 4, 5),
     settings={

@@ -211,7 +211,9 @@ def merge_results(
         merged["rows"] = rows
         merged["rehearsal"] = {k: v for c in contents for k, v in c["rehearsal"].items()}
     else:
-        merged |= _summarise([run for content in contents for run in content["runs"]])
+        # What depends on no seed is in every record, as the run of seed 0.
+        by_seed = {run["seed"]: run for content in contents for run in content["runs"]}
+        merged |= _summarise(list(by_seed.values()))
     if jobs > 1:
         merged["hardware"] += f", shared by {jobs} runs"
     path = into / parts[0].name

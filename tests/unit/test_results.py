@@ -140,6 +140,21 @@ def test_seeds_recorded_apart_become_one_record(tmp_path):
     assert result["hardware"] == f"{results.hardware()}, shared by 3 runs"
 
 
+def test_what_depends_on_no_seed_is_merged_once(tmp_path):
+    parts = [
+        results.write_result(
+            "counts",
+            "multi30k",
+            runs=[{"seed": 0, "metrics": {"bleu": 30.0}, "seconds": 2.0}],
+            folder=tmp_path / name,
+            **ABOUT,
+        )
+        for name in "ab"
+    ]
+    results.merge_results(parts, "", folder=tmp_path)
+    assert len(results.read("counts", "multi30k", tmp_path)["runs"]) == 1
+
+
 def test_seeds_of_different_models_are_not_merged(tmp_path):
     parts = [one_seed(tmp_path, 1, 30.0), one_seed(tmp_path, 2, 31.0, parameters=1)]
     with pytest.raises(ValueError, match="differ in parameters"):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 import torch
 
@@ -9,6 +12,7 @@ from coursekit.corpora.grammar.lexicon import NOUNS
 from coursekit.text.vocabulary import SPECIAL
 from coursekit.training import train
 from experiments import word_vectors
+from experiments.context_counts import count_contexts, group_by_context
 from experiments.word_vectors import KINDS, measure_vectors
 
 
@@ -74,7 +78,31 @@ def test_the_dot_product_favours_the_longest_vectors_and_the_cosine_does_not(dat
 def test_a_row_is_trained_and_measured(data, monkeypatch):
     monkeypatch.setattr(word_vectors, "EPOCHS", 1)
     found = word_vectors.train_row("neural-2-4", 1, data, train)
-    metrics = found["metrics"]
-    assert metrics["perplexity_of_seen"] < metrics["perplexity"] < metrics["perplexity_of_unseen"]
-    assert metrics["perplexity"] < len(data.vocabulary)
+    assert found["metrics"]["perplexity"] < len(data.vocabulary)
     assert found["history"][0].keys() == {"epoch", "loss", "perplexity"}
+    groups = found["by_context"]
+    words = [group["words"] for group in groups]
+    assert min(words) > 0 and sum(words) == sum(map(len, data.test))
+    logs = [group["words"] * math.log(group["perplexity"]) for group in groups]
+    assert sum(logs) / sum(words) == pytest.approx(math.log(found["metrics"]["perplexity"]))
+
+
+def test_fewer_words_of_context_are_the_last_ones(data, monkeypatch):
+    monkeypatch.setattr(word_vectors, "EPOCHS", 1)
+    found = word_vectors.train_row("neural-16-32-window-2", 1, data, train)
+    V, m, h, window = len(data.vocabulary), 16, 32, 2
+    assert found["parameters"] == V * (1 + m + window * m + h) + h * (1 + window * m)
+
+
+def test_contexts_are_counted_without_the_word_that_follows():
+    a, b, c = 10, 11, 12
+    counts = count_contexts([[a, b, c], [a, b, a]], [[a, b, b, c]], window=2)
+    # Before a: two beginnings; before b: the beginning and a; then a b, and b b.
+    assert counts.tolist() == [2, 2, 2, 0]
+
+
+def test_groups_by_context_cover_all_words():
+    counts = np.array([0, 3, 4, 5, 19, 20, 500])
+    groups = group_by_context(np.full(7, 0.25), counts)
+    assert [group["words"] for group in groups] == [1, 2, 2, 2]
+    assert all(group["perplexity"] == pytest.approx(4) for group in groups)
