@@ -186,7 +186,7 @@ def train_language_model(
         "metrics": {"perplexity": float((-log_p.mean()).exp())}
         | measure_vectors(model.embedding.weight.detach().cpu(), data),
         "by_context": group_by_context(
-            log_p.double().exp().numpy(), count_contexts(data.train, data.test)
+            log_p.double().exp().numpy(), count_contexts(data.train, data.test, WINDOW)
         ),
         "seconds": history.seconds,
         "best_epoch": history.best_epoch,
