@@ -29,6 +29,7 @@ from coursekit.corpora.reviews import ReviewSplits, splits
 from coursekit.corpora.reviews.generator import Review
 from coursekit.corpora.reviews.lexicon import AWFUL, BAD, GOOD, GREAT
 from coursekit.data.documents import EncodedText, TextBatch, text_batch, text_batches
+from coursekit.models.bag_of_words import bag_classifier
 from coursekit.models.baseline_classifiers import (
     PooledClassifier,
     accuracy,
@@ -102,6 +103,14 @@ def load() -> tuple[EncodedReviews, str]:
     """Return the reviews and their SHA-256."""
     data = load_reviews()
     return data, hashlib.sha256(repr(data.reviews).encode()).hexdigest()
+
+
+def bag_accuracy(data: EncodedReviews, seed: int, ngrams: int) -> float:
+    """Return the test accuracy of logistic regression on the n-grams of up to `ngrams` words."""
+    made, test = data.training_reviews(seed), data.reviews.test
+    bag = bag_classifier("logistic regression", ngrams)
+    bag.fit([list(review.words) for review in made], [review.label for review in made])
+    return bag.accuracy([list(review.words) for review in test], [review.label for review in test])
 
 
 def final_state(states: Tensor, mask: Tensor) -> Tensor:

@@ -17,9 +17,10 @@ from coursekit.text.vocabulary import BOS, EOS, WordVocabulary, until_eos
 from coursekit.training import results
 from solutions.transformer.model import Transformer
 
+from .pronoun_measures import observe
 from .pronoun_resolution import build, no_positions
 from .transformer_properties import read_written
-from .winograd_sentences import PronounSentences
+from .winograd_sentences import PronounSentences, find_pronoun
 
 Heads = Iterable[tuple[str, int, int]]  # "encoder", "decoder" or "memory"; layer, head, from 1
 
@@ -54,6 +55,29 @@ def choose_sentences(model: TransformerTranslator, data: PronounSentences) -> li
     chosen += [pair for pair, ok in zip(own, exact["own"], strict=True) if ok][:2]
     chosen += [pair for pair, ok in zip(own, exact["own"], strict=True) if not ok][:1]
     return chosen + [pair for pair in general if len(pair.source) == 9][:1]
+
+
+def observe_heads(
+    model: TransformerTranslator, data: PronounSentences, pairs: Sequence[SentencePair]
+) -> list[dict[str, Any]]:
+    """Return each sentence with the weights of all heads, as `HeadsExplorer` takes it."""
+    return [
+        {
+            "source": [*one.pair.source, "<eos>"],
+            "target": ["<bos>", *one.pair.target],
+            "word": find_pronoun(one.pair)[0] if one.pair.antecedents else 0,
+            **one.weights,
+        }
+        for one in observe(model, data, pairs)
+    ]
+
+
+def open_at_pronoun(pair: SentencePair, layer: int, head: int) -> dict[str, Any]:
+    """Return what `TransformerExplorer` shows first: `it` in a head of the encoder, from 1."""
+    if not pair.antecedents:
+        return {}
+    it, _, translated = find_pronoun(pair)
+    return {"head": f"encoder.{layer}.{head}", "source": it, "target": translated}
 
 
 @torch.no_grad()

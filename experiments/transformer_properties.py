@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -14,8 +14,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from coursekit.training.metrics import entropy
 from solutions.transformer.attention import MultiHeadAttention
-from solutions.transformer.layers import EncoderLayer, PositionwiseFeedForward
-from solutions.transformer.model import Transformer, causal_mask
+from solutions.transformer.layers import DecoderLayer, EncoderLayer, PositionwiseFeedForward
+from solutions.transformer.model import Transformer, causal_mask, padding_mask
 
 
 def compare_with_recurrence(lengths: Iterable[int], d: int) -> tuple[list[int], list[dict]]:
@@ -133,13 +133,64 @@ def rename_torch_weights(theirs: nn.Module) -> dict[str, Tensor]:
 
 
 @torch.no_grad()
-def list_shapes(model: nn.Module, parts: Mapping[str, str], *inputs: Tensor) -> list[tuple]:
-    """Return (label, shape) of what each named part of a model computes, in the order of the pass.
+def compare_with_torch_layers() -> dict[str, float]:
+    """Compare the course's layers with torch's, with the same weights, with padding and masks.
 
-    Args:
-        model: called with `inputs`.
-        parts: name of a part -> label. Of an attention, which returns two, the weights count.
-        inputs: of the model.
+    Returns:
+        "encoder layer" and "decoder layer" -> the largest difference of an output.
+    """
+    torch.manual_seed(1)
+    d, h, m = 24, 4, 50
+    encoder = EncoderLayer(d, MultiHeadAttention(d, h), PositionwiseFeedForward(d, m)).eval()
+    decoder = DecoderLayer(
+        d, MultiHeadAttention(d, h), MultiHeadAttention(d, h), PositionwiseFeedForward(d, m)
+    ).eval()
+    torch_encoder = nn.TransformerEncoderLayer(d, h, m, dropout=0.0, batch_first=True)
+    torch_decoder = nn.TransformerDecoderLayer(d, h, m, dropout=0.0, batch_first=True)
+    encoder.load_state_dict(rename_torch_weights(torch_encoder))
+    decoder.load_state_dict(rename_torch_weights(torch_decoder))
+    real = padding_mask(torch.tensor([[5, 9, 4, 8, 3], [7, 6, 3, 0, 0]]))  # (B, S)
+    x, y = torch.randn(2, 5, d), torch.randn(2, 4, d)  # (B, S, d), (B, T, d)
+    causal = causal_mask(4)  # (T, T)
+    memory = encoder(x, real.unsqueeze(1))  # (B, S, d)
+    # In torch's masks True means *keep out*.
+    torch_memory = torch_encoder(x, src_key_padding_mask=~real)
+    z = decoder(y, memory, causal, real.unsqueeze(1))  # (B, T, d)
+    torch_z = torch_decoder(y, memory, tgt_mask=~causal, memory_key_padding_mask=~real)
+    return {
+        "encoder layer": (memory - torch_memory).abs().max().item(),
+        "decoder layer": (z - torch_z).abs().max().item(),
+    }
+
+
+def position_rotation(k: int, d: int) -> Tensor:
+    """Return R_k, (d, d), which turns the sinusoidal position p, as a column, into p + k."""
+    blocks = []
+    for i in range(d // 2):
+        angle = torch.tensor(k / 10_000 ** (2 * i / d))
+        blocks.append(torch.tensor([[angle.cos(), angle.sin()], [-angle.sin(), angle.cos()]]))
+    return torch.block_diag(*blocks)
+
+
+PARTS = {  # of a Transformer with two layers
+    "embedding": "embedded words, before the positions are added",
+    "encoder_layers.0.attention.query": "encoder layer 1: queries of all heads, one product",
+    "encoder_layers.0.attention": "encoder layer 1: weights",
+    "encoder_layers.0.feed_forward.inner": "encoder layer 1: inside the feed-forward network",
+    "encoder_layers.1": "encoder layer 2: the memory",
+    "decoder_layers.0.attention": "decoder layer 1: weights of the masked self-attention",
+    "decoder_layers.0.memory_attention.key": "decoder layer 1: keys made of the memory",
+    "decoder_layers.0.memory_attention": "decoder layer 1: weights on the source",
+    "decoder_layers.1": "decoder layer 2: the result z",
+    "": "logits: z times the embeddings",
+}
+
+
+@torch.no_grad()
+def list_shapes(model: nn.Module, *inputs: Tensor) -> list[tuple[str, tuple[int, ...]]]:
+    """Return the label and the shape of what each of `PARTS` computes, in the order of the pass.
+
+    Of an attention, which returns two tensors, the weights count.
     """
     shapes = []
 
@@ -151,7 +202,7 @@ def list_shapes(model: nn.Module, parts: Mapping[str, str], *inputs: Tensor) -> 
 
     hooks = [
         model.get_submodule(name).register_forward_hook(note(label))
-        for name, label in parts.items()
+        for name, label in PARTS.items()
     ]
     model(*inputs)
     for hook in hooks:

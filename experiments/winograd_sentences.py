@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from statistics import fmean
 
 from coursekit.corpora import english_french
 from coursekit.corpora.grammar.lexicon import NOUNS
@@ -181,3 +182,20 @@ def guess_by_noun_and_last_word(
         == find_pronoun(pair)[1]
         for pair in pairs
     ]
+
+
+def score_guesses(
+    training: Sequence[SentencePair], test: Mapping[str, Sequence[SentencePair]]
+) -> dict[str, dict[str, float]]:
+    """Return how often two guesses find the noun of `it`, by kind of sentences.
+
+    Only pairs whose French pronoun shows the gender of the noun count.
+    """
+    shares = {}
+    for kind in ("own", "twins"):
+        pairs = [pair for pair in test[kind] if has_gender(pair)]
+        shares[kind] = {
+            "last noun": fmean(map(guess_last_noun, pairs)),
+            "noun and last word": fmean(guess_by_noun_and_last_word(training, pairs)),
+        }
+    return shares
