@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with contextlib.suppress(SandboxError, OSError):  # reported once the settings are known
             started = Sandbox(given.unsafe)
     try:
-        from autograder.instructor.commands.run import run
+        from autograder.instructor.commands.run_subcommand import run
 
         status = run(given, started)
         sys.stdout.flush()

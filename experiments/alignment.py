@@ -31,7 +31,7 @@ from coursekit.training import device, results, seed_everything, train
 from coursekit.training.metrics import alignment_error_rate, argmax_links
 
 from . import bahdanau, luong, transformer, translation_harness
-from .hansards import Words, plain_pairs, read_debates
+from .hansards_data import Words, plain_pairs, read_debates
 from .ibm_model_1 import IBM1
 from .run_registry import command
 

@@ -31,7 +31,7 @@ from coursekit.training import results, seed_everything
 from coursekit.widgets import as_packed
 
 from . import bottleneck
-from .comparison import Comparison, Train
+from .comparison_harness import Comparison, Train
 from .synthetic_translation import (
     BATCH,
     RATE,

@@ -22,7 +22,7 @@ from coursekit.training import seed_everything
 from solutions.bahdanau.scores import AdditiveAttention
 from solutions.bahdanau.translator import AttentionDecoder, BidirectionalEncoder
 
-from .comparison import Comparison, Train
+from .comparison_harness import Comparison, Train
 from .synthetic_translation import BATCH, FreshPairs, describe_run, measure_alignment, weights_for
 
 EMBEDDING = 64

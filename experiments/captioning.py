@@ -29,9 +29,9 @@ from solutions.captioning.attention import SoftAttention, doubly_stochastic_pena
 from solutions.captioning.captioner import CaptionDecoder
 
 from . import captioning_measures as measures
-from .comparison import Comparison, Train
-from .drawn_scenes import CHANNELS, SEEDS, TRAIN, EncodedScenes, load, prepare
+from .comparison_harness import Comparison, Train
 from .reinforce import ENTROPY, REINFORCE, HardAttention, Reinforce, to_hard_attention
+from .scene_data import CHANNELS, SEEDS, TRAIN, EncodedScenes, load, prepare
 
 EMBEDDING, HIDDEN, ATTENTION = 32, 64, 16
 BATCH, EPOCHS, RATE = 48, 40, 0.01

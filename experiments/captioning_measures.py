@@ -27,8 +27,8 @@ from coursekit.training import device
 from coursekit.training.metrics import entropy, exact_match
 from solutions.captioning.attention import doubly_stochastic_penalty, reinforce_loss
 
-from .drawn_scenes import EncodedScenes
 from .reinforce import Reinforce, to_hard_attention
+from .scene_data import EncodedScenes
 
 KINDS = ("size", "colour", "shape", "relation")
 DRAWS = 300  # of the locations of one batch, to measure the noise of a gradient

@@ -17,7 +17,7 @@ from coursekit.models.cloze import BidirectionalClozeModel, Filler, predict_hidd
 from coursekit.training import device
 
 from .bert_heads import compute_weights, measure_habits
-from .story_pretraining import StoryPretraining
+from .story_pretraining_setup import StoryPretraining
 
 SHOWN = 5  # guesses recorded for each word of an example
 EXAMPLES = 6

@@ -1,4 +1,4 @@
-"""Perplexity by how often the words before a test word occur together in the training text."""
+"""Perplexity by how often a test word's context occurs in the training text."""
 
 from __future__ import annotations
 

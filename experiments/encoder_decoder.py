@@ -32,7 +32,7 @@ from solutions.seq2seq.encoder_decoder import (
     sequence_loss,
 )
 
-from .comparison import Comparison, Train
+from .comparison_harness import Comparison, Train
 from .synthetic_translation import (
     BATCH,
     FreshPairs,

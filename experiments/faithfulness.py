@@ -29,7 +29,7 @@ from coursekit.training import device, seed_everything
 from solutions.sentences.pooling import AttentionClassifier
 
 from . import faithfulness_measures as measures
-from .comparison import Comparison, Train
+from .comparison_harness import Comparison, Train
 from .pooling import (
     SEEDS,
     TRAIN,

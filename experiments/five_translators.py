@@ -40,19 +40,11 @@ from solutions.luong.decoder import LuongDecoder
 from solutions.luong.scores import GlobalAttention, Score
 from solutions.seq2seq.encoder_decoder import ContextDecoder, Encoder, Seq2Seq, reverse_source
 
-from .comparison import Comparison, Train
-from .everyday_sentences import (
-    BATCH,
-    LONGEST,
-    LONGEST_TEST,
-    PAIRS,
-    EverydaySentences,
-    Languages,
-    load,
-)
+from .comparison_harness import Comparison, Train
+from .everyday_data import BATCH, LONGEST, LONGEST_TEST, PAIRS, EverydaySentences, Languages, load
 from .pronoun_resolution import SMOOTHING, adam, smoothed_loss
-from .small_transformers import make_transformer
 from .synthetic_translation import compare_with_references, cross_entropy, group_by_length
+from .transformer_factory import make_transformer
 
 EMBEDDING = 48
 ONE_VECTOR, ATTENDING = 112, 80  # d of the recurrent models without attention, and with it

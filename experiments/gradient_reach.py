@@ -1,4 +1,4 @@
-"""How far a gradient reaches in untrained translators, which chapter 10 measures in its page."""
+"""Reach of the gradient in untrained translators, measured while chapter 10 is built."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from solutions.luong.decoder import LuongDecoder
 from solutions.luong.scores import GlobalAttention, Score
 from solutions.seq2seq.encoder_decoder import ContextDecoder, Encoder, Seq2Seq
 
-from .small_transformers import make_transformer
 from .synthetic_translation import embed_source
+from .transformer_factory import make_transformer
 
 V, D = 600, 64
 SEEDS = (1, 2, 3)

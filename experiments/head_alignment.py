@@ -1,4 +1,4 @@
-"""Compare the heads of a Transformer, and Luong's attention, with links and with importance.
+"""Compare a Transformer's heads, and Luong's attention, with gold links and word importance.
 
     python -m experiments head_alignment --jobs 2
 
@@ -32,10 +32,10 @@ from solutions.luong.scores import GlobalAttention, Score
 from solutions.seq2seq.encoder_decoder import Encoder
 
 from .bench_decoders import AllAtOnce
-from .comparison import Comparison, Train
+from .comparison_harness import Comparison, Train
 from .faithfulness_measures import kendall, measure_mixing
-from .small_transformers import make_transformer
 from .synthetic_translation import FreshPairs, cross_entropy, embed_source, source_embedding
+from .transformer_factory import make_transformer
 
 WIDTH, HEADS, LAYERS, EMBEDDING = 64, 4, 2, 48
 PAIRS, MAX_LENGTH, EPOCHS, BATCH = 5_000, 12, 12, 64

@@ -42,7 +42,7 @@ from solutions.han.network import HierarchicalAttentionNetwork
 from solutions.sentences.pooling import AttentionClassifier, masked_mean
 
 from .classifiers import Pooled
-from .comparison import Comparison, Train
+from .comparison_harness import Comparison, Train
 from .opinion_weights import RATINGS, collect_opinions, describe_opinions
 from .pooling import LearnedQuery, final_state
 

@@ -30,7 +30,7 @@ from solutions.luong.scores import GlobalAttention, Score, general_score
 from solutions.seq2seq.encoder_decoder import Encoder
 
 from .bench_decoders import AllAtOnce
-from .comparison import Comparison, Train
+from .comparison_harness import Comparison, Train
 from .synthetic_translation import (
     BATCH,
     FreshPairs,

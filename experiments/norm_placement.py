@@ -22,7 +22,7 @@ from coursekit.data.batching import Batch
 from coursekit.training import seed_everything
 from solutions.transformer.layers import sinusoidal_positions
 
-from .comparison import Comparison, Train
+from .comparison_harness import Comparison, Train
 
 SYMBOLS, LENGTH = 16, 10
 WIDTH, HEADS, LAYERS = 32, 4, 6

@@ -47,7 +47,7 @@ from solutions.sentences.structured import (
     redundancy_penalty,
 )
 
-from .comparison import Comparison, Train
+from .comparison_harness import Comparison, Train
 
 EMBEDDING, WIDTH, ATTENTION, INNER, DROPOUT = 32, 32, 32, 32, 0.1
 TRAIN, VALIDATION, TEST = 2_000, 1_000, 1_000  # reviews; the first number is that of one seed

@@ -1,4 +1,4 @@
-"""Measures for `pronoun_resolution`: pronouns, heads, and attention that is barred."""
+"""Measures for `pronoun_resolution`: pronouns, heads, and blocked attention."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from coursekit.models.translation import TransformerTranslator
 from coursekit.training.metrics import alignment_error_rate, argmax_links, entropy
 
 from .synthetic_translation import compare_with_references, group_by_length
-from .winograd_sentences import (
+from .winograd_data import (
     KINDS,
     OF_GENDER,
     PronounSentences,

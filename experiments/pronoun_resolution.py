@@ -1,4 +1,4 @@
-"""Test whether a Transformer resolves the pronoun `it`, and by which words the information goes.
+"""Test whether a translating Transformer resolves the pronoun `it`, and through which words.
 
     python -m experiments pronoun_resolution --jobs 2
 
@@ -30,9 +30,9 @@ from solutions.transformer.model import Transformer, label_smoothed_loss, noam_l
 
 from . import pronoun_measures as measures
 from .bench_decoders import AllAtOnce
-from .comparison import Comparison, Train
-from .small_transformers import Positions, make_transformer
-from .winograd_sentences import MAX_LENGTH, PronounSentences, guess_by_last_word, has_gender, load
+from .comparison_harness import Comparison, Train
+from .transformer_factory import Positions, make_transformer
+from .winograd_data import MAX_LENGTH, PronounSentences, guess_by_last_word, has_gender, load
 
 WIDTH, HEADS, LAYERS, INNER = 64, 4, 2, 256
 BATCH, EPOCHS = 64, 16

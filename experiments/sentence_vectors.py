@@ -28,7 +28,7 @@ from coursekit.training import seed_everything
 from solutions.seq2seq.encoder_decoder import Seq2Seq
 
 from . import encoder_decoder
-from .comparison import Comparison, Train
+from .comparison_harness import Comparison, Train
 from .encoder_decoder import BATCH, EDGES, EMBEDDING, EPOCHS, LONG, PAIRS
 from .synthetic_translation import FreshPairs, describe_run
 

@@ -23,7 +23,7 @@ from coursekit.models.translation import SequenceTranslator
 from coursekit.training import seed_everything
 from solutions.seq2seq.encoder_decoder import Seq2Seq, reverse_source
 
-from .comparison import Comparison, Train
+from .comparison_harness import Comparison, Train
 from .synthetic_translation import (
     BATCH,
     MAKE,

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from coursekit.corpora.stories import TAGS
 from coursekit.models.bert import IGNORED, BertBatch
 from coursekit.models.cloze import one_sided_mask
-from coursekit.models.story_finetuning import (
+from coursekit.models.story_tasks import (
     Labelled,
     question_sentence_pairs,
     questions_with_passages,
@@ -26,8 +26,8 @@ from coursekit.models.story_finetuning import (
 from coursekit.training import device, seed_everything
 from solutions.bert.finetuning import SequenceClassifier, SpanPredictor, TokenClassifier
 
-from .comparison import Train
-from .story_pretraining import WIDTH, StoryPretraining, make_optimizer
+from .comparison_harness import Train
+from .story_pretraining_setup import WIDTH, StoryPretraining, make_optimizer
 
 BATCH, RATE, WARMUP, EPOCHS = 16, 2e-3, 20, 10
 # Task -> labelled examples -> updates.

@@ -30,7 +30,7 @@ from coursekit.training import History
 from coursekit.training.metrics import alignment_error_rate, argmax_links, entropy
 from solutions.seq2seq.encoder_decoder import reverse_source
 
-from .comparison import Train
+from .comparison_harness import Train
 
 BATCH, RATE = 64, 6e-3  # of all comparisons
 GRADIENT_EDGES = (4, 7, 10, 13, 16, 19, 22, 27)  # words of the source

@@ -1,4 +1,4 @@
-"""Look at two translators some thirty times while they are trained.
+"""Record some thirty snapshots of two translators during their training.
 
     python -m experiments training_snapshots --jobs 2
 
@@ -31,10 +31,10 @@ from coursekit.training.snapshots import Snapshots, spread_updates
 from coursekit.widgets import TrainingExplorer
 
 from . import bottleneck, pronoun_resolution
-from .comparison import Comparison, Train
+from .comparison_harness import Comparison, Train
 from .pronoun_measures import resolve
 from .synthetic_translation import BATCH, RATE, cross_entropy
-from .winograd_sentences import PronounSentences, load_sentences
+from .winograd_data import PronounSentences, load_sentences
 
 SNAPSHOTS = 31
 SENTENCES = 300  # of the test set

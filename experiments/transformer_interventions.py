@@ -20,7 +20,7 @@ from solutions.transformer.model import Transformer
 from .pronoun_measures import observe
 from .pronoun_resolution import build, no_positions
 from .transformer_properties import read_written
-from .winograd_sentences import PronounSentences, find_pronoun
+from .winograd_data import PronounSentences, find_pronoun
 
 Heads = Iterable[tuple[str, int, int]]  # "encoder", "decoder" or "memory"; layer, head, from 1
 

@@ -34,9 +34,9 @@ from coursekit.text.vocabulary import WordVocabulary
 from coursekit.training import History, device, results, seed_everything
 from coursekit.widgets import as_packed
 
-from . import everyday_sentences
-from .comparison import Comparison, Train
-from .everyday_sentences import LONGEST, EverydaySentences
+from . import everyday_data
+from .comparison_harness import Comparison, Train
+from .everyday_data import LONGEST, EverydaySentences
 from .five_translators import EDGES, SEEDS, build, train_translator
 from .five_translators import LEVELS as MODEL_LEVELS
 from .five_translators import read_recorded as read_translators
@@ -110,7 +110,7 @@ class ProbedSentences:
 
 def load() -> tuple[ProbedSentences, str]:
     """Return the sentences and their SHA-256."""
-    translators, digest = everyday_sentences.load()
+    translators, digest = everyday_data.load()
     known = {pair.source for pair in (*translators.training_pairs(LONGEST), *translators.test)}
     made = everyday_english_french(3 * SENTENCES // 2, seed=5, max_length=LONGEST)
     fitting = [pair for pair in made if pair.source not in known][:SENTENCES]

@@ -38,7 +38,7 @@ from coursekit.text.vocabulary import SPECIAL, WordVocabulary
 from coursekit.training import seed_everything
 from solutions.embeddings.vectors import NeuralLanguageModel, negative_sampling_loss
 
-from .comparison import Comparison, Train
+from .comparison_harness import Comparison, Train
 from .context_counts import count_contexts, group_by_context
 
 SIZES = {  # size of a word vector, hidden units, words of context

@@ -1,4 +1,4 @@
-"""Write into each page what its explorers show first, until scripts run or where there are none.
+"""Write each explorer's first state into its page, for readers without scripts.
 
     python -m tools.opening_states [FOLDER]      # of a built site; by default _build/html
 

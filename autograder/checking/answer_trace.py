@@ -1,4 +1,4 @@
-"""Traces a wrong answer: up to which line its values are those of a right answer."""
+"""Finds the line up to which a wrong answer computes the values of a correct one."""
 
 from __future__ import annotations
 

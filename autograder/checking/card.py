@@ -6,7 +6,7 @@ import html
 import os
 from urllib.parse import quote, urljoin, urlparse
 
-from autograder.diagnose.marked_line import MarkedLine
+from autograder.diagnose.marked_numbers import MarkedLine
 from autograder.diagnose.verdict import Verdict
 from coursekit.notebook.settings import is_in_notebook
 

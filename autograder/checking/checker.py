@@ -19,11 +19,11 @@ from autograder.checking.answer_trace import trace_answer
 from autograder.checking.difference_map import draw_difference_map
 from autograder.checking.failed_case import FailedCase
 from autograder.checking.timeout import CASE_TIMEOUT_SECONDS, Watchdog
+from autograder.diagnose.answer_identifiers import collect_identifiers, find_used_globals
 from autograder.diagnose.compare import Difference
-from autograder.diagnose.identifiers import collect_identifiers, find_used_globals
+from autograder.diagnose.ignored_arguments import find_unused_arguments
 from autograder.diagnose.method_results import format_method_results
 from autograder.diagnose.trial import Trial
-from autograder.diagnose.unused_arguments import find_unused_arguments
 from autograder.diagnose.verdict import DTYPES, Verdict, choose_failure, judge
 from autograder.run.forbidden_ops import forbid_operators
 from autograder.run.global_state import catch_exit, run_uncompiled, use_default_torch_settings

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from autograder.checking.card import FAILED, PASSED
-from autograder.diagnose.marked_line import NOT_COUNTED, RIGHT, measure_errors
+from autograder.diagnose.marked_numbers import NOT_COUNTED, RIGHT, measure_errors
 from autograder.diagnose.trial import Trial
 from autograder.spec.exercise import Exercise
 

@@ -14,7 +14,7 @@ from autograder.diagnose.trial import Trial
 from autograder.run.global_state import use_default_torch_settings
 from autograder.run.guarded_call import CaseError
 from autograder.run.runner import perform_calls
-from autograder.spec import plain_codec
+from autograder.spec import byte_codec
 from autograder.spec.exercise import Case, Exercise, Fake
 
 
@@ -87,9 +87,9 @@ def _decode_outputs(case: Case, outputs: Mapping[str, Tensor]) -> dict[str, Any]
     found: dict[str, Any] = {}
     for name, tensor in outputs.items():
         with contextlib.suppress(ValueError):
-            found[name] = plain_codec.decode_plain(tensor) if name in case.non_tensors else tensor
+            found[name] = byte_codec.decode_plain(tensor) if name in case.non_tensors else tensor
     return found
 
 
 def _summarize(thing: Any) -> str:
-    return str(tuple(thing.shape)) if isinstance(thing, Tensor) else plain_codec.show(thing, 40)
+    return str(tuple(thing.shape)) if isinstance(thing, Tensor) else byte_codec.show(thing, 40)

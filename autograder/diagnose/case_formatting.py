@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from autograder.diagnose.compare import Difference
-from autograder.diagnose.marked_line import NOT_COUNTED, RIGHT, Mark, MarkedLine, measure_errors
+from autograder.diagnose.marked_numbers import NOT_COUNTED, RIGHT, Mark, MarkedLine, measure_errors
 from autograder.diagnose.trial import Trial
-from autograder.spec import plain_codec
+from autograder.spec import byte_codec
 from autograder.spec.exercise import (
     Case,
     Exercise,
@@ -48,7 +48,7 @@ def format_failing_case(
 
     def show(label: str, name: str, tensor: Tensor, start: int = 0) -> list[str]:
         if name in case.non_tensors:
-            return [f"{label} {name}:", f"  {plain_codec.show(tensor)}"]
+            return [f"{label} {name}:", f"  {byte_codec.show(tensor)}"]
         what = f"gradient of {name}" if "gradient" in fault.kind else name
         rows = format_rows(tensor, start, errors=errors, is_expected=label == "expected")
         return [f"{label} {what} {exercise.shape(name, tensor)}:", *rows]

@@ -1,4 +1,4 @@
-"""Reads the sizes in torch's error messages back to the names of the exercise's axes."""
+"""Maps the sizes in torch's error messages to the names of the exercise's axes."""
 
 from __future__ import annotations
 

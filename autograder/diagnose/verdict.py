@@ -12,14 +12,14 @@ import torch
 from autograder.diagnose.broken_properties import find_broken_property, find_changed_state
 from autograder.diagnose.case_formatting import format_failing_case
 from autograder.diagnose.compare import Difference, are_close
-from autograder.diagnose.error_catalogue import NO_MUTANTS, KnownMistake, MutantFingerprints
-from autograder.diagnose.error_patterns import find_relation, find_whole_pattern, locate_failure
 from autograder.diagnose.failed_output import count_ambiguous_sizes
-from autograder.diagnose.failure_location import explain_overflow
 from autograder.diagnose.fingerprints import do_fingerprints_match
 from autograder.diagnose.headline import format_headline
+from autograder.diagnose.inputs_without_gradient import find_unused_inputs
+from autograder.diagnose.known_faults import NO_MUTANTS, KnownMistake, MutantFingerprints
+from autograder.diagnose.output_patterns import find_relation, find_whole_pattern, locate_failure
 from autograder.diagnose.trial import Trial
-from autograder.diagnose.unused_inputs import find_unused_inputs
+from autograder.diagnose.wrong_positions import explain_overflow
 from autograder.spec.exercise import Case, Exercise, list_named_dicts, list_names
 
 DTYPES = (torch.float64, torch.float32)

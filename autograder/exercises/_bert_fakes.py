@@ -5,12 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from autograder.spec import plain_codec
+from autograder.spec import byte_codec
 from autograder.spec.fakes import register_fake
 
 
 def _show_pieces(*pieces: str) -> str:
-    return f"{{{plain_codec.show(list(pieces))[1:-1]}}}"
+    return f"{{{byte_codec.show(list(pieces))[1:-1]}}}"
 
 
 @register_fake("a vocabulary of its own: ask whether a piece is `in` it", show=_show_pieces)

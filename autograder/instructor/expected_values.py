@@ -26,12 +26,12 @@ from torch import Tensor
 
 from autograder.diagnose.trial import Trial
 from autograder.expected_values import FOLDER, SEEDS
-from autograder.instructor.authoring.digest import compute_digest
+from autograder.instructor.authoring.expected_values_digest import compute_digest
 from autograder.instructor.authoring.mistake_loader import load_mistakes
 from autograder.instructor.authoring.reference_solution import compute_expected, load_solution
 from autograder.instructor.mutation.mutant_fingerprints import compute_mutant_fingerprints
 from autograder.run.runner import run_case
-from autograder.spec.argument_changes import list_changed_outputs, propose_changes
+from autograder.spec.argument_perturbations import list_changed_outputs, propose_changes
 from autograder.spec.exercise import Exercise
 from autograder.trace.comparison import build_stages
 from autograder.trace.recording import record_answer

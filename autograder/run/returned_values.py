@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from autograder.run.guarded_call import CaseError
-from autograder.spec import plain_codec
+from autograder.spec import byte_codec
 from autograder.spec.exercise import (
     Call,
     NamedDict,
@@ -106,7 +106,7 @@ def _members(
 
 def _pack_plain(returned: Any, name: str, call: Call, shown: str) -> Tensor:
     try:
-        return plain_codec.encode_plain(returned)
+        return byte_codec.encode_plain(returned)
     except TypeError as error:
         inside = isinstance(returned, (list, tuple))
         got = f"a {_type_name(returned)}{f' that holds a {error}' if inside else ''}"

@@ -124,7 +124,7 @@ class Call:
             nested tuple or dict of names for a nested tuple or dict.
         numbers: names of results that may be plain numbers.
         non_tensors: names of results that are not tensors, such as strings, with their descriptions
-            in words, "a list of strings"; `plain_codec` stores them as tensors.
+            in words, "a list of strings"; `byte_codec` stores them as tensors.
         raises: the built-in error that a right answer raises here, or ""; the call then returns
             nothing.
         mentions: texts, at least one of which the error's message must contain.

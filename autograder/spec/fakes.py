@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import torch
 from torch import nn
 
-from autograder.spec import plain_codec
+from autograder.spec import byte_codec
 from autograder.spec.exercise import Fake
 
 Maker = TypeVar("Maker", bound=Callable[..., Any])
@@ -85,4 +85,4 @@ def format_argument(value: Any) -> str:
     """Return an argument as a card shows it, or "" for a fake without a formatter."""
     if isinstance(value, Fake):
         return FAKES[value.name].show(*value.arguments)
-    return plain_codec.show(value)
+    return byte_codec.show(value)

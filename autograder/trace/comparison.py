@@ -1,4 +1,4 @@
-"""Says up to which line an answer has the values of a right answer, and where it leaves them.
+"""Finds the line up to which an answer has a correct answer's values, and where they diverge.
 
 What counts is the flow of data, not the order of lines: a tensor that no right answer has is still
 right if a tensor that one has is computed from it. The first wrong one has only right ones behind

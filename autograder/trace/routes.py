@@ -1,4 +1,4 @@
-"""Lists what right answers may compute on another way to a stage of the solution.
+"""Lists alternative values by which a correct answer may reach a stage of the solution.
 
 A softmax may be written as an exponential divided by a sum; a sum of three terms may begin with any
 two of them. What stands on such a way is right, although the solution never has it.

@@ -1,4 +1,4 @@
-"""Chart for chapter 1: perplexity of language models against the numbers that they store."""
+"""Chart of chapter 1: perplexity of language models against the number of counts or parameters."""
 
 from __future__ import annotations
 

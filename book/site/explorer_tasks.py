@@ -1,4 +1,4 @@
-"""The `{try}` directive: something to try in a live explorer, to predict first and then to see.
+"""The `{try}` directive: a task for a live explorer, to predict first and then to check.
 
     :::{try} translator s=the king sees a cat&bar=2
     :shows: 그것

@@ -8,12 +8,12 @@ from coursekit.widgets.caption_attention import GazeExplorer, Look
 from coursekit.widgets.cloze_comparison import FillExplorer
 from coursekit.widgets.live.alignment import AlignmentExplorer
 from coursekit.widgets.live.cloze import ClozeExplorer
+from coursekit.widgets.live.export_translator import save_translator
+from coursekit.widgets.live.five_translators import HistoryExplorer
 from coursekit.widgets.live.next_word import NextWordExplorer, pack_decoder
 from coursekit.widgets.live.review_classifier import ReviewExplorer
-from coursekit.widgets.live.saved_translator import save_translator
 from coursekit.widgets.live.transformer import TransformerExplorer
 from coursekit.widgets.live.translator import TranslatorExplorer
-from coursekit.widgets.live.translator_history import HistoryExplorer
 from coursekit.widgets.live.weight_packing import as_packed, pack
 from coursekit.widgets.local_attention import WindowExplorer
 from coursekit.widgets.positional_encoding import PositionsExplorer

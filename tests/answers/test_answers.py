@@ -12,8 +12,8 @@ from autograder import expected_values
 from autograder.checking.card import format_card_text
 from autograder.diagnose.verdict import Verdict
 from autograder.exercises import EXERCISES
-from autograder.instructor.authoring.mistake_cards import read_cards
 from autograder.instructor.authoring.mistake_loader import load_mistakes
+from autograder.instructor.authoring.mistake_parser import read_cards
 from autograder.instructor.authoring.notebook_builder import SOLUTIONS
 from autograder.instructor.grading import hidden_tests
 from tests.answers import Entry, cached_verdicts, entries, handed_in, source

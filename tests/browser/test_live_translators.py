@@ -13,7 +13,7 @@ from coursekit.models.translation import translate
 from coursekit.text.vocabulary import BOS, EOS, WordVocabulary, until_eos
 from coursekit.widgets.live.weight_packing import as_packed, pack
 from experiments import five_translators
-from experiments.everyday_sentences import Languages
+from experiments.everyday_data import Languages
 from experiments.word_content_probe import LinearProbe, sentence_vectors
 from tests.helpers.browser_engine import close, made, open_engine
 

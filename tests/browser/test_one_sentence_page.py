@@ -8,7 +8,7 @@ import torch
 from coursekit.models.translation import translate
 from coursekit.widgets import as_packed, save_translator
 from experiments import five_translators
-from experiments.everyday_sentences import read_stories
+from experiments.everyday_data import read_stories
 from tests.browser.conftest import explorer_states
 
 pytestmark = pytest.mark.browser

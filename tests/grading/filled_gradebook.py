@@ -19,7 +19,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from autograder.exercises import EXERCISES
 from autograder.instructor.grading import result_records
-from autograder.instructor.grading.gradebook_tables import create_tables
+from autograder.instructor.grading.extra_gradebook_tables import create_tables
 from autograder.instructor.grading.result_records import ExerciseResult, NotebookResult
 
 # nbgrader calls alembic by name; it is in the folder of this Python.

@@ -22,7 +22,7 @@ from autograder.instructor.collecting.packed_files import clean_path, open_packa
 from autograder.instructor.collecting.roster_files import read_roster_file
 from autograder.instructor.grading import platform_records
 from autograder.instructor.grading.course_folder import Course, CourseError
-from autograder.instructor.grading.gradebook_tables import UPLOAD_NAMES, read_rows
+from autograder.instructor.grading.extra_gradebook_tables import UPLOAD_NAMES, read_rows
 from tests.conftest import ROOT
 
 ASSIGNMENT = "bahdanau"

@@ -14,10 +14,10 @@ from nbgrader.api import Gradebook
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DatabaseError
 
-from autograder.instructor.commands import run as command_line
+from autograder.instructor.commands import run_subcommand as command_line
 from autograder.instructor.grading import course_folder
 from autograder.instructor.grading.course_folder import Course, CourseError, write_atomically
-from autograder.instructor.grading.gradebook_tables import RESULTS
+from autograder.instructor.grading.extra_gradebook_tables import RESULTS
 from autograder.instructor.grading.gradebook_writer import LockRetrier, explain_errors
 from tests.conftest import ROOT, copy_course, needs_bubblewrap
 from tests.grading.test_assignment_run import ASSIGNMENT

@@ -32,7 +32,7 @@ from PIL import Image
 from autograder.cli import main
 from autograder.exercises import EXERCISES
 from autograder.instructor import sanitize
-from autograder.instructor.commands import run as command_line
+from autograder.instructor.commands import run_subcommand as command_line
 from autograder.instructor.commands.grading_summary import summarise
 from autograder.instructor.exports import Canvas, Gradescope, Moodle
 from autograder.instructor.exports.base import ExportedGrades

@@ -13,7 +13,7 @@ from coursekit.corpora import SentencePair, english_french
 from coursekit.training import results
 from experiments import alignment
 from experiments.__main__ import main
-from experiments.hansards import plain_pairs, read_debates, read_english, read_french
+from experiments.hansards_data import plain_pairs, read_debates, read_english, read_french
 from experiments.ibm_model_1 import IBM1, NULL
 
 

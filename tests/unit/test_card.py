@@ -12,7 +12,7 @@ from autograder.checking.card import FAILED, format_card_html, link_to_progress_
 from autograder.checking.checker import verify
 from autograder.checking.difference_map import draw_difference_map
 from autograder.diagnose.compare import Difference
-from autograder.diagnose.marked_line import NOT_COUNTED, RIGHT, MarkedLine, measure_errors
+from autograder.diagnose.marked_numbers import NOT_COUNTED, RIGHT, MarkedLine, measure_errors
 from autograder.diagnose.verdict import choose_failure
 from tests.unit.test_check import SOFTMAX, right
 

@@ -15,7 +15,7 @@ from coursekit.models.cloze import (
     story_vocabulary,
     texts_of,
 )
-from coursekit.models.story_finetuning import (
+from coursekit.models.story_tasks import (
     question_sentence_pairs,
     questions_with_passages,
     tagged_sentences,

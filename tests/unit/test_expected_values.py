@@ -16,8 +16,8 @@ from safetensors.torch import load
 from autograder import expected_values
 from autograder.exercises import EXERCISES
 from autograder.instructor import expected_values as writing
-from autograder.instructor.authoring import digest
-from autograder.instructor.authoring.mistake_cards import Card, read_cards
+from autograder.instructor.authoring import expected_values_digest as digest
+from autograder.instructor.authoring.mistake_parser import Card, read_cards
 
 ASSIGNMENTS = pytest.mark.parametrize(
     "assignment", dict.fromkeys(exercise.assignment for exercise in EXERCISES.values())

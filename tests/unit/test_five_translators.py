@@ -11,8 +11,8 @@ from coursekit.corpora import SentencePair
 from coursekit.corpora.everyday_pairs import everyday_english_french
 from coursekit.corpora.grammar.lexicon import EVERYDAY
 from coursekit.training import results
-from experiments import everyday_sentences, five_translators
-from experiments.everyday_sentences import EverydaySentences, read_stories
+from experiments import everyday_data, five_translators
+from experiments.everyday_data import EverydaySentences, read_stories
 
 ROWS = ("cho", "sutskever", "bahdanau", "luong", "transformer")
 
@@ -20,7 +20,7 @@ ROWS = ("cho", "sutskever", "bahdanau", "luong", "transformer")
 @pytest.fixture(scope="module")
 def data():
     patch = pytest.MonkeyPatch()
-    patch.setattr(everyday_sentences, "PAIRS", 400)
+    patch.setattr(everyday_data, "PAIRS", 400)
     stories = read_stories()
     yield EverydaySentences(
         test=everyday_english_french(20, seed=1, max_length=24),

@@ -9,7 +9,7 @@ from coursekit.corpora import SentencePair
 from coursekit.text.vocabulary import WordVocabulary
 from coursekit.widgets import HistoryExplorer, pack
 from experiments import five_translators
-from experiments.everyday_sentences import Languages
+from experiments.everyday_data import Languages
 from tests.helpers.javascript import javascript
 from tests.helpers.one_line_errors import refused
 

@@ -20,7 +20,7 @@ from autograder.exercises._bert_fakes import BertShell
 from autograder.instructor.grading.hidden_tests import judge_answer
 from autograder.run.runner import run_case
 from autograder.sandbox.serialization import deserialize_outcomes, serialize_outcomes
-from autograder.spec import plain_codec
+from autograder.spec import byte_codec
 from autograder.spec.exercise import Call, Case, Exercise, Fake
 from autograder.spec.fakes import build_argument, format_argument
 from autograder.spec.outcome import Outcome
@@ -34,14 +34,14 @@ from tests.answers.sandboxed_verdicts import crossed, graded, graded_outcomes
     [[], "", "a", "é한\ud83d", None, True, 0, -2.5, ["a", ["b", [1, False, None]]], "x" * 10_000],
 )
 def test_plain_data_come_back_as_they_went(thing):
-    tensor = plain_codec.encode_plain(thing)
+    tensor = byte_codec.encode_plain(thing)
     assert tensor.dtype == torch.uint8 and tensor.dim() == 1
-    assert plain_codec.decode_plain(tensor) == thing
+    assert byte_codec.decode_plain(tensor) == thing
 
 
 def test_tuples_are_lists_and_numbers_of_libraries_are_numbers():
     given = ("a", (torch.tensor(3), np.float64(0.5), torch.tensor(True), np.bool_(False)))
-    assert plain_codec.decode_plain(plain_codec.encode_plain(given)) == ["a", [3, 0.5, True, False]]
+    assert byte_codec.decode_plain(byte_codec.encode_plain(given)) == ["a", [3, 0.5, True, False]]
 
 
 @pytest.mark.parametrize(
@@ -50,14 +50,14 @@ def test_tuples_are_lists_and_numbers_of_libraries_are_numbers():
 )
 def test_what_is_not_plain_is_refused_by_name(thing, said):
     with pytest.raises(TypeError, match=said):
-        plain_codec.encode_plain(thing)
+        byte_codec.encode_plain(thing)
 
 
 def test_a_list_inside_itself_is_refused():
     inside: list = []
     inside.append(inside)
     with pytest.raises(TypeError, match="inside itself"):
-        plain_codec.encode_plain(inside)
+        byte_codec.encode_plain(inside)
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,8 @@ def test_a_list_inside_itself_is_refused():
 )
 def test_what_was_made_up_is_no_text(tensor):
     with pytest.raises(ValueError):
-        plain_codec.decode_plain(tensor)
-    assert plain_codec.show(tensor) == "(unreadable)"
+        byte_codec.decode_plain(tensor)
+    assert byte_codec.show(tensor) == "(unreadable)"
 
 
 # An exercise for this file: cut(words, sign, table, model, x)
@@ -99,7 +99,7 @@ CASE = Case(
 )
 RIGHT = Expected(
     {
-        "pieces": plain_codec.encode_plain(["a-", "bc-"]),
+        "pieces": byte_codec.encode_plain(["a-", "bc-"]),
         "doubled": torch.tensor([2.0, 4.0]).double(),
     },
     {},
@@ -268,7 +268,7 @@ def test_a_given_model_has_the_inputs_type_and_is_new_each_time(dtype):
         assert found.problem is None and found.mutated == ()
         assert found.outputs["encoder.embeddings.token.weight"].dtype == dtype
         assert found.outputs["encoder.embeddings.norm.bias"].tolist() == [0.5] * 4
-        assert plain_codec.decode_plain(found.outputs["filled"]) == ["encoder.embeddings.norm.bias"]
+        assert byte_codec.decode_plain(found.outputs["filled"]) == ["encoder.embeddings.norm.bias"]
         assert found.outputs["still_trainable"].all() and found.outputs["still_tied"]
 
 
@@ -336,7 +336,7 @@ def test_what_comes_back_is_data_and_what_is_changed_is_told():
     json.dumps(header)
     (outcome,) = deserialize_outcomes(header, tensors, [CASE]).values()
     assert outcome.mutated == ("words",)
-    assert plain_codec.decode_plain(outcome.outputs["pieces"]) == ["a-", "bc-"]
+    assert byte_codec.decode_plain(outcome.outputs["pieces"]) == ["a-", "bc-"]
 
 
 BANK = {

@@ -20,7 +20,7 @@ from autograder.instructor.authoring.notebook_builder import (
     strip_answers,
     write_sources,
 )
-from autograder.instructor.authoring.notebook_text import read_questions
+from autograder.instructor.authoring.notebook_parser import read_questions
 from autograder.instructor.authoring.solution_pages import make_pages
 from autograder.instructor.nbgrader.release import release
 from book.site import complete_model_code

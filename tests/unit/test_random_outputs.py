@@ -17,8 +17,8 @@ from autograder.diagnose.compare import (
     find_difference,
     make_failure_signature,
 )
-from autograder.diagnose.error_catalogue import KnownMistake
 from autograder.diagnose.fingerprints import compute_fingerprint, compute_gradient_fingerprint
+from autograder.diagnose.known_faults import KnownMistake
 from autograder.diagnose.trial import Trial
 from autograder.diagnose.verdict import judge
 from autograder.exercises import EXERCISES

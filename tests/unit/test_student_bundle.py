@@ -20,8 +20,8 @@ import nbformat
 import pytest
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.authoring.mistake_cards import read_cards
 from autograder.instructor.authoring.mistake_loader import SolutionText, load_mistakes
+from autograder.instructor.authoring.mistake_parser import read_cards
 from autograder.instructor.authoring.notebook_builder import strip_answers
 from autograder.instructor.grading.course_folder import CourseError
 from autograder.instructor.nbgrader import student_bundle

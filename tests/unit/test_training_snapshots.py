@@ -26,7 +26,7 @@ from experiments.training_snapshots import (
     play_back,
     read_runs,
 )
-from experiments.winograd_sentences import load_sentences
+from experiments.winograd_data import load_sentences
 from solutions.seq2seq.encoder_decoder import Seq2Seq
 from tests.helpers.one_line_errors import refused
 

@@ -7,8 +7,8 @@ import torch
 
 from coursekit.corpora.everyday_pairs import everyday_english_french
 from coursekit.training import results, train
-from experiments import everyday_sentences, five_translators, word_content_probe
-from experiments.everyday_sentences import EverydaySentences
+from experiments import everyday_data, five_translators, word_content_probe
+from experiments.everyday_data import EverydaySentences
 from experiments.word_content_probe import (
     LinearProbe,
     ProbedSentences,
@@ -21,7 +21,7 @@ from experiments.word_content_probe import (
 @pytest.fixture(scope="module")
 def data():
     patch = pytest.MonkeyPatch()
-    patch.setattr(everyday_sentences, "PAIRS", 400)
+    patch.setattr(everyday_data, "PAIRS", 400)
     translators = EverydaySentences(
         test=everyday_english_french(60, seed=1, max_length=24),
         twins=everyday_english_french(8, seed=3, max_length=12),

@@ -1,4 +1,4 @@
-"""The exercises of the notebook `bahdanau/translator`: what is called with which inputs."""
+"""Test cases of the exercises of the notebook `bahdanau/translator`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the exercise `load_pretrained` of the notebook `bert/finetuning` is called with.
+"""Test cases of the exercise `load_pretrained` of the notebook `bert/finetuning`.
 
 A model of the checks' own, which only holds parameters, and checkpoints of many kinds.
 """

@@ -1,4 +1,4 @@
-"""Cases of mask_tokens, whose right answers depend on chance."""
+"""Test cases of `mask_tokens`, whose correct output is random."""
 
 from __future__ import annotations
 

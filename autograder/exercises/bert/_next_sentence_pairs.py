@@ -1,4 +1,4 @@
-"""Cases of next_sentence_pairs, whose right answers depend on chance."""
+"""Test cases of `next_sentence_pairs`, whose correct output is random."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from torch import Tensor
 
 from autograder.exercises.bert._drawn_inputs import draw_syllables
-from autograder.spec import plain_codec
+from autograder.spec import byte_codec
 from autograder.spec.binomial_bounds import is_plausible
 from autograder.spec.exercise import Call, Case, Fake
 from autograder.spec.outcome import Outcome
@@ -35,7 +35,7 @@ def _pairs(documents: Documents, text: Tensor) -> tuple[str, list[tuple[str, boo
         whether it is the next one, and the number of the document.
     """
     try:
-        pairs = plain_codec.decode_plain(text)
+        pairs = byte_codec.decode_plain(text)
     except ValueError:
         pairs = None
     shape = "pairs must be a list of (first, second, is_next), and is_next True or False."

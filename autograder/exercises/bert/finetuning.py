@@ -1,4 +1,4 @@
-"""The exercises of the notebook `bert/finetuning`: what is called with which inputs."""
+"""Test cases of the exercises of the notebook `bert/finetuning`."""
 
 from __future__ import annotations
 

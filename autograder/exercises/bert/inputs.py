@@ -1,4 +1,4 @@
-"""The exercises of the notebook `bert/inputs`: what is called with which inputs."""
+"""Test cases of the exercises of the notebook `bert/inputs`."""
 
 from __future__ import annotations
 

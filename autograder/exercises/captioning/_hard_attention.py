@@ -1,4 +1,4 @@
-"""Cases of hard_attention, whose right answers depend on chance."""
+"""Test cases of `hard_attention`, whose correct output is random."""
 
 from __future__ import annotations
 

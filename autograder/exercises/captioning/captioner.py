@@ -1,4 +1,4 @@
-"""The exercises of the notebook `captioning/captioner`: what is called with which inputs."""
+"""Test cases of the exercises of the notebook `captioning/captioner`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exercises of the notebook `embeddings/vectors`: what is called with which inputs."""
+"""Test cases of the exercises of the notebook `embeddings/vectors`."""
 
 from __future__ import annotations
 

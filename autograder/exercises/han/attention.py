@@ -1,4 +1,4 @@
-"""The exercise of the notebook `han/attention`: what is called with which inputs."""
+"""Test cases of the exercise of the notebook `han/attention`."""
 
 from __future__ import annotations
 

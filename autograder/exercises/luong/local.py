@@ -1,4 +1,4 @@
-"""The exercises of the notebook `luong/local`: what is called with which inputs."""
+"""Test cases of the exercises of the notebook `luong/local`."""
 
 from __future__ import annotations
 

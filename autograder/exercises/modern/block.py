@@ -1,4 +1,4 @@
-"""The exercises of the notebook `modern/block`: what is called with which inputs."""
+"""Test cases of the exercises of the notebook `modern/block`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exercises of the notebook `seq2seq/bleu`: what is called with which inputs."""
+"""Test cases of the exercises of the notebook `seq2seq/bleu`."""
 
 from __future__ import annotations
 

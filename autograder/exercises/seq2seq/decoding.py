@@ -1,4 +1,4 @@
-"""The exercises of the notebook `seq2seq/decoding`: what is called with which inputs."""
+"""Test cases of the exercises of the notebook `seq2seq/decoding`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exercises of the notebook `transformer/layers`: what is called with which inputs."""
+"""Test cases of the exercises of the notebook `transformer/layers`."""
 
 from __future__ import annotations
 

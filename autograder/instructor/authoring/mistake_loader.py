@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.instructor.authoring.mistake_cards import Arrow, Card, Fence, read_cards
+from autograder.instructor.authoring.mistake_parser import Arrow, Card, Fence, read_cards
 from autograder.instructor.authoring.notebook_builder import SOLUTIONS
 from autograder.spec.exercise import Exercise
 

@@ -1,7 +1,7 @@
 """Builds nbgrader source notebooks from the masters in `solutions`.
 
 A master is a folder, `solutions/<assignment>/<notebook>`: the text in `notebook.md`, the code of
-the exercises in `solution.py`. `notebook_text` says how both are written.
+the exercises in `solution.py`. `notebook_parser` says how both are written.
 
 Everything else that a notebook needs follows from the exercises' declarations and docstrings: ids,
 points and locks; source, difficulty and minutes below each text; the check; the hidden test. In
@@ -27,7 +27,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.instructor.authoring.inline_imports import inline_solution_imports
-from autograder.instructor.authoring.notebook_text import (
+from autograder.instructor.authoring.notebook_parser import (
     SOLUTION,
     SourceError,
     read_code,

@@ -18,7 +18,7 @@ from autograder.instructor.authoring.notebook_builder import (
     SOLUTIONS,
     list_masters,
 )
-from autograder.instructor.authoring.notebook_text import SOLUTION, read_code, read_questions
+from autograder.instructor.authoring.notebook_parser import SOLUTION, read_code, read_questions
 from autograder.spec.exercise import Exercise
 
 QUESTIONS = "QUESTIONS.md"

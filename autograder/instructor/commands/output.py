@@ -1,4 +1,4 @@
-"""What several commands print, and the scores that they show."""
+"""Printing helpers and scores shared by several commands."""
 
 from __future__ import annotations
 

@@ -27,13 +27,13 @@ from autograder.instructor.grading.executors import (
     PreviousResults,
     SubmissionTask,
 )
-from autograder.instructor.grading.gradebook_scores import read_lateness
-from autograder.instructor.grading.gradebook_tables import (
+from autograder.instructor.grading.extra_gradebook_tables import (
     ATTEMPTS,
     create_tables,
     read_rows,
     replace_row,
 )
+from autograder.instructor.grading.gradebook_scores import read_lateness
 from autograder.instructor.grading.gradebook_writer import LockRetrier
 from autograder.instructor.grading.notebook_grader import GradedNotebook
 from autograder.instructor.grading.submission_parser import (

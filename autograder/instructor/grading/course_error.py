@@ -1,4 +1,4 @@
-"""Defines the error for what an instructor can correct."""
+"""Defines `CourseError`, for problems that an instructor can fix."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 from traitlets import TraitError
 
-from autograder.instructor.authoring.notebook_text import SourceError
+from autograder.instructor.authoring.notebook_parser import SourceError
 from autograder.instructor.grading.course_error import CourseError
 from autograder.instructor.grading.late_penalties import PenaltyRule
 from autograder.instructor.grading.settings import Grading

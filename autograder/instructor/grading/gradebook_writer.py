@@ -25,8 +25,8 @@ from sqlalchemy.exc import DatabaseError, SAWarning
 
 from autograder.instructor.grading import result_records
 from autograder.instructor.grading.course_folder import Course, CourseError
+from autograder.instructor.grading.extra_gradebook_tables import create_tables
 from autograder.instructor.grading.gradebook_scores import Person, Score, read_people, read_scores
-from autograder.instructor.grading.gradebook_tables import create_tables
 from autograder.instructor.grading.late_penalties import (
     PenaltyChange,
     PenaltyRule,

@@ -1,4 +1,4 @@
-"""Judges an answer against the reference solution on cases from a fresh random seed."""
+"""Judges an answer on cases from a fresh random seed; the notebooks' hidden tests call it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import torch
 
 from autograder.checking import card
 from autograder.checking.checker import CheckFailed, find_exercise
-from autograder.diagnose.error_catalogue import KnownMistake
+from autograder.diagnose.known_faults import KnownMistake
 from autograder.diagnose.trial import Trial
 from autograder.diagnose.verdict import DTYPES, Verdict, judge
 from autograder.instructor.authoring.mistake_loader import load_mistakes

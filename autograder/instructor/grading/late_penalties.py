@@ -1,4 +1,4 @@
-"""Keeps lateness and late penalties in the gradebook in step with what they depend on.
+"""Updates lateness and late penalties in the gradebook when what they depend on changes.
 
 They depend on due date, extensions, time stamps, the course's rule and points given by hand, each
 of which can change without a new submission.
@@ -16,13 +16,13 @@ from sqlalchemy.engine import Connection
 
 from autograder.instructor.formatting import format_duration, format_points
 from autograder.instructor.grading.course_error import CourseError
-from autograder.instructor.grading.gradebook_scores import read_scores
-from autograder.instructor.grading.gradebook_tables import (
+from autograder.instructor.grading.extra_gradebook_tables import (
     EXTENSIONS,
     create_tables,
     read_rows,
     replace_row,
 )
+from autograder.instructor.grading.gradebook_scores import read_scores
 
 
 @dataclass(frozen=True)

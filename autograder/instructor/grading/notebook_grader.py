@@ -13,7 +13,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.diagnose.verdict import Verdict
-from autograder.instructor.grading.crash_recovery import WHY_LEFT_OUT, RepeatedRuns, is_unwritten
+from autograder.instructor.grading.crashing_cells import WHY_LEFT_OUT, RepeatedRuns, is_unwritten
 from autograder.instructor.grading.graded_notebook_page import add_note, finish_page
 from autograder.instructor.grading.notebook_rebuilder import RebuiltNotebook, rebuild
 from autograder.instructor.grading.result_records import (
@@ -29,7 +29,7 @@ from autograder.instructor.grading.secret_cases import (
     make_untried_verdict,
 )
 from autograder.instructor.grading.settings import Grading
-from autograder.instructor.grading.solution_imports import find_cells_after_solution_import
+from autograder.instructor.grading.solution_import_detection import find_cells_after_solution_import
 from autograder.instructor.grading.source_notebook import SourceCell, SourceNotebook, list_exercises
 from autograder.instructor.grading.submission_parser import NotebookSubmission, defines_name
 from autograder.instructor.sanitize import sanitize_line, sanitize_lines

@@ -1,4 +1,4 @@
-"""What platforms call students and files, and who handed in together, as the gradebook keeps it.
+"""Stores the platforms' names of students and files, and the groups, in the gradebook.
 
 Moodle numbers its participants anew for each assignment; its worksheet and its archives agree on
 these numbers, so that a grade finds its way back by them.
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from sqlalchemy.engine import Connection
 
-from autograder.instructor.grading.gradebook_tables import (
+from autograder.instructor.grading.extra_gradebook_tables import (
     GROUPS,
     PLATFORM_IDS,
     UPLOAD_NAMES,

@@ -11,7 +11,7 @@ from nbgrader.api import Gradebook
 from autograder.instructor.formatting import format_points
 from autograder.instructor.grading.assignment_run import Summary
 from autograder.instructor.grading.course_folder import Course
-from autograder.instructor.grading.gradebook_tables import REGRADES, create_tables, read_rows
+from autograder.instructor.grading.extra_gradebook_tables import REGRADES, create_tables, read_rows
 from autograder.instructor.timestamps import format_time
 
 

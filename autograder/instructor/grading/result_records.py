@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import create_engine, make_url
 from sqlalchemy.engine import Connection
 
-from autograder.instructor.grading.gradebook_tables import RESULTS, read_rows, replace_row
+from autograder.instructor.grading.extra_gradebook_tables import RESULTS, read_rows, replace_row
 
 OUTCOMES = ("right", "part", "wrong", "unwritten", "missing", "stopped", "refused")
 

@@ -21,10 +21,10 @@ from torch import Tensor
 
 from autograder.checking import card
 from autograder.diagnose.compare import Expected
-from autograder.diagnose.error_catalogue import KnownMistake
+from autograder.diagnose.known_faults import KnownMistake
 from autograder.diagnose.trial import Trial
 from autograder.diagnose.verdict import DTYPES, Verdict, judge
-from autograder.instructor.authoring.digest import describe, read_code
+from autograder.instructor.authoring.expected_values_digest import describe, read_code
 from autograder.instructor.authoring.mistake_loader import load_mistakes
 from autograder.instructor.authoring.reference_solution import compute_expected
 from autograder.instructor.grading import forbidden_op_detection

@@ -16,7 +16,7 @@ from nbgrader.utils import compute_checksum, is_grade, is_locked, is_solution, i
 from traitlets.config import Config
 
 from autograder.instructor.authoring import notebook_builder
-from autograder.instructor.authoring.notebook_text import SourceError
+from autograder.instructor.authoring.notebook_parser import SourceError
 from autograder.instructor.grading.submission_parser import NotebookIdentifiers
 from autograder.spec.exercise import Exercise
 

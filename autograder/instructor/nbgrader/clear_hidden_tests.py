@@ -1,4 +1,4 @@
-"""nbgrader preprocessor that removes hidden tests from feedback, and nothing of a student's."""
+"""Preprocessor of nbgrader that removes hidden tests from feedback, and only those."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packs the feedback of a class into one archive, in the form in which its platform takes it back.
+"""Packs a class's feedback into one archive, in its platform's upload format.
 
 - Moodle, *Upload multiple feedback files in a zip*, mod/assign/feedback/file/importziplib.php: a
   file belongs to the participant whose number is in its name,

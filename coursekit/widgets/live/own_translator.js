@@ -1,4 +1,4 @@
-// A reader's own translator, from the file that `save_translator` writes (saved_translator.py).
+// A reader's own translator, from the file that `save_translator` writes (export_translator.py).
 
 const TRANSLATOR_FORMAT = "attention course, translator, 1";
 const NOT_A_TRANSLATOR = "This is not a translator that a notebook of the course has saved with save_translator().";

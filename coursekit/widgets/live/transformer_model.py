@@ -1,4 +1,4 @@
-"""A packed Transformer with its words, as its explorers send them to the browser."""
+"""Base widget that sends a packed Transformer and its vocabulary to the browser."""
 
 from __future__ import annotations
 

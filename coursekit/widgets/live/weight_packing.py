@@ -1,4 +1,4 @@
-"""Packing of a model's weights, and of ids, as text, which the explorers unpack in the page."""
+"""Packs a model's weights, and ids, as text that the explorers unpack in the page."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
 """Detects generic error patterns (a shift, a factor, wrong rows ...) in wrong outputs.
 
 Each pattern is implemented once for all exercises, in `value_patterns.py` (how the whole output
-relates to the right one) or `failure_location.py` (where it is wrong).
+relates to the right one) or `wrong_positions.py` (where it is wrong).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from autograder.diagnose import failure_location, value_patterns
+from autograder.diagnose import value_patterns, wrong_positions
 from autograder.diagnose.failed_output import FailedOutput
 from autograder.diagnose.trial import Trial
 from autograder.spec.exercise import Exercise
@@ -33,19 +33,19 @@ _RELATIONS: tuple[PatternDetector, ...] = (
     value_patterns.find_whole_numbers,
 )
 _LOCATIONS: tuple[PatternDetector, ...] = (
-    failure_location.locate_padded_rows,
-    failure_location.locate_diagonal,
-    failure_location.locate_components,
-    failure_location.locate_cases,
-    failure_location.locate_positions,
+    wrong_positions.locate_padded_rows,
+    wrong_positions.locate_diagonal,
+    wrong_positions.locate_components,
+    wrong_positions.locate_cases,
+    wrong_positions.locate_positions,
     value_patterns.find_zeros_where_wrong,
 )
 _SHAPES: tuple[PatternDetector, ...] = (
     value_patterns.find_transpose,
     value_patterns.find_reshape,
-    failure_location.locate_cases,
+    wrong_positions.locate_cases,
 )
-_CASES: tuple[PatternDetector, ...] = (failure_location.locate_cases,)
+_CASES: tuple[PatternDetector, ...] = (wrong_positions.locate_cases,)
 
 
 def find_whole_pattern(exercise: Exercise, trials: Sequence[Trial]) -> str:

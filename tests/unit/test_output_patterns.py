@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from autograder.checking.card import format_card_text
 from autograder.checking.checker import CheckFailed, check, find_failed_case, verify
 from autograder.checking.timeout import Watchdog
-from autograder.diagnose.identifiers import collect_identifiers, mentions_only_known_names
+from autograder.diagnose.answer_identifiers import collect_identifiers, mentions_only_known_names
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.reference_solution import load_solution
 from tests.answers import entries, handed_in

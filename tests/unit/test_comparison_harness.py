@@ -10,8 +10,8 @@ import torch
 from torch import nn
 
 from coursekit.training import device, results, seed_everything
-from experiments import comparison
-from experiments.comparison import UPDATES, Comparison, use_device
+from experiments import comparison_harness
+from experiments.comparison_harness import UPDATES, Comparison, use_device
 
 
 class Batch:
@@ -141,7 +141,7 @@ def test_threads_are_given_back():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("compared", comparison.list_comparisons(), ids=lambda c: c.program)
+@pytest.mark.parametrize("compared", comparison_harness.list_comparisons(), ids=lambda c: c.program)
 def test_a_record_still_fits_the_code(compared):
     """Where this fails, repeat the command that the record names."""
     record = results.read(compared.program, compared.data)

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from autograder.checking.checker import verify
+from autograder.diagnose.ignored_arguments import find_unused_arguments
 from autograder.diagnose.trial import Trial
-from autograder.diagnose.unused_arguments import find_unused_arguments
 from autograder.exercises import EXERCISES
 from autograder.expected_values import SEEDS, read_dependence, read_expected
 from autograder.instructor.authoring.reference_solution import load_solution

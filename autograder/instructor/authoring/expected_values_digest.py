@@ -21,7 +21,7 @@ from typing import Any
 
 from torch import Tensor
 
-from autograder.instructor.authoring.mistake_cards import read_cards
+from autograder.instructor.authoring.mistake_parser import read_cards
 from autograder.instructor.authoring.notebook_builder import SOLUTIONS
 from autograder.spec.exercise import Exercise
 

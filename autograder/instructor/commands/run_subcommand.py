@@ -1,4 +1,4 @@
-"""Runs a subcommand of `autograder`, and explains what went wrong."""
+"""Runs any subcommand of `autograder`: exit status and error messages."""
 
 from __future__ import annotations
 

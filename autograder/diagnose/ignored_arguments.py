@@ -1,6 +1,6 @@
 """Finds arguments that a wrong result does not depend on, by running the answer on other values.
 
-It complements `unused_inputs`: no gradient reaches a number, a mask, ids or lengths.
+It complements `inputs_without_gradient`: no gradient reaches a number, a mask, ids or lengths.
 """
 
 from __future__ import annotations
@@ -10,9 +10,13 @@ from itertools import islice
 from typing import TypeAlias
 
 from autograder.diagnose.compare import Difference
+from autograder.diagnose.inputs_without_gradient import join_names
 from autograder.diagnose.trial import Trial
-from autograder.diagnose.unused_inputs import join_names
-from autograder.spec.argument_changes import ArgumentChange, list_changed_outputs, propose_changes
+from autograder.spec.argument_perturbations import (
+    ArgumentChange,
+    list_changed_outputs,
+    propose_changes,
+)
 from autograder.spec.exercise import Case
 from autograder.spec.outcome import Outcome
 

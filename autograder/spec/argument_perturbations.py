@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.spec import plain_codec
+from autograder.spec import byte_codec
 from autograder.spec.exercise import Case
 
 
@@ -103,7 +103,7 @@ def _change_plain(value: Any, seen: Sequence[Any]) -> Iterator[tuple[Any, str]]:
     if isinstance(value, (int, float, str)):
         others += [other for other in seen if type(other) is type(value) and other != value]
     for other in others:
-        yield other, f"{plain_codec.show(other)} instead of {plain_codec.show(value)}"
+        yield other, f"{byte_codec.show(other)} instead of {byte_codec.show(value)}"
 
 
 _FEW = 24

@@ -1,4 +1,4 @@
-"""A line of a card that also says which of its numbers are wrong, or do not count."""
+"""A line of a card whose numbers are marked as wrong or as not counting."""
 
 from __future__ import annotations
 

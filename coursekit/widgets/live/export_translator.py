@@ -1,4 +1,4 @@
-"""Saving of a reader's own translator in a file that the page of the five translators opens."""
+"""Saves a reader's own translator to a file that the page of the five translators opens."""
 
 from __future__ import annotations
 

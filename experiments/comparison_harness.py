@@ -1,4 +1,4 @@
-"""Comparisons on made-up corpora: some models, the same data, several seeds, one record.
+"""Harness of the comparisons on made-up corpora: rows, data, seeds, and one record.
 
 A comparison is a module of this folder that says what differs from row to row, and how a row is
 trained and measured. This module repeats it for every row and seed, rehearses it, and records it.

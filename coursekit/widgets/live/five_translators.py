@@ -11,7 +11,7 @@ import traitlets
 from coursekit.corpora import SentencePair
 from coursekit.text.vocabulary import BOS, EOS, SPECIAL, WordVocabulary
 from coursekit.widgets.assets import script, stylesheet
-from coursekit.widgets.live.saved_translator import IDENTIFYING_PARAMETERS
+from coursekit.widgets.live.export_translator import IDENTIFYING_PARAMETERS
 from coursekit.widgets.live.transformer_model import require_known
 from coursekit.widgets.live.weight_packing import Packed
 
@@ -55,9 +55,9 @@ class HistoryExplorer(anywidget.AnyWidget):
         "live/own_translator",
         "live/shared",
         "live/nearest_sentence",
-        "live/translator_history",
+        "live/five_translators",
     )
-    _css = stylesheet("live/translator_history", "history")
+    _css = stylesheet("live/five_translators", "history")
 
     models = traitlets.List(traitlets.Dict()).tag(sync=True)
     source_words = traitlets.List(traitlets.Unicode()).tag(sync=True)

@@ -1,4 +1,4 @@
-"""Finds answers that follow an import of the course's solutions."""
+"""Finds graded cells that run after an import of the course's solutions."""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@ from coursekit.corpora import SentencePair
 from coursekit.models.translation import AttentionTranslator
 from coursekit.text.vocabulary import WordVocabulary
 from coursekit.widgets import HistoryExplorer, pack, save_translator
-from coursekit.widgets.live.saved_translator import FORMAT
+from coursekit.widgets.live.export_translator import FORMAT
 from experiments import five_translators
-from experiments.everyday_sentences import Languages
+from experiments.everyday_data import Languages
 from solutions.bahdanau.scores import AdditiveAttention
 from solutions.bahdanau.translator import AttentionDecoder, BidirectionalEncoder
 from tests.helpers.javascript import javascript

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from autograder.instructor.authoring import mistake_loader
-from autograder.instructor.authoring.mistake_cards import Arrow, read_cards
 from autograder.instructor.authoring.mistake_loader import SolutionText, load_mistakes
+from autograder.instructor.authoring.mistake_parser import Arrow, read_cards
 from autograder.spec.exercise import Exercise
 
 MASTER = '''

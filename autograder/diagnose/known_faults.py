@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import torch
 
+from autograder.diagnose.answer_identifiers import mentions_only_known_names
 from autograder.diagnose.fingerprints import combine_fingerprints, do_fingerprints_match
-from autograder.diagnose.identifiers import mentions_only_known_names
 from autograder.diagnose.trial import Trial
 from autograder.spec.exercise import Case
 
