@@ -42,7 +42,7 @@ from solutions.bert.finetuning import SequenceClassifier
 from solutions.bert.inputs import BertEmbeddings, mask_tokens, next_sentence_pairs
 from solutions.bert.pretraining import BertEncoder, BertLayer, MaskedLanguageModelHead, pool_first
 
-from .bert_training import bert_loss, warm_up_and_decay
+from .bert_loss_and_schedule import bert_loss, warm_up_and_decay
 from .run_registry import command
 
 TITLE = re.compile(r"^= [^=].*[^=] =$")

@@ -26,7 +26,7 @@ from coursekit.training import History, device, results, seed_everything
 
 from . import cloze_measures as measures
 from . import story_finetuning as finetuning
-from .bert_training import bert_loss
+from .bert_loss_and_schedule import bert_loss
 from .comparison_harness import Comparison, Train
 from .story_pretraining_setup import (
     BATCH,

@@ -49,7 +49,7 @@ from coursekit.training import device, results, seed_everything, train
 from coursekit.training.checkpoints import load_or_compute
 
 from .bert import adamw, encode_parts, encoder_of, judge
-from .bert_training import warm_up_and_decay
+from .bert_loss_and_schedule import warm_up_and_decay
 from .minilm_encoder import (
     HEADS,
     LAYERS,

@@ -18,8 +18,7 @@ from coursekit.models.attention_hooks import recorded_weights
 from coursekit.models.translation import TransformerTranslator
 from coursekit.training.metrics import alignment_error_rate, argmax_links, entropy
 
-from .synthetic_translation import compare_with_references, group_by_length
-from .winograd_data import (
+from .pronoun_data import (
     KINDS,
     OF_GENDER,
     PronounSentences,
@@ -27,6 +26,7 @@ from .winograd_data import (
     find_pronoun,
     has_gender,
 )
+from .synthetic_translation import compare_with_references, group_by_length
 
 EDGES = (4, 7, 10, 13, 15, 17, 21)  # words of the source
 PARTS = ("encoder", "decoder", "memory")  # the three attentions

@@ -31,8 +31,8 @@ from solutions.transformer.model import Transformer, label_smoothed_loss, noam_l
 from . import pronoun_measures as measures
 from .bench_decoders import AllAtOnce
 from .comparison_harness import Comparison, Train
+from .pronoun_data import MAX_LENGTH, PronounSentences, guess_by_last_word, has_gender, load
 from .transformer_factory import Positions, make_transformer
-from .winograd_data import MAX_LENGTH, PronounSentences, guess_by_last_word, has_gender, load
 
 WIDTH, HEADS, LAYERS, INNER = 64, 4, 2, 256
 BATCH, EPOCHS = 64, 16

@@ -22,7 +22,7 @@ from coursekit.models.cloze import Filler, story_vocabulary, texts_of
 from solutions.bert.inputs import BertEmbeddings, mask_tokens, next_sentence_pairs
 from solutions.bert.pretraining import BertEncoder, BertLayer, MaskedLanguageModelHead, pool_first
 
-from .bert_training import warm_up_and_decay
+from .bert_loss_and_schedule import warm_up_and_decay
 
 TRAIN, VALIDATION, TEST, DATA_SEED = 8_000, 100, 200, 1
 LONGEST = 72  # tokens; enough for a question with its passage

@@ -32,9 +32,9 @@ from coursekit.widgets import TrainingExplorer
 
 from . import bottleneck, pronoun_resolution
 from .comparison_harness import Comparison, Train
+from .pronoun_data import PronounSentences, load_sentences
 from .pronoun_measures import resolve
 from .synthetic_translation import BATCH, RATE, cross_entropy
-from .winograd_data import PronounSentences, load_sentences
 
 SNAPSHOTS = 31
 SENTENCES = 300  # of the test set

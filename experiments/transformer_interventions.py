@@ -17,10 +17,10 @@ from coursekit.text.vocabulary import BOS, EOS, WordVocabulary, until_eos
 from coursekit.training import results
 from solutions.transformer.model import Transformer
 
+from .pronoun_data import PronounSentences, find_pronoun
 from .pronoun_measures import observe
 from .pronoun_resolution import build, no_positions
 from .transformer_properties import read_written
-from .winograd_data import PronounSentences, find_pronoun
 
 Heads = Iterable[tuple[str, int, int]]  # "encoder", "decoder" or "memory"; layer, head, from 1
 

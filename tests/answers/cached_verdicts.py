@@ -1,4 +1,4 @@
-"""Cached verdicts of both sides on the answer bank and on the registered misconceptions."""
+"""Cached verdicts of the student's and the instructor's judge on the answer bank."""
 
 from __future__ import annotations
 

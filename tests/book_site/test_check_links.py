@@ -9,7 +9,7 @@ import pytest
 
 from book.site.explorers import STATE
 from tests.helpers.built_site import SITE, read_page
-from tests.helpers.local_web_server import Reply, Web
+from tests.helpers.scripted_web_server import Reply, Web
 from tools import check_site_links
 from tools.polite_http import Visitor, table
 

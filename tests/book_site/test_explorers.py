@@ -1,4 +1,4 @@
-"""Tests of the explorers' way into a page: code in shared files, states in the page."""
+"""Tests of embedding explorers in pages: code in shared files, states in the page."""
 
 from __future__ import annotations
 

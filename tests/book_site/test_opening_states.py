@@ -1,4 +1,4 @@
-"""Tests of the explorers' opening states: put in once, in order, before their explorers."""
+"""Tests that opening states are inserted once, in order, before their explorers."""
 
 from __future__ import annotations
 

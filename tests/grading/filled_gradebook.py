@@ -1,4 +1,4 @@
-"""A graded class in its own folder, written by nbgrader's API and `result_records.write`.
+"""A graded class in its own folder, written by nbgrader's API and `gradebook_results.write`.
 
 Nothing is executed: the grader's findings are given.
 """
@@ -18,9 +18,9 @@ from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.grading import result_records
+from autograder.instructor.grading import gradebook_results
 from autograder.instructor.grading.extra_gradebook_tables import create_tables
-from autograder.instructor.grading.result_records import ExerciseResult, NotebookResult
+from autograder.instructor.grading.gradebook_results import ExerciseResult, NotebookResult
 
 # nbgrader calls alembic by name; it is in the folder of this Python.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
@@ -104,7 +104,7 @@ class Class:
             result = self._result(student, assignment, page.name, found, remarks, review)
             connection = self.gradebook.db.connection()
             create_tables(connection)
-            result_records.write(connection, result)
+            gradebook_results.write(connection, result)
         self.gradebook.db.commit()
 
     def _result(self, student, assignment, notebook, found, remarks, review) -> NotebookResult:

@@ -15,9 +15,9 @@ from traitlets.config import Config
 from autograder.diagnose.verdict import Verdict
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.notebook_builder import SOLUTIONS
+from autograder.instructor.grading.gradebook_results import OUTCOMES
 from autograder.instructor.grading.notebook_grader import GradedNotebook, NotebookGrader
-from autograder.instructor.grading.result_records import OUTCOMES
-from autograder.instructor.grading.run_result import (
+from autograder.instructor.grading.notebook_run import (
     NotebookRun,
     ProcessEnd,
     TimeLimits,

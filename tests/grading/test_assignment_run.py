@@ -17,7 +17,7 @@ import nbformat
 import pytest
 
 from autograder.exercises import EXERCISES
-from autograder.instructor.grading import result_records
+from autograder.instructor.grading import gradebook_results
 from tests.conftest import ROOT, copy_course, needs_bubblewrap
 
 pytestmark = [pytest.mark.slow, needs_bubblewrap]
@@ -70,9 +70,9 @@ def start(
     )
 
 
-def kept(folder: Path) -> dict[tuple[str, str], result_records.NotebookResult]:
+def kept(folder: Path) -> dict[tuple[str, str], gradebook_results.NotebookResult]:
     url = f"sqlite:///{folder / 'gradebook.db'}"
-    return {(r.student, r.notebook): r for r in result_records.read(url, ASSIGNMENT)}
+    return {(r.student, r.notebook): r for r in gradebook_results.read(url, ASSIGNMENT)}
 
 
 def points(folder: Path, student: str) -> dict[str, float]:
@@ -181,18 +181,18 @@ def test_correcting_one_exercises_tests_grades_that_exercise_alone(course, tmp_p
 def test_why_a_person_should_look_at_an_exercise_outlives_another_exercises_grading():
     def result(review, **reviews):
         exercises = tuple(
-            result_records.ExerciseResult(
+            gradebook_results.ExerciseResult(
                 name, name, 1.0, 1.0, "right", "", review=reviews.get(name, "")
             )
             for name in ("one", "two")
         )
-        return result_records.NotebookResult("ada", "a", "n", "1", exercises, review=review)
+        return gradebook_results.NotebookResult("ada", "a", "n", "1", exercises, review=review)
 
     old = result("one: look.", one="one: look.")
     for only, review in (({"two"}, "two: look. one: look."), ({"one", "two"}, "two: look.")):
-        now = result_records.merge(old, result("two: look.", two="two: look."), only)
+        now = gradebook_results.merge(old, result("two: look.", two="two: look."), only)
         assert now.review == review
-        assert result_records.NotebookResult.from_json(now.as_json()) == now
+        assert gradebook_results.NotebookResult.from_json(now.as_json()) == now
 
 
 def test_one_exercise_on_demand(course):
@@ -374,7 +374,7 @@ def test_a_killed_run_goes_on_where_it_was(course):
     for number, student in enumerate(students):
         hand_in(course, student, RIGHT if number % 2 else WRONG)
     random.seed(2026)
-    seen: dict[tuple[str, str], result_records.NotebookResult] = {}
+    seen: dict[tuple[str, str], gradebook_results.NotebookResult] = {}
     for _ in range(6):
         run = start(course)
         time.sleep(random.uniform(1.0, 9.0))

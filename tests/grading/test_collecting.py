@@ -20,7 +20,7 @@ from autograder.cli import main
 from autograder.instructor.collecting import packed_files
 from autograder.instructor.collecting.packed_files import clean_path, open_package, unpack_nested
 from autograder.instructor.collecting.roster_files import read_roster_file
-from autograder.instructor.grading import platform_records
+from autograder.instructor.grading import lms_records
 from autograder.instructor.grading.course_folder import Course, CourseError
 from autograder.instructor.grading.extra_gradebook_tables import UPLOAD_NAMES, read_rows
 from tests.conftest import ROOT
@@ -262,8 +262,8 @@ def test_a_groups_folder_goes_to_its_members(course, capsys, between):
     assert "Handed in by the group Default group." in said
     assert "Team B is not in the gradebook" in said
     with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
-        known = platform_records.read_ids(gradebook.db.connection(), ASSIGNMENT)
-        groups = platform_records.read_groups(gradebook.db.connection(), ASSIGNMENT)
+        known = lms_records.read_ids(gradebook.db.connection(), ASSIGNMENT)
+        groups = lms_records.read_groups(gradebook.db.connection(), ASSIGNMENT)
     assert known == {"ada": ("503",), "bora": ("8",), "kim2": ("9",), "Team B": ("504",)}
     # Moodle's default group is that of everybody who is in none; here only Ada.
     assert groups == {"ada": "", "bora": "Team A", "kim2": "Team A", "Team B": ""}
@@ -291,7 +291,7 @@ def test_canvas_gives_a_groups_submission_once(course, capsys):
     assert said.count("Handed in by the group Red.") == 2
     with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
         connection = gradebook.db.connection()
-        groups = platform_records.read_groups(connection, ASSIGNMENT)
+        groups = lms_records.read_groups(connection, ASSIGNMENT)
         returns = {row.student: row.name for row in read_rows(connection, UPLOAD_NAMES)}
     assert groups == {"ada": "Red", "bora": "Red", "kim2": ""}
     # The feedback goes back once, through the member under whose name the files came.
@@ -325,8 +325,8 @@ def test_a_students_number_is_not_taken_for_a_participants(course, capsys):
     assert set(collected(course)) == {"123", "ada"}
     with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
         connection = gradebook.db.connection()
-        assert platform_records.read_ids(connection, ASSIGNMENT) == {}
-        assert platform_records.read_upload_names(connection, ASSIGNMENT) == {}
+        assert lms_records.read_ids(connection, ASSIGNMENT) == {}
+        assert lms_records.read_upload_names(connection, ASSIGNMENT) == {}
 
 
 def test_a_participants_number_is_not_taken_for_a_users(course, capsys):
@@ -347,7 +347,7 @@ def test_names_that_are_no_text_are_recorded(course, capsys):
     (there / "okaforada_11_900_b\udce9ta.ipynb").write_bytes(SCORES)
     collect(capsys, "canvas")
     with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
-        names = platform_records.read_upload_names(gradebook.db.connection(), ASSIGNMENT)
+        names = lms_records.read_upload_names(gradebook.db.connection(), ASSIGNMENT)
     assert list(names["ada"][1]) == ["okaforada_11_900_b\\udce9ta.ipynb"]
 
 
@@ -418,7 +418,7 @@ def test_a_worksheet_tells_who_is_who_and_when(course, capsys):
     again = collect(capsys, "moodle.zip")
     assert "2 students: 2 unchanged" in again and "not in the gradebook" not in again
     with Gradebook(f"sqlite:///{course}/gradebook.db", "attention") as gradebook:
-        known = platform_records.read_ids(gradebook.db.connection(), ASSIGNMENT)
+        known = lms_records.read_ids(gradebook.db.connection(), ASSIGNMENT)
     assert known == {"kim2": ("70",), "123": ("71",)}
 
 

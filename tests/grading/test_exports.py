@@ -15,8 +15,8 @@ from nbgrader.api import Comment
 
 from autograder.instructor.exports import Canvas, Gradescope, Moodle, moodle
 from autograder.instructor.exports.base import RosterMatcher
+from autograder.instructor.grading.gradebook_results import ExerciseResult, NotebookResult
 from autograder.instructor.grading.gradebook_scores import CellScore, Person, Score
-from autograder.instructor.grading.result_records import ExerciseResult, NotebookResult
 from tests.grading.exported_class import EVIL, WRONG, export, results_of, rows_of
 from tests.grading.exported_class import graded as graded
 from tests.grading.filled_gradebook import ALL_POINTS, ASSIGNMENT, MINE, POINTS, Class, Found

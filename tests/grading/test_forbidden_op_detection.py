@@ -1,4 +1,4 @@
-"""Tests that last bits reveal a forbidden operator in an answer, and accuse no other answer."""
+"""Tests that equal last bits reveal a forbidden operator, and accuse no other answer."""
 
 from __future__ import annotations
 

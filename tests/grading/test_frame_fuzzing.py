@@ -21,7 +21,7 @@ from autograder.instructor.authoring.notebook_builder import SOLUTIONS
 from autograder.instructor.authoring.reference_solution import load_solution
 from autograder.instructor.grading import secret_cases
 from autograder.instructor.grading.notebook_grader import NotebookGrader
-from autograder.instructor.grading.run_result import TimeLimits
+from autograder.instructor.grading.notebook_run import TimeLimits
 from autograder.instructor.grading.sandbox_launcher import Sandbox
 from autograder.instructor.grading.secret_cases import SecretCases
 from autograder.instructor.grading.source_notebook import list_exercises, read_sources

@@ -1,4 +1,4 @@
-"""Tests that lateness, extensions and points by hand move the penalties, and say for whom."""
+"""Tests that changed lateness, extensions and manual points update penalties, by name."""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.notebook_builder import SOLUTIONS
 from autograder.instructor.authoring.reference_solution import load_solution
 from autograder.instructor.grading.crashing_cells import keep_definitions
+from autograder.instructor.grading.gradebook_results import ExerciseResult
 from autograder.instructor.grading.notebook_grader import NotebookGrader, open_grader
-from autograder.instructor.grading.result_records import ExerciseResult
-from autograder.instructor.grading.run_result import NotebookRun, ProcessEnd, TimeLimits
+from autograder.instructor.grading.notebook_run import NotebookRun, ProcessEnd, TimeLimits
 from autograder.instructor.grading.settings import Grading
 from autograder.instructor.grading.solution_import_detection import imports_solutions
 from autograder.instructor.grading.source_notebook import read_sources

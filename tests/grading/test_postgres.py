@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.instructor.grading import result_records
+from autograder.instructor.grading import gradebook_results
 from tests.conftest import copy_course, needs_bubblewrap
 from tests.grading.test_assignment_run import ASSIGNMENT, RIGHT, WRONG, grade, hand_in
 from tests.grading.test_worker_pool import assert_whole, forget_a_part
@@ -87,7 +87,7 @@ def test_a_class_in_postgresql(server, tmp_path):
     with Gradebook(server, "attention") as gradebook:
         found = {s.student.id: s.score for s in gradebook.assignment_submissions(ASSIGNMENT)}
     assert found == {"ada": 4.0, "bora": 0.0}
-    assert len(result_records.read(server, ASSIGNMENT)) == 4
+    assert len(gradebook_results.read(server, ASSIGNMENT)) == 4
     assert "bahdanau: 0 graded, 2 unchanged" in grade(tmp_path)
     hand_in(tmp_path, "bora", RIGHT)
     assert "bahdanau: 1 graded, 1 unchanged" in grade(tmp_path)

@@ -13,8 +13,8 @@ from autograder.exercises import EXERCISES
 from autograder.instructor import formatting
 from autograder.instructor.authoring.mistake_loader import load_mistakes
 from autograder.instructor.grading.course_folder import CourseError
-from autograder.instructor.grading.platform_records import write_groups
-from autograder.instructor.grading.result_records import OUTCOMES
+from autograder.instructor.grading.gradebook_results import OUTCOMES
+from autograder.instructor.grading.lms_records import write_groups
 from autograder.instructor.report.class_statistics import (
     ClassStatistics,
     collect_statistics,

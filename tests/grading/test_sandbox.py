@@ -16,7 +16,7 @@ import pytest
 import autograder
 import solutions
 from autograder.exercises import EXERCISES
-from autograder.instructor.grading.run_result import TimeLimits, clean_outputs
+from autograder.instructor.grading.notebook_run import TimeLimits, clean_outputs
 from autograder.instructor.grading.sandbox_launcher import Sandbox, SubmissionRejectedError
 from autograder.sandbox.framing import HEADER_AT_MOST
 from autograder.sandbox.isolation import Limits

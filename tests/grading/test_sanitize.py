@@ -38,9 +38,9 @@ from autograder.instructor.exports import Canvas, Gradescope, Moodle
 from autograder.instructor.exports.base import ExportedGrades
 from autograder.instructor.grading.assignment_run import Summary
 from autograder.instructor.grading.course_folder import CourseError
+from autograder.instructor.grading.gradebook_results import ExerciseResult, NotebookResult
 from autograder.instructor.grading.gradebook_scores import CellScore, Person, Score
-from autograder.instructor.grading.result_records import ExerciseResult, NotebookResult
-from autograder.instructor.grading.run_result import clean_outputs
+from autograder.instructor.grading.notebook_run import clean_outputs
 from autograder.instructor.grading.submission_parser import NotebookSubmission, read_submission
 from autograder.instructor.nbgrader.preprocessors import SanitizingLogFormatter
 from autograder.instructor.report.html_page import make_page as report

@@ -18,7 +18,7 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.instructor.grading import result_records
+from autograder.instructor.grading import gradebook_results
 from tests.submissions.student_notebooks import ASSIGNMENT, NOTEBOOKS
 
 
@@ -91,8 +91,8 @@ class Marked:
 def marks(folder: Path) -> dict[str, Marked]:
     """Return the results of all students of a graded course."""
     url = f"sqlite:///{folder / 'gradebook.db'}"
-    found: dict[str, list[result_records.NotebookResult]] = {}
-    for result in result_records.read(url, ASSIGNMENT):
+    found: dict[str, list[gradebook_results.NotebookResult]] = {}
+    for result in gradebook_results.read(url, ASSIGNMENT):
         found.setdefault(result.student, []).append(result)
     with Gradebook(url) as gradebook:
         kept = {
@@ -106,7 +106,7 @@ def marks(folder: Path) -> dict[str, Marked]:
 
 
 def _marked(
-    folder: Path, student: str, results: list[result_records.NotebookResult], grades: list[Any]
+    folder: Path, student: str, results: list[gradebook_results.NotebookResult], grades: list[Any]
 ) -> Marked:
     exercises = [exercise for result in results for exercise in result.exercises]
     return Marked(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coursekit.datasets import DatasetError, Registry, load, own_table
-from tests.helpers.data_files import make_registry, sha256_of_tree, tarred, zipped
+from tests.helpers.archive_builders import make_registry, sha256_of_tree, tarred, zipped
 
 REVIEWS = "5\t배송이 빠르고 좋아요\n1\t별로예요\n4\t괜찮네요\n2\t\n"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.data_files import make_registry, sha256
-from tests.helpers.local_web_server import Reply, Web
+from tests.helpers.archive_builders import make_registry, sha256
+from tests.helpers.scripted_web_server import Reply, Web
 from tools import check_data_urls
 from tools.polite_http import Visitor
 

@@ -33,8 +33,8 @@ from coursekit.datasets.readers import (
     read_numbered_links,
 )
 from coursekit.datasets.splitting import divide
-from tests.helpers.data_files import make_registry, sha256, sha256_of_tree, tarred, zipped
-from tests.helpers.local_web_server import Reply, Web
+from tests.helpers.archive_builders import make_registry, sha256, sha256_of_tree, tarred, zipped
+from tests.helpers.scripted_web_server import Reply, Web
 
 DE = "Ein Hund schläft.\nZwei Katzen.\n".encode()
 EN = b"A dog sleeps.\nTwo cats.\n"

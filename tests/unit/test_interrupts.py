@@ -1,4 +1,4 @@
-"""An answer may be interrupted at any line: nothing of its trial stays behind."""
+"""Tests that an interrupt at any line of an answer leaves nothing of its trial behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cards of `mistakes.md`: what they change in a solution, and what is refused with their name."""
+"""Tests of the parser of `mistakes.md`: what a card changes, and what is refused."""
 
 import inspect
 import re

@@ -18,6 +18,7 @@ from coursekit.models.translation import (
 )
 from coursekit.training import seed_everything
 from experiments import bottleneck, pronoun_resolution
+from experiments.pronoun_data import load_sentences
 from experiments.training_snapshots import (
     find_learned,
     find_snapshot,
@@ -26,7 +27,6 @@ from experiments.training_snapshots import (
     play_back,
     read_runs,
 )
-from experiments.winograd_data import load_sentences
 from solutions.seq2seq.encoder_decoder import Seq2Seq
 from tests.helpers.one_line_errors import refused
 

@@ -12,7 +12,7 @@ from coursekit import datasets
 from coursekit.models.translation import translate
 from coursekit.training import results
 from experiments import transformer, translation_harness
-from tests.unit.test_translation import encoded_pairs, translator
+from tests.unit.test_translators import encoded_pairs, translator
 
 NOUNS = ["hund", "katze", "vogel", "fisch", "pferd", "schaf", "maus", "kuh"]
 VERBS = ["schläft", "läuft", "springt", "trinkt"]

@@ -29,7 +29,7 @@ from autograder.instructor.collecting.submission_store import (
     store_submission,
     strip_common_folder,
 )
-from autograder.instructor.grading import platform_records
+from autograder.instructor.grading import lms_records
 from autograder.instructor.grading.course_folder import Course, CourseError, find_name_problem
 from autograder.instructor.grading.gradebook_scores import read_people
 from autograder.instructor.grading.submission_parser import NotebookIdentifiers, read_submission
@@ -97,8 +97,8 @@ def collect_submissions(course: Course, assignment: str, paths: Sequence[Path]) 
     with Gradebook(course.db_url, course.course_id) as gradebook:
         people = read_people(gradebook.db)
         connection = gradebook.db.connection()
-        known = platform_records.read_ids(connection, assignment)
-        groups = platform_records.read_groups(connection, assignment)
+        known = lms_records.read_ids(connection, assignment)
+        groups = lms_records.read_groups(connection, assignment)
     collection = Collection(assignment)
     matcher = StudentMatcher(people, known)
     collector = _Collector(course, assignment, names, matcher, entries, groups, collection)
@@ -106,10 +106,10 @@ def collect_submissions(course: Course, assignment: str, paths: Sequence[Path]) 
         collector.collect(path)
     with Gradebook(course.db_url, course.course_id) as gradebook:
         connection = gradebook.db.connection()
-        platform_records.write_ids(connection, assignment, collector.identities)
-        platform_records.write_groups(connection, assignment, collector.groups)
+        lms_records.write_ids(connection, assignment, collector.identities)
+        lms_records.write_groups(connection, assignment, collector.groups)
         for platform, uploads in collector.upload_names.items():
-            platform_records.write_upload_names(connection, assignment, platform, uploads)
+            lms_records.write_upload_names(connection, assignment, platform, uploads)
         gradebook.db.commit()
     collection.submissions.sort(key=lambda one: one.student)
     handed_in = set(course.students(assignment))

@@ -9,8 +9,8 @@ from autograder.instructor.collecting.student_matching import StudentMatcher, su
 from autograder.instructor.commands.output import indent
 from autograder.instructor.formatting import format_points
 from autograder.instructor.grading.assignment_run import AssignmentRun, Summary
+from autograder.instructor.grading.gradebook_results import NotebookResult
 from autograder.instructor.grading.gradebook_scores import Score
-from autograder.instructor.grading.result_records import NotebookResult
 from autograder.instructor.sanitize import sanitize_line
 
 

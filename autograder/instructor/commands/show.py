@@ -8,12 +8,12 @@ from functools import partial
 from autograder.instructor.commands.grading_summary import explain_score
 from autograder.instructor.commands.output import refresh_and_read, say
 from autograder.instructor.formatting import format_point_count, format_points
-from autograder.instructor.grading import result_records
+from autograder.instructor.grading import gradebook_results
 from autograder.instructor.grading.course_folder import Course, CourseError
+from autograder.instructor.grading.gradebook_results import NotebookResult
 from autograder.instructor.grading.gradebook_scores import Score
 from autograder.instructor.grading.gradebook_writer import LockRetrier, explain_errors
 from autograder.instructor.grading.regrade_log import read_regrades
-from autograder.instructor.grading.result_records import NotebookResult
 from autograder.instructor.sanitize import LINE_AT_MOST, sanitize_lines
 
 
@@ -23,7 +23,7 @@ def show(given: argparse.Namespace) -> int:
     with explain_errors(course.db_url):
         course.check_gradebook()
         results = LockRetrier(say).retry_until_done(
-            lambda: result_records.read(course.db_url, student=given.student)
+            lambda: gradebook_results.read(course.db_url, student=given.student)
         )
         wanted = [r for r in results if given.assignment in ("", r.assignment)]
         scores = refresh_and_read(course, {r.assignment for r in wanted})

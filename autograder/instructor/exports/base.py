@@ -15,8 +15,9 @@ from traitlets import Bool
 
 from autograder.instructor import formatting
 from autograder.instructor.collecting.roster_files import read_table
-from autograder.instructor.grading import platform_records, result_records
+from autograder.instructor.grading import gradebook_results, lms_records
 from autograder.instructor.grading.course_folder import Course, CourseError, write_atomically
+from autograder.instructor.grading.gradebook_results import ExerciseResult, NotebookResult
 from autograder.instructor.grading.gradebook_scores import (
     CellScore,
     Person,
@@ -26,7 +27,6 @@ from autograder.instructor.grading.gradebook_scores import (
     read_scores,
 )
 from autograder.instructor.grading.gradebook_writer import refresh_gradebook
-from autograder.instructor.grading.result_records import ExerciseResult, NotebookResult
 from autograder.instructor.sanitize import sanitize_line
 
 
@@ -88,9 +88,9 @@ class Export(ExportPlugin):
                 )
             by_assignment[name] = mine
         url = gradebook.engine.url.render_as_string(hide_password=False)
-        results = {name: result_records.read(url, name) for name in assignments}
+        results = {name: gradebook_results.read(url, name) for name in assignments}
         connection = gradebook.db.connection()
-        ids = {name: platform_records.read_ids(connection, name) for name in assignments}
+        ids = {name: lms_records.read_ids(connection, name) for name in assignments}
         path = Path(self.to or self.default_to)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -105,7 +105,7 @@ class Export(ExportPlugin):
             return
         folder = Path(directory.root)
         url = gradebook.engine.url.render_as_string(hide_password=False)
-        graded = sorted({result.assignment for result in result_records.read(url)})
+        graded = sorted({result.assignment for result in gradebook_results.read(url)})
         try:
             course = Course(folder, url)
             wanted = _split_names(self.assignment)

@@ -19,8 +19,8 @@ from autograder.instructor.exports.base import (
     format_number,
 )
 from autograder.instructor.grading.course_folder import NAME_AT_MOST, write_atomically
+from autograder.instructor.grading.gradebook_results import ExerciseResult, NotebookResult
 from autograder.instructor.grading.gradebook_scores import CellScore, Person, Score
-from autograder.instructor.grading.result_records import ExerciseResult, NotebookResult
 from autograder.instructor.grading.source_notebook import TEST_PREFIX
 from autograder.instructor.sanitize import sanitize_line, sanitize_lines
 

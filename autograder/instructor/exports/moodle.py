@@ -20,8 +20,8 @@ from autograder.instructor.exports.base import (
     format_number,
     read_platform_csv,
 )
+from autograder.instructor.grading.gradebook_results import NotebookResult
 from autograder.instructor.grading.gradebook_scores import Person, Score
-from autograder.instructor.grading.result_records import NotebookResult
 from autograder.instructor.grading.source_notebook import TEST_PREFIX
 from autograder.instructor.sanitize import escape_csv_cell, for_csv_id, for_csv_lines
 

@@ -28,6 +28,7 @@ from autograder.instructor.grading.executors import (
     SubmissionTask,
     is_disk_error,
 )
+from autograder.instructor.grading.gradebook_results import NotebookResult, merge
 from autograder.instructor.grading.gradebook_scores import Person, Score
 from autograder.instructor.grading.gradebook_writer import (
     GradebookWriter,
@@ -40,7 +41,6 @@ from autograder.instructor.grading.notebook_grader import (
     digest_tests,
     make_failed_result,
 )
-from autograder.instructor.grading.result_records import NotebookResult, merge
 from autograder.instructor.grading.source_notebook import (
     TEST_PREFIX,
     SourceNotebook,

@@ -14,7 +14,7 @@ from typing import Any
 from torch import Tensor
 
 from autograder.instructor.grading.notebook_rebuilder import RebuiltNotebook
-from autograder.instructor.grading.run_result import NotebookRun
+from autograder.instructor.grading.notebook_run import NotebookRun
 from autograder.instructor.grading.sandbox_launcher import Sandbox
 from autograder.instructor.grading.secret_cases import name_part
 from autograder.instructor.grading.source_notebook import SourceCell

@@ -13,12 +13,12 @@ from typing import Protocol
 
 from autograder.instructor.grading.bwrap_command import SandboxError
 from autograder.instructor.grading.course_folder import Course
+from autograder.instructor.grading.gradebook_results import NotebookResult
 from autograder.instructor.grading.notebook_grader import (
     GradedNotebook,
     NotebookGrader,
     open_grader,
 )
-from autograder.instructor.grading.result_records import NotebookResult
 from autograder.instructor.grading.sandbox_launcher import Sandbox
 from autograder.instructor.grading.source_notebook import SourceNotebook
 from autograder.instructor.grading.submission_parser import (

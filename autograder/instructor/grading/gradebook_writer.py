@@ -23,16 +23,16 @@ from nbgrader.api import (
 from sqlalchemy import make_url, select
 from sqlalchemy.exc import DatabaseError, SAWarning
 
-from autograder.instructor.grading import result_records
+from autograder.instructor.grading import gradebook_results
 from autograder.instructor.grading.course_folder import Course, CourseError
 from autograder.instructor.grading.extra_gradebook_tables import create_tables
+from autograder.instructor.grading.gradebook_results import NotebookResult
 from autograder.instructor.grading.gradebook_scores import Person, Score, read_people, read_scores
 from autograder.instructor.grading.late_penalties import (
     PenaltyChange,
     PenaltyRule,
     update_penalties,
 )
-from autograder.instructor.grading.result_records import NotebookResult
 
 WAIT_AT_MOST = 600.0  # seconds to wait for a locked gradebook
 T = TypeVar("T")
@@ -163,7 +163,7 @@ class GradebookWriter:
         there = {s.student_id for s in self._gradebook.assignment_submissions(self._assignment)}
         by_notebook = {
             (row.student, row.notebook): row
-            for row in result_records.select(connection, self._assignment)
+            for row in gradebook_results.select(connection, self._assignment)
             if row.student in there  # otherwise the student was removed, and has come back
         }
         self._gradebook.db.rollback()
@@ -196,12 +196,12 @@ class GradebookWriter:
             connection = database.connection()
             earlier = {
                 (result.notebook, answer.grade_id): answer.digest
-                for result in result_records.select(connection, self._assignment, student)
+                for result in gradebook_results.select(connection, self._assignment, student)
                 for answer in result.by_hand
             }
             for result in results:
                 self._write_notebook(student, result, set(unanswered), earlier)
-                result_records.write(connection, result)
+                gradebook_results.write(connection, result)
             update_penalties(
                 self._gradebook, self._assignment, self._rule, [student], {student: timestamp}
             )
@@ -368,7 +368,7 @@ def refresh_gradebook(course: Course, assignment: str) -> list[PenaltyChange]:
     Points given by hand, due dates, extensions, time stamps and the course's rule change without a
     new submission.
     """
-    if not result_records.read(course.db_url, assignment):
+    if not gradebook_results.read(course.db_url, assignment):
         return []
     about = course.db_url, course.course_id, assignment, course.penalty_rule()
     with GradebookWriter(*about) as writer:

@@ -14,13 +14,13 @@ from nbformat import NotebookNode
 
 from autograder.diagnose.verdict import Verdict
 from autograder.instructor.grading.crashing_cells import WHY_LEFT_OUT, RepeatedRuns, is_unwritten
-from autograder.instructor.grading.graded_notebook_page import add_note, finish_page
-from autograder.instructor.grading.notebook_rebuilder import RebuiltNotebook, rebuild
-from autograder.instructor.grading.result_records import (
+from autograder.instructor.grading.gradebook_results import (
     ExerciseResult,
     HandGradedAnswer,
     NotebookResult,
 )
+from autograder.instructor.grading.graded_notebook_page import add_note, finish_page
+from autograder.instructor.grading.notebook_rebuilder import RebuiltNotebook, rebuild
 from autograder.instructor.grading.sandbox_launcher import Sandbox
 from autograder.instructor.grading.secret_cases import (
     SecretCases,

@@ -21,7 +21,7 @@ from autograder.instructor.grading.bwrap_command import (
     build_command,
     build_environment,
 )
-from autograder.instructor.grading.run_result import (
+from autograder.instructor.grading.notebook_run import (
     NotebookRun,
     ProcessEnd,
     TimeLimits,

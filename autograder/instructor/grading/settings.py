@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from traitlets import Bool, CaselessStrEnum, Float, Integer, Unicode
 from traitlets.config import Configurable
 
-from autograder.instructor.grading.run_result import TimeLimits
+from autograder.instructor.grading.notebook_run import TimeLimits
 from autograder.sandbox.isolation import Limits
 from autograder.spec.exercise import Exercise
 

@@ -27,7 +27,7 @@ from nbgrader.api import Gradebook
 
 from autograder.instructor.formatting import format_points
 from autograder.instructor.grading.course_folder import Course, replace_atomically
-from autograder.instructor.grading.platform_records import read_groups, read_upload_names
+from autograder.instructor.grading.lms_records import read_groups, read_upload_names
 from autograder.instructor.nbgrader.clear_hidden_tests import ClearOwnHiddenTests
 from autograder.instructor.nbgrader.feedback_pages import NotebookGrades, read_grades
 from autograder.instructor.nbgrader.shorten_tracebacks import HideOwnTracebacks

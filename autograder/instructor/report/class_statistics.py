@@ -16,8 +16,9 @@ from sqlalchemy.orm import Session
 
 from autograder.instructor.authoring.mistake_loader import load_mistakes
 from autograder.instructor.collecting.student_matching import StudentMatcher, suggest_owner
-from autograder.instructor.grading import result_records
+from autograder.instructor.grading import gradebook_results
 from autograder.instructor.grading.course_folder import CourseError
+from autograder.instructor.grading.gradebook_results import OUTCOMES, ExerciseResult, NotebookResult
 from autograder.instructor.grading.gradebook_scores import (
     Person,
     Score,
@@ -25,8 +26,7 @@ from autograder.instructor.grading.gradebook_scores import (
     read_people,
     read_scores,
 )
-from autograder.instructor.grading.platform_records import read_groups
-from autograder.instructor.grading.result_records import OUTCOMES, ExerciseResult, NotebookResult
+from autograder.instructor.grading.lms_records import read_groups
 from autograder.instructor.grading.source_notebook import TEST_PREFIX
 from autograder.instructor.report import similarity
 from autograder.instructor.report.nbgrader_paths import find_students
@@ -171,7 +171,7 @@ def collect_statistics(
         CourseError: if there is no gradebook, or no such assignment in it.
     """
     everyone, known, by_student, groups = _from_gradebook(course.db_url, assignment)
-    results = result_records.read(course.db_url, assignment)
+    results = gradebook_results.read(course.db_url, assignment)
     names = {person.id: person.name for person in everyone}
     handed_in = _handed_in(course, assignment, by_student, results)
     matcher, known_ids = StudentMatcher(everyone, {}), set(names)

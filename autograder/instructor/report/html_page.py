@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from autograder.instructor import formatting
 from autograder.instructor.grading.course_folder import write_atomically
-from autograder.instructor.grading.result_records import OUTCOMES
+from autograder.instructor.grading.gradebook_results import OUTCOMES
 from autograder.instructor.report.class_statistics import ClassStatistics
 from autograder.instructor.sanitize import escape_html
 from coursekit.plots.style import DARK, LIGHT, SERIES

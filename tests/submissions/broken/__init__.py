@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from tests.submissions.broken import (
     answer_errors,
-    cell_contents,
     cell_metadata,
     damaged_files,
     file_names,
     ipython_features,
     leftover_processes,
+    malformed_cells,
     moved_cells,
     runaway_code,
     shared_state,
@@ -25,7 +25,7 @@ KINDS: dict[str, Bank] = {
     for module in (
         moved_cells,
         cell_metadata,
-        cell_contents,
+        malformed_cells,
         damaged_files,
         file_names,
         answer_errors,

@@ -1,4 +1,4 @@
-"""Tests of what the fixtures report as a problem of a page."""
+"""Tests of the problems of a page that the `visit` fixture reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of traces: the line that is named, what is silent, and that right lines are not blamed."""
+"""Tests of answer traces: the first wrong line, silence in doubt, no blame of right lines."""
 
 from __future__ import annotations
 
