@@ -5,30 +5,21 @@ from __future__ import annotations
 import io
 import shutil
 import tarfile
-import tracemalloc
 import unicodedata
-import zipfile
 from datetime import datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from nbgrader.api import Gradebook
 
 from autograder.cli import main
-from autograder.instructor.collecting import packed_files
-from autograder.instructor.collecting.packed_files import clean_path, open_package, unpack_nested
-from autograder.instructor.collecting.roster_files import read_roster_file
 from autograder.instructor.grading import lms_records
-from autograder.instructor.grading.course_folder import Course, CourseError
+from autograder.instructor.grading.course_folder import Course
 from autograder.instructor.grading.extra_gradebook_tables import UPLOAD_NAMES, read_rows
 from tests.conftest import ROOT
+from tests.helpers.platform_archives import ARCHIVES, SCORES, TRANSLATOR, pack
 
 ASSIGNMENT = "bahdanau"
-SCORES, TRANSLATOR = (
-    (ROOT / f"exercises/bahdanau/{name}.ipynb").read_bytes() for name in ("scores", "translator")
-)
 PEOPLE = """id,first_name,last_name,email
 ada,Ada,Okafor,ada@example.org
 bora,Bora,Yılmaz,bora@example.org
@@ -56,14 +47,6 @@ def course(empty_course, tmp_path, monkeypatch):
     return tmp_path
 
 
-def pack(files: dict[str, bytes]) -> bytes:
-    page = io.BytesIO()
-    with zipfile.ZipFile(page, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return page.getvalue()
-
-
 def collect(capsys: pytest.CaptureFixture[str], *paths: str, status: int = 0) -> str:
     capsys.readouterr()
     assert main(["collect", ASSIGNMENT, *paths]) == status
@@ -82,77 +65,6 @@ def collected(folder: Path) -> dict[str, list[str]]:
 
 def time_of(folder: Path, student: str) -> str:
     return (folder / f"submitted/{student}/bahdanau/timestamp.txt").read_text().strip()
-
-
-MOODLE = {
-    "Ada Okafor_501_assignsubmission_file_/scores.ipynb": SCORES,
-    "Ada Okafor_501_assignsubmission_file_/translator.ipynb": TRANSLATOR,
-    "Bora Yılmaz_502_assignsubmission_file_/homework.zip": pack({"work/scores.ipynb": SCORES}),
-    "Team A-철 박_503_assignsubmission_file_/scores.ipynb": SCORES,
-}
-GRADESCOPE = """submission_11:
-  :submitters:
-  - :name: Ada Okafor
-    :sid: ada
-    :email: ada@example.org
-  - :name: Someone Else
-    :email: bora@example.org
-  :created_at: 2026-11-20 18:30:00.128372000 Z
-submission_12:
-  :submitters:
-  - :name: 철 박
-    :email: chul@example.org
-  :created_at: 2026-11-21 03:30:00 +09:00
-"""
-RECEIPT = b"Name: Ada Okafor (ada)\nAssignment: Week 3\nDate Submitted: Friday\n"
-ARCHIVES: dict[str, dict[str, bytes]] = {
-    "Moodle": MOODLE,
-    "Moodle without folders": {name.replace("_/", "_"): page for name, page in MOODLE.items()},
-    "Moodle of 2023, which leaves out an underscore": {
-        name.replace("_file_/", "_file/"): page for name, page in MOODLE.items()
-    },
-    "Canvas": {
-        "okaforada_LATE_71_9001_scores-1.ipynb": SCORES,
-        "okaforada_LATE_71_9002_translator.ipynb": TRANSLATOR,
-        "yılmazbora_72_9003_scores.ipynb": SCORES,
-        "박철_73_9004_scores.ipynb": SCORES,
-        "okaforada_LATE_71_text.html": b"<p>Hello</p>",
-    },
-    "Gradescope": {
-        "assignment_5_export/submission_metadata.yml": GRADESCOPE.encode(),
-        "assignment_5_export/submission_11/scores.ipynb": SCORES,
-        "assignment_5_export/submission_11/translator.ipynb": TRANSLATOR,
-        "assignment_5_export/submission_12/scores.ipynb": SCORES,
-    },
-    "Blackboard": {
-        "Week 3_ada_attempt_2026-11-20-18-30-00.txt": RECEIPT,
-        "Week 3_ada_attempt_2026-11-20-18-30-00_scores.ipynb": SCORES,
-        "Week 3_ada_attempt_2026-11-20-18-30-00_translator.ipynb": TRANSLATOR,
-        "Week 3_bora_attempt_2026-11-20-18-30-00_scores.ipynb": SCORES,
-        "Week 3_chul_attempt_2026-11-20-18-30-00_scores.ipynb": SCORES,
-    },
-    "nbgrader's exchange": {
-        f"{who}+bahdanau+2026-11-20 18:30:00.000000 UTC+c2VjcmV0/{name}.ipynb": page
-        for who, name, page in (
-            ("ada", "scores", SCORES),
-            ("ada", "translator", TRANSLATOR),
-            ("bora", "scores", SCORES),
-            ("chul", "scores", SCORES),
-        )
-    },
-    "folders": {
-        "all/ada/bahdanau/scores.ipynb": SCORES,
-        "all/ada/bahdanau/translator.ipynb": TRANSLATOR,
-        "all/Bora Yılmaz/scores.ipynb": SCORES,
-        "all/chul@example.org/scores.ipynb": SCORES,
-    },
-    "folders of files": {
-        "ada - scores.ipynb": SCORES,
-        "ada - translator.ipynb": TRANSLATOR,
-        "bora_scores (1).ipynb": SCORES,
-        "scores_chul.ipynb": SCORES,
-    },
-}
 
 
 @pytest.mark.parametrize("platform", ARCHIVES)
@@ -501,28 +413,6 @@ def test_an_archive_that_cannot_be_read_stops_nothing(course, capsys):
     assert "There is no file none.zip." in capsys.readouterr().err
 
 
-def test_archives_of_zeros_are_not_unpacked_beyond_what_one_may_hand_in(monkeypatch):
-    for name, size in (("FILE_AT_MOST", 1), ("NOTEBOOKS_AT_MOST", 2), ("UNPACKED_AT_MOST", 6)):
-        monkeypatch.setattr(packed_files, name, size << 20)
-    zeros = pack({f"{number}.bin": bytes(900_000) for number in range(50)})
-    level_2 = pack({f"{number}.zip": zeros for number in range(20)})
-    level_1 = pack({f"{number}.zip": level_2 for number in range(20)})
-    bomb = pack({"scores.ipynb": SCORES, "large.bin": bytes(2 << 20), "bomb.zip": level_1})
-    tracemalloc.start()
-    with open_package(io.BytesIO(bomb), "bomb.zip") as files:
-        contents, left = unpack_nested(files)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert ("scores.ipynb", SCORES) in contents
-    assert sum(len(content) for _, content in contents) <= 2 << 20
-    assert left["large.bin"] == "is larger than 1 MB"
-    assert set(left.values()) == {
-        "is larger than 1 MB",
-        "is more than the 2 MB that one may hand in",
-    }
-    assert peak < 12 << 20, f"{peak >> 20} MB"
-
-
 def test_names_in_an_archive_cannot_lead_out_of_the_folder(course, capsys):
     (course / "all.zip").write_bytes(
         pack({"ada/../../../evil.py": b"1", "/ada/scores.ipynb": SCORES, "ada\\b.py": b"2"})
@@ -530,65 +420,6 @@ def test_names_in_an_archive_cannot_lead_out_of_the_folder(course, capsys):
     collect(capsys, "all.zip")
     assert not (course.parent / "evil.py").exists() and not (course / "evil.py").exists()
     assert collected(course)["ada"] == ["b.py", "evil.py", "scores.ipynb"]
-
-
-@given(st.text())
-def test_a_cleaned_path_is_relative_and_short(text):
-    path = clean_path(text)
-    assert not path.startswith("/") and ".." not in path.split("/") and "\\" not in path
-    assert all(len(part.encode("utf-8", "replace")) <= 200 for part in path.split("/"))
-    assert clean_path(path) == path
-
-
-ROWS = "id,first_name,last_name,email\nbora,Bora,Müller,b@example.org\n"
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        ROWS.encode(),
-        b"\xef\xbb\xbf" + ROWS.replace(",", ";").encode(),
-        ROWS.replace(",", "\t").encode("utf-16"),
-        ROWS.replace("\n", "\r\n").encode("cp1252"),
-        b"sep=;\r\n" + ROWS.replace(",", ";").encode("cp1252"),
-        "Student,ID,SIS Login ID,Section\nPoints Possible,,,\n"
-        '"Müller, Bora",9,bora,A\n"Student, Test",1,x,A\n'.replace(
-            "ID,SIS Login ID,Section", "ID,SIS Login ID,Section,Email"
-        )
-        .replace(",A\n", ",A,b@example.org\n")
-        .encode(),
-        "First name,Surname,Username,Email address,Roles\nBora,Müller,bora,b@example.org,Student\n"
-        "Tea,Cher,tea,t@example.org,Teacher\n".encode(),
-        "Name,SID,Email,Role\nBora Müller,bora,b@example.org,Student\n".encode(),
-    ],
-)
-def test_a_roster_is_read_in_any_usual_form(tmp_path, content):
-    (tmp_path / "list.csv").write_bytes(content)
-    (entry,) = read_roster_file(tmp_path / "list.csv")
-    assert (entry.id, entry.first_name, entry.last_name) == ("bora", "Bora", "Müller")
-    assert entry.email == "b@example.org" and entry.lms_id in ("", "9")
-
-
-def test_a_korean_roster_of_excel_is_read(tmp_path):
-    (tmp_path / "list.csv").write_bytes("id,last_name,first_name\n1,박,철\n".encode("cp949"))
-    (entry,) = read_roster_file(tmp_path / "list.csv")
-    assert entry.name == "철 박"
-
-
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        (b"PK\x03\x04", "is an Excel workbook or another archive: save it as CSV"),
-        (b"%PDF", "is a PDF"),
-        (b"", "no column for students.*it has nothing"),
-        (b"colour,size\nred,3\n", "it has 'colour', 'size'"),
-        (b"id,email\n", "no students below it"),
-    ],
-)
-def test_a_wrong_roster_is_refused_in_a_sentence(tmp_path, content, says):
-    (tmp_path / "list.csv").write_bytes(content)
-    with pytest.raises(CourseError, match=says):
-        read_roster_file(tmp_path / "list.csv")
 
 
 def test_a_roster_changes_and_keeps_students(course, capsys):

@@ -17,8 +17,9 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.instructor.grading.pasted_pictures import Picture
 from autograder.instructor.grading.source_notebook import SourceCell, SourceNotebook
-from autograder.instructor.grading.submission_parser import Picture, StudentCell, defines_name
+from autograder.instructor.grading.submission_parser import StudentCell, defines_name
 from autograder.instructor.sanitize import render_student_markdown
 
 JOINED_AT_MOST = 50_000  # characters of an answer that is joined from several cells

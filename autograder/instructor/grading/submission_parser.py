@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from autograder.instructor.grading.pasted_pictures import Picture, read_pictures
 from autograder.instructor.grading.submission_files import (
     BESIDE_AT_MOST,
     DEPTH_AT_MOST,
@@ -27,7 +28,6 @@ from autograder.instructor.grading.submission_files import (
     list_files,
     read_file,
 )
-from autograder.instructor.sanitize import sanitize_jpeg, sanitize_png
 
 CELLS_AT_MOST = 1_000  # per notebook; the longest in the course has 60
 CELL_AT_MOST = 1_500_000  # bytes of a cell as JSON; some have long comments or data
@@ -36,22 +36,6 @@ TEXT_AT_MOST = 4_000_000  # bytes of a notebook; half of what a frame to the san
 
 class UnreadableNotebookError(Exception):
     """Raised if a file is not a notebook; the message tells the student why."""
-
-
-_PICTURES_AT_MOST = 10  # in a cell
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A picture that was pasted into a text cell.
-
-    Attributes:
-        media_type: "image/png" or "image/jpeg".
-        data: the picture in base64, or "" if it cannot be shown.
-    """
-
-    media_type: str
-    data: str
 
 
 @dataclass(frozen=True)
@@ -376,20 +360,8 @@ def _cell(entry: Any) -> StudentCell | None:
         text.encode("utf-8", "replace").decode("utf-8"),  # half a surrogate pair cannot be encoded
         grade_id if isinstance(grade_id, str) else None,
         cell_id if isinstance(cell_id, str) else None,
-        _read_pictures(entry) if kind == "markdown" else (),
+        read_pictures(entry) if kind == "markdown" else (),
     )
-
-
-def _read_pictures(entry: Mapping[str, Any]) -> tuple[Picture, ...]:
-    attached = entry.get("attachments")
-    pages = list(attached.values())[:_PICTURES_AT_MOST] if isinstance(attached, dict) else []
-    return tuple(_read_picture(page) for page in pages if isinstance(page, dict) and page)
-
-
-def _read_picture(page: Mapping[str, Any]) -> Picture:
-    readers = {"image/png": sanitize_png, "image/jpeg": sanitize_jpeg}
-    found = (Picture(kind, read(page.get(kind))) for kind, read in readers.items())
-    return next((picture for picture in found if picture.data), Picture("", ""))
 
 
 def defines_name(source: str, name: str) -> bool:

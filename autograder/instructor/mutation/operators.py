@@ -19,6 +19,11 @@ from itertools import chain
 from types import CodeType, ModuleType
 from typing import Any
 
+from autograder.instructor.mutation.change_phrases import (
+    describe_keyword,
+    describe_number,
+    describe_order,
+)
 from autograder.instructor.mutation.diagnostic_operators import QUIET, list_diagnostic_mutations
 from autograder.spec.exercise import Exercise
 
@@ -346,11 +351,11 @@ def _mutate_node(node: ast.AST, owner: ast.AST) -> Varied:
         case ast.Constant(value=bool(value)):
             yield (
                 ast.Constant(not value),
-                _describe_keyword(owner, "a True is a False, or the other way round"),
+                describe_keyword(owner, "a True is a False, or the other way round"),
             )
         case ast.Constant(value=int(value)):
             for near in (value + 1, value - 1):
-                yield ast.Constant(near), _describe_number(node, owner, near > value)
+                yield ast.Constant(near), describe_number(node, owner, near > value)
         case ast.Constant(value=float(value)):
             for other in (value / 2, value + 1):
                 yield ast.Constant(other), "a constant has another value"
@@ -398,7 +403,7 @@ def _mutate_node(node: ast.AST, owner: ast.AST) -> Varied:
             yield from _vary_call(node)
         case ast.Tuple(elts=members) | ast.List(elts=members):
             for swapped in _swap(members):
-                yield type(node)(swapped, node.ctx), _describe_order(owner)
+                yield type(node)(swapped, node.ctx), describe_order(owner)
         case ast.Dict(keys=keys, values=values):
             for i in range(len(keys)):
                 fewer = ast.Dict(keys[:i] + keys[i + 1 :], values[:i] + values[i + 1 :])
@@ -430,71 +435,6 @@ def _list_instead(name: str) -> list[str]:
     """Return the functions that people call in place of the right one."""
     others = ACTIVATIONS if name in ACTIVATIONS else ()
     return list(dict.fromkeys(other for other in (NAMES[name], *others) if other != name))
-
-
-# Functions whose numbers are axes, and what they do with them.
-_ALONG = {
-    *("sum", "mean", "any", "all", "amax", "amin", "max", "min", "argmax", "softmax"),
-    *("log_softmax", "cumsum", "cat", "flip", "roll", "norm", "chunk", "split", "gather", "sort"),
-}
-_AT_AXIS = {"unsqueeze", "squeeze", "stack", "unflatten", "flatten", "size", "select", "expand"}
-_MOVE_AXES = {"transpose", "permute", "movedim"}
-
-
-def _describe_number(node: ast.Constant, owner: ast.AST, larger: bool) -> str:
-    """Return a phrase about a number that is one larger or smaller than in the solution."""
-    size = "large" if larger else "small"
-    # The 1 of -1 becomes 2 or 0: the axis or index moves the other way.
-    signed = isinstance(owner, ast.UnaryOp)
-    place = vars(node).get("place", owner) if signed else owner
-    match place:
-        case ast.Slice(lower=lower) if lower is node:
-            return f"a slice begins one place too {'late' if larger else 'early'}"
-        case ast.Slice():
-            return "a slice ends at another place"
-        case ast.Subscript() | ast.Tuple():
-            return f"an index is {'another' if signed else f'one too {size}'}"
-        case ast.BinOp(op=ast.Add() | ast.Sub()):
-            return f"a number that is added or subtracted is one too {size}"
-        case ast.BinOp():
-            return "a constant has another value"
-        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
-            if name in _ALONG:
-                return f"`{name}` runs along another axis"
-            if name in _MOVE_AXES:
-                return f"`{name}` exchanges other axes"
-            if name in _AT_AXIS:
-                return f"`{name}` acts at another axis"
-            if name in QUIET or name.startswith("_"):
-                return "a size or an axis has another value"
-            return f"a number given to `{name}` is one too {size}"
-    return _describe_keyword(place, f"a number is one too {size}")
-
-
-def _describe_keyword(owner: ast.AST, otherwise: str) -> str:
-    called = vars(owner).get("called", "")
-    match owner:
-        case ast.keyword(arg="dim"):
-            return f"{f'`{called}`' if called else 'an operation'} runs along another axis"
-        case ast.keyword(arg=str(name)):
-            return f"`{name}=` has another value"
-    return otherwise
-
-
-def _describe_order(owner: ast.AST) -> str:
-    """Return a phrase about two neighbours of a tuple or list that have changed places."""
-    match owner:
-        case ast.Subscript():
-            return "the two axes of an index have changed places"
-        case ast.Return():
-            return "two results are returned in the wrong order"
-        case ast.Call(func=ast.Attribute(attr="cat" | "stack" as name)):
-            return f"`{name}` joins its parts in the wrong order"
-        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)) if name not in QUIET:
-            return f"two things that `{name}` is given are in the wrong order"
-        case ast.Assign():
-            return "two variables are assigned in the wrong order"
-    return "two neighbours in a tuple or list have changed places"
 
 
 def _note_places(cell: ast.AST) -> None:

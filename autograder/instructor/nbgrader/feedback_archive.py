@@ -29,7 +29,7 @@ from autograder.instructor.formatting import format_points
 from autograder.instructor.grading.course_folder import Course, replace_atomically
 from autograder.instructor.grading.lms_records import read_groups, read_upload_names
 from autograder.instructor.nbgrader.clear_hidden_tests import ClearOwnHiddenTests
-from autograder.instructor.nbgrader.feedback_pages import NotebookGrades, read_grades
+from autograder.instructor.nbgrader.notebook_grades import NotebookGrades, read_grades
 from autograder.instructor.nbgrader.shorten_tracebacks import HideOwnTracebacks
 from autograder.instructor.sanitize import escape_markdown
 

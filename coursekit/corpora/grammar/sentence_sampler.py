@@ -457,8 +457,7 @@ class _SentenceSampler:
 
         def apply() -> None:
             self.left += 2
-            kind = "person" if phrase.noun.tags & PERSON else "animal"
-            phrase.joined = self.phrase(tags(kind))
+            phrase.joined = self.phrase(tags("person" if phrase.noun.tags & PERSON else "animal"))
 
         return apply
 

@@ -55,6 +55,7 @@ class HistoryExplorer(anywidget.AnyWidget):
         "live/own_translator",
         "live/shared",
         "live/nearest_sentence",
+        "live/vector_probe",
         "live/five_translators",
     )
     _css = stylesheet("live/five_translators", "history")
