@@ -92,7 +92,7 @@ class AttentionDecoder(nn.Module):
         mask: Tensor,
         projected_keys: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Attend with the old state, then move on to the new one (1 and 2 above).
+        """Attend with the old state, then move on to the new one (steps 1 and 2).
 
         Args:
             embedded: E y_{i-1}, (B, e).
@@ -112,7 +112,7 @@ class AttentionDecoder(nn.Module):
         ### END SOLUTION
 
     def readout(self, embedded: Tensor, states: Tensor, contexts: Tensor) -> Tensor:
-        """Score every word of the vocabulary (3 and 4 above).
+        """Score every word of the vocabulary (steps 3 and 4).
 
         Args:
             embedded: E y_{i-1}, (..., e).
