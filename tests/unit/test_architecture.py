@@ -1,4 +1,4 @@
-"""Tests of the architecture: imports point only to lower layers, in project and autograder."""
+"""Tests of the architecture: imports point only to lower layers, and no file is long."""
 
 import ast
 import re
@@ -127,6 +127,13 @@ def test_no_room_of_the_autograder_imports_from_one_above():
             room = find_room(name)
             wrong = [o for o in others if o.startswith("autograder") and find_room(o) > room]
             assert not wrong, f"{name} imports {', '.join(wrong)}"
+
+
+def test_no_file_has_more_than_500_lines():
+    scripts = [p for p in (ROOT / "coursekit").rglob("*.js") if "vendor" not in p.parts]
+    lines = {path: path.read_text("utf-8").count("\n") for path in (*MODULES.values(), *scripts)}
+    assert len(lines) > 500
+    assert {path.name: count for path, count in lines.items() if count > 500} == {}
 
 
 @pytest.mark.parametrize("document", ["CONTRIBUTING.md", "docs/architecture.md"])
