@@ -39,7 +39,7 @@ from coursekit.training import seed_everything
 from solutions.embeddings.vectors import NeuralLanguageModel, negative_sampling_loss
 
 from .comparison_harness import Comparison, Train
-from .context_counts import count_contexts, group_by_context
+from .perplexity_by_context import count_contexts, group_by_context
 
 SIZES = {  # size of a word vector, hidden units, words of context
     "neural-2-4": (2, 4, 4),

@@ -8,19 +8,31 @@ from typing import Any
 import numpy as np
 
 from coursekit.models.ngrams import context_windows, perplexity
+from coursekit.text.vocabulary import BOS
 
 GROUPS = ((0, 0), (1, 4), (5, 19), (20, None))  # occurrences of the context, from and to
+
+
+def name_groups() -> list[str]:
+    """Return how often the contexts of each group occur: "never", "1–4 times", ..."""
+    names = []
+    for low, high in GROUPS:
+        times = f"{low} times or more" if high is None else f"{low}–{high} times"
+        names.append("never" if high == 0 else times)
+    return names
 
 
 def count_contexts(train: list[list[int]], test: list[list[int]], window: int = 4) -> np.ndarray:
     """Return how often the words before each word of `test` occur together in `train`, (N,).
 
-    The word that is to be predicted plays no part, so the groups favour no model. (Whether an
-    n-gram *with* that word has been seen does: a model that counts is good exactly where it has.)
+    The first `window` words of a sentence have less context, and it is frequent for that reason
+    alone: they get -1 and belong to no group. The word that is to be predicted plays no part, so
+    the groups favour no model. (Whether an n-gram *with* that word has been seen does: a model that
+    counts is good exactly where it has.)
     """
     seen = Counter(map(tuple, context_windows(train, window)[0].tolist()))
     contexts = context_windows(test, window)[0].tolist()
-    return np.array([seen[tuple(context)] for context in contexts])
+    return np.array([-1 if BOS in context else seen[tuple(context)] for context in contexts])
 
 
 def group_by_context(probabilities: np.ndarray, counts: np.ndarray) -> list[dict[str, Any]]:
