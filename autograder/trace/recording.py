@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import dis
 import linecache
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
@@ -248,12 +250,26 @@ def _read_code(file: str, spot: tuple[int, int | None, int | None, int | None]) 
     return " ".join(line.strip() for line in lines)
 
 
+@cache
+def _find_unreadable(code: CodeType) -> frozenset[str]:
+    """Return the variables of a function that must not be read from its frame.
+
+    Before Python 3.13.3, that ends the process if a variable which an inner function uses is at the
+    same time the variable of a comprehension (github.com/python/cpython/issues/128396).
+    """
+    shared = {*code.co_cellvars, *code.co_freevars}
+    steps = dis.get_instructions(code) if shared else ()
+    return frozenset(s.argval for s in steps if s.opname == "LOAD_FAST_AND_CLEAR") & shared
+
+
 @contextlib.contextmanager
 def _name_variables(recorder: _Recorder) -> Iterator[None]:
     """Note the names of the local variables that hold recorded tensors."""
 
     def look(frame: FrameType, event: str, argument: Any) -> Callable[..., Any]:
-        for name, thing in list(frame.f_locals.items()):
+        variables = frame.f_locals
+        for name in [*variables]:
+            thing = None if name in _find_unreadable(frame.f_code) else variables.get(name)
             if isinstance(thing, Tensor) and recorder.knows(thing) and name != "_":
                 record = recorder.records[recorder.find(thing)]
                 if not record.is_given and name not in record.names:

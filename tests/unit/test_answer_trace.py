@@ -247,3 +247,19 @@ def test_recorded_stages_are_those_of_the_solution(exercise, tmp_path):
     )
     assert json.loads(bytes(kept["index"].tolist())) == json.loads(bytes(made["index"].tolist()))
     torch.testing.assert_close(kept["values"], made["values"], rtol=1e-5, atol=1e-6, equal_nan=True)
+
+
+def test_names_are_recorded_where_a_comprehension_and_a_lambda_share_one():
+    """Before Python 3.13.3, reading such a variable from a frame ended the process."""
+    code = SCORE.replace(
+        "return torch.tanh(total) @ v",
+        "size = 2\n    twice = lambda: size\n    _ = [size for size in (1, 2)]\n"
+        "    return twice() * (torch.tanh(total) @ v)",
+    )
+    space = {"torch": torch}
+    exec(compile(code, "/home/student/score.py", "exec"), space)
+    exercise = EXERCISES["additive_score"]
+    recording = record_answer(
+        space["additive_score"], exercise, exercise.draw(1)[0], name_variables=True
+    )
+    assert {"q", "k", "total"} <= {name for record in recording.records for name in record.names}
