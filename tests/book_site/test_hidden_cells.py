@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-import symtable
+import dis
 from collections.abc import Iterator
 from pathlib import Path
+from types import CodeType
 
 import jupytext
 import pytest
@@ -23,20 +24,32 @@ def hidden_and_source(page: Path) -> Iterator[tuple[bool, str]]:
 
 
 def names(source: str) -> tuple[set[str], set[str], set[str]]:
-    """Return the global names that code binds, that it reads, and that its functions read later."""
-    table = symtable.symtable(source, "cell", "exec")
-    bound = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}
-    read = {s.get_name() for s in table.get_symbols() if s.is_referenced()}
+    """Return the global names that code binds, that it reads, and that its functions read later.
+
+    They are taken from the byte code, since a variable of a comprehension is no name of the cell,
+    but symtable lists it as one in Python 3.12 and later.
+    """
+    code = compile(source, "cell", "exec")
+    bound = {step.argval for step in dis.get_instructions(code) if step.opname == "STORE_NAME"}
+    read: set[str] = set()
     later: set[str] = set()
-    inner = [(scope, False) for scope in table.get_children()]
-    while inner:
-        scope, called_later = inner.pop()
-        called_later |= scope.get_name() not in ("listcomp", "setcomp", "dictcomp", "genexpr")
-        found = {s.get_name() for s in scope.get_symbols() if s.is_global() and s.is_referenced()}
+    open_codes = [(code, False)]
+    while open_codes:
+        code, called_later = open_codes.pop()
+        steps = list(dis.get_instructions(code))
+        found = {step.argval for step in steps if step.opname in ("LOAD_NAME", "LOAD_GLOBAL")}
         read |= found
         later |= found if called_later else set()
-        inner += [(child, called_later) for child in scope.get_children()]
+        for inner in code.co_consts:
+            if isinstance(inner, CodeType):
+                at_once = inner.co_name in ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+                open_codes.append((inner, called_later or not at_once))
     return bound, read, later
+
+
+def test_names_are_those_of_the_cell():
+    source = "import a as b\nc = [d for d in e]\ndef f(g):\n    return [g, h, *(i for i in j)]\n"
+    assert names(source) == ({"b", "c", "f"}, {"e", "h", "j"}, {"h", "j"})
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from autograder.instructor.grading import bwrap_command
@@ -50,3 +52,27 @@ def test_a_sandbox_that_cannot_be_built_says_why(monkeypatch):
     monkeypatch.setattr(bwrap_command, "_list_bwrap_arguments", broken)
     with pytest.raises(SandboxError, match=r"did not start: .*no-such-option.*user namespaces"):
         Sandbox(times=TIMES).prepare()
+
+
+@needs_bubblewrap
+def test_a_python_that_does_not_start_in_the_sandbox_is_not_blamed_on_namespaces(monkeypatch):
+    monkeypatch.setattr(bwrap_command, "_find_python", lambda: "/usr/bin/false")
+    with pytest.raises(SandboxError, match=r"^Python did not start in the sandbox") as caught:
+        Sandbox(times=TIMES).prepare()
+    assert "user namespaces" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("shared", "library", "variable"),
+    [
+        (1, "/opt/python/lib", {"LD_LIBRARY_PATH": "/python/lib"}),
+        (1, "/opt/python/lib/x86", {"LD_LIBRARY_PATH": "/python/lib/x86"}),
+        (1, "/usr/lib", {}),
+        (0, "/opt/python/lib", {}),
+        (None, "None", {}),
+    ],
+)
+def test_the_sandbox_says_where_libpython_is(monkeypatch, shared, library, variable):
+    settings = {"Py_ENABLE_SHARED": shared, "LIBDIR": library}
+    monkeypatch.setattr(bwrap_command.sysconfig, "get_config_var", settings.get)
+    assert bwrap_command._find_library_folder(Path("/opt/python"), "/python") == variable

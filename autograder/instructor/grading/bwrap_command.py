@@ -85,6 +85,18 @@ def _find_python() -> str:
     return f"{_PYTHON}/{inside}"
 
 
+def _find_library_folder(base: Path, shown: str) -> dict[str, str]:
+    """Return the variable by which Python finds libpython, where it is a library of its own.
+
+    Such a Python (of pyenv, of setup-python) records the folder as an absolute path, under which
+    the sandbox does not show it.
+    """
+    library = Path(str(sysconfig.get_config_var("LIBDIR")))
+    if not sysconfig.get_config_var("Py_ENABLE_SHARED") or not library.is_relative_to(base):
+        return {}
+    return {"LD_LIBRARY_PATH": f"{shown}/{library.relative_to(base)}"}
+
+
 def build_environment() -> dict[str, str]:
     """Return the environment of submissions: no variables of the instructor's, and one thread."""
     kept = {"HOME": "/tmp", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TERM": "dumb"}
@@ -118,8 +130,10 @@ def _list_bwrap_arguments() -> Iterator[str]:
     if Path("/nix/store").exists():
         yield from ("--ro-bind", "/nix/store", "/nix/store")
     base = Path(sys.base_prefix)
+    environment = build_environment()
     if base != Path("/usr"):
         yield from ("--ro-bind", str(base), _PYTHON)
+        environment |= _find_library_folder(base, _PYTHON)
     packages = _list_site_packages()
     yield from ("--ro-bind", str(packages[0]), _PACKAGES)
     # The course's own packages: only what students have, nothing that contains answers.
@@ -135,7 +149,7 @@ def _list_bwrap_arguments() -> Iterator[str]:
             for path in packages[0].glob(pattern):
                 yield from ("--ro-bind", "/dev/null", f"{where}/{path.relative_to(packages[0])}")
     yield from ("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--chdir", "/tmp")
-    for name, value in build_environment().items():
+    for name, value in environment.items():
         yield from ("--setenv", name, value)
     yield from ("--remount-ro", f"{_COURSE}/autograder/instructor", "--remount-ro", _COURSE)
     yield from ("--remount-ro", "/dev", "--remount-ro", "/")

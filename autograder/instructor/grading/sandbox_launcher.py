@@ -166,10 +166,16 @@ class Sandbox:
         last = lines[-1] if lines else "it gave no reason"
         if self.unsafe:
             return f"The process that runs submissions did not start: {last}"
+        without = "--unsafe grades without a sandbox, on a machine that you can lose."
+        if not last.startswith("bwrap: "):  # the sandbox is there, but not Python in it
+            return (
+                f"Python did not start in the sandbox: {last}. Recreate the environment "
+                f"with another Python, ideally your distribution's; {without}"
+            )
         return (
             f"The sandbox did not start: {last}. Linux must allow user namespaces "
             "(sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_"
-            "userns=0); --unsafe grades without a sandbox, on a machine that you can lose."
+            f"userns=0); {without}"
         )
 
     def run(
