@@ -163,8 +163,12 @@ def compare_with_torch_layers() -> dict[str, float]:
     }
 
 
-def position_rotation(k: int, d: int) -> Tensor:
-    """Return R_k, (d, d), which turns the sinusoidal position p, as a column, into p + k."""
+def make_position_rotation(k: int, d: int) -> Tensor:
+    """Return R_k, (d, d), which turns the sinusoidal position p, as a column, into p + k.
+
+    Vaswani et al. (2017), section 3.5, say that a linear map does it; the addition theorems of sine
+    and cosine give the map.
+    """
     blocks = []
     for i in range(d // 2):
         angle = torch.tensor(k / 10_000 ** (2 * i / d))

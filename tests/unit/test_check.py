@@ -14,13 +14,7 @@ from autograder.checking.card import format_card_text
 from autograder.checking.checker import find_exercise, verify
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.reference_solution import load_solution
-
-SOFTMAX, ATTENTION = EXERCISES["masked_softmax"], EXERCISES["AdditiveAttention"]
-
-
-def right(scores, mask):
-    weights = torch.softmax(scores.masked_fill(~mask, float("-inf")), dim=-1)
-    return torch.nan_to_num(weights, nan=0.0)
+from tests.helpers.checked_answers import ATTENTION, SOFTMAX, give_name, solve_softmax, write_card
 
 
 class Stub(nn.Module):
@@ -43,7 +37,7 @@ class Pieces(Stub):
         return torch.tanh((query @ self.W.T).unsqueeze(1) + projected) @ self.v
 
     def weigh(self, scores, mask):
-        return right(scores, mask)
+        return solve_softmax(scores, mask)
 
     def forward(self, query, keys, mask, projected_keys=None):
         projected = self.project(keys) if projected_keys is None else projected_keys
@@ -91,22 +85,11 @@ class LargeEpsilon(Pieces):
         return e / (e.sum(-1, keepdim=True) + 1e-2)
 
 
-def card(answer, exercise=SOFTMAX):
-    verdict = verify(answer, exercise)
-    assert not verdict.passed
-    return format_card_text(verdict)
-
-
-def named(answer, name="masked_softmax"):
-    answer.__name__ = name
-    return answer
-
-
 # Arguments of check
 
 
 def test_right_answer_returns_none_and_prints_one_card(capsys):
-    assert check(named(lambda scores, mask: right(scores, mask))) is None
+    assert check(give_name(lambda scores, mask: solve_softmax(scores, mask))) is None
     out, err = capsys.readouterr()
     assert out.startswith("✓ masked_softmax: right in all ")
     assert len(out.splitlines()) == 1
@@ -116,7 +99,7 @@ def test_right_answer_returns_none_and_prints_one_card(capsys):
 def test_validate_shows_the_first_line_of_the_card(monkeypatch):
     """nbgrader's Validate shows errors only, no cards."""
     with pytest.raises(CheckFailed) as failed:
-        check(named(lambda scores, mask: scores.softmax(-1) * mask))
+        check(give_name(lambda scores, mask: scores.softmax(-1) * mask))
     monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
     (line,) = failed.value._render_traceback_()
     assert line.startswith("CheckFailed: ✗ masked_softmax: Your mask comes after the softmax")
@@ -126,7 +109,7 @@ def test_validate_shows_the_first_line_of_the_card(monkeypatch):
 
 def test_wrong_answer_raises_an_assertion_error_with_the_text_of_the_card(capsys):
     with pytest.raises(CheckFailed) as caught:
-        check(named(lambda scores, mask: scores))
+        check(give_name(lambda scores, mask: scores))
     assert isinstance(caught.value, AssertionError)
     assert str(caught.value) == capsys.readouterr().out.rstrip("\n")
     assert str(caught.value).startswith("✗ masked_softmax: ")
@@ -158,13 +141,13 @@ def test_wrong_answer_raises_an_assertion_error_with_the_text_of_the_card(capsys
             "There is no exercise named 'Dropout'; keep the name of the stub.",
         ),
         (
-            named(lambda: None, "my_mask"),
+            give_name(lambda: None, "my_mask"),
             LookupError,
             "There is no exercise named 'my_mask'; keep the name of the stub. Did you mean "
             "causal_mask or padding_mask or mask_tokens?",
         ),
         (
-            named(lambda s, m: s, "maskedsoftmax"),
+            give_name(lambda s, m: s, "maskedsoftmax"),
             LookupError,
             "There is no exercise named 'maskedsoftmax'; keep the name of the stub. Did you mean "
             "masked_softmax?",
@@ -185,7 +168,7 @@ def test_an_object_or_a_function_in_place_of_the_class():
     with pytest.raises(TypeError, match=r"the class itself, not an object.*check\(Additive"):
         check(AdditiveAttention())
     with pytest.raises(TypeError, match=r"must be a class, as in the stub: class AdditiveAtt"):
-        check(named(lambda *given: None, "AdditiveAttention"))
+        check(give_name(lambda *given: None, "AdditiveAttention"))
     assert find_exercise(AdditiveAttention, EXERCISES) is ATTENTION
 
 
@@ -211,18 +194,18 @@ def test_half_a_stub_names_the_method():
         def forward(self, query, keys, mask, projected_keys=None):
             raise NotImplementedError
 
-    assert card(Half, ATTENTION).startswith("✗ AdditiveAttention.forward is not written yet")
+    assert write_card(Half, ATTENTION).startswith("✗ AdditiveAttention.forward is not written yet")
 
 
 def test_not_implemented_by_torch_is_not_the_stub():
-    text = card(lambda scores, mask: mask.softmax(-1))
+    text = write_card(lambda scores, mask: mask.softmax(-1))
     assert "not written yet" not in text
     assert "raised NotImplementedError" in text
     assert "not implemented for 'Bool'" in text
 
 
 def test_wrong_signature():
-    assert card(lambda scores: scores) == (
+    assert write_card(lambda scores: scores) == (
         "✗ masked_softmax must take 2 arguments here, (scores, mask); keep the signature of the "
         "stub, (scores, mask)."
     )
@@ -231,7 +214,7 @@ def test_wrong_signature():
         def forward(self, query, keys, mask):
             return super().forward(query, keys, mask)
 
-    assert card(ThreeOnly, ATTENTION).startswith(
+    assert write_card(ThreeOnly, ATTENTION).startswith(
         "✗ AdditiveAttention.forward must take 4 arguments here, "
         "(query, keys, mask, projected_keys); keep the signature"
     )
@@ -240,11 +223,13 @@ def test_wrong_signature():
         def __init__(self, size):
             super().__init__(size, size, size)
 
-    assert "with (query_size, key_size, hidden_size); keep the __init__" in card(Two, ATTENTION)
+    assert "with (query_size, key_size, hidden_size); keep the __init__" in write_card(
+        Two, ATTENTION
+    )
 
 
 def test_more_arguments_with_defaults_are_fine():
-    assert verify(lambda s, m, dim=-1, *rest, **more: right(s, m), SOFTMAX).passed
+    assert verify(lambda s, m, dim=-1, *rest, **more: solve_softmax(s, m), SOFTMAX).passed
 
 
 @pytest.mark.parametrize(
@@ -266,7 +251,7 @@ def test_more_arguments_with_defaults_are_fine():
     ],
 )
 def test_wrong_results(result, sentence):
-    assert sentence in card(lambda scores, mask: result(right(scores, mask)))
+    assert sentence in write_card(lambda scores, mask: result(solve_softmax(scores, mask)))
 
 
 def test_number_of_results():
@@ -279,8 +264,8 @@ def test_number_of_results():
             return (*super().forward(*given), None)
 
     wanted = "AdditiveAttention.forward must return 2 tensors: context, weights; it returned "
-    assert wanted + "one torch.Tensor." in card(One, ATTENTION)
-    assert wanted + "3 things." in card(Three, ATTENTION)
+    assert wanted + "one torch.Tensor." in write_card(One, ATTENTION)
+    assert wanted + "3 things." in write_card(Three, ATTENTION)
 
 
 def test_error_shows_the_students_own_line():
@@ -288,7 +273,7 @@ def test_error_shows_the_students_own_line():
         shown = scores @ mask  # the mistake
         return shown
 
-    text = card(masked_softmax)
+    text = write_card(masked_softmax)
     assert "masked_softmax raised RuntimeError: " in text
     assert "of its file: shown = scores @ mask  # the mistake" in text
     assert "autograder" not in text and "Traceback" not in text
@@ -298,29 +283,31 @@ def test_error_inside_torch_shows_the_students_line_too():
     def masked_softmax(scores, mask):
         return nn.functional.linear(scores, "weight")
 
-    assert 'linear(scores, "weight")' in card(masked_softmax)
+    assert 'linear(scores, "weight")' in write_card(masked_softmax)
 
 
 def test_exit_does_not_end_the_notebook():
     def masked_softmax(scores, mask):
         sys.exit(0)
 
-    text = card(masked_softmax)
+    text = write_card(masked_softmax)
     assert "calls exit() or quit(), which would end the whole notebook" in text
     assert "sys.exit(0)" in text
-    assert "calls exit() or quit()" in card(lambda s, m: exit())
+    assert "calls exit() or quit()" in write_card(lambda s, m: exit())
 
 
 def test_input_written_into():
-    text = card(lambda scores, mask: right(scores.mul_(1.5).div_(1.5).add_(1), mask))
+    text = write_card(lambda scores, mask: solve_softmax(scores.mul_(1.5).div_(1.5).add_(1), mask))
     assert "writes into its input scores; compute a new tensor instead." in text
-    assert "writes into its input mask" in card(lambda s, m: right(s, m.clone()) * m.fill_(True))
+    assert "writes into its input mask" in write_card(
+        lambda s, m: solve_softmax(s, m.clone()) * m.fill_(True)
+    )
 
 
 def test_result_written_into_by_a_later_call():
-    text = card(OverwritesProjectedKeys, ATTENTION)
+    text = write_card(OverwritesProjectedKeys, ATTENTION)
     assert "writes into its input projected_keys" in text
-    text = card(OneBufferForAllCalls, ATTENTION)
+    text = write_card(OneBufferForAllCalls, ATTENTION)
     assert "writes into weights after it has returned it" in text
 
 
@@ -330,19 +317,19 @@ def test_gradients():
     def cut(query, keys, W, U, v):
         return torch.tanh((query @ W.T).unsqueeze(1) + keys @ U.T) @ v.detach()
 
-    assert "no gradient reaches v: something cuts the graph" in card(cut, score)
+    assert "no gradient reaches v: something cuts the graph" in write_card(cut, score)
 
     def nan(scores, mask):
         return torch.nan_to_num((scores + mask.to(scores.dtype).log()).softmax(-1))
 
-    text = card(nan)
+    text = write_card(nan)
     assert "the gradient with respect to scores has NaN or infinite entries" in text
     assert "a row without any real position, whose gradient must be 0" in text
 
     def through_numpy(scores, mask):
-        return torch.from_numpy(scores.numpy() * 1.0) * 0 + right(scores, mask)
+        return torch.from_numpy(scores.numpy() * 1.0) * 0 + solve_softmax(scores, mask)
 
-    text = card(through_numpy)
+    text = write_card(through_numpy)
     assert "raised RuntimeError: Can't call numpy()" in text
     assert "This happened with inputs that require gradients, as they do in training." in text
 
@@ -353,7 +340,7 @@ def test_loading_without_a_word_about_gradients():
     code = inspect.getsource(load_solution(exercise))
     space = dict(vars(inspect.getmodule(load_solution(exercise))))
     exec(code.replace("parameter.detach()", "parameter"), space)
-    text = card(space["load_pretrained"], exercise)
+    text = write_card(space["load_pretrained"], exercise)
     assert "a leaf Variable that requires grad is being used in an in-place operation" in text
     assert "put code that only fills or reads them under torch.no_grad()" in text
 
@@ -362,7 +349,7 @@ def test_a_mean_over_nothing():
     def sequence_loss(logits, targets, pad_id=0):
         return nn.functional.cross_entropy(logits.mT, targets, ignore_index=pad_id)
 
-    text = card(sequence_loss, EXERCISES["sequence_loss"])
+    text = write_card(sequence_loss, EXERCISES["sequence_loss"])
     assert text.startswith("✗ sequence_loss: loss has NaN entries")
     assert "Nothing counts here: the loss is 0, and so are its gradients." in text
 
@@ -387,11 +374,13 @@ def test_parameters():
         def __init__(self, query_size, key_size, hidden_size):
             pass
 
-    assert "has no parameter 'v'; its docstring lists the parameters" in card(Missing, ATTENTION)
-    assert "a parameter 'b' that the docstring does not list" in card(Extra, ATTENTION)
-    text = card(Turned, ATTENTION)
+    assert "has no parameter 'v'; its docstring lists the parameters" in write_card(
+        Missing, ATTENTION
+    )
+    assert "a parameter 'b' that the docstring does not list" in write_card(Extra, ATTENTION)
+    text = write_card(Turned, ATTENTION)
     assert "a parameter 'W' of shape (2, 4); it must be (4, 2) here. Keep the __init__" in text
-    assert "must be a class derived from nn.Module" in card(NoModule, ATTENTION)
+    assert "must be a class derived from nn.Module" in write_card(NoModule, ATTENTION)
 
 
 def test_buffers_and_attributes_of_ones_own_are_fine():
@@ -409,5 +398,5 @@ def test_buffers_and_attributes_of_ones_own_are_fine():
 
 
 def test_something_kept_from_one_call_for_the_next():
-    text = card(KeepsTheProjection, ATTENTION)
+    text = write_card(KeepsTheProjection, ATTENTION)
     assert "a second one is not: keep nothing of one call for the next." in text

@@ -11,13 +11,9 @@ from autograder.checking.checker import CheckFailed, check, find_failed_case
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.reference_solution import load_solution
 from tests.answers import entries, handed_in
+from tests.helpers.checked_answers import give_name
 
 right = {name: load_solution(exercise) for name, exercise in EXERCISES.items()}
-
-
-def named(name, code):
-    code.__name__ = name
-    return code
 
 
 def test_the_failing_case_can_be_had_and_run_again():
@@ -62,7 +58,7 @@ def test_the_students_own_error_comes_out_of_a_case_that_is_run():
 
 def test_after_a_right_answer_there_is_no_failing_case():
     with pytest.raises(CheckFailed):
-        check(named("dot_score", lambda q, k: q), EXERCISES)
+        check(give_name(lambda q, k: q, "dot_score"), EXERCISES)
     check(right["dot_score"], EXERCISES)
     with pytest.raises(LookupError, match="no failing case"):
         find_failed_case()

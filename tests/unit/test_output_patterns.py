@@ -15,12 +15,9 @@ from autograder.checking.checker import verify
 from autograder.diagnose.answer_identifiers import collect_identifiers, mentions_only_known_names
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.reference_solution import load_solution
+from tests.helpers.checked_answers import find_headline
 
 right = {name: load_solution(exercise) for name, exercise in EXERCISES.items()}
-
-
-def headline(name, answer):
-    return verify(answer, EXERCISES[name]).headline
 
 
 def on_output(name, change):
@@ -86,13 +83,13 @@ def after_two(positions):
     ],
 )
 def test_a_relation_to_the_right_result_is_named(name, change, said):
-    found = headline(name, on_output(name, change))
+    found = find_headline(name, on_output(name, change))
     assert said in found, found
 
 
 def test_a_factor_is_named_by_the_size_it_depends_on():
     scaled = on_output("gru_cell", lambda h: h * h.shape[-1] ** 0.5)
-    assert "times the square root of d" in headline("gru_cell", scaled)
+    assert "times the square root of d" in find_headline("gru_cell", scaled)
 
 
 def test_only_rows_with_padding_are_wrong():
@@ -101,7 +98,7 @@ def test_only_rows_with_padding_are_wrong():
             context, weights = super().forward(query, keys, mask, *given)
             return context + (~mask).any(-1, keepdim=True), weights
 
-    said = headline("AdditiveAttention", Overlooks)
+    said = find_headline("AdditiveAttention", Overlooks)
     assert "right for rows where mask is all True, and wrong for rows where it has a False" in said
 
 
@@ -111,7 +108,7 @@ def overlook_lengths(states, lengths):
 
 
 def test_padding_is_recognised_where_a_batch_is_wider_than_its_sentences():
-    said = headline("last_state", overlook_lengths)
+    said = find_headline("last_state", overlook_lengths)
     assert "right for rows without padding, and wrong for rows that have some: lengths" in said
 
 
@@ -124,7 +121,7 @@ def test_all_outputs_are_searched_for_weights_that_cannot_be():
             weights, values
         ) if weights.dim() < 3 else weights @ values, weights
 
-    said = headline("attention", forgets_the_mask)
+    said = find_headline("attention", forgets_the_mask)
     assert said == "Masked positions get a weight in weights; it must be exactly 0 there."
 
     def sums_over_queries(query, key, value, mask=None, dropout=None):
@@ -134,7 +131,7 @@ def test_all_outputs_are_searched_for_weights_that_cannot_be():
         weights = scores.softmax(-2)
         return 1.5 * weights @ value, weights
 
-    said = headline("scaled_dot_product_attention", sums_over_queries)
+    said = find_headline("scaled_dot_product_attention", sums_over_queries)
     assert "each row must sum to 1" in said or "the softmax runs along axis -2" in said, said
 
 
@@ -142,12 +139,12 @@ def test_an_input_without_influence_is_named():
     def forgets(x, h, *weights):
         return right["gru_cell"](x, 0 * h, *weights).sin()
 
-    assert headline("gru_cell", forgets) == "The result does not depend on h, as it must."
+    assert find_headline("gru_cell", forgets) == "The result does not depend on h, as it must."
 
     def cuts(x, h, *weights):
         return right["gru_cell"](x, h.detach(), *weights).sin()
 
-    assert "something cuts the graph in between" in headline("gru_cell", cuts)
+    assert "something cuts the graph in between" in find_headline("gru_cell", cuts)
 
 
 def test_what_only_the_failing_cases_have_is_named():
@@ -156,29 +153,29 @@ def test_what_only_the_failing_cases_have_is_named():
             context, weights = super().forward(*args)
             return context + 0.3 * context.sin() * (self.kind == "predictive"), weights
 
-    said = headline("LocalAttention", WrongIfPredictive)
+    said = find_headline("LocalAttention", WrongIfPredictive)
     assert said == "Only cases with kind='predictive' fail."
 
     def wrong_with_mask(query, keys, values, score, mask=None):
         context, weights = right["attention"](query, keys, values, score, mask)
         return (context if mask is None else context + context.sin()), weights
 
-    assert headline("attention", wrong_with_mask).startswith("Every case with mask fails")
+    assert find_headline("attention", wrong_with_mask).startswith("Every case with mask fails")
 
 
 def test_a_single_failing_kind_of_case_is_named_by_its_title():
     def clamps(scores, mask):
         return right["masked_softmax"](scores.clamp(max=700), mask)
 
-    said = headline("masked_softmax", clamps)
+    said = find_headline("masked_softmax", clamps)
     assert "Only this case fails: " in said, said
 
 
 def test_wrong_values_come_before_a_wrong_dtype():
     single = on_output("sinusoidal_positions", lambda y: y.float())
-    assert "positions is float32" in headline("sinusoidal_positions", single)
+    assert "positions is float32" in find_headline("sinusoidal_positions", single)
     wrong = on_output("sinusoidal_positions", lambda y: after_two(y).float())
-    assert "components 0 and 1 are right" in headline("sinusoidal_positions", wrong)
+    assert "components 0 and 1 are right" in find_headline("sinusoidal_positions", wrong)
 
 
 def test_ids_of_another_number_are_shown_in_place_of_a_shape():
@@ -186,7 +183,7 @@ def test_ids_of_another_number_are_shown_in_place_of_a_shape():
         tokens, score = right["beam_search"](step, state, *args)
         return tokens[:1], score
 
-    assert "You return tokens = [" in headline("beam_search", stops_early)
+    assert "You return tokens = [" in find_headline("beam_search", stops_early)
 
 
 def test_a_wrong_shape_is_shown_where_sizes_differ_and_gets_the_names_of_axes():
@@ -206,9 +203,9 @@ def test_an_overflow_is_told_from_other_infinite_numbers():
         weights = torch.where(mask, scores, 0.0).exp() * mask
         return weights / weights.sum(-1, keepdim=True).clamp(min=1e-30)
 
-    assert "Only cases with numbers as large as" in headline("masked_softmax", overflows)
+    assert "Only cases with numbers as large as" in find_headline("masked_softmax", overflows)
     divides = on_output("sinusoidal_positions", lambda y: y / y)
-    assert "large" not in headline("sinusoidal_positions", divides)
+    assert "large" not in find_headline("sinusoidal_positions", divides)
 
 
 def test_a_state_that_a_first_call_has_changed_is_told_from_a_wrong_step():
@@ -218,7 +215,7 @@ def test_a_state_that_a_first_call_has_changed_is_told_from_a_wrong_step():
             state["caches"][:] = after["caches"]
             return log_probs, after
 
-    said = headline("Transformer", WritesIntoItsState)
+    said = find_headline("Transformer", WritesIntoItsState)
     assert said.startswith("The first call of step with state_1 is right, and the second one")
 
     class Wrong(right["Transformer"]):
@@ -226,7 +223,7 @@ def test_a_state_that_a_first_call_has_changed_is_told_from_a_wrong_step():
             log_probs, after = super().step(tokens, state)
             return log_probs + 1, after
 
-    assert "The first call" not in headline("Transformer", Wrong)
+    assert "The first call" not in find_headline("Transformer", Wrong)
 
 
 def test_the_note_of_the_only_case_that_stops_with_an_error_is_shown():
@@ -235,7 +232,7 @@ def test_the_note_of_the_only_case_that_stops_with_an_error_is_shown():
         return right["sequence_loss"](logits, targets, pad_id)
 
     notes = {case.note for case in EXERCISES["sequence_loss"].draw(1)}
-    said = headline("sequence_loss", stops)
+    said = find_headline("sequence_loss", stops)
     assert "AssertionError" in said and any(note and said.endswith(note) for note in notes)
 
 
@@ -243,12 +240,12 @@ def test_sizes_in_an_error_of_torch_get_the_names_of_axes():
     def forgets_the_transpose(query, keys, W, U, v):
         return (query @ W).unsqueeze(1).tanh() @ v
 
-    said = headline("additive_score", forgets_the_transpose)
+    said = find_headline("additive_score", forgets_the_transpose)
     assert "shapes cannot be multiplied" in said and "In this case " in said and "is d_q" in said
 
 
 def test_minus_infinity_filled_in_after_the_softmax_is_named():
-    said = headline(
+    said = find_headline(
         "masked_softmax", lambda scores, mask: scores.softmax(-1).masked_fill(~mask, -torch.inf)
     )
     assert "fill in -inf before the softmax" in said or "softmax" in said, said
@@ -292,12 +289,12 @@ def shift_once_more():
     ],
 )
 def test_a_slip_is_named(name, answer, said):
-    found = headline(name, answer)
+    found = find_headline(name, answer)
     assert said in found, found
 
 
 def test_a_cause_that_others_explain_as_well_is_not_named():
-    found = headline(
+    found = find_headline(
         "context_vector", lambda weights, values: (weights[..., None] * values).amax(1)
     )
     assert "batch" not in found, found  # the only right row also has one word
@@ -308,7 +305,7 @@ def test_a_gradient_that_must_not_arrive_is_told_apart_from_one_that_is_cut():
         reward = args[1]
         return right["reinforce_loss"](*args) + (reward - reward.detach()).sum()
 
-    said = headline("reinforce_loss", leaks)
+    said = find_headline("reinforce_loss", leaks)
     assert "a gradient reaches reward, which must get none" in said
 
 
@@ -320,7 +317,7 @@ def test_dropout_in_evaluation_mode_is_named():
         def forward(self, x):
             return F.dropout(super().forward(x), 0.5)
 
-    said = headline("PositionwiseFeedForward", AlwaysDrops)
+    said = find_headline("PositionwiseFeedForward", AlwaysDrops)
     assert "in evaluation mode" in said and "self.training" in said
 
 
@@ -331,14 +328,14 @@ def test_something_kept_between_calls_is_named():
         calls.append(1)
         return right["dot_score"](query, keys) + len(calls)
 
-    assert "keeps something from the previous call" in headline("dot_score", remembers)
+    assert "keeps something from the previous call" in find_headline("dot_score", remembers)
 
 
 def test_chance_in_a_function_is_named():
     def noisy(query, keys):
         return right["dot_score"](query, keys) + torch.rand(())
 
-    assert "nothing here may depend on chance" in headline("dot_score", noisy)
+    assert "nothing here may depend on chance" in find_headline("dot_score", noisy)
 
 
 # Method by method
@@ -402,15 +399,10 @@ def test_a_stub_that_is_called_is_named_by_its_own_name():
     def masked_softmax(scores, mask):
         return helper(scores)
 
-    assert headline("masked_softmax", masked_softmax).startswith("helper is not written yet")
+    assert find_headline("masked_softmax", masked_softmax).startswith("helper is not written yet")
 
 
 # The card
-
-
-def named(name, code):
-    code.__name__ = name
-    return code
 
 
 def test_the_card_shows_few_numbers_themselves_and_many_from_the_first_wrong_row():
@@ -441,8 +433,8 @@ def exp_by_hand(query, keys, W, U, v):
 
 def test_a_changed_place_is_named_in_words_that_the_answer_has():
     phrase = "there is an `exp` too many around what `tanh` gives"
-    assert phrase in headline("additive_score", exp_by_name)
-    assert "exp" not in headline("additive_score", exp_by_hand)
+    assert phrase in find_headline("additive_score", exp_by_name)
+    assert "exp" not in find_headline("additive_score", exp_by_hand)
 
 
 def test_names_of_helpers_and_of_methods_are_an_answers_own():

@@ -10,36 +10,14 @@ import torch
 
 from autograder import CheckFailed, check
 from autograder.checking import checker
-from autograder.checking.card import format_card_text
 from autograder.checking.checker import verify
 from autograder.diagnose.verdict import judge
-from autograder.exercises import EXERCISES
 from tests.answers.bahdanau.scores import masked_softmax as softmax_bank
-
-SOFTMAX, ATTENTION = EXERCISES["masked_softmax"], EXERCISES["AdditiveAttention"]
-
-
-SOFTMAX, ATTENTION = EXERCISES["masked_softmax"], EXERCISES["AdditiveAttention"]
-
-
-def right(scores, mask):
-    weights = torch.softmax(scores.masked_fill(~mask, float("-inf")), dim=-1)
-    return torch.nan_to_num(weights, nan=0.0)
-
-
-def card(answer, exercise=SOFTMAX):
-    verdict = verify(answer, exercise)
-    assert not verdict.passed
-    return format_card_text(verdict)
-
-
-def named(answer, name="masked_softmax"):
-    answer.__name__ = name
-    return answer
+from tests.helpers.checked_answers import SOFTMAX, solve_softmax, write_card
 
 
 def squeezed(scores, mask):
-    return right(scores, mask).squeeze()
+    return solve_softmax(scores, mask).squeeze()
 
 
 def test_smallest_failing_case_is_the_smallest():
@@ -73,9 +51,11 @@ def verify_one(answer, case, dtype, seed):
 
 
 def test_float64_is_shown_before_float32():
-    lines = card(lambda scores, mask: right(scores, mask) * 0.5).splitlines()
+    lines = write_card(lambda scores, mask: solve_softmax(scores, mask) * 0.5).splitlines()
     assert lines[2].endswith("one row of one position.")
-    only32 = card(lambda s, m: right(s, m) * (0.5 if s.dtype == torch.float32 else 1.0))
+    only32 = write_card(
+        lambda s, m: solve_softmax(s, m) * (0.5 if s.dtype == torch.float32 else 1.0)
+    )
     assert ", float32." in only32
 
 
@@ -84,13 +64,13 @@ def test_float32_is_tried_only_where_float64_is_right():
 
     def masked_softmax(scores, mask):
         dtypes.append(scores.dtype)
-        return right(scores, mask) * 0.5
+        return solve_softmax(scores, mask) * 0.5
 
     verdict = verify(masked_softmax, SOFTMAX)
     assert verdict.kind == "value" and verdict.cases == len(SOFTMAX.draw(1)) * 2  # of two seeds
     assert set(dtypes) == {torch.float64}
-    assert verify(right, SOFTMAX).cases == len(SOFTMAX.draw(1)) * 2
-    assert verify(right, SOFTMAX).kind == ""
+    assert verify(solve_softmax, SOFTMAX).cases == len(SOFTMAX.draw(1)) * 2
+    assert verify(solve_softmax, SOFTMAX).kind == ""
 
 
 def test_a_case_that_fails_in_both_dtypes_is_one_case():
@@ -132,10 +112,10 @@ def test_a_wrong_answer_to_another_exercise_is_blamed(fill, values, blamed):
 
 
 def test_expected_and_actual_are_shown():
-    text = card(lambda scores, mask: right(scores, mask) * 0.5)
+    text = write_card(lambda scores, mask: solve_softmax(scores, mask) * 0.5)
     assert "inputs:\n  scores (1, N=1) = [[0.6070]]\n  mask (1, N=1) = [[True]]" in text
     assert "expected weights (1, N=1):\n    1.0000" in text
     assert "yours weights (1, N=1):\n    0.5000" in text
     assert "largest difference at [0, 0]: expected 1.0000, yours 0.5000" in text
-    small = card(lambda scores, mask: right(scores, mask) * (1 - 1e-4))
+    small = write_card(lambda scores, mask: solve_softmax(scores, mask) * (1 - 1e-4))
     assert "expected 1.00000000, yours 0.99990000" in small

@@ -7,12 +7,9 @@ import pytest
 from autograder.checking.checker import verify
 from autograder.exercises import EXERCISES
 from autograder.instructor.authoring.reference_solution import load_solution
+from tests.helpers.checked_answers import find_headline
 
 right = {name: load_solution(exercise) for name, exercise in EXERCISES.items()}
-
-
-def headline(name, answer):
-    return verify(answer, EXERCISES[name]).headline
 
 
 @pytest.mark.parametrize(
@@ -23,7 +20,7 @@ def test_lengths_may_not_be_ignored(name):
         def forward(self, tokens, lengths):
             return super().forward(tokens, (tokens != 0).sum(1))
 
-    assert "what stands on padding is arbitrary" in headline(name, CountsIds)
+    assert "what stands on padding is arbitrary" in find_headline(name, CountsIds)
 
 
 def test_lengths_may_not_be_ignored_when_a_source_is_encoded():
@@ -31,7 +28,7 @@ def test_lengths_may_not_be_ignored_when_a_source_is_encoded():
         def encode(self, source, lengths):
             return super().encode(source, (source != 0).sum(1))
 
-    assert "what stands on padding is arbitrary" in headline("Seq2Seq", CountsIds)
+    assert "what stands on padding is arbitrary" in find_headline("Seq2Seq", CountsIds)
 
 
 def test_a_fill_that_is_not_below_every_score_is_refused():

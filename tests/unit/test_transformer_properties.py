@@ -24,7 +24,7 @@ def test_a_layer_without_its_residual_differs_from_torchs(monkeypatch):
 @pytest.mark.parametrize("k", [-7, 1, 12])
 def test_a_rotation_turns_each_position_into_the_one_k_places_away(k):
     positions = sinusoidal_positions(100, 16)  # (T, d)
-    turned = positions[20:80] @ transformer_properties.position_rotation(k, 16).T  # (60, d)
+    turned = positions[20:80] @ transformer_properties.make_position_rotation(k, 16).T  # (60, d)
     torch.testing.assert_close(turned, positions[20 + k : 80 + k], atol=1e-4, rtol=0)
 
 
