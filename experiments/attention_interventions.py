@@ -14,24 +14,20 @@ of the explorer's models.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
-import torch
 from torch import Tensor
 
-from coursekit.corpora.grammar.korean_morphology import PARTICLES, particle
-from coursekit.corpora.grammar.lexicon import NOUNS
-from coursekit.data.batching import batches_by_length, source_batch
+from coursekit.data.batching import batches_by_length
 from coursekit.data.lesson_data import TranslationData
 from coursekit.models.translation import AttentionTranslator, translate
-from coursekit.text.vocabulary import BOS, WordVocabulary
 from coursekit.training import results, seed_everything
 from coursekit.widgets import as_packed
 
 from . import bottleneck
 from .comparison_harness import Comparison, Train
+from .step_interventions import intervene_at_counters, intervene_at_nouns
 from .synthetic_translation import (
     BATCH,
     RATE,
@@ -48,10 +44,6 @@ EPOCHS = {"short": 2, "attention": 12, "fixed": 12, "french": 8}
 CORPORA = {"korean": (14_000, 26), "french": (6_000, 12)}  # pairs of an epoch, longest source
 GROUPS = {"korean": (bottleneck.EDGES, bottleneck.LONG), "french": ((4, 8, 13), 8)}  # by length
 LEVELS = {"attention": 13, "fixed": 31}  # of each parameter in the browser: a page must stay small
-SENTENCES = 200  # of the test set: those whose steps are changed
-KIND = {form: kind for kind, forms in PARTICLES.items() for form in forms}
-NAMES = {noun.korean for noun in NOUNS} - bottleneck.COUNTERS  # a dog is written as a counter is
-EVERY = 10  # of the nouns, the first of every ten is forced
 
 
 def load() -> tuple[dict[str, FreshPairs], str]:
@@ -59,114 +51,6 @@ def load() -> tuple[dict[str, FreshPairs], str]:
     corpora = {language: FreshPairs(language, *sizes) for language, sizes in CORPORA.items()}
     joined = "".join(corpus.sha256() for corpus in corpora.values())
     return corpora, hashlib.sha256(joined.encode()).hexdigest()
-
-
-@dataclass
-class ForcedDecoding:
-    """The decoding of one sentence, word by word, with words or contexts from outside.
-
-    Attributes:
-        model: a trained translator with attention.
-        words: of the target language, by id.
-        state: the decoder's state (1, d).
-        read: annotations (1, S, 2d), mask (1, S) and projected annotations (1, S, d).
-    """
-
-    model: AttentionTranslator
-    words: Sequence[str]
-    state: Tensor
-    read: tuple[Tensor, ...]
-
-    @classmethod
-    def start(cls, model: AttentionTranslator, data: TranslationData, i: int) -> ForcedDecoding:
-        """Return the decoding of the i-th test sentence before its first word."""
-        words = data.target_words
-        assert isinstance(words, WordVocabulary)
-        state, *read = model.encode(*source_batch([data.test[i][0]]))
-        return cls(model, words.words, state, tuple(read))
-
-    def step(self, previous: int, look_at: int | None = None) -> str:
-        """Read the previous word and return the next one.
-
-        Args:
-            previous: id of the previous word.
-            look_at: source position that gets all the weight; None leaves the weights alone.
-        """
-        decoder = self.model.decoder
-        embedded = decoder.embedding(torch.tensor([previous]))  # (1, e)
-        if look_at is None:
-            self.state, context, _ = decoder.step(embedded, self.state, *self.read)
-        else:
-            context = self.read[0][:, look_at]  # (1, 2d)
-            self.state = decoder.cell(torch.cat([embedded, context], dim=-1), self.state)
-        return self.words[decoder.readout(embedded, self.state, context).argmax().item()]
-
-
-@dataclass(frozen=True)
-class NounSteps:
-    """Where a test sentence writes its first noun, and a noun that it might write instead.
-
-    Attributes:
-        sentence: index in the test set.
-        step: of the first noun.
-        source_of_last: source position of the last noun.
-        last: the last noun.
-    """
-
-    sentence: int
-    step: int
-    source_of_last: int
-    last: str
-
-
-def find_noun_steps(data: TranslationData) -> Iterator[NounSteps]:
-    """Yield the test sentences whose first and last noun differ."""
-    assert data.links is not None
-    for i in range(SENTENCES):
-        written = data.target_words.tokens(data.test[i][1])
-        links = sorted(data.links[i], key=lambda link: link[1])
-        places = [(j, t) for j, t in links if written[t] in NAMES]
-        if len(places) > 1 and written[places[0][1]] != written[places[-1][1]]:
-            yield NounSteps(i, places[0][1], places[-1][0], written[places[-1][1]])
-
-
-@torch.no_grad()
-def intervene(model: AttentionTranslator, data: TranslationData) -> dict[str, float]:
-    """Return how often the translation follows an intervention at the step of the first noun.
-
-    "moved": all weight lies on the last noun, and the model writes that one. "followed": another
-    noun is forced, which needs the other form of the particle after it, and the model writes that
-    form. Each is a share of the number of cases beside it.
-    """
-    model.eval()
-    words = data.target_words
-    assert isinstance(words, WordVocabulary)
-    known = sorted(NAMES & words.ids.keys())
-    moved, followed = [], []
-    for case in find_noun_steps(data):
-        target = [BOS, *data.test[case.sentence][1]]
-        decoding = ForcedDecoding.start(model, data, case.sentence)
-        for token in target[: case.step]:
-            decoding.step(token)
-        before = decoding.state
-        moved.append(decoding.step(target[case.step], case.source_of_last) == case.last)
-        true = words.words[target[case.step + 2]]
-        if true not in KIND:
-            continue
-        decoding.state = before
-        decoding.step(target[case.step])
-        after = decoding.state
-        for noun in known[::EVERY]:
-            needed = particle(KIND[true], noun)
-            if needed != true:
-                decoding.state = after
-                followed.append(decoding.step(words.ids[noun]) == needed)
-    return {
-        "moved": sum(moved) / len(moved),
-        "moved_cases": len(moved),
-        "followed": sum(followed) / len(followed),
-        "followed_cases": len(followed),
-    }
 
 
 def measure_rounding(
@@ -223,7 +107,7 @@ def train_row(row: str, seed: int, corpora: dict[str, FreshPairs], train: Train)
         weights = weights_for(model, data.test)
         run["metrics"] |= measure_alignment(weights, data)
     if row == "attention":
-        run["metrics"] |= intervene(model, data)
+        run["metrics"] |= intervene_at_nouns(model, data) | intervene_at_counters(model, data)
     if row == "french":
         run["picture"] = picture(weights, data)
     if row in LEVELS:
