@@ -14,7 +14,7 @@ from autograder.checking.difference_map import draw_difference_map
 from autograder.diagnose.compare import Difference
 from autograder.diagnose.marked_numbers import NOT_COUNTED, RIGHT, MarkedLine, measure_errors
 from autograder.diagnose.verdict import choose_failure
-from tests.unit.test_check import SOFTMAX, right
+from tests.helpers.checked_answers import SOFTMAX, solve_softmax
 
 
 def test_html_is_escaped():
@@ -41,7 +41,7 @@ def test_html_says_what_the_text_says():
 
 def test_a_known_mistake_is_not_named_for_another_failure():
     """A wrong dtype is a wrong dtype, although detached answers have the same values."""
-    verdict = verify(lambda s, m: right(s.float(), m), SOFTMAX)
+    verdict = verify(lambda s, m: solve_softmax(s.float(), m), SOFTMAX)
     assert verdict.misconception == ""
     assert "float32" in verdict.headline
 

@@ -14,7 +14,8 @@ from tqdm import tqdm
 from autograder import CheckFailed, check
 from autograder.checking.checker import verify
 from autograder.exercises import EXERCISES
-from tests.unit.test_check import ATTENTION, SOFTMAX, LargeEpsilon, Pieces, card, named, right
+from tests.helpers.checked_answers import ATTENTION, SOFTMAX, give_name, solve_softmax, write_card
+from tests.unit.test_check import LargeEpsilon, Pieces
 
 
 def noisy(scores, mask):
@@ -23,11 +24,11 @@ def noisy(scores, mask):
     warnings.warn("a warning", stacklevel=1)
     for _ in tqdm(range(2)):
         pass
-    return right(scores, mask)
+    return solve_softmax(scores, mask)
 
 
 def test_output_of_an_answer_stays_away(capfd):
-    check(named(lambda s, m: noisy(s, m)))
+    check(give_name(lambda s, m: noisy(s, m)))
     out, err = capfd.readouterr()
     assert err == ""
     assert "printed" not in out and len(out.splitlines()) == 1
@@ -45,7 +46,7 @@ def test_the_beginning_of_the_output_is_on_the_card_if_it_fails(capfd):
     assert "Your code printed:\nline 0\nline 1\n" in text
     assert "line 10\n" not in text and len(text) < 3000
     assert capfd.readouterr().err == ""
-    text = card(lambda s, m: noisy(s, m) * 2)
+    text = write_card(lambda s, m: noisy(s, m) * 2)
     assert "printed to stdout\nwritten to stderr" in text
 
 
@@ -53,7 +54,7 @@ def test_random_numbers_go_on_as_if_nothing_had_been():
     def draws(scores, mask):
         torch.rand(3), random.random(), np.random.rand()
         torch.manual_seed(0), random.seed(0), np.random.seed(0)
-        return right(scores, mask)
+        return solve_softmax(scores, mask)
 
     def three():
         return torch.rand(1).item(), random.random(), np.random.rand()
@@ -71,7 +72,7 @@ def test_gradient_mode_and_streams_are_restored():
         raise ValueError("oh")
 
     streams = sys.stdout, sys.stderr
-    assert "raised ValueError: oh" in card(careless)
+    assert "raised ValueError: oh" in write_card(careless)
     assert torch.is_grad_enabled()
     assert (sys.stdout, sys.stderr) == streams
 
@@ -80,7 +81,7 @@ def test_default_dtype_of_the_student_does_no_harm():
     before = torch.get_default_dtype()
     try:
         torch.set_default_dtype(torch.float64)
-        assert verify(right, SOFTMAX).passed
+        assert verify(solve_softmax, SOFTMAX).passed
         assert verify(Pieces, ATTENTION).passed
         assert verify(LargeEpsilon, ATTENTION).passed is False
         for name in ("BidirectionalEncoder", "AttentionDecoder"):
