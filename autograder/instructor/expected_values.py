@@ -28,8 +28,10 @@ from autograder.diagnose.trial import Trial
 from autograder.expected_values import FOLDER, SEEDS
 from autograder.instructor.authoring.expected_values_digest import compute_digest
 from autograder.instructor.authoring.mistake_loader import load_mistakes
+from autograder.instructor.authoring.mistake_parser import CardError
 from autograder.instructor.authoring.reference_solution import compute_expected, load_solution
 from autograder.instructor.mutation.mutant_fingerprints import compute_mutant_fingerprints
+from autograder.instructor.mutation.operators import list_helpers
 from autograder.run.runner import run_case
 from autograder.spec.argument_perturbations import list_changed_outputs, propose_changes
 from autograder.spec.exercise import Exercise
@@ -57,7 +59,7 @@ def write(
     path = folder / exercise.assignment / exercise.name
     path.parent.mkdir(parents=True, exist_ok=True)
     page = path.with_suffix(".json")
-    digest = compute_digest(exercise, SEEDS)
+    digest = compute_todays_digest(exercise, exercises)
     before = json.loads(page.read_text(encoding="utf-8")) if page.is_file() else {}
     stale = recompute or before.get("made_from") != digest
     phrases = before.get("mutants", [])
@@ -74,6 +76,12 @@ def write(
     }
     page.write_text(json.dumps(texts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return stale
+
+
+def compute_todays_digest(exercise: Exercise, exercises: Mapping[str, Exercise]) -> str:
+    """Return the digest of what the expected values of an exercise are computed from."""
+    helpers = [exercises[name] for name in list_helpers(exercise, exercises)]
+    return compute_digest(exercise, SEEDS, helpers)
 
 
 def _encode_json(data: Mapping[str, Any]) -> Tensor:
@@ -213,9 +221,12 @@ def main(arguments: Sequence[str]) -> None:
             write_stages(exercise)
         return
     with ProcessPoolExecutor() as pool:
-        done = pool.map(write, chosen, repeat(EXERCISES), repeat(FOLDER), repeat(recompute))
+        try:
+            done = [*pool.map(write, chosen, repeat(EXERCISES), repeat(FOLDER), repeat(recompute))]
+        except CardError as error:
+            sys.exit(str(error))
         computed = [exercise.name for exercise, stale in zip(chosen, done, strict=True) if stale]
-    print(f"Recomputed: {', '.join(computed) or 'nothing'}.")
+    print(f"Recomputed: {', '.join(computed) or 'no values'}. Titles and hints are written.")
 
 
 if __name__ == "__main__":

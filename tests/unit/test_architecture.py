@@ -136,6 +136,18 @@ def test_no_file_has_more_than_500_lines():
     assert {path.name: count for path, count in lines.items() if count > 500} == {}
 
 
+def test_settings_name_tests_that_exist():
+    settings = [ROOT / ".pre-commit-config.yaml", ROOT / "Makefile", ROOT / ".ci" / "run"]
+    settings += (ROOT / ".github" / "workflows").iterdir()
+    named = [
+        name
+        for path in settings
+        for name in re.findall(r"\btests/[\w/]+\b(?:\.py|(?=[\s\"']))", path.read_text("utf-8"))
+    ]
+    assert len(named) > 5
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
 @pytest.mark.parametrize("document", ["CONTRIBUTING.md", "docs/architecture.md"])
 def test_documents_name_files_that_exist(document):
     """A path, or its end; a name in capitals stands for others."""

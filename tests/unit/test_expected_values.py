@@ -39,7 +39,7 @@ def list_exercises(assignment):
 def test_expected_values_fit_todays_cases_solutions_and_mistakes(assignment):
     for exercise in list_exercises(assignment):
         made_from = read(expected_values.FOLDER, exercise)[1]["made_from"]
-        assert made_from == digest.compute_digest(exercise, expected_values.SEEDS), (
+        assert made_from == writing.compute_todays_digest(exercise, EXERCISES), (
             f"The expected values of {exercise.name} are older than its cases, solution or "
             "mistakes: run make expected-values."
         )
@@ -78,14 +78,14 @@ def test_comments_docstrings_and_empty_lines_do_not_count():
 
 
 def test_solution_mistakes_and_cases_count(monkeypatch):
-    before = digest.compute_digest(SOFTMAX, (1,))
-    assert digest.compute_digest(SOFTMAX, (1,)) == before
-    assert digest.compute_digest(SOFTMAX, (2,)) != before
+    before = digest.compute_digest(SOFTMAX, (1,), [])
+    assert digest.compute_digest(SOFTMAX, (1,), []) == before
+    assert digest.compute_digest(SOFTMAX, (2,), []) != before
     real = digest._find_source
     for added, same in (("more = 1", False), ("# A remark.", True)):
         monkeypatch.setattr(digest, "_find_source", lambda name, a=added: f"{a}\n{real(name)}")
         digest._read_solution.cache_clear()
-        assert (digest.compute_digest(SOFTMAX, (1,)) == before) == same
+        assert (digest.compute_digest(SOFTMAX, (1,), []) == before) == same
     monkeypatch.setattr(digest, "_find_source", real)
     digest._read_solution.cache_clear()
     for old, new, same in (
@@ -95,7 +95,20 @@ def test_solution_mistakes_and_cases_count(monkeypatch):
     ):
         change = partial(_read_changed_cards, old=old, new=new)
         monkeypatch.setattr(digest, "read_cards", change)
-        assert (digest.compute_digest(SOFTMAX, (1,)) == before) == same, old
+        assert (digest.compute_digest(SOFTMAX, (1,), []) == before) == same, old
+
+
+def test_a_card_of_a_function_that_the_solution_calls_counts_with_its_title(monkeypatch):
+    caller = EXERCISES["AdditiveAttention"]
+    before = writing.compute_todays_digest(caller, EXERCISES)
+    for old, new, same in (
+        ("Every row is spread over all N positions.", "Every row is spread out.", True),
+        ("### mask_ignored: ", "### mask_ignored: Of late, ", False),
+        ("`weights * mask` → `weights`", "`weights * mask` → `2 * weights`", False),
+    ):
+        change = partial(_read_changed_cards, old=old, new=new)
+        monkeypatch.setattr(digest, "read_cards", change)
+        assert (writing.compute_todays_digest(caller, EXERCISES) == before) == same, old
 
 
 def _read_changed_cards(path: Path, old: str, new: str) -> dict[str, list[Card]]:

@@ -1,7 +1,8 @@
 """Digests of what determines an exercise's expected values: cases, solution and mistakes.
 
 Comments, docstrings and empty lines do not count, so that hints and texts may change freely. The
-engine's own source does not count either; `make check` recomputes all values.
+titles of the mistakes of functions that a solution calls do: they are part of what its check says.
+The engine's own source does not count either; `make check` recomputes all values.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import hashlib
 import inspect
 import json
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache, partial
 from importlib.util import find_spec
@@ -21,21 +22,28 @@ from typing import Any
 
 from torch import Tensor
 
-from autograder.instructor.authoring.mistake_parser import read_cards
+from autograder.instructor.authoring.mistake_parser import Card, read_cards
 from autograder.instructor.authoring.notebook_builder import SOLUTIONS
 from autograder.spec.exercise import Exercise
 
 FORMAT = 1  # increase it when values are computed from the same cases in another way
 
 
-def compute_digest(exercise: Exercise, seeds: tuple[int, ...]) -> str:
-    """Return a digest that changes when an exercise's expected values have to be recomputed."""
+def compute_digest(exercise: Exercise, seeds: tuple[int, ...], helpers: Iterable[Exercise]) -> str:
+    """Return a digest that changes when an exercise's expected values have to be recomputed.
+
+    Args:
+        exercise: the exercise.
+        seeds: those of its cases.
+        helpers: the exercises whose functions the solution calls.
+    """
     where = f"solutions.{exercise.assignment}.{exercise.notebook}"
     parts = [
         FORMAT,
         [describe(exercise.draw(seed)) for seed in seeds],
         _read_solution(f"{where}.solution"),
         _describe_mistakes(exercise),
+        *map(_describe_helper, helpers),
     ]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
@@ -107,10 +115,18 @@ def _read_solution(module: str) -> tuple[str, ...]:
 
 def _describe_mistakes(exercise: Exercise) -> Any:
     """Return the code of an exercise's mistakes, without their titles and hints."""
-    path = SOLUTIONS / exercise.assignment / exercise.notebook / "mistakes.md"
-    page = read_cards(path)
-    cards = [*page[""], *page.get(exercise.name, [])]
+    cards = _read_cards(exercise)
     return describe([[c.slug, c.arrows, [(f.method, f.code) for f in c.fences]] for c in cards])
+
+
+def _describe_helper(helper: Exercise) -> list[Any]:
+    titles = [card.title for card in _read_cards(helper)]
+    return [helper.name, titles, _describe_mistakes(helper)]
+
+
+def _read_cards(exercise: Exercise) -> list[Card]:
+    page = read_cards(SOLUTIONS / exercise.assignment / exercise.notebook / "mistakes.md")
+    return [*page[""], *page.get(exercise.name, [])]
 
 
 def _find_source(module: str) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.instructor.authoring.mistake_parser import Arrow, Card, Fence, read_cards
+from autograder.instructor.authoring.mistake_parser import Arrow, Card, CardError, Fence, read_cards
 from autograder.instructor.authoring.notebook_builder import SOLUTIONS
 from autograder.spec.exercise import Exercise
 
@@ -33,7 +33,7 @@ def load_mistakes(exercise: Exercise) -> list[Mistake]:
     """Return the known mistakes of an exercise.
 
     Raises:
-        ValueError: a card has no hint or no code, or an arrow does not fit the solution.
+        CardError: a card has no hint or no code, or an arrow does not fit the solution.
     """
     path = SOLUTIONS / exercise.assignment / exercise.notebook / "mistakes.md"
     cards = read_cards(path)
@@ -51,7 +51,7 @@ def load_mistakes(exercise: Exercise) -> list[Mistake]:
             code = build_mistake(card, text, space, path)
         except Exception as error:  # also what the card's own code raises
             kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
-            raise ValueError(f"{path}, card {card.slug}: {kind}{error}") from error
+            raise CardError(f"{path}, card {card.slug}: {kind}{error}") from error
         mistakes.append(Mistake(card.slug, card.title, card.hint, code))
     return mistakes
 

@@ -33,6 +33,10 @@ ARROW = " → "
 NOTHING = "nothing"
 
 
+class CardError(ValueError):
+    """Raised if a page of cards has a mistake; the message says where and what to do."""
+
+
 @dataclass(frozen=True)
 class Arrow:
     """A replacement of code.
@@ -93,7 +97,7 @@ def read_cards(path: Path) -> dict[str, list[Card]]:
     Under "" stand the helpers of the whole page.
 
     Raises:
-        ValueError: a heading is not `## exercise` or `### slug: Title`, or an arrow has a mistake.
+        CardError: a heading is not `## exercise` or `### slug: Title`, or an arrow has a mistake.
     """
     page = {"": [Card()]}
     tokens = MarkdownIt().parse(path.read_text(encoding="utf-8"))
@@ -126,7 +130,7 @@ def read_cards(path: Path) -> dict[str, list[Card]]:
                     card.hint = f"{card.hint} {' '.join(token.content.split())}".strip()
         except ValueError as error:
             line = (token.map or [0])[0] + 1
-            raise ValueError(f"{path}, line {line}: {error}") from error
+            raise CardError(f"{path}, line {line}: {error}") from error
     return page
 
 
@@ -153,7 +157,8 @@ def read_arrow(paragraph: Token) -> Arrow | None:
     methods = tuple(part.content for part in where if part.type == "code_inline")
     if words not in ("", "Everywhere: ") and not re.fullmatch(r"In (?:, )*(?: and )?: ", words):
         raise ValueError(
-            f'an arrow begins with code, "In `method`: " or "Everywhere: ", not {words!r}.'
+            f'an arrow begins with code, "In `method`: " or "Everywhere: ", not {words!r}; if that '
+            "is the hint, put an empty line between it and the arrow."
         )
     return Arrow(old[0], new[0], methods, words == "Everywhere: ")
 
