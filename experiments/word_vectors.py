@@ -130,11 +130,13 @@ def measure_vectors(vectors: Tensor, data: LanguageData) -> dict[str, float]:
         sought[torch.arange(len(sought)), given] = -torch.inf
     answers = sought.argmax(dim=-1)  # (A,)
     fitting = [kinds.get(x) == kinds[y] for x, y in zip(answers.tolist(), d.tolist(), strict=True)]
-    # Who only knows the kind and the number guesses among the plurals that were not given.
+    # Who only knows the kind and the number guesses among the plurals that were not given. Kinds
+    # differ in size, so the guesses are those of the questions answered in the kind.
     plurals = Counter(kinds.values())
     guesses = [
         1 / (plurals[kinds[y]] - (kinds[x] == kinds[y]))
-        for x, y in zip(b.tolist(), d.tolist(), strict=True)
+        for x, y, fits in zip(b.tolist(), d.tolist(), fitting, strict=True)
+        if fits
     ]
     real = vectors[len(SPECIAL) :]  # (V - 4, d)
     longest = real.norm(dim=-1) >= real.norm(dim=-1).quantile(0.9)  # one word in ten
@@ -145,7 +147,7 @@ def measure_vectors(vectors: Tensor, data: LanguageData) -> dict[str, float]:
         "same_kind_by_chance": _chance(list(kinds.values()), words),
         "analogies": (answers == d).float().mean().item(),
         "analogies_of_the_kind": fmean(fitting),
-        "analogies_guessed_from_the_kind": fmean(guesses),
+        "analogies_guessed_from_the_kind": fmean(guesses or [0.0]),
         "longest_by_product": longest[product].float().mean().item(),
         "longest_by_cosine": longest[by_cosine].float().mean().item(),
     }
@@ -245,6 +247,7 @@ COMPARISON = Comparison(
         "dimension": DIMENSION,
         "neighbours": NEIGHBOURS,
         "negatives": NEGATIVES,
+        "pairs_batch": PAIRS_BATCH,
         "skipgram_epochs": SKIPGRAM_EPOCHS,
     },
     load=load,

@@ -11,7 +11,7 @@ from coursekit.text.vocabulary import SPECIAL
 from coursekit.training import train
 from experiments import word_vectors
 from experiments.perplexity_by_context import count_contexts, group_by_context, name_groups
-from experiments.word_vectors import KINDS, measure_vectors
+from experiments.word_vectors import KINDS, measure_vectors, noun_kinds
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +54,17 @@ def test_vectors_of_kind_and_number_alone_answer_no_more_analogies_than_a_guess(
     found = measure_vectors(vectors, data)
     assert found["analogies_of_the_kind"] > 0.9
     assert found["analogies"] < 0.1 < found["analogies_guessed_from_the_kind"] < 0.2
+
+
+def test_the_guess_is_that_of_the_questions_answered_in_the_kind(data):
+    vectors = make_vectors(data, plural=3.0)
+    for noun in NOUNS:  # of the other kinds nothing is answered
+        if "person" not in noun.tags and noun.english_plural in data.vocabulary.ids:
+            vectors[data.vocabulary.ids[noun.english_plural]] = torch.randn(64)
+    persons = list(noun_kinds(data.vocabulary).values()).count("person")
+    found = measure_vectors(vectors, data)
+    assert 0 < found["analogies_of_the_kind"] < 0.2
+    assert found["analogies_guessed_from_the_kind"] == pytest.approx(1 / (persons - 1), abs=0.01)
 
 
 def test_vectors_without_order_are_at_chance(data):
