@@ -108,6 +108,8 @@ def train_row(row: str, seed: int, corpora: dict[str, FreshPairs], train: Train)
         run["metrics"] |= measure_alignment(weights, data)
     if row == "attention":
         run["metrics"] |= intervene_at_nouns(model, data) | intervene_at_counters(model, data)
+        across = bottleneck.measure_across_an_adjective(model, data)
+        run["metrics"] |= {f"counter_across_{name}": value for name, value in across.items()}
     if row == "french":
         run["picture"] = picture(weights, data)
     if row in LEVELS:

@@ -52,6 +52,13 @@ class ForcedDecoding:
         state, *read = model.encode(*source_batch([data.test[i][0]]))
         return cls(model, words.words, state, tuple(read))
 
+    def bar(self, position: int) -> None:
+        """Mask a source position, from the next step on."""
+        annotations, mask, projected = self.read
+        mask = mask.clone()  # (1, S)
+        mask[:, position] = False
+        self.read = annotations, mask, projected
+
     def step(self, previous: int, look_at: int | None = None) -> str:
         """Read the previous word and return the next one.
 
@@ -76,12 +83,14 @@ class NounSteps:
     Attributes:
         sentence: index in the test set.
         step: of the first noun.
+        source_of_first: source position of the first noun.
         source_of_last: source position of the last noun.
         last: the last noun.
     """
 
     sentence: int
     step: int
+    source_of_first: int
     source_of_last: int
     last: str
 
@@ -94,7 +103,8 @@ def find_noun_steps(data: TranslationData) -> Iterator[NounSteps]:
         links = sorted(data.links[i], key=lambda link: link[1])
         places = [(j, t) for j, t in links if written[t] in NAMES]
         if len(places) > 1 and written[places[0][1]] != written[places[-1][1]]:
-            yield NounSteps(i, places[0][1], places[-1][0], written[places[-1][1]])
+            (first, step), (last, place) = places[0], places[-1]
+            yield NounSteps(i, step, first, last, written[place])
 
 
 @dataclass(frozen=True)
@@ -143,15 +153,16 @@ def find_counter_steps(data: TranslationData) -> Iterator[CounterSteps]:
 def intervene_at_nouns(model: AttentionTranslator, data: TranslationData) -> dict[str, float]:
     """Return how often the translation follows an intervention at the step of the first noun.
 
-    "moved": all weight lies on the last noun, and the model writes that one. "followed": another
-    noun is forced, which needs the other form of the particle after it, and the model writes that
-    form. Each is a share of the number of cases beside it.
+    "moved": all weight lies on the last noun, and the model writes that one. "kept_when_barred":
+    the first noun's source is barred at all steps, and the model writes that noun all the same.
+    "followed": another noun is forced, which needs the other form of the particle after it, and the
+    model writes that form. Each is a share of the number of cases after it.
     """
     model.eval()
     words = data.target_words
     assert isinstance(words, WordVocabulary)
     known = sorted(NAMES & words.ids.keys())
-    moved, followed = [], []
+    moved, kept_when_barred, followed = [], [], []
     for case in find_noun_steps(data):
         target = [BOS, *data.test[case.sentence][1]]
         decoding = ForcedDecoding.start(model, data, case.sentence)
@@ -159,10 +170,14 @@ def intervene_at_nouns(model: AttentionTranslator, data: TranslationData) -> dic
             decoding.step(token)
         before = decoding.state
         moved.append(decoding.step(target[case.step], case.source_of_last) == case.last)
+        decoding.state = before
+        barred = ForcedDecoding.start(model, data, case.sentence)
+        barred.bar(case.source_of_first)
+        said = [barred.step(token) for token in target[: case.step + 1]]
+        kept_when_barred.append(said[-1] == words.words[target[case.step + 1]])
         true = words.words[target[case.step + 2]]
         if true not in KIND:
             continue
-        decoding.state = before
         decoding.step(target[case.step])
         after = decoding.state
         for noun in known[::EVERY]:
@@ -172,6 +187,7 @@ def intervene_at_nouns(model: AttentionTranslator, data: TranslationData) -> dic
                 followed.append(decoding.step(words.ids[noun]) == needed)
     return {
         "moved": sum(moved) / len(moved),
+        "kept_when_barred": sum(kept_when_barred) / len(kept_when_barred),
         "moved_cases": len(moved),
         "followed": sum(followed) / len(followed),
         "followed_cases": len(followed),

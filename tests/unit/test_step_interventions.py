@@ -48,6 +48,16 @@ def test_all_weight_on_a_word_is_a_mask_over_the_others(model, data):
     assert torch.allclose(forced.state, masked.state, atol=1e-6)
 
 
+def test_a_barred_word_gets_no_weight(model, data):
+    free, barred = (interventions.ForcedDecoding.start(model, data, 0) for _ in range(2))
+    barred.bar(1)
+    assert free.read[1][0, 1] and not barred.read[1][0, 1]
+    assert (free.read[1] != barred.read[1]).sum() == 1
+    free.step(BOS)
+    barred.step(BOS)
+    assert not torch.allclose(free.state, barred.state)
+
+
 def test_the_steps_are_those_of_two_different_nouns(data):
     found = list(interventions.find_noun_steps(data))
     assert len(found) > 50
@@ -56,6 +66,9 @@ def test_the_steps_are_those_of_two_different_nouns(data):
         written = data.target_words.tokens(target)
         english = data.source_words.tokens(source)[case.source_of_last]
         assert written[case.step] in KOREAN and written[case.step] != case.last
+        first = data.source_words.tokens(source)[case.source_of_first]
+        noun = KOREAN[written[case.step]]
+        assert first in (noun.english, noun.english_plural)
         assert english in (KOREAN[case.last].english, KOREAN[case.last].english_plural)
 
 
@@ -69,12 +82,16 @@ def test_what_follows_an_intervention_is_counted(data, monkeypatch):
             self.state, self.target = 0, data.test[i][1]
             self.nouns = {case.sentence: case.last for case in interventions.find_noun_steps(data)}
             self.i = i
+            self.barred = None
+
+        def bar(self, position):
+            self.barred = position
 
         def step(self, previous, look_at=None):
             true = data.target_words.words[self.target[self.state]]
             self.state += 1
             word = data.target_words.words[previous]
-            if self.obeys and look_at is not None:
+            if self.obeys and (look_at is not None or self.barred is not None):
                 return self.nouns[self.i]
             if self.obeys and word in KOREAN and true in interventions.KIND:
                 return interventions.particle(interventions.KIND[true], word)
@@ -82,11 +99,11 @@ def test_what_follows_an_intervention_is_counted(data, monkeypatch):
 
     monkeypatch.setattr(interventions.ForcedDecoding, "start", lambda model, data, i: Decoding(i))
     counted = interventions.intervene_at_nouns(torch.nn.Module(), data)
-    assert counted["moved"] == counted["followed"] == 1
+    assert counted["moved"] == counted["followed"] == 1 and counted["kept_when_barred"] == 0
     assert counted["moved_cases"] > 50 and counted["followed_cases"] > 50
     Decoding.obeys = False
     counted = interventions.intervene_at_nouns(torch.nn.Module(), data)
-    assert counted["moved"] == counted["followed"] == 0
+    assert counted["moved"] == counted["followed"] == 0 and counted["kept_when_barred"] == 1
 
 
 def test_a_counter_step_follows_noun_and_number(data):
