@@ -6,7 +6,8 @@ English sentences of 4 to 26 words are translated into Korean. The encoder reads
 and its last state is the decoder's first. Every epoch has new sentences, and the learning rate
 falls to 0. Recorded beside the scores: alignment error rate, how many words the weights use, the
 first word's share of the gradient before and after training, and, for local attention, how many
-links lie inside the window.
+links lie inside the window. Where input feeding and coverage are compared, the alignment is also
+read one step later, and the number that coverage learns is kept.
 
 Writes book/results/luong_scores.english-korean.json.
 """
@@ -47,6 +48,7 @@ PAIRS, EPOCHS, MAX_LENGTH = 14_000, 14, 26
 EDGES = (4, 8, 12, 16, 20, 23, 27)  # words of the source
 LONG = 20  # words
 D = 5.0  # half the width of the window of local attention
+READ_LATER = ("general", "input-feeding", "coverage")  # rows whose weights are also read later
 
 
 def load() -> tuple[FreshPairs, str]:
@@ -221,6 +223,14 @@ def links_with_weight(rows: Sequence[Tensor], data: TranslationData) -> float:
     return sum(weight > 0 for weight in on_links) / len(on_links)
 
 
+def shift_weights(rows: Sequence[Tensor]) -> list[Tensor]:
+    """Return the weights (T, S) of each sentence read one step later: row t is that of t + 1.
+
+    The last row, that of <eos>, stays; <eos> has no link. Source: Luong et al. (2015), footnote 14.
+    """
+    return [torch.cat([w[1:], w[-1:]]) for w in rows]
+
+
 def train_row(row: str, seed: int, corpus: FreshPairs, train: Train) -> dict[str, Any]:
     """Train one model; return its metrics, its history and its measurements."""
     data = corpus.data
@@ -241,6 +251,11 @@ def train_row(row: str, seed: int, corpus: FreshPairs, train: Train) -> dict[str
         rows = weights_for(model, data.test)
         run["metrics"] |= measure_alignment(rows, data)
         run["metrics"]["links_with_weight"] = links_with_weight(rows, data)
+        if row in READ_LATER:
+            later = measure_alignment(shift_weights(rows), data)
+            run["metrics"]["alignment_error_rate_later"] = later["alignment_error_rate"]
+        if row == "coverage":
+            run["metrics"]["u"] = model.decoder.u.item()
     return run | {
         "gradient_before": before,
         "gradient_after": gradients_by_length(model, embedding, data.test),

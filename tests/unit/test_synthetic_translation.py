@@ -228,3 +228,10 @@ def test_the_rows_of_encoder_decoder_are_built_as_they_are_named(corpus):
         recurrent = model.encoder.rnn if row.startswith("gru") else model.model.encoder
         assert recurrent.hidden_size == int(row.split("-")[1])
         assert recurrent.num_layers == (int(row[-1]) if "layers" in row else 1)
+
+
+def test_weights_read_one_step_later_link_the_word_before():
+    rows = [torch.eye(4)[[0, 2, 1, 3]]]  # (T, S)
+    later = luong_scores.shift_weights(rows)
+    assert later[0].argmax(-1).tolist() == [2, 1, 3, 3]
+    assert rows[0].argmax(-1).tolist() == [0, 2, 1, 3]
