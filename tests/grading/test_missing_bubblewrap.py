@@ -76,3 +76,8 @@ def test_the_sandbox_says_where_libpython_is(monkeypatch, shared, library, varia
     settings = {"Py_ENABLE_SHARED": shared, "LIBDIR": library}
     monkeypatch.setattr(bwrap_command.sysconfig, "get_config_var", settings.get)
     assert bwrap_command._find_library_folder(Path("/opt/python"), "/python") == variable
+    monkeypatch.setattr(bwrap_command.sys, "base_prefix", "/opt/python")
+    environment = bwrap_command.build_environment("/python")
+    assert {"LD_LIBRARY_PATH": environment.get("LD_LIBRARY_PATH")} == (
+        variable or {"LD_LIBRARY_PATH": None}
+    )

@@ -88,19 +88,25 @@ def _find_python() -> str:
 def _find_library_folder(base: Path, shown: str) -> dict[str, str]:
     """Return the variable by which Python finds libpython, where it is a library of its own.
 
-    Such a Python (of pyenv, of setup-python) records the folder as an absolute path, under which
-    the sandbox does not show it.
+    Such a Python (of pyenv, of setup-python) finds it by an absolute path, under which the sandbox
+    does not show it, or by the instructor's variable, which submissions do not get.
     """
     library = Path(str(sysconfig.get_config_var("LIBDIR")))
-    if not sysconfig.get_config_var("Py_ENABLE_SHARED") or not library.is_relative_to(base):
+    shared = sysconfig.get_config_var("Py_ENABLE_SHARED")
+    if base == Path("/usr") or not shared or not library.is_relative_to(base):
         return {}
     return {"LD_LIBRARY_PATH": f"{shown}/{library.relative_to(base)}"}
 
 
-def build_environment() -> dict[str, str]:
-    """Return the environment of submissions: no variables of the instructor's, and one thread."""
+def build_environment(python: str = sys.base_prefix) -> dict[str, str]:
+    """Return the environment of submissions: no variables of the instructor's, and one thread.
+
+    Args:
+        python: folder under which they see the installation of Python.
+    """
     kept = {"HOME": "/tmp", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TERM": "dumb"}
     threads = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM")
+    kept |= _find_library_folder(Path(sys.base_prefix), python)
     return kept | {
         **{f"{name}_NUM_THREADS": "1" for name in threads},
         "NBGRADER_EXECUTION": "autograde",
@@ -130,10 +136,8 @@ def _list_bwrap_arguments() -> Iterator[str]:
     if Path("/nix/store").exists():
         yield from ("--ro-bind", "/nix/store", "/nix/store")
     base = Path(sys.base_prefix)
-    environment = build_environment()
     if base != Path("/usr"):
         yield from ("--ro-bind", str(base), _PYTHON)
-        environment |= _find_library_folder(base, _PYTHON)
     packages = _list_site_packages()
     yield from ("--ro-bind", str(packages[0]), _PACKAGES)
     # The course's own packages: only what students have, nothing that contains answers.
@@ -149,7 +153,7 @@ def _list_bwrap_arguments() -> Iterator[str]:
             for path in packages[0].glob(pattern):
                 yield from ("--ro-bind", "/dev/null", f"{where}/{path.relative_to(packages[0])}")
     yield from ("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--chdir", "/tmp")
-    for name, value in environment.items():
+    for name, value in build_environment(_PYTHON).items():
         yield from ("--setenv", name, value)
     yield from ("--remount-ro", f"{_COURSE}/autograder/instructor", "--remount-ro", _COURSE)
     yield from ("--remount-ro", "/dev", "--remount-ro", "/")
