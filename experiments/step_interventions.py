@@ -21,10 +21,12 @@ from coursekit.data.lesson_data import TranslationData
 from coursekit.models.translation import AttentionTranslator
 from coursekit.text.vocabulary import BOS, WordVocabulary
 
+from .bottleneck import COUNTERS
+
 SENTENCES = 200  # of the test set: those whose steps are changed
 KIND = {form: kind for kind, forms in PARTICLES.items() for form in forms}
-COUNTERS = {noun.korean: noun.counter for noun in NOUNS}
-NAMES = COUNTERS.keys() - set(COUNTERS.values())  # a dog is written as a counter is
+COUNTER_OF = {noun.korean: noun.counter for noun in NOUNS}
+NAMES = COUNTER_OF.keys() - COUNTERS  # a dog is written as a counter is
 EVERY = 10  # of the nouns, the first of every ten is forced
 
 
@@ -131,7 +133,6 @@ class CounterSteps:
 def find_counter_steps(data: TranslationData) -> Iterator[CounterSteps]:
     """Yield the steps at which test sentences write a counter."""
     assert data.links is not None
-    counters = set(COUNTERS.values())
     for i in range(SENTENCES):
         written = data.target_words.tokens(data.test[i][1])
         sources: dict[int, list[int]] = {}
@@ -139,12 +140,12 @@ def find_counter_steps(data: TranslationData) -> Iterator[CounterSteps]:
             sources.setdefault(t, []).append(j)
         for t, word in enumerate(written):
             noun, number = sources.get(t - 2), sources.get(t - 1)
-            if word not in counters or not noun or not number or sources.get(t) != number:
+            if word not in COUNTERS or not noun or not number or sources.get(t) != number:
                 continue
             others = tuple(
-                (places[0], COUNTERS[written[place]])
+                (places[0], COUNTER_OF[written[place]])
                 for place, places in sources.items()
-                if written[place] in NAMES and COUNTERS[written[place]] != word
+                if written[place] in NAMES and COUNTER_OF[written[place]] != word
             )
             yield CounterSteps(i, t, number[0], noun[0], word, others)
 
@@ -231,11 +232,11 @@ def intervene_at_counters(model: AttentionTranslator, data: TranslationData) -> 
             said = count(place)
             moved.append((said == other, said == case.counter))
         for noun in known[::EVERY]:
-            if COUNTERS[noun] != case.counter:
+            if COUNTER_OF[noun] != case.counter:
                 decoding.state = before_noun
                 decoding.step(words.ids[noun])
                 said = decoding.step(target[case.step])
-                forced.append((said == COUNTERS[noun], said == case.counter))
+                forced.append((said == COUNTER_OF[noun], said == case.counter))
     return {
         **{f"counter_{name}": fmean(values) for name, values in alone.items()},
         "counter_cases": len(alone["right"]),

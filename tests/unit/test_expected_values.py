@@ -88,27 +88,32 @@ def test_solution_mistakes_and_cases_count(monkeypatch):
         assert (digest.compute_digest(SOFTMAX, (1,), []) == before) == same
     monkeypatch.setattr(digest, "_find_source", real)
     digest._read_solution.cache_clear()
-    for old, new, same in (
+    compare_digests(
+        monkeypatch,
+        lambda: digest.compute_digest(SOFTMAX, (1,), []),
         ("### mask_ignored: ", "### mask_ignored: Of late, ", True),
         ("### mask_ignored: ", "### mask_forgotten: ", False),
         ("` → `", "` → `~", False),
-    ):
-        change = partial(_read_changed_cards, old=old, new=new)
-        monkeypatch.setattr(digest, "read_cards", change)
-        assert (digest.compute_digest(SOFTMAX, (1,), []) == before) == same, old
+    )
 
 
 def test_a_card_of_a_function_that_the_solution_calls_counts_with_its_title(monkeypatch):
-    caller = EXERCISES["AdditiveAttention"]
-    before = writing.compute_todays_digest(caller, EXERCISES)
-    for old, new, same in (
+    compare_digests(
+        monkeypatch,
+        lambda: writing.compute_todays_digest(EXERCISES["AdditiveAttention"], EXERCISES),
         ("Every row is spread over all N positions.", "Every row is spread out.", True),
         ("### mask_ignored: ", "### mask_ignored: Of late, ", False),
         ("`weights * mask` → `weights`", "`weights * mask` → `2 * weights`", False),
-    ):
-        change = partial(_read_changed_cards, old=old, new=new)
-        monkeypatch.setattr(digest, "read_cards", change)
-        assert (writing.compute_todays_digest(caller, EXERCISES) == before) == same, old
+    )
+
+
+def compare_digests(monkeypatch, compute, *changes):
+    """Expect the digest to stay the same, or not, when text of the cards is replaced."""
+    before = compute()
+    for old, new, same in changes:
+        changed = partial(_read_changed_cards, old=old, new=new)
+        monkeypatch.setattr(digest, "read_cards", changed)
+        assert (compute() == before) == same, old
 
 
 def _read_changed_cards(path: Path, old: str, new: str) -> dict[str, list[Card]]:

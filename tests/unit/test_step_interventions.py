@@ -133,7 +133,7 @@ def test_counters_are_counted_by_what_decides_them(data, monkeypatch, obeys):
     """Decodings that write the counter of the word looked at, of the word read, or neither's."""
     words = data.target_words
     cases = list(interventions.find_counter_steps(data))
-    counters = set(interventions.COUNTERS.values())
+    counters = interventions.COUNTERS
 
     class Decoding:
         def __init__(self, i):
@@ -151,7 +151,7 @@ def test_counters_are_counted_by_what_decides_them(data, monkeypatch, obeys):
                 case = next(case for case in cases if (case.sentence, case.step) == (self.i, t))
                 own = {case.source_of_noun: case.counter, case.source_of_number: "?"}
                 return (own | dict(case.others))[look_at]
-            return interventions.COUNTERS.get(noun, true) if obeys == "noun" else true
+            return interventions.COUNTER_OF.get(noun, true) if obeys == "noun" else true
 
     monkeypatch.setattr(interventions.ForcedDecoding, "start", lambda model, data, i: Decoding(i))
     counted = interventions.intervene_at_counters(torch.nn.Module(), data)
