@@ -41,7 +41,8 @@ class ProjectsEachStep(AttentionDecoder):
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the options."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    sizes = {"batch": 64, "source": 15, "target": 14, "width": 256, "rounds": 15}
+    sizes = {"batch": 64, "source": 15, "target": 14, "width": 256}
+    sizes |= {"vocabulary": 8000, "rounds": 15}
     for name, value in sizes.items():
         arguments.add_argument(f"--{name}", type=int, default=value)
     return arguments
@@ -50,17 +51,16 @@ def parser() -> argparse.ArgumentParser:
 def main(options: argparse.Namespace) -> None:
     """Time both decoders in alternation; print and record the ratio."""
     b, s, t, d = options.batch, options.source, options.target, options.width
-    vocabulary = 1000
     torch.manual_seed(1)
     decoders = []
     for kind in (AttentionDecoder, ProjectsEachStep):
         torch.manual_seed(2)
-        decoders.append(kind(vocabulary, d, d, 2 * d, AdditiveAttention(d, 2 * d, d)))
+        decoders.append(kind(options.vocabulary, d, d, 2 * d, AdditiveAttention(d, 2 * d, d)))
     annotations = torch.randn(b, s, 2 * d, requires_grad=True)  # (B, S, 2d)
     mask = torch.ones(b, s, dtype=torch.bool)  # (B, S)
     first_state = torch.randn(b, d)  # (B, d)
-    tokens = torch.randint(1, vocabulary, (b, t))  # (B, T)
-    targets = torch.randint(1, vocabulary, (b, t))  # (B, T)
+    tokens = torch.randint(1, options.vocabulary, (b, t))  # (B, T)
+    targets = torch.randint(1, options.vocabulary, (b, t))  # (B, T)
 
     def seconds(decoder: AttentionDecoder) -> float:
         started = time.perf_counter()

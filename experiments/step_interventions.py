@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import fmean, mode
 
 import torch
 from torch import Tensor
@@ -199,21 +199,25 @@ def intervene_at_nouns(model: AttentionTranslator, data: TranslationData) -> dic
 def intervene_at_counters(model: AttentionTranslator, data: TranslationData) -> dict[str, float]:
     """Return which counter the translation writes after each intervention, as shares.
 
-    "counter_right": the right one, without an intervention; "counter_by_number" and
-    "counter_by_noun": the right one, with all the weight of the step on the number or on the noun
-    that is counted; "counter_moved" and "counter_stayed": that of another noun, or the right one,
-    with all the weight on that other noun; "counter_followed" and "counter_unforced": that of a
-    noun forced two words before, or the right one. Each kind has its number of cases.
+    "counter_right": the right one, without an intervention; "counter_by_number", "counter_by_noun"
+    and "counter_by_end": the right one, with all the weight of the step on the number, on the noun
+    that is counted, or, as a control, on <eos>; "counter_most_frequent": the right one, if the
+    model always wrote the most frequent counter of these cases; "counter_moved" and
+    "counter_stayed": that of another noun, or the right one, with all the weight on that other
+    noun; "counter_followed" and "counter_unforced": that of a noun forced two words before, or the
+    right one. Each kind has its number of cases.
     """
     model.eval()
     words = data.target_words
     assert isinstance(words, WordVocabulary)
     known = sorted(NAMES & words.ids.keys())
-    alone: dict[str, list[bool]] = {"right": [], "by_number": [], "by_noun": []}
+    alone: dict[str, list[bool]] = {"right": [], "by_number": [], "by_noun": [], "by_end": []}
+    correct: list[str] = []
     moved: list[tuple[bool, bool]] = []
     forced: list[tuple[bool, bool]] = []
     for case in find_counter_steps(data):
-        target = [BOS, *data.test[case.sentence][1]]
+        source, target = data.test[case.sentence]
+        target = [BOS, *target]
         decoding = ForcedDecoding.start(model, data, case.sentence)
         for token in target[: case.step - 1]:
             decoding.step(token)
@@ -228,6 +232,8 @@ def intervene_at_counters(model: AttentionTranslator, data: TranslationData) -> 
         alone["right"].append(count() == case.counter)
         alone["by_number"].append(count(case.source_of_number) == case.counter)
         alone["by_noun"].append(count(case.source_of_noun) == case.counter)
+        alone["by_end"].append(count(len(source) - 1) == case.counter)
+        correct.append(case.counter)
         for place, other in case.others:
             said = count(place)
             moved.append((said == other, said == case.counter))
@@ -239,7 +245,8 @@ def intervene_at_counters(model: AttentionTranslator, data: TranslationData) -> 
                 forced.append((said == COUNTER_OF[noun], said == case.counter))
     return {
         **{f"counter_{name}": fmean(values) for name, values in alone.items()},
-        "counter_cases": len(alone["right"]),
+        "counter_most_frequent": correct.count(mode(correct)) / len(correct),
+        "counter_cases": len(correct),
         "counter_moved": fmean(there for there, _ in moved),
         "counter_stayed": fmean(here for _, here in moved),
         "counter_moved_cases": len(moved),

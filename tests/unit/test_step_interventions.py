@@ -149,16 +149,40 @@ def test_counters_are_counted_by_what_decides_them(data, monkeypatch, obeys):
                 return true
             if obeys == "weights" and look_at is not None:
                 case = next(case for case in cases if (case.sentence, case.step) == (self.i, t))
-                own = {case.source_of_noun: case.counter, case.source_of_number: "?"}
+                end = len(data.test[self.i][0]) - 1
+                own = {case.source_of_noun: case.counter, case.source_of_number: "?", end: "?"}
                 return (own | dict(case.others))[look_at]
             return interventions.COUNTER_OF.get(noun, true) if obeys == "noun" else true
 
     monkeypatch.setattr(interventions.ForcedDecoding, "start", lambda model, data, i: Decoding(i))
     counted = interventions.intervene_at_counters(torch.nn.Module(), data)
     expected = {
-        "weights": {"by_number": 0, "moved": 1, "stayed": 0, "followed": 0, "unforced": 1},
-        "noun": {"by_number": 1, "moved": 0, "stayed": 1, "followed": 1, "unforced": 0},
-        "reference": {"by_number": 1, "moved": 0, "stayed": 1, "followed": 0, "unforced": 1},
+        "weights": {
+            "by_number": 0,
+            "by_end": 0,
+            "moved": 1,
+            "stayed": 0,
+            "followed": 0,
+            "unforced": 1,
+        },
+        "noun": {
+            "by_number": 1,
+            "by_end": 1,
+            "moved": 0,
+            "stayed": 1,
+            "followed": 1,
+            "unforced": 0,
+        },
+        "reference": {
+            "by_number": 1,
+            "by_end": 1,
+            "moved": 0,
+            "stayed": 1,
+            "followed": 0,
+            "unforced": 1,
+        },
     }[obeys] | {"right": 1, "by_noun": 1}
     assert {name: counted[f"counter_{name}"] for name in expected} == expected
     assert counted["counter_cases"] == len(cases)
+    most = max(sum(case.counter == counter for case in cases) for counter in counters)
+    assert counted["counter_most_frequent"] == most / len(cases) < 1
