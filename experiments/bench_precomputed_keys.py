@@ -41,9 +41,8 @@ class ProjectsEachStep(AttentionDecoder):
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the options."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    sizes = {"batch": 64, "source": 15, "target": 14, "width": 256}
-    sizes |= {"vocabulary": 8000, "rounds": 15}
-    for name, value in sizes.items():
+    sizes = {"batch": 64, "source": 15, "target": 14, "width": 256, "vocabulary": 8000}
+    for name, value in (sizes | {"rounds": 15}).items():
         arguments.add_argument(f"--{name}", type=int, default=value)
     return arguments
 
