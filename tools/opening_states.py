@@ -8,6 +8,7 @@ be drawn; `draw_explorers.js` replaces it. Pages that have their opening states 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import sys
@@ -20,6 +21,7 @@ from tools.site_browser import FLAGS, find_chromium, serve
 ROOT = Path(__file__).resolve().parents[1]
 VIEW = re.compile(r'<script type="application/vnd\.jupyter\.widget-view\+json">.*?</script>', re.S)
 MARK = "data-opening"
+AT_ONCE = 2  # pages that are drawn at the same time
 NOT_NEEDED = re.compile(r"mathjax|\.(png|woff2?)$", re.IGNORECASE)  # takes long
 FREEZE = Path(__file__).with_name("freeze_explorers.js").read_text(encoding="utf-8")
 
@@ -42,41 +44,51 @@ def add_openings(html: Path) -> int:
         return 0
     executable = find_chromium()
     try:
-        from playwright.sync_api import sync_playwright
+        from playwright.async_api import async_playwright
     except ImportError:
         executable = None
     if executable is None:
         raise RuntimeError("opening states need Chromium and the package playwright")
-    drawn = 0
-    with sync_playwright() as playwright, serve(html) as address:
-        chromium = playwright.chromium.launch(executable_path=executable, args=FLAGS)
-        for path, text in waiting:
-            openings = freeze_explorers(chromium, address + path.relative_to(html).as_posix())
+
+    async def draw_all() -> int:
+        turns = asyncio.Semaphore(AT_ONCE)
+
+        async def draw(path: Path, text: str) -> int:
+            async with turns:
+                url = address + path.relative_to(html).as_posix()
+                openings = await freeze_explorers(chromium, url)
             path.write_text(insert(text, openings), encoding="utf-8")
-            drawn += len(openings)
-        chromium.close()
-    return drawn
+            return len(openings)
+
+        async with async_playwright() as playwright:
+            chromium = await playwright.chromium.launch(executable_path=executable, args=FLAGS)
+            drawn = await asyncio.gather(*(draw(path, text) for path, text in waiting))
+            await chromium.close()
+        return sum(drawn)
+
+    with serve(html) as address:
+        return asyncio.run(draw_all())
 
 
-def freeze_explorers(chromium: Any, url: str) -> list[dict[str, str]]:
+async def freeze_explorers(chromium: Any, url: str) -> list[dict[str, str]]:
     """Return the frozen HTML and the label of each explorer of a page, in the page's order."""
-    context = chromium.new_context(
+    context = await chromium.new_context(
         viewport={"width": 1280, "height": 844}, reduced_motion="reduce", color_scheme="light"
     )
-    context.route(NOT_NEEDED, lambda route: route.abort())
-    page = context.new_page()
-    page.goto(url, wait_until="load")
-    page.evaluate("window.drawExplorers?.()")
+    await context.route(NOT_NEEDED, lambda route: route.abort())
+    page = await context.new_page()
+    await page.goto(url, wait_until="load")
+    await page.evaluate("window.drawExplorers?.()")
     views = page.locator("script[type='application/vnd.jupyter.widget-view+json']")
-    for view in views.all():  # some explorers wait until they are seen
-        view.evaluate("script => script.previousElementSibling?.scrollIntoView()")
-        page.wait_for_timeout(100)
-    page.wait_for_function(
-        "n => document.querySelectorAll('[class$=-explorer]').length >= n", arg=views.count()
+    for view in await views.all():  # some explorers wait until they are seen
+        await view.evaluate("script => script.previousElementSibling?.scrollIntoView()")
+        await page.wait_for_timeout(100)
+    await page.wait_for_function(
+        "n => document.querySelectorAll('[class$=-explorer]').length >= n", arg=await views.count()
     )
-    page.wait_for_timeout(300)  # what is computed in slices
-    openings: list[dict[str, str]] = page.evaluate(FREEZE)
-    context.close()
+    await page.wait_for_timeout(300)  # what is computed in slices
+    openings: list[dict[str, str]] = await page.evaluate(FREEZE)
+    await context.close()
     return openings
 
 

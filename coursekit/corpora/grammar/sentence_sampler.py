@@ -27,6 +27,8 @@ from coursekit.corpora.grammar.lexicon import (
 )
 from coursekit.corpora.grammar.meaning_tree import Clause, NounPhrase, Sentence, Unit
 from coursekit.corpora.grammar.word_choice import (
+    ANIMATE,
+    DESCRIBED,
     OWNED,
     PERSON,
     SIZES,
@@ -38,7 +40,7 @@ from coursekit.corpora.grammar.word_choice import (
 )
 
 
-@dataclass
+@dataclass(slots=True)
 class _Growth:
     """One way to lengthen a sentence: number of words, sampling weight and action."""
 
@@ -149,7 +151,7 @@ class _SentenceSampler:
     def clause(self, room: int, lasting: bool = False) -> Clause:
         """Return a bare clause of at most `room` words with unused nouns."""
         if room >= 4 and self.chance(18):
-            subject = self.phrase(tags("animate thing building road spot vehicle food"))
+            subject = self.phrase(DESCRIBED)
             return self.describe(subject)
         frames = ["intransitive"] * 3
         if room >= 5:
@@ -344,7 +346,7 @@ class _SentenceSampler:
                     and not clause.taboo
                     # not after "and": "sees the cat and the boy" could be misread
                     and not (clause is unit.main and unit.connective == "and")
-                    and clause.subject.noun.tags & tags("animate")
+                    and clause.subject.noun.tags & ANIMATE
                 ):
                     yield _Growth(3, 1, self.joining(clause.subject))
                 for phrase in clause.arguments():
@@ -382,16 +384,7 @@ class _SentenceSampler:
         """Yield growths of a phrase and nested ones: adjectives, possessors, relative clauses."""
         if phrase.is_pronoun:
             return
-        has_before = any(a.before for a in phrase.adjectives)
-        has_after = any(not a.before for a in phrase.adjectives)
-        for before, present in ((True, has_before), (False, has_after)):
-            words = [
-                a
-                for a in list_adjectives(self.lexicon, phrase.noun, before)
-                if a not in self.used_words
-            ]
-            if words and not present:
-                yield _Growth(1, 1 if phrase.adjectives else 3, self.adding(phrase, words))
+        yield from self.adjective_growths(phrase, 1 if phrase.adjectives else 3)
         bare = not (phrase.relative or phrase.possessor or phrase.joined)
         is_place = clause.place is not None and phrase is clause.place[1]
         if bare and not is_place and phrase.noun.tags & OWNED:
@@ -413,24 +406,24 @@ class _SentenceSampler:
                 yield _Growth(4, 4, self.relating(phrase, clause, "object", "transitive"))
         for inside in (phrase.possessor, phrase.joined):
             if inside:
-                yield from self.inner_growths(inside)
+                yield from self.adjective_growths(inside, 2)
         if phrase.relative:
             for inside in phrase.relative.arguments():
-                yield from self.inner_growths(inside)
+                yield from self.adjective_growths(inside, 2)
             verb = phrase.relative.verb
             if not phrase.relative.negative and verb and "affirmative" not in verb.adverbials:
                 yield _Growth(2, 1, self.setting(phrase.relative, "negative", (True,)))
 
-    def inner_growths(self, phrase: NounPhrase) -> Iterator[_Growth]:
-        """Yield the adjective growths of a noun inside another noun phrase."""
+    def adjective_growths(self, phrase: NounPhrase, weight: int) -> Iterator[_Growth]:
+        """Yield the growths of a noun by an adjective that French puts before it, or after it."""
+        present = {a.before for a in phrase.adjectives}
         for before in (True, False):
-            words = [
-                a
-                for a in list_adjectives(self.lexicon, phrase.noun, before)
-                if a not in self.used_words
-            ]
-            if words and not any(a.before == before for a in phrase.adjectives):
-                yield _Growth(1, 2, self.adding(phrase, words))
+            if before in present:
+                continue
+            suitable = list_adjectives(self.lexicon, phrase.noun, before)
+            words = [a for a in suitable if a not in self.used_words]
+            if words:
+                yield _Growth(1, weight, self.adding(phrase, words))
 
     # Each of these returns the action of a growth. The caller has already spent the words, so the
     # action first refunds the words that its parts will spend.

@@ -9,6 +9,8 @@ from coursekit.corpora.grammar.lexicon import TIMES, Adjective, Lexicon, Noun, T
 SHORTEST = 3  # the dog sleeps
 OWNED = tags("thing vehicle animal food")
 PERSON = tags("person")
+ANIMATE = tags("animate")
+DESCRIBED = tags("animate thing building road spot vehicle food")  # what "is tired" or "is wide"
 TIMES_BY_LENGTH = {n: [t for t in TIMES if len(t.english) == n] for n in (1, 2)}
 SIZES = ("big", "small")
 
