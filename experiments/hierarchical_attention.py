@@ -43,7 +43,7 @@ from solutions.sentences.pooling import AttentionClassifier, masked_mean
 
 from .classifiers import Pooled
 from .comparison_harness import Comparison, Train
-from .opinion_weights import RATINGS, collect_opinions, describe_opinions
+from .opinion_weights import RATINGS, collect_opinions, describe_opinions, replace_good_verdicts
 from .pooling import LearnedQuery, final_state
 
 WIDTH = 32  # of embeddings, of states in each direction, and of the hidden layer of the scores
@@ -303,6 +303,25 @@ def measure_removal(
     return measured
 
 
+def measure_replacement(model: nn.Module, data: RatedReviews) -> dict[str, float]:
+    """Return how many of the test reviews whose verdict is *good* a network takes for good ones.
+
+    Args:
+        model: a network that tells good reviews from others.
+        data: the reviews.
+
+    Returns:
+        the share "found_with_good", as the reviews are, "found_without", if that word is left out,
+        and "found_with_bad", if it is replaced.
+    """
+    words = {"found_with_good": ["good"], "found_without": [], "found_with_bad": ["bad"]}
+    read = {
+        name: read_documents(model, data, replace_good_verdicts(data.test, *instead))[0]
+        for name, instead in words.items()
+    }  # (M, 2) each
+    return {name: logits.argmax(dim=1).double().mean().item() for name, logits in read.items()}
+
+
 def invent_review(*sentences: str) -> Review:
     """Return a review that nobody wrote, of these sentences."""
     split = tuple(tuple(sentence.split()) for sentence in sentences)
@@ -379,6 +398,8 @@ def _measure_weights(row: str, model: nn.Module, data: RatedReviews, run: dict[s
         metrics |= measure_removal(model, data, strongest)
     if row in ("han", "han-verdict"):
         run["opinions"] = describe_opinions(collect_opinions(words, sentences, found))
+    if row == "han-verdict":
+        metrics |= measure_replacement(model, data)
     if row == "han":
         run["contexts"] = [weigh_sentence(model, data, sentence) for sentence in CONTEXTS]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
@@ -14,8 +14,6 @@ from coursekit.corpora.reviews import Review
 
 RATINGS = range(1, 6)
 NEGATIONS = {"not", "never", "hardly", "neither", "nor", "far", "anything"}
-
-
 PLACES = ("verdict", "contrast", "elsewhere")  # of an opinion word, see `Occurrence.place`
 
 
@@ -42,6 +40,30 @@ class Occurrence:
         return self.in_sentence * self.of_sentence
 
 
+def find_negations(sentence: Sequence[str], t: int) -> list[int]:
+    """Return the positions of the negations that stand at most three words before position t."""
+    return [k for k in range(max(0, t - 3), t) if sentence[k] in NEGATIONS]
+
+
+def replace_good_verdicts(found: Sequence[Review], *words: str) -> list[Review]:
+    """Return the reviews whose verdict is *good*, with other words, or none, in its place.
+
+    *Good* is not negated, but may have a modifier: *quite good*. Its sentence is the only one that
+    decides.
+    """
+    replaced = []
+    for review in found:
+        if len(review.deciding_sentences) > 1:
+            continue
+        for i, t in sorted(review.deciding_words):
+            sentence = review.sentences[i]
+            if sentence[t] == "good" and not find_negations(sentence, t):
+                lines = list(review.sentences)
+                lines[i] = (*sentence[:t], *words, *sentence[t + 1 :])
+                replaced.append(replace(review, sentences=tuple(lines)))
+    return replaced
+
+
 def collect_opinions(
     words: Tensor, sentences: Tensor, found: Sequence[Review]
 ) -> dict[str, list[Occurrence]]:
@@ -56,7 +78,7 @@ def collect_opinions(
             for t, word in enumerate(sentence):
                 if word not in ("good", "bad"):
                     continue
-                before = [k for k in range(max(0, t - 3), t) if sentence[k] in NEGATIONS]
+                before = find_negations(sentence, t)
                 hits = [(word, t)] if not before else []
                 if before and word == "good":
                     hits = [("negated good", t), ("negation", before[-1])]

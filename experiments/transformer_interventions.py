@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
 
@@ -103,6 +104,24 @@ def switch_off(model: Transformer, heads: Heads) -> Transformer:
     return model
 
 
+@contextmanager
+def head_off_at(model: Transformer, layer: int, head: int, place: int) -> Iterator[None]:
+    """Let a head of the encoder add nothing to the word at `place`, while this is open."""
+    attention: Any = model.encoder_layers[layer - 1].attention
+    size = attention.output.weight.shape[1] // attention.heads
+
+    def remove(_: Any, given: tuple[Tensor, ...]) -> tuple[Tensor]:
+        joined = given[0].clone()  # (B, S, d)
+        joined[:, place, (head - 1) * size : head * size] = 0
+        return (joined,)
+
+    hook = attention.output.register_forward_pre_hook(remove)
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
 @torch.no_grad()
 def translate_with(
     model: Transformer,
@@ -132,9 +151,14 @@ def translate_with(
 
 @torch.no_grad()
 def compare_with_keys(
-    model: Transformer, vocabulary: WordVocabulary, text: str, layer: int, head: int
+    model: Transformer,
+    vocabulary: WordVocabulary,
+    text: str,
+    layer: int,
+    head: int,
+    word: str = "it",
 ) -> tuple[Tensor, Tensor]:
-    """Compare the query of `it` in a head of the encoder with the keys of all words.
+    """Compare the query of a word in a head of the encoder with the keys of all words.
 
     Returns:
         the products of their components, (S, d_k), and the scores, (S).
@@ -153,5 +177,5 @@ def compare_with_keys(
         hook.remove()
     size = kept["key"].shape[1] // attention.heads
     own = slice((head - 1) * size, head * size)
-    query, keys = kept["query"][text.split().index("it"), own], kept["key"][:, own]
+    query, keys = kept["query"][text.split().index(word), own], kept["key"][:, own]
     return query * keys, keys @ query / size**0.5

@@ -89,8 +89,16 @@ def measure_scaling(sizes: Iterable[int], keys: int = 20, draws: int = 400) -> l
     return rows
 
 
-def measure_stack(depth: int, residual: bool, norm: bool) -> tuple[float, float, float]:
+def measure_stack(
+    depth: int, residual: bool, norm: bool, he: bool = False
+) -> tuple[float, float, float]:
     """Measure an untrained stack of feed-forward networks, with or without residual and LayerNorm.
+
+    Args:
+        depth: number of networks.
+        residual: whether the input of each is added to its output.
+        norm: whether each sum is normalised.
+        he: whether the weights are drawn as He proposes for networks with ReLUs, not as torch does.
 
     Returns:
         the norm of the gradient at its input (1 at its output), the standard deviation of its
@@ -98,6 +106,9 @@ def measure_stack(depth: int, residual: bool, norm: bool) -> tuple[float, float,
     """
     torch.manual_seed(1)
     stack = [PositionwiseFeedForward(64, 256) for _ in range(depth)]
+    for linear in (each for part in stack for each in part.modules() if he):
+        if isinstance(linear, nn.Linear):
+            nn.init.kaiming_normal_(linear.weight)
     x = torch.randn(50, 64, requires_grad=True)  # (B, d)
     y: Tensor = x
     for part in stack:

@@ -2,14 +2,15 @@
 
 Most faults come from the theme or docutils: unnamed folding arrows in the side bar, a bibliography
 that is not a list, a side bar outside of all landmarks. Korean words are marked as such, so that
-they get a Korean voice and a Korean font. Each picture gets its size from its file, which avoids
-layout shifts, and a container that scrolls on a phone, where the picture would otherwise be too
-small to read.
+they get a Korean voice and a Korean font. A number and its percent sign stay on one line. Each
+picture gets its size from its file, which avoids layout shifts, and a container that scrolls on a
+phone, where the picture would otherwise be too small to read.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from html import escape, unescape
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ _OTHER = re.compile(
 _SYLLABLES = "\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3"
 _HANGUL = re.compile(rf"[{_SYLLABLES}]+(?:[\s,.?!~·]+[{_SYLLABLES}]+)*")
 _KOREAN = '<span lang="ko">'
+_BEFORE_PERCENT = re.compile(r"(?<=[\d)]) (?=%)")
 
 
 def name_folders(html: str) -> str:
@@ -64,22 +66,33 @@ def mend_landmarks(html: str) -> str:
 
 def mark_korean(html: str) -> str:
     """Wrap runs of Hangul in ``<span lang="ko">``, but not in code, drawings or scripts."""
-    if not _HANGUL.search(html):
-        return html
-    parts: list[str] = []
+
+    def mark(text: str, tag: str) -> str:
+        if 'lang="ko"' in tag:
+            return text
+        return _HANGUL.sub(lambda run: f"{_KOREAN}{run[0]}</span>", text)
+
+    return _change_prose(html, mark) if _HANGUL.search(html) else html
+
+
+def join_percent_signs(html: str) -> str:
+    """Let no line break come between a number and its percent sign."""
+    return _change_prose(html, lambda text, _: _BEFORE_PERCENT.sub("\u00a0", text))
+
+
+def _change_prose(html: str, change: Callable[[str, str], str]) -> str:
+    """Change every text outside of code, drawings and scripts; `change` gets the tag before it."""
+    changed: list[str] = []
     end = 0
-    for other in _OTHER.finditer(html):
-        parts += [_mark(html[end : other.start()]), other[0]]
-        end = other.end()
-    return "".join([*parts, _mark(html[end:])])
-
-
-def _mark(html: str) -> str:
-    pieces = re.split(r"(<[^>]*>)", html)  # text, tag, text, ...
-    for i in range(0, len(pieces), 2):
-        if i == 0 or 'lang="ko"' not in pieces[i - 1]:
-            pieces[i] = _HANGUL.sub(lambda run: f"{_KOREAN}{run[0]}</span>", pieces[i])
-    return "".join(pieces)
+    for other in [*_OTHER.finditer(html), None]:
+        # tag, text, tag, text, ...
+        pieces = ["", *re.split(r"(<[^>]*>)", html[end : other.start() if other else len(html)])]
+        for tag, text in zip(pieces[::2], pieces[1::2], strict=True):
+            changed += [tag, change(text, tag)]
+        if other:
+            changed.append(other[0])
+            end = other.end()
+    return "".join(changed)
 
 
 def compute_width(width: int, dpi: float | None) -> int:
@@ -121,7 +134,7 @@ def mend(html: str, folder: Path) -> str:
         html: the page.
         folder: folder of the page, to which its pictures' addresses are relative.
     """
-    for step in (name_folders, mend_lists, mend_landmarks, mark_korean):
+    for step in (name_folders, mend_lists, mend_landmarks, mark_korean, join_percent_signs):
         html = step(html)
     return size_pictures(html, folder)
 

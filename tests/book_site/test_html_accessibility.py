@@ -5,6 +5,7 @@ from PIL import Image
 
 from book.site.html_accessibility import (
     compute_width,
+    join_percent_signs,
     mark_korean,
     mend,
     mend_landmarks,
@@ -52,10 +53,18 @@ def test_korean_is_marked_in_the_text_only():
     assert marked.count("<span") == 3
 
 
+def test_a_number_keeps_its_percent_sign_on_the_line():
+    page = "<p>from 32 to 41 %, <em>97</em> % (96–98) %; 50%, in %</p><pre>7 % 3</pre><p>8 %</p>"
+    assert join_percent_signs(page) == (
+        "<p>from 32 to 41\u00a0%, <em>97</em> % (96–98)\u00a0%; 50%, in %</p>"
+        "<pre>7 % 3</pre><p>8\u00a0%</p>"
+    )
+
+
 def test_a_mended_page_stays_as_it_is(folder):
     page = (
         '<div id="pst-primary-sidebar" class="x"><a class="reference internal" href="b">B</a>'
-        '<details><summary></summary></details></div><p lang="ko">책</p><p>책 아이</p>'
+        '<details><summary></summary></details></div><p lang="ko">책</p><p>책 아이, 8 %</p>'
         '<img src="../_images/screen.png" alt="a" />'
     )
     once = mend(page, folder)

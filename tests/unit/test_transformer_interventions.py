@@ -11,6 +11,7 @@ from coursekit.text.vocabulary import WordVocabulary
 from experiments.transformer_interventions import (
     compare_with_keys,
     find_weights,
+    head_off_at,
     switch_off,
     translate_with,
 )
@@ -40,6 +41,23 @@ def logits(model, vocabulary):
 def test_a_text_without_changes_is_translated_as_usual(model, vocabulary):
     (ids,) = translate(TransformerTranslator(model), [vocabulary.encode(TEXT.split())])
     assert translate_with(model, vocabulary, TEXT) == " ".join(vocabulary.tokens(ids))
+
+
+def test_a_head_is_off_at_one_word_alone_while_the_context_is_open(model, vocabulary):
+    source = torch.tensor([vocabulary.encode(TEXT.split())])
+
+    def read() -> torch.Tensor:
+        with torch.no_grad():
+            return model.encode(source)[0][0]  # (S, d)
+
+    before = read()
+    with head_off_at(model, 2, 1, 3):  # of the last layer
+        changed = (read() != before).any(dim=1)
+    assert changed.tolist() == [k == 3 for k in range(len(changed))]
+    with torch.no_grad(), head_off_at(model, 2, 1, 3), head_off_at(model, 2, 2, 3):
+        off = read()[3]
+        model.encoder_layers[1].attention.output.weight.zero_()
+    assert torch.equal(off, read()[3])
 
 
 @pytest.mark.parametrize("part", ["encoder", "decoder", "memory"])
