@@ -185,7 +185,7 @@ def test_a_translator_of_ones_own_stands_beside_the_others(opened, says, own_fil
     own = explorer.get_by_role("radio", name="Yours, like Bahdanau 2015")
     own.wait_for()
     assert own.get_attribute("aria-checked") == "true"
-    assert "your code computes what the paper's equations give" in explorer.inner_text()
+    assert "your code computes what the exercise's equations give" in explorer.inner_text()
     explorer.get_by_role("combobox", name="English").fill("my mother loves me")
     for _ in range(100):
         if written(explorer)[5:] == [says("bahdanau", "my mother loves me")]:

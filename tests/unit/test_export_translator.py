@@ -65,7 +65,7 @@ def test_a_right_translator_is_found_to_be_right(tmp_path, explorer, kind):
     before = {name: value.clone() for name, value in model.state_dict().items()}
     path = save(tmp_path / "mine.json", model, kind)
     assert verdict(explorer, path) == (
-        "For the sentence “the cat sleeps”, your code computes what the paper's equations give "
+        "For the sentence “the cat sleeps”, your code computes what the exercise's equations give "
         "with your parameters."
     )
     assert model.training and all(v.equal(before[n]) for n, v in model.state_dict().items())

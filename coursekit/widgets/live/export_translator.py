@@ -45,7 +45,7 @@ def save_translator(
 
     The file holds the parameters as float16, the words, and what the model computes for an example:
     the encoder's states, the attention weights and the logits. The page computes the same from the
-    parameters with the papers' equations, and names the first stage that differs.
+    parameters with the exercise's equations, and names the first stage that differs.
 
     Args:
         path: of the file, such as "my_bahdanau.json".

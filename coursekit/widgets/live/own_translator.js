@@ -62,8 +62,8 @@ function readTranslator(text, kinds, { bos }) {
       targetIds: new Map(target_words.map((word, i) => [word, i])),
       target: target_words,
       verdict: difference
-        ? `With your parameters, your code and the paper's equations first differ in ${difference}. The translations here are those of the equations.`
-        : `For the sentence “${words.source.slice(0, -1).join(" ")}”, your code computes what the paper's equations give with your parameters.`,
+        ? `With your parameters, your code and the exercise's equations first differ in ${difference}. The translations here are those of the equations.`
+        : `For the sentence “${words.source.slice(0, -1).join(" ")}”, your code computes what the exercise's equations give with your parameters.`,
     };
   } catch {
     throw new Error("This file is damaged, or parameters have other names or shapes than in the exercise: train and save the translator again.");
