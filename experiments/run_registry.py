@@ -55,6 +55,8 @@ RUNS = {
     " --precision float32 --seeds 1 2 3",
     "han.imdb": "classifiers --model han --epochs 6 --learning-rate 2e-3 --precision"
     " float32 --seeds 1 2 3",
+    "hn-ave.imdb": "classifiers --model hn-ave --epochs 6 --learning-rate 2e-3 --precision"
+    " float32 --seeds 1 2 3",
     "average.imdb": "classifiers --model average --learning-rate 2e-3 --precision float32"
     " --seeds 1 2 3",
     "cnn.imdb": "classifiers --model cnn --epochs 6 --learning-rate 2e-3 --precision"
