@@ -61,6 +61,22 @@ def compare_links(links: Links, gold: Sequence[SentencePair]) -> dict[str, float
     }
 
 
+def measure_links(gold: Sequence[SentencePair]) -> dict[str, float]:
+    """Return what the links that people drew allow to an aligner that links every target word.
+
+    Returns:
+        "linked", the share of the target words that have a link; and "aer_perfect", the alignment
+        error rate if all these links are found, and each other target word has one wrong link.
+    """
+    words = sum(len(pair.target) for pair in gold)
+    having = [{j for _, j in pair.links | pair.possible} for pair in gold]
+    guessed = [
+        {*pair.links, *((0, j) for j in range(len(pair.target)) if j not in found)}
+        for pair, found in zip(gold, having, strict=True)
+    ]
+    return {"linked": sum(map(len, having)) / words, "aer_perfect": error_rate(guessed, gold)}
+
+
 def turn_round(pairs: Sequence[SentencePair]) -> list[SentencePair]:
     """Return the pairs with source and target swapped."""
 
@@ -269,6 +285,7 @@ def main(options: argparse.Namespace) -> None:
     }
     metrics = {f"aer_{side}": rate for side, rate in record.pop("test").items()}
     metrics |= {f"pud_aer_{side}": rate for side, rate in record.pop("PUD").items()}
+    metrics |= {f"pud_{name}": value for name, value in measure_links(golds["PUD"]).items()}
     seconds = record["forward"]["seconds"] + record["backward"]["seconds"]
     results.write_result(
         MODELS[options.model],

@@ -197,5 +197,6 @@ COMPARISON = Comparison(
     load=load,
     train_row=train_row,
     scorer="captions written greedily that agree with the true one from the first to the last word",
+    tolerance=0.03,  # the encoder is trained first; 1.3 % between AMD and Intel
 )
 parser, main = COMPARISON.parser, COMPARISON.main

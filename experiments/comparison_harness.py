@@ -43,6 +43,9 @@ class Comparison:
         train_row: `train_row(row, seed, data, train)` trains one model and returns its "metrics",
             "history", "seconds", "parameters" and further measurements.
         scorer: how the metrics are computed.
+        tolerance: by which share of a loss a rehearsal on another processor may differ. What it
+            rounds differently grows with each update, so where the rows learn from a network that
+            is trained first, the first losses differ already.
     """
 
     program: str
@@ -53,6 +56,7 @@ class Comparison:
     load: Callable[[], tuple[Any, str]]
     train_row: Callable[[str, int, Any, Train], dict[str, Any]]
     scorer: str
+    tolerance: float = 1e-3
 
     def parser(self) -> argparse.ArgumentParser:
         """Return the parser of the command's options."""

@@ -144,6 +144,17 @@ def test_translators_are_read_as_aligners(recorded, model):
         assert all(sum(row) < 1.01 for row in example["weights"])
 
 
+def test_words_without_a_link_cost_an_aligner_that_links_every_word():
+    pairs = [
+        SentencePair(("a", "b"), ("x", "y", "z"), frozenset({(1, 0)})),
+        SentencePair(("a",), ("x",), frozenset({(0, 0)})),
+    ]
+    # Four links, of which two are right, and two links that people drew.
+    expected = {"linked": 2 / 4, "aer_perfect": 1 - (2 + 2) / (4 + 2)}
+    assert alignment.measure_links(pairs) == pytest.approx(expected)
+    assert alignment.measure_links(pairs[1:]) == {"linked": 1, "aer_perfect": 0}
+
+
 def test_turning_a_pair_twice_gives_it_back():
     pairs = [SentencePair(("a", "b"), ("c",), frozenset({(1, 0)}), possible=frozenset({(0, 0)}))]
     (once,) = alignment.turn_round(pairs)

@@ -148,4 +148,5 @@ def test_a_record_still_fits_the_code(compared):
     data, digest = compared.load()
     assert digest == record["data_sha256"], f"other data: {record['command']}"
     for row, losses in compared.rehearse(data).items():
-        assert losses == pytest.approx(record["rehearsal"][row], rel=1e-3), record["command"]
+        expected = pytest.approx(record["rehearsal"][row], rel=compared.tolerance)
+        assert losses == expected, record["command"]
