@@ -11,10 +11,18 @@ from torch import Tensor
 from coursekit.text.vocabulary import SPECIAL
 
 
+def measure_what_is_left(encoder: Any, ids: Sequence[int]) -> Tensor:
+    """Return `measure_distances` divided by the distance right after the word that is replaced.
+
+    Returns:
+        (S, S); in row t, column j, the share that is left of word j after word t: 1 for t = j.
+    """
+    distances = measure_distances(encoder, ids)  # (t, j)
+    return distances / distances.diagonal()
+
+
 @torch.no_grad()
-def measure_what_is_left(
-    encoder: Any, ids: Sequence[int], others: int = 16, seed: int = 1
-) -> Tensor:
+def measure_distances(encoder: Any, ids: Sequence[int], others: int = 16, seed: int = 1) -> Tensor:
     """Replace each word by others and measure how far the later states move.
 
     Args:
@@ -26,7 +34,7 @@ def measure_what_is_left(
 
     Returns:
         (S, S); in row t, column j, the mean distance by which the state after word t moves when
-        word j is replaced, divided by that after word j itself: 1 for t = j, 0 for t < j.
+        word j is replaced: 0 for t < j.
     """
     n = len(ids)
     generator = torch.Generator().manual_seed(seed)
@@ -38,5 +46,5 @@ def measure_what_is_left(
         changed[j * others : (j + 1) * others, j] = drawn[j]
     states, _ = encoder(plain, torch.tensor([n]))  # (1, S, d)
     moved, _ = encoder(changed, torch.full((n * others,), n))  # (S K, S, d)
-    distance = (moved - states).norm(dim=-1).reshape(n, others, n).mean(dim=1)  # (j, t)
-    return (distance / distance.diagonal().unsqueeze(1)).T  # (t, j)
+    distances: Tensor = (moved - states).norm(dim=-1).reshape(n, others, n).mean(dim=1)  # (j, t)
+    return distances.T  # (t, j)

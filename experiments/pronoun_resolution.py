@@ -22,6 +22,7 @@ from torch import Tensor, nn
 
 from coursekit.data.batching import TranslationBatch, batches_by_length
 from coursekit.models.translation import LuongTranslator, TransformerTranslator
+from coursekit.text.vocabulary import WordVocabulary
 from coursekit.training import History, device, results, seed_everything
 from solutions.bahdanau.translator import BidirectionalEncoder
 from solutions.luong.scores import GlobalAttention, Score
@@ -81,6 +82,19 @@ def build(row: str, vocabulary_size: int) -> nn.Module:
     return make_transformer(
         vocabulary_size, WIDTH, heads, INNER, LAYERS, positions.get(row, sinusoidal_positions), kind
     )
+
+
+def read_recorded() -> tuple[TransformerTranslator, WordVocabulary, set[str]]:
+    """Return the recorded Transformer, its vocabulary, and the English words of its training."""
+    # Also inside `write_results_to`, where another experiment needs the translator.
+    record = results.read("pronoun_resolution", "english-french", results.FOLDER)
+    words = record["rows"]["transformer"]["runs"][0]["words"]
+    vocabulary = WordVocabulary.from_words(words["both"])
+    model: Any = build("transformer", len(vocabulary))
+    model.load_state_dict(
+        results.read_weights("pronoun_resolution", "english-french", results.FOLDER)
+    )
+    return model.eval(), vocabulary, set(words["english"])
 
 
 def smoothed_loss(model: nn.Module, batch: TranslationBatch) -> Tensor:
@@ -166,6 +180,9 @@ def train_row(row: str, seed: int, data: PronounSentences, train: Train) -> dict
         run |= measures.measure_patching(model, data, usual["twins"])
         if seed == SEEDS[0]:
             results.write_weights("pronoun_resolution", "english-french", model)
+            # A page that runs these weights would need seconds to generate the words' corpus.
+            english = sorted({word for pair in training for word in pair.source})
+            run["words"] = {"both": data.vocabulary.words, "english": english}
     else:
         run["history"] = history.epochs
     return run | {

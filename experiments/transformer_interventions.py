@@ -15,24 +15,14 @@ from coursekit.data.batching import source_batch
 from coursekit.models.attention_hooks import recorded_weights
 from coursekit.models.translation import TransformerTranslator, translate
 from coursekit.text.vocabulary import BOS, EOS, WordVocabulary, until_eos
-from coursekit.training import results
 from solutions.transformer.model import Transformer
 
 from .pronoun_data import PronounSentences, find_pronoun
 from .pronoun_measures import observe
-from .pronoun_resolution import build, no_positions
+from .pronoun_resolution import no_positions
 from .transformer_properties import read_written
 
 Heads = Iterable[tuple[str, int, int]]  # "encoder", "decoder" or "memory"; layer, head, from 1
-
-
-def load_recorded(data: PronounSentences) -> TransformerTranslator:
-    """Return the Transformer of the first seed with its recorded weights."""
-    model: Any = build("transformer", len(data.vocabulary))
-    model.load_state_dict(
-        results.read_weights("pronoun_resolution", "english-french", results.FOLDER)
-    )
-    return model.eval()
 
 
 def choose_sentences(model: TransformerTranslator, data: PronounSentences) -> list[SentencePair]:

@@ -8,6 +8,7 @@ is left to the builder, which executes it again and reports the error.
 from __future__ import annotations
 
 import os
+import sys
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
@@ -19,6 +20,10 @@ AT_ONCE = 2  # each page may need up to 2 GB of memory
 # Several pages share the cores. With one thread each, a machine always builds the same page. The
 # other variable leaves out what only an open notebook needs, such as progress bars.
 ENVIRONMENT = {"OMP_NUM_THREADS": "1", "COURSEKIT_PAGE_BUILD": "1"}
+if sys.platform == "linux":
+    from tools.forked_kernels import ForkedKernelManager as KernelManager
+else:
+    from jupyter_client.manager import AsyncKernelManager as KernelManager
 
 
 def list_pages(root: Path) -> list[Path]:
@@ -46,7 +51,12 @@ def run_cells(page: Path, timeout: int, allow_errors: bool = False) -> tuple[Any
     # Without encryption, each kernel prints a warning when it starts.
     encrypted = Config(KernelManager={"transport_encryption": "auto"})
     done = single_nb_execution(
-        notebook, cwd=str(page.parent), timeout=timeout, allow_errors=allow_errors, config=encrypted
+        notebook,
+        cwd=str(page.parent),
+        timeout=timeout,
+        allow_errors=allow_errors,
+        config=encrypted,
+        kernel_manager_class=KernelManager,
     )
     return notebook, done
 
@@ -85,8 +95,9 @@ def execute(root: Path, cache_folder: Path, timeout: int) -> int:
         os.environ.setdefault(name, value)
     at_once = min(AT_ONCE, os.cpu_count() or 1)
     with ProcessPoolExecutor(at_once, mp_context=get_context("spawn")) as pool:
-        # The last chapter is among the slowest; started last, it would run alone at the end.
-        waiting = [pool.submit(run, page, timeout) for page in reversed(missing)]
+        # A long page takes long; started last, it would run alone at the end.
+        missing.sort(key=lambda page: page.stat().st_size, reverse=True)
+        waiting = [pool.submit(run, page, timeout) for page in missing]
         for future in as_completed(waiting):
             page, notebook, seconds, error = future.result()
             if error:  # the builder executes it again and reports the error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,12 @@ class Entry:
 
 def read_toc(file: Path) -> list[Entry]:
     """Return the pages of a table of contents, in order."""
-    toc = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return list(_parse(file.read_text(encoding="utf-8")))
+
+
+@lru_cache(maxsize=1)  # each page of the site asks
+def _parse(text: str) -> tuple[Entry, ...]:
+    toc = yaml.safe_load(text)
     entries = [Entry(toc["root"])]
 
     def walk(nodes: Sequence[dict[str, Any]], part: str) -> None:
@@ -38,4 +44,4 @@ def read_toc(file: Path) -> list[Entry]:
 
     for part in toc.get("parts", (toc,)):
         walk(part.get("chapters", ()), part.get("caption", ""))
-    return entries
+    return tuple(entries)
