@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from multiprocessing import get_context
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from jupyter_client.connect import KernelConnectionInfo
@@ -63,7 +64,16 @@ class _Provisioner(LocalProvisioner):
 
 
 class ForkedKernelManager(AsyncKernelManager):
-    """Starts a forked kernel instead of a new process; everything else stays the same."""
+    """Starts a forked kernel instead of a new process.
+
+    Its sockets are files. A free TCP port, chosen before the kernel binds it, may be taken by then.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        folder = TemporaryDirectory(prefix="kernel-")
+        files = {"connection_file": f"{folder.name}/kernel.json", "ip": f"{folder.name}/socket"}
+        super().__init__(transport="ipc", **files, **settings)
+        self._folder = folder  # removed with the manager
 
     async def _async_pre_start_kernel(self, **kw: Any) -> tuple[list[str], dict[str, Any]]:
         FORK_SERVER.set_forkserver_preload(LIBRARIES)

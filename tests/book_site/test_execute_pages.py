@@ -75,3 +75,10 @@ def test_a_cell_that_takes_too_long_is_interrupted(tmp_path):
     page = write_page(tmp_path, ["while True: pass"])
     _, _, _, error = execute_pages.run(page, 1)
     assert error == "CellTimeoutError: a cell took more than 1 seconds"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux only")
+def test_kernels_that_start_at_once_cannot_take_each_others_addresses():
+    managers = [execute_pages.KernelManager() for _ in range(3)]
+    assert {manager.transport for manager in managers} == {"ipc"}
+    assert len({manager.ip for manager in managers}) == 3
