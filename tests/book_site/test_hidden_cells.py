@@ -82,3 +82,9 @@ def test_no_shown_cell_reads_what_a_hidden_one_bound(page):
             assert not lent & (read - bound), source
             lent -= bound
             awaited |= later
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_a_page_shows_at_most_350_lines_of_code(page):
+    shown = "\n".join(source for hidden, source in hidden_and_source(page) if not hidden)
+    assert sum(1 for line in shown.splitlines() if line.strip()) <= 350
