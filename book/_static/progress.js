@@ -81,7 +81,7 @@
     bar.max = read.all + right.all + passed.all;
     bar.value = read.done + right.done + passed.done;
     board.querySelector(".cp-sum span").textContent =
-      `${Math.floor((100 * bar.value) / bar.max)} % done: ${read.done} of ${read.all} chapters read, ` +
+      `${Math.floor((100 * bar.value) / bar.max)}\u00a0% done: ${read.done} of ${read.all} chapters read, ` +
       `${right.done} of ${right.all} questions answered right, ${passed.done} of ${passed.all} exercises passed.`;
     board.querySelector(".cp-storage").textContent = store.kept() ? "" : NOT_KEPT;
   }

@@ -53,7 +53,7 @@ function weigh(scores, open) {
 function leakInWords(weights, open, query) {
   const leaked = weights.filter((_, s) => !open[s]).reduce((a, b) => a + b, 0);
   if (leaked === 0) return `For “${query}” the mask makes no difference.`;
-  return `Without the mask “${query}” gives ${Math.round(100 * leaked)} % of its weight to what it may not see.`;
+  return `Without the mask “${query}” gives ${percent(leaked)} of its weight to what it may not see.`;
 }
 
 const inCell = (weight) => weight.toFixed(2).replace(/^0/, "");

@@ -31,8 +31,6 @@ function outline(region, n) {
   return path;
 }
 
-const percent = (value) => `${Math.round(100 * value)} %`;
-
 // The sentence that stands for the picture.
 function inWords(scene, word) {
   const weights = scene.weights[word];

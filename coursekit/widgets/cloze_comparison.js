@@ -5,12 +5,6 @@
 
 const SIDES = { left: "reads what stands before", right: "reads what comes after", both: "reads both sides" };
 
-function percent(p) {
-  if (p > 0.995 && p < 1) return "> 99 %";
-  if (p > 0 && p < 0.005) return "< 1 %";
-  return `${Math.round(100 * p)} %`;
-}
-
 // The sentence that stands for the bars.
 function inWords(word, models, guesses, truth, place) {
   const parts = models.map((model) => {

@@ -49,4 +49,10 @@ function arrowKeys(row, go) {
 // A number from -1 to 1 as the four bytes of a pixel: blue above 0, orange below, 0 transparent.
 const signedColour = (value) => [...(value > 0 ? [38, 139, 210] : [222, 120, 20]), 255 * Math.abs(value)];
 
+// A share of 1 in whole percent; only 0 and 1 themselves are 0 and 100 %. No line breaks inside it.
+function percent(p) {
+  const whole = p > 0.995 && p < 1 ? "> 99" : p > 0 && p < 0.005 ? "< 1" : `${Math.round(100 * p)}`;
+  return `${whole} %`.replaceAll(" ", "\u00a0");
+}
+
 const signed = (value) => value.toFixed(2).replace("-", "−");

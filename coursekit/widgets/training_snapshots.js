@@ -12,7 +12,7 @@ function inWords({ source, target, frames }, { snapshot, word }, updates) {
   const order = source.map((_, j) => j).sort((a, b) => weights[word][b] - weights[word][a]).slice(0, 2).filter((j) => weights[word][j] >= 50);
   const looks = order.map((j) => `“${source[j]}” (${(weights[word][j] / 1000).toFixed(2)})`).join(" and ");
   const learned = probabilities.filter((p) => p > 500).length;
-  return `After ${count(updates[snapshot])} of ${count(updates.at(-1))} updates “${target[word]}” has a probability of ${Math.round(probabilities[word] / 10)} %${looks && ` and looks most at ${looks}`}. `
+  return `After ${count(updates[snapshot])} of ${count(updates.at(-1))} updates “${target[word]}” has a probability of ${percent(probabilities[word] / 1000)}${looks && ` and looks most at ${looks}`}. `
     + `${learned} of the ${target.length} words ${learned === 1 ? "has" : "have"} more than one half.`;
 }
 
@@ -107,7 +107,7 @@ function render({ model, el }) {
     const others = current().target.map((_, t) => t).filter((t) => t !== word);
     chances.svg.replaceChildren(...others.map((t) => curve(chance(t), "tr-faint")), curve(chance(word), "tr-strong"), marker());
     const named = make("span", { text: current().target[word], lang: get("language") });
-    chances.range.replaceChildren("“", named, `”: ${Math.round(frames[shown().snapshot].probabilities[word] / 10)} %`);
+    chances.range.replaceChildren("“", named, `”: ${percent(frames[shown().snapshot].probabilities[word] / 1000)}`);
   }
 
   // The words and the cells; their values follow in `update`.
@@ -139,7 +139,7 @@ function render({ model, el }) {
         cell.title = `${target[t]}, ${source[j]}: ${(weights[t][j] / 1000).toFixed(2)}`;
       });
       chance.style.setProperty("--share", probabilities[t] / 1000);
-      chance.textContent = `${Math.round(probabilities[t] / 10)} %`;
+      chance.textContent = percent(probabilities[t] / 1000);
     });
     select.value = String(sentence);
     slider.value = String(snapshot);

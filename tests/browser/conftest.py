@@ -44,6 +44,12 @@ def site_folder() -> Path:
     return SITE
 
 
+def percent(p: float) -> str:
+    """Return a share of 1 as explorers write it, with spaces that do not break."""
+    whole = "> 99" if 0.995 < p < 1 else "< 1" if 0 < p < 0.005 else str(int(100 * p + 0.5))
+    return f"{whole} %".replace(" ", "\u00a0")
+
+
 def explorer_states(page: str) -> list[dict]:
     """Return the state that Python stored for each explorer of a built page, in page order."""
     path = site_folder() / page

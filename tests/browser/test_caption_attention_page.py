@@ -30,7 +30,8 @@ def expect_word(explorer, scene: dict, word: int) -> None:
     assert f"Largest weight: {max(weights):.2f}" in told
     if region:
         share = 100 * sum(weights[place] for place in region)
-        assert float(re.search(r"(\d+) % of the weight", told)[1]) == pytest.approx(share, abs=0.51)
+        said = float(re.search(r"(\d+)\s% of the weight", told)[1])
+        assert said == pytest.approx(share, abs=0.51)
     else:
         assert "is about no place" in told
     assert told in explorer.locator("svg").get_attribute("aria-label")

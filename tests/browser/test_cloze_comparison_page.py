@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser.conftest import LIGHT, explorer_states
+from tests.browser.conftest import LIGHT, explorer_states, percent
 
 pytestmark = pytest.mark.browser
 
@@ -18,13 +18,6 @@ def state() -> dict:
         if "sees" in state:
             return state
     pytest.skip("no run with examples is recorded")
-
-
-def percent(p: float) -> str:
-    """Return a probability as the page writes it."""
-    if 0.995 < p < 1:
-        return "> 99 %"
-    return "< 1 %" if 0 < p < 0.005 else f"{int(100 * p + 0.5)} %"
 
 
 def expect_shown(explorer, state: dict, text: dict, hidden: int) -> None:

@@ -87,7 +87,7 @@ def expect(
     assert marked.inner_text() == state["words"][truth]
     if second:
         assert (
-            f"{round(100 * follows)} %" in explorer.locator(".cl-next").inner_text()
+            f"{round(100 * follows)}\u00a0%" in explorer.locator(".cl-next").inner_text()
             or follows > 0.995
             or follows < 0.005
         )

@@ -11,7 +11,7 @@ import torch
 from coursekit.training.metrics import entropy
 from solutions.transformer.layers import sinusoidal_positions
 from solutions.transformer.model import causal_mask, padding_mask
-from tests.browser.conftest import LIGHT, explorer_states
+from tests.browser.conftest import LIGHT, explorer_states, percent
 
 pytestmark = pytest.mark.browser
 
@@ -129,10 +129,8 @@ def test_masks_are_those_of_the_exercises(visit, states, width):
     explorer.get_by_label("without the mask").check()
     assert "·" not in explorer.locator("tbody").inner_text()
     weights = torch.tensor(state["scores"]["decoder"][1]).softmax(-1)
-    leaked = round(100 * weights[2:].sum().item())
-    assert (
-        f"“{target[1]}” gives {leaked} % of its weight" in explorer.locator(".ma-told").inner_text()
-    )
+    leaked = percent(weights[2:].sum().item())
+    assert f"“{target[1]}” gives {leaked} of" in explorer.locator(".ma-told").inner_text()
     explorer.get_by_label("without the mask").uncheck()
     assert "·" in explorer.locator("tbody").inner_text()
     assert page.url.endswith(PAGE)

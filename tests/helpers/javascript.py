@@ -8,7 +8,7 @@ import pytest
 
 
 def javascript(explorer, expression):
-    """Return the value of an expression in an explorer's module."""
+    """Return the value of an expression in an explorer's module, with ordinary spaces."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("there is no Node.js on this machine")
@@ -17,4 +17,4 @@ def javascript(explorer, expression):
         [node, "--input-type=module", "-"], input=code, capture_output=True, text=True, timeout=60
     )
     assert ran.returncode == 0, ran.stderr
-    return json.loads(ran.stdout)
+    return json.loads(ran.stdout.replace("\u00a0", " "))

@@ -56,6 +56,7 @@ def test_the_sentence_says_who_is_right_and_what_the_others_say():
 )
 def test_percent(p, said):
     assert javascript(made(), f"percent({p})") == said
+    assert not javascript(made(), f"percent({p}).includes(' ')"), "no break"
 
 
 @pytest.mark.parametrize(

@@ -164,6 +164,7 @@ def test_a_word_is_drawn_as_often_as_its_probability_says():
 )  # fmt: skip
 def test_small_probabilities_keep_a_digit(p, written):
     assert javascript(NextWordExplorer, f"chance({p})") == written
+    assert not javascript(NextWordExplorer, f"chance({p}).includes(' ')"), "no break"
 
 
 @pytest.mark.parametrize(

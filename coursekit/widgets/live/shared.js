@@ -1,11 +1,9 @@
 // What the live explorers share: words that are typed, vectors that are drawn, links that are sent.
 
-const percent = (p) => (p > 0.995 && p < 1 ? "> 99 %" : p > 0 && p < 0.005 ? "< 1 %" : `${Math.round(100 * p)} %`);
-
 // A probability, with more digits where it is small
 function chance(p) {
   if (p === 0 || p >= 0.0095) return percent(p);
-  return p < 0.00005 ? "< 0.01 %" : `${(100 * p).toFixed(p < 0.00095 ? 2 : 1)} %`;
+  return p < 0.00005 ? "<\u00a00.01\u00a0%" : `${(100 * p).toFixed(p < 0.00095 ? 2 : 1)}\u00a0%`;
 }
 
 // Words as a sentence: none stands apart from an apostrophe before it, as in "qu'elle".
