@@ -6,13 +6,16 @@ const FRAME_MS = 300;
 const [WIDE, HIGH, EDGE] = [600, 90, 6]; // of a curve, in units of its own
 const count = (n) => n.toLocaleString("en");
 
+// A softmax gives no word exactly 0 or 1: thousandths that say so were rounded.
+const inPercent = (thousandths) => percent(Math.min(Math.max(thousandths, 0.5), 999.5) / 1000);
+
 // The sentence that stands for the picture.
 function inWords({ source, target, frames }, { snapshot, word }, updates) {
   const { probabilities, weights } = frames[snapshot];
   const order = source.map((_, j) => j).sort((a, b) => weights[word][b] - weights[word][a]).slice(0, 2).filter((j) => weights[word][j] >= 50);
   const looks = order.map((j) => `“${source[j]}” (${(weights[word][j] / 1000).toFixed(2)})`).join(" and ");
   const learned = probabilities.filter((p) => p > 500).length;
-  return `After ${count(updates[snapshot])} of ${count(updates.at(-1))} updates “${target[word]}” has a probability of ${percent(probabilities[word] / 1000)}${looks && ` and looks most at ${looks}`}. `
+  return `After ${count(updates[snapshot])} of ${count(updates.at(-1))} updates “${target[word]}” has a probability of ${inPercent(probabilities[word])}${looks && ` and looks most at ${looks}`}. `
     + `${learned} of the ${target.length} words ${learned === 1 ? "has" : "have"} more than one half.`;
 }
 
@@ -107,7 +110,7 @@ function render({ model, el }) {
     const others = current().target.map((_, t) => t).filter((t) => t !== word);
     chances.svg.replaceChildren(...others.map((t) => curve(chance(t), "tr-faint")), curve(chance(word), "tr-strong"), marker());
     const named = make("span", { text: current().target[word], lang: get("language") });
-    chances.range.replaceChildren("“", named, `”: ${percent(frames[shown().snapshot].probabilities[word] / 1000)}`);
+    chances.range.replaceChildren("“", named, `”: ${inPercent(frames[shown().snapshot].probabilities[word])}`);
   }
 
   // The words and the cells; their values follow in `update`.
@@ -139,7 +142,7 @@ function render({ model, el }) {
         cell.title = `${target[t]}, ${source[j]}: ${(weights[t][j] / 1000).toFixed(2)}`;
       });
       chance.style.setProperty("--share", probabilities[t] / 1000);
-      chance.textContent = percent(probabilities[t] / 1000);
+      chance.textContent = inPercent(probabilities[t]);
     });
     select.value = String(sentence);
     slider.value = String(snapshot);

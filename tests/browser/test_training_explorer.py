@@ -23,7 +23,7 @@ def expect_shown(explorer, state, sentence, snapshot, word):
     names = explorer.get_by_role("radio")
     assert names.all_inner_texts() == one["target"]
     assert names.nth(word).get_attribute("aria-checked") == "true"
-    chances = [percent(p / 1000) for p in frame["probabilities"]]
+    chances = [percent(min(max(p, 0.5), 999.5) / 1000) for p in frame["probabilities"]]
     assert explorer.locator(".tr-chance").all_inner_texts() == chances
     cells = explorer.locator(".tr-cell").evaluate_all(
         "cells => cells.map((cell) => Number(cell.style.getPropertyValue('--weight')))"

@@ -58,6 +58,13 @@ def test_a_word_that_is_not_there_is_refused():
 
 
 @pytest.mark.parametrize(
+    ("thousandths", "written"), [(0, "< 1 %"), (4, "< 1 %"), (12, "1 %"), (1000, "> 99 %")]
+)
+def test_no_probability_is_written_as_0_or_100_percent(thousandths, written):
+    assert javascript(TrainingExplorer, f"inPercent({thousandths})") == written
+
+
+@pytest.mark.parametrize(
     ("word", "said"),
     [
         (0, "“le” has a probability of 92 % and looks most at “the” (0.70) and “cat” (0.25). "),
